@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from assay.provision.deployment import Address
+from assay.contracts.deployment import Address
 from benches._client_peers import Work
 from benches._process import Run, run
 

@@ -11,8 +11,8 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from assay.program import Program
-from assay.provision.deployment import Address
+from assay.contracts.deployment import Address
+from assay.provision.machine.program import Program
 from assay.systems.postgresql.installation import PACKAGED
 
 PGBENCH = Program("pgbench", "postgresql", (f"{PACKAGED}/*/bin",))

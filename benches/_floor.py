@@ -8,7 +8,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from assay.provision.deployment import Address
+from assay.contracts.deployment import Address
 from benches._client_peers import SCALE, Work
 
 SOURCE = Path(__file__).parent / "floor" / "floor.c"

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay import _engine
-from assay.bibsql.bibliography import resolve
 from assay.experiment import Experiment
-from assay.progress import Silent
+from assay.lab.progress import Silent
+from assay.load.bibsql.bibliography import resolve
 from assay.workload import reader
 
 ROUNDS = 5

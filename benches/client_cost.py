@@ -26,8 +26,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 import assay
+from assay.contracts.deployment import Address
 from assay.experiment import StorageChoice, SystemChoice
-from assay.provision.deployment import Address
 from assay.provision.stage import provision
 from benches import _client_peers as peers
 from benches import _floor as floor

@@ -13,13 +13,13 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from assay import registry
+from assay.contracts.deployment import Deployment
 from assay.drive.transactions import observe
 from assay.env_vars import DBAPI_PASSWORD
 from assay.errors import SystemMissing
 from assay.experiment import StorageChoice, SystemChoice
 from assay.experiment.settings import system_choice
-from assay.provision.deployment import Deployment
-from assay.provision.session import session
+from assay.provision.engine.session import session
 from assay.provision.stage import provision
 
 ROUNDS = 3

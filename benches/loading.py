@@ -25,14 +25,14 @@ from pathlib import Path
 from typing import Any
 
 from assay import _engine, registry
-from assay.bibsql.bibliography import resolve
-from assay.dialects.protocol import Column, Table
+from assay.contracts.deployment import Deployment
+from assay.contracts.dialects.protocol import Column, Table
 from assay.experiment import Experiment, StorageChoice, SystemChoice
+from assay.lab.progress import Silent
+from assay.load.bibsql.bibliography import resolve
 from assay.load.fill import fill
 from assay.load.tables import drop
-from assay.progress import Silent
-from assay.provision.deployment import Deployment
-from assay.provision.session import session
+from assay.provision.engine.session import session
 from assay.provision.stage import provision
 from assay.workload import reader
 

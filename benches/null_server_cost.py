@@ -7,8 +7,8 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
+from assay.contracts.deployment import Address
 from assay.experiment import StorageChoice, SystemChoice
-from assay.provision.deployment import Address
 from assay.provision.stage import provision
 from benches._alternation import document, own_cost_us, run_ours, spread, verdict
 from benches._client_peers import SELECT_ONLY

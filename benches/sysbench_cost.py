@@ -14,8 +14,8 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from assay.contracts.deployment import Address
 from assay.experiment import StorageChoice, SystemChoice
-from assay.provision.deployment import Address
 from assay.provision.stage import provision
 from benches import _client_peers as peers
 from benches._alternation import Cost, Side, alternate, document, judged, ratios, run_ours

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from assay import cli
-from assay.bibsql.commands import bibsql, bibtosql
+from assay.cli.bibsql import bibsql, bibtosql
 from proofs._odd_files import make_odd_files
 
 PROGRAMS = {"assay": cli.main, "bibtosql": bibtosql.main, "bibsql": bibsql.main}

@@ -17,9 +17,9 @@ from pathlib import Path
 from random import Random
 
 from assay import _engine  # noqa: F401
-from assay.bibsql import beebe
-from assay.bibsql.commands import servers
-from assay.provision import session  # noqa: F401
+from assay.cli.bibsql import servers
+from assay.load.bibsql import beebe
+from assay.provision.engine import session  # noqa: F401
 from assay.workload import reader
 from proofs._case import Case
 from proofs._proof import Found

@@ -14,8 +14,8 @@ from random import Random
 import click
 
 from assay import registry
-from assay.bibsql.commands import bibsql, bibtosql
-from assay.bibsql.commands.options import Option
+from assay.cli.bibsql import bibsql, bibtosql
+from assay.cli.bibsql.options import Option
 from assay.cli.program import COMMANDS, group
 from proofs._case import Case
 from proofs._odd_files import PATHS

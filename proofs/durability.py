@@ -13,11 +13,11 @@ import os
 from collections import Counter
 
 from assay import registry
-from assay.durability.stage import measure
-from assay.durability.values import Durability
+from assay.contracts.durability import Durability
 from assay.errors import AssayError, SystemMissing
 from assay.experiment import settings
-from assay.provision.directory import server_directory
+from assay.probe.durability.stage import measure
+from assay.provision.disk.directory import server_directory
 from proofs._proof import Found
 from tests.support.own_device import own_device
 

@@ -32,10 +32,10 @@ from random import Random
 import psutil
 
 from assay import env_vars, registry
+from assay.contracts.systems.abilities import Findable
 from assay.errors import MachineLimit, SystemMissing
 from assay.experiment import ServerMachine, storage_words
-from assay.provision import server_group
-from assay.systems.abilities import Findable
+from assay.provision.limits import server_group
 from proofs._proof import Found
 
 CASES = 30

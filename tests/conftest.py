@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from assay import env_vars, registry
-from assay.provision.deployment import Deployment, StorageFacts
+from assay.contracts.deployment import Deployment, StorageFacts
 from assay.systems import System
 from commands import BIN, Assay, Ended, need, why_missing
 from programs import StartedPrograms, brought, undeclared

@@ -24,8 +24,8 @@ from assay import registry
 from assay.cli.run import command as run_command
 from assay.experiment import file as experiment_file
 from assay.experiment.option_names import OPTIONS
-from assay.files.toml_file import SECTION, Section
 from assay.report import check_declarations
+from assay.text.files.toml_file import SECTION, Section
 from assay.workload import reader
 
 ROOT = Path(__file__).parents[1]

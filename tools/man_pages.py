@@ -16,7 +16,7 @@ from importlib.metadata import version
 import click
 
 from assay import env_vars
-from assay.bibsql.commands import bibsql, bibtosql
+from assay.cli.bibsql import bibsql, bibtosql
 from assay.cli.grouped_help import Grouped
 from assay.cli.program import COMMANDS, HELP_NAMES, command_of, group
 
@@ -80,7 +80,7 @@ def _page(
 
 
 def _own_program(name: str, module: object) -> str:
-    """Of a program with its own reader of options (`assay.bibsql.commands.options`)."""
+    """Of a program with its own reader of options (`assay.cli.bibsql.options`)."""
     printed = io.StringIO()
     with redirect_stdout(printed):
         module.run(["--help"])  # type: ignore[attr-defined]

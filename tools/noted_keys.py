@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.experiment.machines import FACTORS
-from assay.files.toml_file import Section
+from assay.text.files.toml_file import Section
 from assay.text.quantities import Duration, Percent, Real, Whole
 from assay.workload import answers
 

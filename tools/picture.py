@@ -17,9 +17,9 @@ from pathlib import Path
 
 import msgspec
 
-from assay.charts import draw
 from assay.record import Store
 from assay.report.build import build
+from assay.report.charts import draw
 from assay.report.figure import Figure
 
 FOLDER = Path(__file__).parents[1] / "docs" / "pictures"

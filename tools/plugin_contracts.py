@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from textwrap import dedent
 
 from assay import registry
-from assay.capabilities import CAPABILITIES
-from assay.dialects.protocol import Dialect, LongStatement, SingleRows
-from assay.provision.deployment import Address, Deployment, Node, StorageFacts
-from assay.row_sources.protocol import Asked, ExperimentRows, RowSource, RunSystem, UpdatesRows
-from assay.row_sources.request import DataRequest
-from assay.storages import abilities as of_storages
-from assay.storages.protocol import PreparedStorage, Storage
-from assay.systems.abilities import ABILITIES
-from assay.systems.protocol import OptionSpec, System
+from assay.contracts.capabilities import CAPABILITIES
+from assay.contracts.deployment import Address, Deployment, Node, StorageFacts
+from assay.contracts.dialects.protocol import Dialect, LongStatement, SingleRows
+from assay.contracts.storages import abilities as of_storages
+from assay.contracts.storages.protocol import PreparedStorage, Storage
+from assay.contracts.systems.abilities import ABILITIES
+from assay.contracts.systems.protocol import OptionSpec, System
+from assay.load.row_sources.protocol import Asked, ExperimentRows, RowSource, RunSystem, UpdatesRows
+from assay.load.row_sources.request import DataRequest
 
 _HEAD = """# Writing a system, a storage or a row source
 
@@ -67,7 +67,7 @@ is not met is shown with what was expected and what was found; what the system h
 capability for is refused with that reason. In a test of the plugin's package:
 
 ```python
-from assay.conformance.verify import verify
+from assay.lab.conformance.verify import verify
 from assay.experiment import StorageChoice, SystemChoice
 
 
@@ -100,19 +100,19 @@ A system names its dialect, which writes all statements that Assay itself sends.
 _ROW_SOURCE = """## What every row source has
 
 A workload names its source in `[data] source = "csv"`. The source derives from
-`assay.row_sources.protocol.RowSource`, which has a default for every member but `name` and `open`.
+`assay.load.row_sources.protocol.RowSource`, which has a default for every member but `name` and `open`.
 """
 
 _ABILITIES = """## What only some systems can do
 
-Each is a protocol of `assay.systems.abilities`. A system has all its members or none of them;
+Each is a protocol of `assay.contracts.systems.abilities`. A system has all its members or none of them;
 callers ask with `isinstance`, so a system needs no method that says "not me".
 """
 
 
 _STORAGE_ABILITIES = """## What only some storages can do
 
-Each is a protocol of `assay.storages.abilities`. Callers ask with `isinstance` and pass what
+Each is a protocol of `assay.contracts.storages.abilities`. Callers ask with `isinstance` and pass what
 `prepare` yielded.
 """
 

@@ -14,18 +14,11 @@ import man_pages
 import plugin_contracts
 
 from assay import _engine, env_vars, registry
-from assay.capabilities import CAPABILITIES
 from assay.cli.program import COMMANDS, HELP_NAMES, command_of, group
-from assay.conformance.requirement import Requirement
-from assay.conformance.verify import REQUIREMENTS
-from assay.experiment.values import SystemChoice
-from assay.metrics.catalogue import METRICS
-from assay.metrics.metric import Metric
-from assay.observation import schema as schema_of_observations
-from assay.record import schema
-from assay.report.comparisons import comparison_document, trend_document
-from assay.report.tidy import schema as tidy_schema
-from assay.systems.abilities import (
+from assay.contracts.capabilities import CAPABILITIES
+from assay.contracts.experiment import SystemChoice
+from assay.contracts.observation import schema as schema_of_observations
+from assay.contracts.systems.abilities import (
     NOT_VERIFIED,
     CompletesUrls,
     HasProfiles,
@@ -33,6 +26,13 @@ from assay.systems.abilities import (
     SeveralVersions,
     Verified,
 )
+from assay.lab.conformance.requirement import Requirement
+from assay.lab.conformance.verify import REQUIREMENTS
+from assay.record import schema
+from assay.record.metrics.catalogue import METRICS
+from assay.record.metrics.metric import Metric
+from assay.report.comparisons import comparison_document, trend_document
+from assay.report.tidy import schema as tidy_schema
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "reference"

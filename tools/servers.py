@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Brings what the product and its tests start and this machine has not: the Debian packages of all
-declared programs (`assay.program`), and the systems that `assay install` can bring.
+declared programs (`assay.provision.machine.program`), and the systems that `assay install` can bring.
 
 With --peers also what benchmarks are compared with. Only programs: no service is set up or started,
 each test makes its own private server. What does not come is a note: tests that need it are skipped
@@ -25,10 +25,11 @@ from functools import cache
 from pathlib import Path
 
 import assay
-from assay import program, registry
+from assay import registry
+from assay.contracts.systems.abilities import Findable, Installable
 from assay.errors import SystemMissing
-from assay.program import Program
-from assay.systems.abilities import Findable, Installable
+from assay.provision.machine import program
+from assay.provision.machine.program import Program
 
 ROOT = Path(__file__).resolve().parents[1]
 CLUSTERS = Path("/etc/postgresql-common/createcluster.conf")

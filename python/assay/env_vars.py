@@ -7,7 +7,7 @@ import pwd
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.files import paths
+from assay.text.files import paths
 
 
 @dataclass(frozen=True)

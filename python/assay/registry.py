@@ -16,19 +16,19 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.contract import ContractBroken
+from assay.contracts.members import ContractBroken
+from assay.contracts.server_url import is_url
 from assay.errors import ArgumentError, Bug, PluginFailed
-from assay.files import paths
-from assay.server_url import is_url
+from assay.text.files import paths
 from assay.text.nearest import did_you_mean
 from assay.text.secrets import is_connection_string, without_secrets
 
 if TYPE_CHECKING:
-    from assay.dialects.protocol import Dialect
+    from assay.contracts.dialects.protocol import Dialect
+    from assay.contracts.storages.protocol import Storage
+    from assay.contracts.systems.families import SystemFamily
+    from assay.contracts.systems.protocol import System
     from assay.dialects.standard import StandardSql
-    from assay.storages.protocol import Storage
-    from assay.systems.families import SystemFamily
-    from assay.systems.protocol import System
 
 WORKLOADS_FOLDER = Path(__file__).parent / "workloads"
 WORKLOAD_FILE = "workload.toml"
@@ -85,9 +85,9 @@ def _plugin(entry: EntryPoint) -> Any:
 def _violations(entry: EntryPoint, found: Any) -> list[str]:
     """Those of a system, a storage or a dialect; the other groups have no contract that can be
     examined."""
+    from assay.contracts.storages import validation as of_storages
+    from assay.contracts.systems import validation as of_systems
     from assay.dialects import validation as of_dialects
-    from assay.storages import validation as of_storages
-    from assay.systems import validation as of_systems
 
     validates = {
         "assay.systems": of_systems.validate,
@@ -273,26 +273,26 @@ def row_sources() -> tuple[str, ...]:
 
 
 def row_source(name: str) -> Any:
-    """The `assay.row_sources.protocol.RowSource` of that name."""
+    """The `assay.load.row_sources.protocol.RowSource` of that name."""
     return _get("assay.row_sources", "source of rows", name)
 
 
 _STEPS: Mapping[str, str] = {
-    "load": "assay.steps.load:Load",
-    "ddl": "assay.steps.ddl:Ddl",
-    "analyze": "assay.steps.analyze:Analyze",
-    "vacuum": "assay.steps.vacuum:Vacuum",
-    "restart": "assay.steps.restart:Restart",
-    "wait": "assay.steps.wait:Wait",
-    "drive": "assay.steps.drive:DriveStep",
-    "overlap": "assay.steps.overlap:Overlap",
-    "dump": "assay.steps.dump:Dump",
-    "compare": "assay.steps.compare:Compare",
-    "session_cost": "assay.steps.session_cost:SessionCost",
-    "update": "assay.steps.update:Update",
-    "limit": "assay.steps.limit:Limit",
-    "backup": "assay.steps.backup:Backup",
-    "space_reuse": "assay.steps.space_reuse:SpaceReuse",
+    "load": "assay.lab.steps.load:Load",
+    "ddl": "assay.lab.steps.ddl:Ddl",
+    "analyze": "assay.lab.steps.analyze:Analyze",
+    "vacuum": "assay.lab.steps.vacuum:Vacuum",
+    "restart": "assay.lab.steps.restart:Restart",
+    "wait": "assay.lab.steps.wait:Wait",
+    "drive": "assay.lab.steps.drive:DriveStep",
+    "overlap": "assay.lab.steps.overlap:Overlap",
+    "dump": "assay.lab.steps.dump:Dump",
+    "compare": "assay.lab.steps.compare:Compare",
+    "session_cost": "assay.lab.steps.session_cost:SessionCost",
+    "update": "assay.lab.steps.update:Update",
+    "limit": "assay.lab.steps.limit:Limit",
+    "backup": "assay.lab.steps.backup:Backup",
+    "space_reuse": "assay.lab.steps.space_reuse:SpaceReuse",
 }
 """Kinds of steps: name in a workload file → class. Other packages add theirs as entry points of the
 group ``assay.steps``."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.bibsql.commands.options import Option, help_text, parse
+from assay.cli.bibsql.options import Option, help_text, parse
 from assay.errors import ArgumentError
 
 OPTIONS = (

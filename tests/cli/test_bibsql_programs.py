@@ -36,7 +36,7 @@ def program(name: str, *arguments: str, **given: object) -> subprocess.Completed
     """Runs the installed program; its standard input is empty by default."""
     if "input" not in given:
         given.setdefault("stdin", subprocess.DEVNULL)
-    code = f"from assay.bibsql.commands.{name} import main; main()"
+    code = f"from assay.cli.bibsql.{name} import main; main()"
     return subprocess.run(
         [sys.executable, "-c", code, *arguments],
         capture_output=True,
@@ -170,7 +170,7 @@ def test_an_output_file_is_complete_and_replaces_nothing_without_force(
         assert "is the input" in ended.stderr
     with bib.open("a") as out, bib.open() as given:
         for words, stdin in (([str(bib)], subprocess.DEVNULL), (["-o", str(bib), "-f"], given)):
-            code = "from assay.bibsql.commands.bibtosql import main; main()"
+            code = "from assay.cli.bibsql.bibtosql import main; main()"
             command = [sys.executable, "-c", code, *words]
             assert subprocess.run(command, stdin=stdin, stdout=out, check=False).returncode == 2
     assert bib.read_text() == BIB
@@ -273,7 +273,7 @@ def test_bibsql_does_not_succeed_with_an_empty_answer(tmp_path: Path) -> None:
                 ended = program("bibsql", cwd=tmp_path, stdin=stdin)
         assert (ended.returncode, ended.stdout) == (2, "")
         assert "expected SQL on standard input, found none" in ended.stderr
-    code = "from assay.bibsql.commands.bibsql import main; main()"
+    code = "from assay.cli.bibsql.bibsql import main; main()"
     command = [sys.executable, "-c", code, "select 1"]
     with Path("/dev/full").open("w") as full:
         ended = subprocess.run(
@@ -328,7 +328,7 @@ def test_a_profile_says_where_the_database_is(tmp_path: Path) -> None:
 
 def test_a_signal_ends_the_wait_for_a_pipe_without_a_writer(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    code = "from assay.bibsql.commands.bibtosql import main; print('begun', flush=True); main()"
+    code = "from assay.cli.bibsql.bibtosql import main; print('begun', flush=True); main()"
     started = subprocess.Popen(
         [sys.executable, "-c", code, str(tmp_path / "pipe")], stdout=subprocess.PIPE
     )

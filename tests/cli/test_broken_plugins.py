@@ -13,8 +13,8 @@ from plugins import WORKLOAD, assay, write_package, write_workload
 
 MODULE = """
 import contextlib
-from assay.row_sources.protocol import RowSource
-from assay.row_sources.request import DataRequest
+from assay.load.row_sources.protocol import RowSource
+from assay.load.row_sources.request import DataRequest
 from assay.systems.null import NULL
 
 class Like:

@@ -116,7 +116,7 @@ def test_lists_name_everything_available(capsys: pytest.CaptureFixture[str]) -> 
 def test_existing_files_are_not_downloaded_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from assay.bibsql import beebe
+    from assay.load.bibsql import beebe
 
     for name in beebe.manifest().files:
         (tmp_path / name).write_text("% nothing\n")

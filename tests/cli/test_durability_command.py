@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from assay.durability.file_system import PUT_OFF_S
+from assay.probe.durability.file_system import PUT_OFF_S
 from assay.storages.loop import LOOP
 from assay.storages.mounts import MOUNT_TABLE
 from commands import Assay

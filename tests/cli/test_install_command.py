@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay import registry
-from assay.capabilities import CAPABILITIES
+from assay.contracts.capabilities import CAPABILITIES
 from commands import Assay
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.provision.programs import SETPRIV
+from assay.provision.processes.programs import SETPRIV
 from programs import need_program
 
 ASSAY = Path(sys.executable).parent / "assay"

@@ -16,7 +16,7 @@ import pytest
 from assay.cli.outcome import outcome_of
 from assay.cli.program import run_program
 from assay.errors import ArgumentError, Bug, RunFailed, SystemMissing
-from assay.provision.signals import Terminated
+from assay.provision.machine.signals import Terminated
 
 
 def test_the_variable_of_another_way_to_complete_words_changes_nothing(

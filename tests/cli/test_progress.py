@@ -13,8 +13,8 @@ from assay.cli.live import Live
 from assay.cli.program import run_program
 from assay.cli.progress import progress
 from assay.experiment import Driving, StorageChoice, SystemChoice
-from assay.forecast import NOT_KNOWN, TimeNeeded
 from assay.plan import Cell, PlannedRun
+from assay.plan.forecast import NOT_KNOWN, TimeNeeded
 
 RUN = PlannedRun(
     Cell("bibsql", "parallel", SystemChoice("sqlite"), StorageChoice(), 8, {}, "simple", 0),

@@ -17,8 +17,8 @@ import csv, hashlib
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from assay.errors import InputError
-from assay.row_sources.protocol import RowSource
-from assay.row_sources.request import DataRequest
+from assay.load.row_sources.protocol import RowSource
+from assay.load.row_sources.request import DataRequest
 
 class Csv(RowSource):
     name = "csv"

@@ -9,8 +9,8 @@ import pytest
 from plugins import WORKLOAD, assay, write_package, write_workload
 
 MODULE = """
-from assay.row_sources.protocol import RowSource
-from assay.row_sources.request import DataRequest
+from assay.load.row_sources.protocol import RowSource
+from assay.load.row_sources.request import DataRequest
 
 class Rows(RowSource):
     name = "rows"

@@ -17,8 +17,8 @@ from assay import registry
 from assay.cli import schema as schema_command
 from assay.errors import AssayError, ExperimentError
 from assay.experiment import file as experiment_file
-from assay.files import toml_file
 from assay.report import check_declarations
+from assay.text.files import toml_file
 from assay.workload import reader
 from commands import Assay
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from test_foreign_servers import null_server
 
+from assay.contracts.deployment import Address
 from assay.errors import SystemRefused
-from assay.provision.deployment import Address
 from assay.systems import first_session
 from assay.systems.mariadb import MARIADB
 from assay.systems.mysql_protocol import url as mysql_url

@@ -21,14 +21,14 @@ import pytest
 
 from assay import registry
 from assay.cli.program import run_program
+from assay.contracts.deployment import Address, Deployment, Node, StorageFacts
+from assay.contracts.experiment import SystemChoice
+from assay.contracts.systems.abilities import Counters, SessionLimit
 from assay.drive import silent_server
 from assay.drive.silent_server import SilentServer
 from assay.errors import SystemDied, SystemRefused
-from assay.experiment.values import SystemChoice
-from assay.provision import session
-from assay.provision.deployment import Address, Deployment, Node, StorageFacts
+from assay.provision.engine import session
 from assay.systems import first_session
-from assay.systems.abilities import Counters, SessionLimit
 from commands import IN_MEMORY, need
 from step_workloads import folder_of
 

@@ -73,7 +73,7 @@ def test_rows_and_scripts_stop_at_a_closed_pipe(tmp_path: Path) -> None:
     bib.write_text("".join(f"@book{{k{n}, title = {{T {n}}}, year = 2000}}\n" for n in range(9000)))
     many = "generate tpcb --table pgbench_accounts --set scale=20"
     assert shell(many, "| head -1", tmp_path).returncode == 0
-    to_sql = "from assay.bibsql.commands.bibtosql import main; main()"
+    to_sql = "from assay.cli.bibsql.bibtosql import main; main()"
     for streams, status, message in (("| head -1", 0, ""), (">/dev/full", 3, FULL)):
         ended = subprocess.run(
             ["bash", "-c", f'set -o pipefail; "{sys.executable}" -c "{to_sql}" {bib} {streams}'],

@@ -15,15 +15,15 @@ from typing import Any
 
 import pytest
 
-from assay.bibsql.bibliography import files_of
 from assay.cli import surroundings
 from assay.cli.outcome import outcome_of
+from assay.contracts.deployment import StorageFacts
 from assay.errors import ArgumentError, InputError
-from assay.provision import ledger
-from assay.provision.deployment import StorageFacts
-from assay.provision.directory import server_directory
-from assay.provision.resources import TaggedProcesses
-from assay.row_sources.data_folder import input_folder
+from assay.load.bibsql.bibliography import files_of
+from assay.load.row_sources.data_folder import input_folder
+from assay.provision.disk.directory import server_directory
+from assay.provision.undo import ledger
+from assay.provision.undo.resources import TaggedProcesses
 from assay.systems.mariadb import MARIADB
 from assay.systems.mysql_protocol import url as mysql_url
 from assay.systems.postgresql import url as postgresql

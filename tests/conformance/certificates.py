@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from assay.provision.users import server_user
+from assay.provision.machine.users import server_user
 from programs import OPENSSL, need_program
 
 _DAYS = ("-days", "2")

@@ -9,14 +9,14 @@ from dataclasses import replace
 
 import pytest
 
-from assay.dialects.protocol import Column, Table
+from assay.contracts.deployment import Deployment, StorageFacts
+from assay.contracts.dialects.protocol import Column, Table
+from assay.contracts.experiment import ServerMachine, SystemChoice
 from assay.errors import ArgumentError, SystemRefused
-from assay.experiment.values import ServerMachine, SystemChoice
 from assay.load.mark import mark, refuse_foreign_tables
-from assay.provision import process
-from assay.provision.deployment import Deployment, StorageFacts
-from assay.provision.directory import server_directory
-from assay.provision.session import session
+from assay.provision.disk.directory import server_directory
+from assay.provision.engine.session import session
+from assay.provision.processes import process
 from assay.systems.cassandra import CASSANDRA, system
 from assay.systems.cassandra.settings import is_in_effect
 from commands import need

@@ -10,9 +10,9 @@ import threading
 import pytest
 
 from assay import _engine
-from assay.provision import process
-from assay.provision.deployment import Deployment, StorageFacts
-from assay.provision.session import session
+from assay.contracts.deployment import Deployment, StorageFacts
+from assay.provision.engine.session import session
+from assay.provision.processes import process
 from assay.systems.cassandra import CASSANDRA
 from commands import need
 from servers import provisioned

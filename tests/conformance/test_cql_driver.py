@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from assay import _engine
-from assay.provision.deployment import Deployment
+from assay.contracts.deployment import Deployment
 
 pytestmark = pytest.mark.server
 

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from assay.contracts.deployment import Deployment, StorageFacts
+from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.errors import SystemRefused
-from assay.experiment.values import StorageChoice, SystemChoice
-from assay.provision.deployment import Deployment, StorageFacts
-from assay.provision.leftovers import clear_leftovers
-from assay.provision.ports import free_port
+from assay.provision.machine.ports import free_port
 from assay.provision.running import running_system
+from assay.provision.undo.leftovers import clear_leftovers
 from assay.systems.cubrid import CUBRID
 from commands import need
 from servers import ask
@@ -79,8 +79,8 @@ def test_it_is_reached_by_url_and_is_not_ours_to_stop(storage: StorageFacts) -> 
 
 UP = """
 import sys
-from assay.experiment.values import StorageChoice, SystemChoice
-from assay.provision.ports import free_port
+from assay.contracts.experiment import StorageChoice, SystemChoice
+from assay.provision.machine.ports import free_port
 from assay.provision.running import running_system
 storage = StorageChoice(directory=sys.argv[1])
 with running_system(SystemChoice("cubrid"), storage, connections=2) as running:

@@ -15,14 +15,14 @@ from typing import Any
 import pytest
 
 from assay import _engine, registry
-from assay.dialects.protocol import Column, Dialect, Table
+from assay.contracts.deployment import Deployment
+from assay.contracts.dialects.protocol import Column, Dialect, Table
 from assay.env_vars import DBAPI_PASSWORD
 from assay.errors import SystemMissing
 from assay.experiment import StorageChoice
 from assay.experiment.settings import system_choice
 from assay.load.fill import fill
-from assay.provision.deployment import Deployment
-from assay.provision.session import session
+from assay.provision.engine.session import session
 from assay.provision.stage import provision
 from assay.record import DEFAULT_FILE_NAME
 from commands import Assay

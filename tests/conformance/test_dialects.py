@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from assay.dialects.protocol import Column, Index, Table
+from assay.contracts.deployment import StorageFacts
+from assay.contracts.dialects.protocol import Column, Index, Table
 from assay.errors import SystemRefused
-from assay.provision.deployment import StorageFacts
 from assay.systems import System
 from servers import ask, provisioned, with_client
 

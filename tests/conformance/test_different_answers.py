@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from assay import registry
-from assay.provision.deployment import StorageFacts
-from assay.provision.session import session
+from assay.contracts.deployment import StorageFacts
+from assay.provision.engine.session import session
 from commands import Assay, need
 from servers import ask, provisioned, url_of
 

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from assay.contracts.deployment import Address, Deployment, StorageFacts
+from assay.contracts.experiment import SystemChoice
 from assay.dialects.duckdb import DUCKDB as DIALECT
 from assay.errors import ArgumentError, SystemMissing, SystemRefused
-from assay.experiment.values import SystemChoice
-from assay.provision.deployment import Address, Deployment, StorageFacts
-from assay.provision.directory import server_directory
-from assay.provision.session import session
+from assay.provision.disk.directory import server_directory
+from assay.provision.engine.session import session
 from assay.systems.duckdb import DUCKDB, settings
 from commands import need
 from servers import ask

@@ -16,18 +16,18 @@ from urllib.parse import quote
 import pytest
 
 from assay import _engine
-from assay.conformance.sessions import a_wrong_password_is_refused
-from assay.conformance.verify import verify as verify_system
+from assay.contracts.deployment import Deployment, StorageFacts
+from assay.contracts.dialects.protocol import Column, Index, Table
+from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.dialects.mongodb import MONGODB as DIALECT
-from assay.dialects.protocol import Column, Index, Table
 from assay.errors import ArgumentError, PasswordNeeded, RunFailed, SystemRefused
-from assay.experiment.values import StorageChoice, SystemChoice
+from assay.lab.conformance.sessions import a_wrong_password_is_refused
+from assay.lab.conformance.verify import verify as verify_system
 from assay.load.digest import verify
 from assay.load.fill import fill
-from assay.provision.deployment import Deployment, StorageFacts
-from assay.provision.directory import server_directory
-from assay.provision.process import has_stopped_cleanly
-from assay.provision.session import session
+from assay.provision.disk.directory import server_directory
+from assay.provision.engine.session import session
+from assay.provision.processes.process import has_stopped_cleanly
 from assay.systems.ferretdb import FERRETDB
 from assay.systems.mongodb import MONGODB
 from commands import Assay, need

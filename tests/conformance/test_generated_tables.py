@@ -11,22 +11,22 @@ from pathlib import Path
 import pytest
 
 from assay import registry
-from assay.dialects.protocol import Table
+from assay.contracts.deployment import StorageFacts
+from assay.contracts.dialects.protocol import Table
+from assay.contracts.experiment import StorageChoice, SystemChoice
+from assay.contracts.systems.abilities import Counters
 from assay.errors import RunFailed
 from assay.experiment import Experiment
-from assay.experiment.values import StorageChoice, SystemChoice
+from assay.lab.pool import Pool, PooledSystem
+from assay.lab.progress import Silent
 from assay.load.digest import table_digest, verify
 from assay.load.loading import DEFAULT, Loading
+from assay.load.row_sources.generated import measure, request_of
+from assay.load.row_sources.request import DataRequest
 from assay.load.stage import load
 from assay.plan import Cell, Plan, PlannedRun
-from assay.pool import Pool, PooledSystem
-from assay.progress import Silent
-from assay.provision.deployment import StorageFacts
-from assay.provision.session import session
-from assay.row_sources.generated import measure, request_of
-from assay.row_sources.request import DataRequest
+from assay.provision.engine.session import session
 from assay.systems import System
-from assay.systems.abilities import Counters
 from assay.workload import reader
 from servers import ask
 

@@ -8,7 +8,7 @@ import pytest
 
 from assay.errors import MachineLimit
 from assay.experiment import ServerMachine, StorageChoice, SystemChoice
-from assay.provision import server_group
+from assay.provision.limits import server_group
 from assay.provision.running import running_system
 from assay.provision.stage import provision
 from commands import Assay, need, why_missing

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from assay import registry
+from assay.contracts.deployment import StorageFacts
 from assay.errors import SystemRefused
-from assay.provision.deployment import StorageFacts
-from assay.provision.session import session
+from assay.provision.engine.session import session
 from commands import need
 from servers import ask, provisioned
 

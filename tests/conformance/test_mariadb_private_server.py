@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from assay import _engine
+from assay.contracts.deployment import Deployment, StorageFacts
+from assay.contracts.dialects.protocol import Column, Table
+from assay.contracts.experiment import SystemChoice
 from assay.dialects.mysql import MYSQL as DIALECT
-from assay.dialects.protocol import Column, Table
 from assay.errors import ArgumentError, SystemRefused
-from assay.experiment.values import SystemChoice
-from assay.provision.deployment import Deployment, StorageFacts
-from assay.provision.session import session
-from assay.provision.users import server_user
+from assay.provision.engine.session import session
+from assay.provision.machine.users import server_user
 from assay.systems.mariadb import MARIADB
 from commands import need
 from servers import ask, provisioned

@@ -6,7 +6,7 @@ import pytest
 
 from assay.errors import MachineLimit
 from assay.experiment import ServerMachine
-from assay.provision import server_group
+from assay.provision.limits import server_group
 from commands import Assay
 
 MB = 1 << 20

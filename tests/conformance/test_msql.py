@@ -9,11 +9,11 @@ from collections.abc import Iterator
 import pytest
 
 from assay import _engine
+from assay.contracts.dialects.protocol import Column, Index, Table
+from assay.contracts.experiment import SystemChoice
 from assay.dialects.msql import MSQL as DIALECT
-from assay.dialects.protocol import Column, Index, Table
 from assay.errors import ArgumentError, SystemRefused
-from assay.experiment.values import SystemChoice
-from assay.provision.session import session
+from assay.provision.engine.session import session
 from assay.systems.msql import MSQL
 from assay.workload.reader import read
 from commands import Assay

@@ -10,17 +10,17 @@ import pymysql
 import pytest
 
 from assay import registry
-from assay.dialects.protocol import Column, Table
+from assay.contracts.deployment import Address, Deployment, StorageFacts
+from assay.contracts.dialects.protocol import Column, Table
+from assay.contracts.experiment import SystemChoice
+from assay.contracts.systems.abilities import ReachedByUrl
 from assay.errors import SystemRefused
 from assay.experiment import StorageChoice
 from assay.experiment.settings import system_choice
-from assay.experiment.values import SystemChoice
 from assay.load.digest import table_digest
 from assay.load.fill import fill
-from assay.provision.deployment import Address, Deployment, StorageFacts
-from assay.provision.session import session
+from assay.provision.engine.session import session
 from assay.provision.stage import provision
-from assay.systems.abilities import ReachedByUrl
 from assay.systems.mysql import MYSQL
 from commands import need
 from servers import ask, provisioned

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import pytest
 
-from assay.provision.deployment import StorageFacts
+from assay.contracts.deployment import StorageFacts
 from assay.record import DEFAULT_FILE_NAME
 from assay.systems import System
 from commands import BIN, Assay

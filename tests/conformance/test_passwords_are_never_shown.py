@@ -11,10 +11,10 @@ from urllib.parse import quote
 import pytest
 
 from assay import registry
-from assay.dialects.protocol import Column, Table
-from assay.provision.deployment import Address, StorageFacts
-from assay.provision.ports import free_port
-from assay.systems.abilities import ReachedByUrl
+from assay.contracts.deployment import Address, StorageFacts
+from assay.contracts.dialects.protocol import Column, Table
+from assay.contracts.systems.abilities import ReachedByUrl
+from assay.provision.machine.ports import free_port
 from assay.systems.options import TRANSPORT
 from commands import Assay, Ended, need
 from servers import ask, provisioned

@@ -17,7 +17,7 @@ import pytest
 
 from assay import registry
 from assay.cli.program import run_program
-from assay.provision.deployment import Deployment
+from assay.contracts.deployment import Deployment
 from pgbench import TPCB_LIKE, pgbench, port_of, socket_of, url_of
 from servers import ask, directory_for_servers, provisioned
 

@@ -15,7 +15,7 @@ import pytest
 
 from assay import registry
 from assay.cli.program import run_program
-from assay.provision.deployment import Address, Deployment, StorageFacts
+from assay.contracts.deployment import Address, Deployment, StorageFacts
 from pgbench import TPCB_LIKE, pgbench, port_of, socket_of, url_of
 from servers import ask, provisioned
 

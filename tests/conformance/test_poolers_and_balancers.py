@@ -14,10 +14,10 @@ import pytest
 
 import servers
 from assay import registry
-from assay.provision import process
-from assay.provision.deployment import Deployment
-from assay.provision.directory import server_directory
-from assay.provision.ports import free_port
+from assay.contracts.deployment import Deployment
+from assay.provision.disk.directory import server_directory
+from assay.provision.machine.ports import free_port
+from assay.provision.processes import process
 from commands import Assay, need
 from programs import PGBOUNCER, need_program
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from assay.contracts.deployment import Deployment, StorageFacts
+from assay.contracts.experiment import SystemChoice
 from assay.drive.sampler import Sampler
 from assay.errors import SHARED_MEMORY, SystemRefused
-from assay.experiment.values import SystemChoice
-from assay.provision.deployment import Deployment, StorageFacts
-from assay.provision.resources import PosixSharedMemory
+from assay.provision.undo.resources import PosixSharedMemory
 from assay.systems.postgresql import POSTGRESQL
 from block_devices import MAY_MOUNT
 from commands import need

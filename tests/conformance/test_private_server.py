@@ -15,15 +15,15 @@ from urllib.parse import quote
 import pytest
 
 from assay import _engine
-from assay.dialects.protocol import Column, Table
+from assay.contracts.deployment import Deployment, StorageFacts
+from assay.contracts.dialects.protocol import Column, Table
+from assay.contracts.experiment import Experiment, SystemChoice
+from assay.contracts.systems.abilities import ChecksSettings
 from assay.errors import ArgumentError, SystemRefused
-from assay.experiment.values import Experiment, SystemChoice
+from assay.lab.preflight import preflight
 from assay.plan import plan
-from assay.preflight import preflight
-from assay.provision.deployment import Deployment, StorageFacts
-from assay.provision.session import session
+from assay.provision.engine.session import session
 from assay.systems import System
-from assay.systems.abilities import ChecksSettings
 from assay.workload import reader
 from servers import ask, provisioned, with_client
 

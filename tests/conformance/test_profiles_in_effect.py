@@ -8,14 +8,14 @@ from dataclasses import replace
 import pytest
 
 from assay import registry
-from assay.durability import stage as durability
+from assay.contracts.experiment import StorageChoice
+from assay.contracts.systems.abilities import HasProfiles, Profile
 from assay.experiment import SystemChoice
 from assay.experiment.profiles import applied
-from assay.experiment.values import StorageChoice
 from assay.judge.settings import mean_the_same
+from assay.probe.durability import stage as durability
 from assay.provision.running import running_system
 from assay.storages.loop import LOOP
-from assay.systems.abilities import HasProfiles, Profile
 from commands import need
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]

@@ -16,11 +16,11 @@ import pytest
 
 import servers
 from assay import registry
+from assay.contracts.deployment import Deployment, StorageFacts
+from assay.contracts.experiment import SystemChoice
+from assay.contracts.systems.abilities import ReachedByUrl
 from assay.errors import SystemRefused
-from assay.experiment.values import SystemChoice
-from assay.provision.deployment import Deployment, StorageFacts
-from assay.provision.directory import server_directory
-from assay.systems.abilities import ReachedByUrl
+from assay.provision.disk.directory import server_directory
 from assay.systems.postgresql import installation, server
 from commands import Assay, need
 from programs import PG_BASEBACKUP, need_program

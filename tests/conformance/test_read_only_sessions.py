@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from assay import _engine, registry
-from assay.provision.deployment import StorageFacts
-from assay.provision.session import session
+from assay.contracts.deployment import StorageFacts
+from assay.provision.engine.session import session
 from commands import need
 from servers import provisioned
 

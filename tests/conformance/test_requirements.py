@@ -9,11 +9,11 @@ from functools import cache
 import pytest
 
 from assay import registry
-from assay.conformance.requirement import Finding, Requirement, requirement
-from assay.conformance.subject import Subject
-from assay.conformance.verify import REQUIREMENTS, verify
-from assay.experiment.values import StorageChoice, SystemChoice
-from assay.provision.deployment import StorageFacts
+from assay.contracts.deployment import StorageFacts
+from assay.contracts.experiment import StorageChoice, SystemChoice
+from assay.lab.conformance.requirement import Finding, Requirement, requirement
+from assay.lab.conformance.subject import Subject
+from assay.lab.conformance.verify import REQUIREMENTS, verify
 from commands import Assay, need
 from servers import directory_for_servers
 

@@ -8,11 +8,11 @@ from decimal import Decimal
 import pytest
 
 from assay import registry
-from assay.dialects.protocol import Column, Table
+from assay.contracts.deployment import StorageFacts
+from assay.contracts.dialects.protocol import Column, Table
 from assay.load.loading import Loading
+from assay.load.row_sources.request import DataRequest
 from assay.load.stage import load
-from assay.provision.deployment import StorageFacts
-from assay.row_sources.request import DataRequest
 from commands import need
 from servers import ask, provisioned
 

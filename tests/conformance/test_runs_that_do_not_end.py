@@ -10,9 +10,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from assay.contracts.deployment import StorageFacts
+from assay.contracts.observation import Unfinished
 from assay.drive.transactions import observe
-from assay.observation import Unfinished
-from assay.provision.deployment import StorageFacts
 from assay.record import DEFAULT_FILE_NAME, Store
 from assay.systems import System
 from commands import need

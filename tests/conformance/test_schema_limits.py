@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from assay import registry
+from assay.contracts.dialects.protocol import Column, Table
 from assay.dialects.limits import Limited, beyond
-from assay.dialects.protocol import Column, Table
 from assay.errors import AssayError
 from assay.experiment import StorageChoice, SystemChoice
-from assay.provision.session import session
+from assay.provision.engine.session import session
 from assay.provision.stage import provision
 from commands import IN_MEMORY, Assay, need
 

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from assay import registry
-from assay.dialects.protocol import Table
-from assay.experiment.values import SystemChoice
+from assay.contracts.deployment import Deployment, StorageFacts
+from assay.contracts.dialects.protocol import Table
+from assay.contracts.experiment import SystemChoice
+from assay.contracts.systems.abilities import SessionLimit
 from assay.load import mark
-from assay.provision.deployment import Deployment, StorageFacts
-from assay.provision.session import session
+from assay.provision.engine.session import session
 from assay.systems import System
-from assay.systems.abilities import SessionLimit
 from commands import BIN, Assay, need
 from servers import ask, provisioned, url_of
 

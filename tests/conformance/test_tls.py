@@ -14,9 +14,9 @@ from urllib.parse import urlencode
 import pytest
 from certificates import Certificates, certificates
 
+from assay.contracts.deployment import StorageFacts
+from assay.contracts.experiment import SystemChoice
 from assay.errors import InputError, SystemRefused
-from assay.experiment.values import SystemChoice
-from assay.provision.deployment import StorageFacts
 from assay.record import DEFAULT_FILE_NAME
 from assay.systems import System
 from commands import Assay

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from assay.contracts.observation import Observation
 from assay.judge.samples import BY_NAME
-from assay.observation import Observation
 from assay.record.records import RunRecord
 from commands import Assay, need
 

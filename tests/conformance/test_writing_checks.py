@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from assay import registry
-from assay.check.consistency import check_consistency
+from assay.contracts.deployment import StorageFacts
 from assay.errors import ExperimentError
-from assay.provision.deployment import StorageFacts
-from assay.provision.session import session
+from assay.judge.check.consistency import check_consistency
+from assay.provision.engine.session import session
 from assay.workload.values import Script
 from commands import need
 from servers import provisioned

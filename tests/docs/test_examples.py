@@ -15,10 +15,10 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from assay import registry
+from assay.contracts.systems.abilities import Findable, Installable
 from assay.errors import SystemMissing
 from assay.probe.fio import FIO
 from assay.storages.block.file_systems import FILE_SYSTEMS
-from assay.systems.abilities import Findable, Installable
 from assay.systems.mariadb.installation import MARIADBD
 from assay.systems.postgresql.installation import POSTGRES
 from assay.systems.sqlite.system import SHELL

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from assay.charts import draw
 from assay.experiment import file
+from assay.report.charts import draw
 from assay.report.figure import LIMITED
 from tools import picture
 

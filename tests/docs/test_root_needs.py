@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from assay import registry
-from assay.storages.abilities import Inspectable
+from assay.contracts.storages.abilities import Inspectable
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "python" / "assay" / "experiments").glob("*.toml"))

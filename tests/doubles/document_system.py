@@ -6,10 +6,10 @@ import contextlib
 import secrets
 from collections.abc import Iterator
 
+from assay.contracts.deployment import Address, Deployment, Node
+from assay.contracts.experiment import SystemChoice
 from assay.dialects.null_documents import NullDocumentsDialect
-from assay.experiment.values import SystemChoice
-from assay.provision.deployment import Address, Deployment, Node
-from assay.provision.session import session
+from assay.provision.engine.session import session
 from assay.systems import OptionSpec, ServerDirectory
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Self
 
-from assay.files.toml_file import Section
-from assay.steps.context import RunState
+from assay.lab.steps.context import RunState
+from assay.text.files.toml_file import Section
 from assay.workload.steps import Names, Step, common
 
 

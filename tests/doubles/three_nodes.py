@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-from assay.experiment.values import SystemChoice
-from assay.provision import process, sampling
-from assay.provision.deployment import Deployment, Node
+from assay.contracts.deployment import Deployment, Node
+from assay.contracts.experiment import SystemChoice
+from assay.provision.machine import sampling
+from assay.provision.processes import process
 from assay.systems import OptionSpec, ProcessSample, ServerDirectory
 from assay.systems.null import NULL, server
 

@@ -12,14 +12,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from assay.contracts.deployment import Deployment
+from assay.contracts.dialects.protocol import Table
+from assay.contracts.experiment import StorageChoice, SystemChoice
+from assay.contracts.storages.protocol import PreparedStorage
 from assay.dialects.null import NullDialect
-from assay.dialects.protocol import Table
 from assay.errors import SystemRefused
-from assay.experiment.values import StorageChoice, SystemChoice
-from assay.provision.deployment import Deployment
 from assay.storages.here import HERE
 from assay.storages.options import values
-from assay.storages.protocol import PreparedStorage
 from assay.systems import OptionSpec, ServerDirectory
 from assay.systems.null import NULL
 

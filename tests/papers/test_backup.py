@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from assay.backup import meanwhile, stage
+from assay.contracts.deployment import Address
+from assay.contracts.observation import BackupReport
 from assay.errors import RunFailed, SystemRefused
-from assay.observation import BackupReport
-from assay.provision.deployment import Address
+from assay.lab.backup import meanwhile, stage
 from assay.systems.mariadb.installation import DUMP
 from block_devices import skip_without_devices
 from commands import IN_MEMORY, Assay, Ended, need

@@ -12,8 +12,8 @@ import pytest
 from pybtex.database import BibliographyData
 from pybtex.database.input import bibtex
 
-from assay.bibsql import debian_package
-from assay.row_sources.data_folder import input_folder
+from assay.load.bibsql import debian_package
+from assay.load.row_sources.data_folder import input_folder
 from commands import BIN
 
 PACKAGES = {

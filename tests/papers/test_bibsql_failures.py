@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from assay.observation import LimitReport, UpdateReport
+from assay.contracts.observation import LimitReport, UpdateReport
 from assay.record import DEFAULT_FILE_NAME, Store
 from assay.report.sections.outcomes import OUTCOMES
 from commands import IN_MEMORY, Assay, need, why_missing

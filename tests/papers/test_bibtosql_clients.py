@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 from assay import registry
-from assay.bibsql.bibliography import Bibliography, resolve
+from assay.contracts.deployment import Address, Deployment
 from assay.experiment import Experiment, StorageChoice, SystemChoice
+from assay.lab.progress import Silent
+from assay.load.bibsql.bibliography import Bibliography, resolve
 from assay.load.digest import table_digest
 from assay.load.stage import load
 from assay.load.tables import drop
-from assay.progress import Silent
-from assay.provision.deployment import Address, Deployment
-from assay.provision.session import session
+from assay.provision.engine.session import session
 from assay.provision.stage import provision
 from assay.workload import reader
 from commands import BIN, need

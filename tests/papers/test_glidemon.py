@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from assay.observation import Observation
+from assay.contracts.observation import Observation
 from assay.record import RunRecord
 from assay.report.build import build
 from assay.workload import reader

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.provision.deployment import Deployment
+from assay.contracts.deployment import Deployment
 from commands import IN_MEMORY, Assay, need
 
 pytestmark = pytest.mark.server

@@ -10,8 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from assay.contracts.observation import NativeClientsReport, Observation
 from assay.drive import native_clients
-from assay.observation import NativeClientsReport, Observation
 from assay.report.build import build
 from commands import IN_MEMORY, Assay, need
 from running import started

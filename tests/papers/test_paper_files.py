@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from assay import registry
+from assay.contracts.systems.abilities import Findable
 from assay.errors import SystemUnderTestError
 from assay.report.build import build
 from assay.report.papers import judged_claims
 from assay.report.papers.judgement import ClaimVerdict
 from assay.report.values import Report, Table
-from assay.systems.abilities import Findable
 from commands import Assay
 
 EXPERIMENTS = Path(registry.__file__).parent / "experiments"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.observation import SpaceReuseReport
+from assay.contracts.observation import SpaceReuseReport
 from commands import IN_MEMORY, Assay, need
 
 

@@ -18,21 +18,23 @@ from typing import Any
 import pytest
 
 import doubles
-from assay import comparison, lab, registry, systems
-from assay.check.answers import Check
+from assay import comparison, registry, systems
 from assay.errors import ExperimentError, ScriptError, SystemDied
 from assay.experiment.words import Words, experiment
-from assay.progress import Silent
-from assay.provision import ledger, process
+from assay.judge.check.answers import Check
+from assay.lab import lab
+from assay.lab.progress import Silent
+from assay.lab.steps import conclusion
+from assay.lab.steps.consistency import broken_rules
+from assay.lab.steps.context import RunState
+from assay.provision.processes import process
+from assay.provision.undo import ledger
 from assay.record import Store
 from assay.record.records import RunRecord
 from assay.report.build import build
 from assay.report.comparisons import comparison as compared_report
 from assay.report.forms import table
 from assay.report.summaries import first_look
-from assay.steps import conclusion
-from assay.steps.consistency import broken_rules
-from assay.steps.context import RunState
 from assay.workload import reader
 
 BIN = Path(sys.executable).parent

@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 
 import doubles
-from assay import lab, registry
+from assay import registry
+from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.errors import ArgumentError, RunFailed, SystemMissing, SystemRefused
-from assay.experiment.values import StorageChoice, SystemChoice
 from assay.experiment.words import Words, experiment
+from assay.lab import lab
+from assay.lab.progress import Silent
 from assay.probe.first_use import FirstUse
-from assay.progress import Silent
-from assay.provision import ledger
+from assay.provision.undo import ledger
 from assay.record import Store
 
 

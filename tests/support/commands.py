@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from assay import registry
+from assay.contracts.systems.abilities import Findable
 from assay.errors import SystemMissing
 from assay.experiment import StorageChoice, SystemChoice
 from assay.provision.stage import provision
 from assay.record import DEFAULT_FILE_NAME, ExperimentRecord, Store
 from assay.record.records import RunRecord
-from assay.systems.abilities import Findable
 
 BIN = Path(sys.executable).parent
 

@@ -15,7 +15,7 @@ from assay.cli.program import HELP_NAMES
 from assay.cli.run import command
 from assay.experiment import SystemChoice, system_names
 from assay.experiment.words import Words, asked
-from assay.steps.optional_levels import plan_here
+from assay.lab.steps.optional_levels import plan_here
 
 
 class SAME:

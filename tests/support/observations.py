@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.observation import VERSION, Observation, read_observation
+from assay.contracts.observation import VERSION, Observation, read_observation
 
 EMPTY_HISTOGRAM = "HISTFAAAACF4nJNpmSzMwMDAyAABzFAayGd2M9ixgMH+A1QEAFKmBEw="
 

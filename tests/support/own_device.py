@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from assay.experiment.values import StorageChoice
-from assay.provision import ledger
-from assay.provision.clean_up import undone_at_end
-from assay.provision.deployment import StorageFacts
-from assay.provision.resources import Directory, LoopDevice, Mount
+from assay.contracts.deployment import StorageFacts
+from assay.contracts.experiment import StorageChoice
+from assay.provision.undo import ledger
+from assay.provision.undo.clean_up import undone_at_end
+from assay.provision.undo.resources import Directory, LoopDevice, Mount
 from assay.storages.mounts import facts_of
 
 MIB = 1 << 20

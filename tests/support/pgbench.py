@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assay.provision.deployment import Address, Deployment
+from assay.contracts.deployment import Address, Deployment
 from assay.systems.postgresql import installation
 from programs import PGBENCH, need_program
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from assay import program
-from assay.install import cache
-from assay.program import Program
+from assay.provision.install import cache
+from assay.provision.machine import program
+from assay.provision.machine.program import Program
 from assay.systems.postgresql.installation import PACKAGED
 from audit import sitecustomize
 from tools import servers
@@ -68,7 +68,7 @@ def undeclared(started: str) -> str | None:
         return None
     return (
         f'{started} is declared nowhere: add Program("{Path(started).name}", ITS_DEBIAN_PACKAGE) '
-        "where it is started, in the product (see assay/program.py) or in "
+        "where it is started, in the product (see assay/provision/machine/program.py) or in "
         "tests/support/programs.py, so that `make test` brings it"
     )
 

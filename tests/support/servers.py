@@ -16,12 +16,12 @@ from pathlib import Path
 from urllib.parse import quote
 
 from assay import registry
-from assay.experiment.values import SystemChoice
-from assay.provision.deployment import Deployment, StorageFacts
-from assay.provision.directory import server_directory
-from assay.provision.session import session
+from assay.contracts.deployment import Deployment, StorageFacts
+from assay.contracts.experiment import SystemChoice
+from assay.contracts.systems.abilities import Restartable
+from assay.provision.disk.directory import server_directory
+from assay.provision.engine.session import session
 from assay.systems import System
-from assay.systems.abilities import Restartable
 from assay.systems.options import TRANSPORT
 
 SERVERS = [

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from assay import lab
 from assay.experiment.words import Words, experiment
-from assay.progress import Silent
+from assay.lab import lab
+from assay.lab.progress import Silent
 from assay.record import ExperimentRecord, Store
 
 TOP = """\

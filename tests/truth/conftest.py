@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from known_systems import IN_PROCESS, NullServer, NullSystem, Site
 
+from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.errors import SystemMissing
-from assay.experiment.values import StorageChoice, SystemChoice
-from assay.provision.session import session
+from assay.provision.engine.session import session
 from assay.provision.stage import provision
 
 

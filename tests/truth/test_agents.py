@@ -16,9 +16,9 @@ from typing import Any
 from known_systems import NullSystem, Site
 
 from assay.api.results import Result
-from assay.observation import Observation, read_observation
-from assay.observation.latencies import encoded, merged_latency
-from assay.observation.merging import merge
+from assay.contracts.observation import Observation, read_observation
+from assay.contracts.observation.latencies import encoded, merged_latency
+from assay.contracts.observation.merging import merge
 from assay.record import ExperimentRecord, Store
 from tests.unit import invented_records as invented
 

@@ -13,17 +13,17 @@ from typing import Any
 
 import msgspec
 
+from assay.contracts.deployment import Address, Deployment, Node, StorageFacts
+from assay.contracts.observation import VERSION, Observed, read_observed
+from assay.contracts.systems.protocol import ProcessSample
 from assay.drive.sampler import TimedSample
 from assay.experiment import Driving, Experiment, StorageChoice, SystemChoice
 from assay.judge import judge_run
-from assay.observation import VERSION, Observed, read_observed
 from assay.plan import Cell, Plan, PlannedRun, fingerprint
 from assay.probe import DEPTHS, Flushes, Measured, Probe, RandomReads
-from assay.provision.deployment import Address, Deployment, Node, StorageFacts
-from assay.provision.machine_sampling import MachineSample
+from assay.provision.machine.machine_sampling import MachineSample
 from assay.record import ExperimentRecord, RunRecord, Store
 from assay.storages.device_counters import DeviceCounts
-from assay.systems.protocol import ProcessSample
 from tests.support import observations
 
 S = 1_000_000_000

@@ -16,9 +16,9 @@ from typing import Any
 import invented_records as invented
 import msgspec
 
+from assay.contracts.deployment import StorageFacts
 from assay.experiment import Experiment, StorageChoice, SystemChoice
 from assay.plan import Cell, Plan, PlannedRun, fingerprint
-from assay.provision.deployment import StorageFacts
 from assay.record import ExperimentRecord, Store
 from assay.report.cells import published as published_tables
 from assay.report.cells.published import NOT_FACTORS, Published

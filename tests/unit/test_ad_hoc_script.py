@@ -12,8 +12,8 @@ from assay.drive.prepare import Compiled
 from assay.errors import ScriptError, YouError
 from assay.experiment import Experiment, ScriptFile
 from assay.experiment.words import Words, experiment
+from assay.lab.steps.refusal import why_refused
 from assay.plan import plan
-from assay.steps.refusal import why_refused
 from assay.workload.ad_hoc_script import workload_of
 from assay.workload.values import Workload
 

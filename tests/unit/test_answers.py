@@ -12,9 +12,9 @@ import pytest
 
 from assay import comparison
 from assay.comparison.values import Comparison
+from assay.contracts.observation import Observation
+from assay.contracts.observation.merging import merge
 from assay.judge.answers import Asked, agreement, differing_statements
-from assay.observation import Observation
-from assay.observation.merging import merge
 from assay.record import ExperimentRecord
 from assay.report.build import build
 from assay.report.comparisons import comparison as comparison_report

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import ExperimentError
-from assay.row_sources import generated
+from assay.load.row_sources import generated
 from assay.workload import reader
 
 WORKLOAD = """\

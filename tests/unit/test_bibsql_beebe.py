@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.bibsql import beebe, debian_package
 from assay.errors import InputError
+from assay.load.bibsql import beebe, debian_package
 
 
 @pytest.fixture

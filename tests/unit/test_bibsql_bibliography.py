@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from assay.bibsql.bibliography import Bibliography, files_of, resolve
 from assay.errors import InputError
 from assay.experiment import Experiment
-from assay.progress import Silent
+from assay.lab.progress import Silent
+from assay.load.bibsql.bibliography import Bibliography, files_of, resolve
 from assay.workload import reader
 
 ENTRY = '@Article{%s,\n  title = "T",\n}\n'

@@ -16,13 +16,13 @@ from types import SimpleNamespace
 import pytest
 
 from assay import registry
+from assay.contracts.experiment import Experiment, StorageChoice, SystemChoice
+from assay.contracts.storages.abilities import Inspectable, OwnDevice
 from assay.errors import ArgumentError, AssayError, MachineLimit
 from assay.experiment.storage_words import refuse_without_room, storage_choices, without_room
-from assay.experiment.values import Experiment, StorageChoice, SystemChoice
-from assay.provision import ledger
-from assay.provision.hierarchies import Parent, parents
-from assay.provision.leftovers import clear_leftovers
-from assay.storages.abilities import Inspectable, OwnDevice
+from assay.provision.limits.hierarchies import Parent, parents
+from assay.provision.undo import ledger
+from assay.provision.undo.leftovers import clear_leftovers
 from assay.storages.block import image
 from assay.storages.block.file_systems import FILE_SYSTEMS
 from assay.storages.known_file_system import known_file_system
@@ -98,7 +98,7 @@ def without(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, what: str) -> None:
         "mkfs.jfs",
     } - {what}:
         (programs / name).touch(mode=0o755)
-    monkeypatch.setattr("assay.program.SEARCH_PATH", str(programs))
+    monkeypatch.setattr("assay.provision.machine.program.SEARCH_PATH", str(programs))
 
 
 @pytest.mark.parametrize(
@@ -272,9 +272,9 @@ _KILLED = """
 import sys, time
 from assay import registry
 from assay.experiment.storage_words import storage_choices
-from assay.provision import process
-from assay.provision.directory import server_directory
-from assay.storages.abilities import LimitsProcesses, RawDevice
+from assay.provision.processes import process
+from assay.provision.disk.directory import server_directory
+from assay.contracts.storages.abilities import LimitsProcesses, RawDevice
 
 (choice,) = storage_choices([sys.argv[1]])
 kind = registry.storage(choice.kind)

@@ -10,14 +10,14 @@ import invented_records as invented
 import pytest
 from msgspec import structs
 
+from assay.contracts.observation import Interval, Observation
 from assay.errors import ArgumentError, ExperimentError
 from assay.experiment import Experiment
 from assay.experiment.words import Words, experiment
 from assay.judge import judge_run, warming
-from assay.observation import Interval, Observation
 from assay.plan import plan
 from assay.plan.drives import drives
-from assay.provision import page_cache
+from assay.provision.disk import page_cache
 from assay.report.build import build
 from assay.storages.mounts import mount_of
 from commands import Assay

@@ -12,8 +12,8 @@ from typing import Any
 import invented_records as invented
 import pytest
 
-from assay import calibration
 from assay.judge import judge_run
+from assay.lab import calibration
 from assay.record import CalibrationRecord, RunRecord, Store
 from assay.report.build import build
 

@@ -10,7 +10,7 @@ from typing import Any
 import invented_records as invented
 import pytest
 
-from assay.check.answers import Check, not_run
+from assay.judge.check.answers import Check, not_run
 from assay.report.cells import cell_runs
 from assay.report.sections import answers as result_checks
 from assay.report.sections import check_counts

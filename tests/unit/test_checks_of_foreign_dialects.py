@@ -21,8 +21,8 @@ from assay.drive.read_only import may_change_data
 from assay.experiment import StorageChoice, SystemChoice
 from assay.judge import judge_run
 from assay.judge.kinds import UNDECIDING, Kind
+from assay.lab.steps.refusal import why_lacking
 from assay.plan import drives
-from assay.steps.refusal import why_lacking
 from assay.systems.dbapi.dialects import DIALECTS
 from assay.workload import reader
 from assay.workload.values import Script

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.check.consistency import chosen
+from assay.judge.check.consistency import chosen
 from assay.workload.values import Script
 
 

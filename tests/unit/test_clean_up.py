@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from assay.bibsql import beebe
 from assay.errors import SystemUnderTestError
-from assay.provision import ledger
-from assay.provision.clean_up import undone_at_end
-from assay.provision.leftovers import clear_leftovers
-from assay.provision.resources import (
+from assay.load.bibsql import beebe
+from assay.provision.undo import ledger
+from assay.provision.undo.clean_up import undone_at_end
+from assay.provision.undo.leftovers import clear_leftovers
+from assay.provision.undo.resources import (
     KINDS,
     CannotUndo,
     ControlGroup,
@@ -33,8 +33,8 @@ from assay.provision.resources import (
     TaggedProcesses,
     loop_device,
 )
-from assay.provision.resources.mount import is_mounted
-from assay.provision.resources.resource import NOTHING, Undone
+from assay.provision.undo.resources.mount import is_mounted
+from assay.provision.undo.resources.resource import NOTHING, Undone
 from assay.record import Store
 from assay.storages.block.file_systems import FILE_SYSTEMS
 from block_devices import HAS_LOOP_DEVICES, MAY_MOUNT
@@ -107,7 +107,7 @@ _RUN = """
 import sys
 import time
 from assay.cli.program import run_program
-from assay.provision.resources import mount
+from assay.provision.undo.resources import mount
 
 mount._TIMEOUT_S = 0.2
 sys.exit(run_program(sys.argv[1:]))
@@ -175,7 +175,7 @@ def test_a_directory_on_which_a_file_system_is_mounted_is_left(
     folder = tmp_path / f"assay {identity}"
     (folder / "within").mkdir(parents=True)
     monkeypatch.setattr(
-        "assay.provision.resources.directory.mounted_within", lambda path: [path / "within"]
+        "assay.provision.undo.resources.directory.mounted_within", lambda path: [path / "within"]
     )
     with pytest.raises(CannotUndo, match="a file system is mounted at"):
         Directory(str(folder)).undo(identity)
@@ -223,8 +223,8 @@ _MAKER = """
 import os, subprocess, sys, time
 from pathlib import Path
 from assay.provision import ledger, process_tags
-from assay.provision.clean_up import undone_at_end
-from assay.provision.resources import *
+from assay.provision.undo.clean_up import undone_at_end
+from assay.provision.undo.resources import *
 
 identity = ledger.new_id()
 with undone_at_end(identity) as entry:
@@ -315,7 +315,7 @@ server = subprocess.Popen(["sleep", "1000"], env=tagged, start_new_session=True)
 def test_a_control_group_with_a_process_that_is_not_ours_is_left(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("assay.provision.resources.control_group._TIMEOUT_S", 0.1)
+    monkeypatch.setattr("assay.provision.undo.resources.control_group._TIMEOUT_S", 0.1)
     identity = ledger.new_id()
     group = GROUPS[0] / f"assay-{identity}"
     group.mkdir()

@@ -14,22 +14,22 @@ from typing import Any
 import psutil
 import pytest
 
+from assay.contracts.observation import Observation
 from assay.drive import parts
 from assay.drive.transactions import observe
 from assay.errors import ArgumentError, AssayError, SystemDied, SystemMissing, SystemRefused
 from assay.experiment import StorageChoice
 from assay.experiment.settings import system_choice
-from assay.observation import Observation
-from assay.provision import python_calls
-from assay.provision.session import session
+from assay.provision.engine import python_calls
+from assay.provision.engine.session import session
 from assay.provision.stage import provision
 
 pytestmark = pytest.mark.slow
 
 MODULE = """
 import ctypes, os, resource, signal, sys, time
-from assay.dbapi.null import *
-from assay.dbapi import null
+from assay.provision.engine.dbapi.null import *
+from assay.provision.engine.dbapi import null
 
 def connect(behave="", **keywords):
     print("a module may print", flush=True)
@@ -292,7 +292,7 @@ def test_no_password_is_in_a_list_of_processes(monkeypatch: pytest.MonkeyPatch) 
                     continue
             time.sleep(0.05)
     assert running.returncode == 0
-    assert "assay.dbapi.process" in seen
+    assert "assay.provision.engine.dbapi.process" in seen
     assert "geheim" not in seen
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from assay.check.questions import Questions, what_is_asked
+from assay.judge.check.questions import Questions, what_is_asked
 from assay.plan import PlannedRun
 from step_workloads import folder_of, ran
 

@@ -19,7 +19,7 @@ from assay.judge.estimate import (
     independent,
     paired,
 )
-from assay.metrics.catalogue import COMPARED
+from assay.record.metrics.catalogue import COMPARED
 
 A = (100.0, 104.0, 97.0, 101.0, 99.0)
 B = (91.0, 96.0, 90.0, 92.5, 88.0)

@@ -13,11 +13,11 @@ import invented_records as invented
 import jsonschema
 import pytest
 
-from assay.charts import draw
 from assay.comparison.change_points import change_points
 from assay.comparison.trend import Trend, trends
 from assay.record import RunRecord
 from assay.record.records import ScriptRecord
+from assay.report.charts import draw
 from assay.report.comparisons import trend as report
 from assay.report.comparisons import trend_document
 from assay.report.forms import table

@@ -14,15 +14,15 @@ import pytest
 from assay.comparison.clauses import first_said, number
 from assay.comparison.conclusions import Question, questions
 from assay.comparison.sentences import answers
-from assay.durability.values import Durability
+from assay.contracts.deployment import StorageFacts
+from assay.contracts.durability import Durability
 from assay.judge.kinds import Kind
-from assay.page.document import render as page
-from assay.provision.deployment import StorageFacts
 from assay.record import ExperimentRecord
 from assay.report.build import build
 from assay.report.cells import cell_runs
 from assay.report.forms import github_summary, markdown, table
 from assay.report.forms import json as json_form
+from assay.report.page.document import render as page
 from assay.report.values import Report
 
 D3, D1 = Durability("D3"), Durability("D1")

@@ -13,12 +13,12 @@ from typing import Any
 import invented_records as invented
 import pytest
 
-from assay.check.questions import ComparedAnswer
 from assay.errors import ArgumentError
 from assay.experiment import Experiment, SystemChoice
 from assay.experiment.command import command_of, spelled
 from assay.experiment.given import Words
 from assay.experiment.storage_words import storage_choices
+from assay.judge.check.questions import ComparedAnswer
 from assay.plan import Plan, plan
 from assay.plan.content import content_of
 from assay.record import Store

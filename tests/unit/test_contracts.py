@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from assay import registry, storages, systems
-from assay.capabilities import CAPABILITIES, missing
-from assay.contract import ContractBroken
+from assay.contracts.capabilities import CAPABILITIES, missing
+from assay.contracts.experiment import StorageChoice, SystemChoice
+from assay.contracts.members import ContractBroken
+from assay.contracts.option_spec import option_values
+from assay.contracts.systems.abilities import capabilities_of
 from assay.errors import ArgumentError
-from assay.experiment.values import StorageChoice, SystemChoice
-from assay.option_spec import option_values
 from assay.systems import OptionSpec
-from assay.systems.abilities import capabilities_of
 from assay.systems.null import NULL
 from assay.systems.sqlite import SQLITE
 

@@ -8,14 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from assay.contracts.deployment import StorageFacts
+from assay.contracts.storages.group_limits import GroupLimit
 from assay.errors import MachineLimit
 from assay.experiment import ServerMachine
-from assay.provision import control_groups, hierarchies, ledger, programs
-from assay.provision.deployment import StorageFacts
-from assay.provision.directory import server_directory
-from assay.provision.group_limits import GroupLimit
-from assay.provision.hierarchies import Parent, parents
-from assay.provision.server_group import limits_of, refuse_impossible
+from assay.provision.disk.directory import server_directory
+from assay.provision.limits import control_groups, hierarchies
+from assay.provision.limits.hierarchies import Parent, parents
+from assay.provision.limits.server_group import limits_of, refuse_impossible
+from assay.provision.processes import programs
+from assay.provision.undo import ledger
 from assay.record.machine import machine as facts_of_machine
 from assay.storages.block import io_limits
 

@@ -14,8 +14,9 @@ import pytest
 from assay.errors import SystemUnderTestError
 from assay.load.copies import Copies, digest_of
 from assay.load.dataset import Dataset
-from assay.provision import copying, leftovers
-from assay.row_sources.request import DataRequest
+from assay.load.row_sources.request import DataRequest
+from assay.provision.disk import copying
+from assay.provision.undo import leftovers
 
 MEBIBYTE = 1 << 20
 

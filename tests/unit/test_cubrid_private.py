@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from assay.contracts.deployment import StorageFacts
+from assay.contracts.experiment import SystemChoice
+from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import ArgumentError, SystemMissing
-from assay.experiment.values import SystemChoice
-from assay.provision.deployment import StorageFacts
 from assay.systems.cubrid import CUBRID, home, installation, server, settings
-from assay.systems.protocol import ServerDirectory
 
 
 @pytest.fixture

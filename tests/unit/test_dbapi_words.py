@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 
 from assay import registry
-from assay.dbapi.describing import Describer
-from assay.dbapi.opening import describer
+from assay.contracts.systems.validation import validate
 from assay.dialects.mysql import MYSQL
 from assay.dialects.sqlite import SQLITE
 from assay.errors import ArgumentError
 from assay.experiment.settings import apply, system_choice
 from assay.experiment.system_words import split_systems
+from assay.provision.engine.dbapi.describing import Describer
+from assay.provision.engine.dbapi.opening import describer
 from assay.record.document import json_text
 from assay.systems.dbapi import keywords
 from assay.systems.dbapi.dialects import DIALECTS
 from assay.systems.dbapi.system import DbapiSystem
-from assay.systems.validation import validate
 from assay.workload import reader
 
 PASSWORD = "a secret"
@@ -44,7 +44,7 @@ def test_brackets_become_keyword_arguments_of_their_types() -> None:
 
 
 def test_a_typed_password_is_in_no_text_that_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    from assay import server_url
+    from assay.contracts import server_url
 
     url = server_url.with_password(keywords.url({"user": "u", "host": "h"}), PASSWORD)
     assert keywords.password(url) == PASSWORD

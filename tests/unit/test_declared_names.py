@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from assay import lab
-from assay.authoring.problems import examined
 from assay.errors import ExperimentError
 from assay.experiment.words import Words, experiment
+from assay.lab import lab
+from assay.lab.authoring.problems import examined
+from assay.lab.preflight import preflight
+from assay.lab.progress import Silent
 from assay.plan import plan
-from assay.preflight import preflight
-from assay.progress import Silent
 from assay.record import Store
 from assay.report import check_declarations
 from assay.workload import reader

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import programs
-from assay.program import Program
+from assay.provision.machine.program import Program
 from programs import StartedPrograms, brought, undeclared
 from tools import servers
 

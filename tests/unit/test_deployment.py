@@ -8,14 +8,14 @@ from dataclasses import replace
 import invented_records as invented
 import pytest
 
+from assay.contracts.deployment import Address, Deployment, Node, StorageFacts
+from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.errors import Bug
-from assay.experiment.values import StorageChoice, SystemChoice
 from assay.load.loading import Loading
-from assay.provision.deployment import Address, Deployment, Node, StorageFacts
+from assay.load.row_sources.request import DataRequest
 from assay.provision.deployment_facts import deployment_facts
 from assay.provision.stage import provision
 from assay.record.document import json_text
-from assay.row_sources.request import DataRequest
 
 STORAGES = [StorageFacts(name, "here", f"/{name}") for name in ("one", "two", "three")]
 NODES = tuple(

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.files.syncing import sync_file_system
-from assay.provision.deployment import Address, Deployment, Node, StorageFacts
+from assay.contracts.deployment import Address, Deployment, Node, StorageFacts
 from assay.storages import device_counters, mounts
 from assay.storages.block.file_systems import FILE_SYSTEMS
 from assay.storages.device_counters import (
@@ -23,6 +22,7 @@ from assay.storages.device_counters import (
     devices_under,
 )
 from assay.storages.flush_requests import flush_requests
+from assay.text.files.syncing import sync_file_system
 from programs import need_program
 
 pytestmark = pytest.mark.slow

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from assay.contracts.dialects.protocol import Column, Index, Partitioning, Table
 from assay.dialects.cql import CQL
-from assay.dialects.protocol import Column, Index, Partitioning, Table
 
 COLUMNS = (
     Column("user", "int", not_null=True),

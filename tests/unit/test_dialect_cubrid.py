@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from assay import registry
+from assay.contracts.dialects.protocol import Column, ForeignKey, Index, RecognisesReads, Table
 from assay.dialects.cubrid import CODES, CUBRID
-from assay.dialects.protocol import Column, ForeignKey, Index, RecognisesReads, Table
 from assay.errors import ArgumentError
 from assay.workload.reader import read
 

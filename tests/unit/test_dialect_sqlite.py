@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from assay.dialects.protocol import Column, Index, Table
+from assay.contracts.dialects.protocol import Column, Index, Table
 from assay.dialects.sqlite import SQLITE
 
 TABLE = Table(

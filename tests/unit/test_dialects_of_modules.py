@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from assay import registry
+from assay.contracts.dialects.protocol import Column, ForeignKey, Index, Table
 from assay.dialects.bounded_indexes import BoundedIndexes
 from assay.dialects.db2 import DB2
 from assay.dialects.ingres import INGRES
 from assay.dialects.oracle import ORACLE
-from assay.dialects.protocol import Column, ForeignKey, Index, Table
 from assay.dialects.sqlserver import SQL_SERVER
 from assay.errors import ArgumentError
 from assay.workload.reader import read

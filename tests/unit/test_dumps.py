@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.check.dumps import check_dumps
 from assay.drive.query import Answer
+from assay.judge.check.dumps import check_dumps
 
 
 def _answer(*rows: tuple[str, ...]) -> Answer:

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from assay.durability import classes, watching
-from assay.durability.counters import Counts, FlushCounter, why_flushes_are_not_counted
-from assay.durability.file_system import own_flushes_put_off, sync
-from assay.durability.watching import Idle, Watched, follow, idle, watch
-from assay.provision.deployment import StorageFacts
+from assay.contracts.deployment import StorageFacts
+from assay.probe.durability import classes, watching
+from assay.probe.durability.counters import Counts, FlushCounter, why_flushes_are_not_counted
+from assay.probe.durability.file_system import own_flushes_put_off, sync
+from assay.probe.durability.watching import Idle, Watched, follow, idle, watch
 from assay.storages.device_counters import devices_under
 from assay.storages.mounts import mount_of
 from block_devices import skip_without_devices

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from assay import registry
+from assay.contracts.storages.abilities import Inspectable
 from assay.errors import ArgumentError, ExperimentError
 from assay.experiment import Experiment, StorageChoice, SystemChoice
 from assay.experiment.words import Words, experiment
+from assay.lab.preflight import preflight
 from assay.plan import plan
-from assay.preflight import preflight
-from assay.storages.abilities import Inspectable
 
 TABLE_2 = """\
 title = "SQL on two storages"

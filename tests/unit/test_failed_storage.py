@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.provision import failed_storage
+from assay.provision.disk import failed_storage
 from block_devices import MAY_MOUNT
 
 pytestmark = pytest.mark.slow

@@ -11,17 +11,17 @@ import invented_records as invented
 import pytest
 from hdrh.histogram import HdrHistogram
 
-from assay.charts import colours, draw
-from assay.charts.spec import specification
+from assay.contracts.observation import Latency
 from assay.experiment import Driving
-from assay.observation import Latency
-from assay.page.figures import description
 from assay.record import RunRecord
 from assay.report.build import build
 from assay.report.cells import cell_runs
+from assay.report.charts import colours, draw
+from assay.report.charts.spec import specification
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale
 from assay.report.figures import bars, by_level, percentile_curves
 from assay.report.figures.panels import MOST_PANELS, MOST_SERIES, panels
+from assay.report.page.figures import description
 from assay.report.values import Report
 
 
@@ -169,7 +169,7 @@ def test_every_chart_is_drawn_with_marks_of_each_series(report: Report) -> None:
 
 
 def test_every_colour_of_a_line_is_seen_on_white_and_is_that_of_the_page() -> None:
-    style = (files("assay.page") / "style.css").read_text(encoding="utf-8")
+    style = (files("assay.report.page") / "style.css").read_text(encoding="utf-8")
     for place, colour in enumerate(colours.SERIES, 1):
         channels = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
         linear = [

@@ -16,13 +16,13 @@ from typing import Any
 import invented_records as invented
 import pytest
 
-from assay.check.verdict import why_failed
 from assay.cli.program import run_program
+from assay.contracts.deployment import StorageFacts
 from assay.experiment import Driving
 from assay.judge import judge_run
+from assay.judge.check.verdict import why_failed
 from assay.judge.kinds import Kind
 from assay.judge.verdict import of_run
-from assay.provision.deployment import StorageFacts
 from assay.record import ExperimentRecord, Store
 from assay.report.build import build
 from assay.report.cells import cell_runs

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from assay import lab
 from assay.experiment.words import Words, experiment
-from assay.forecast import NOT_KNOWN, CellTimes, Forecast, TimeNeeded
+from assay.lab import lab
+from assay.lab.progress import Silent
+from assay.lab.resuming import Request
 from assay.plan import Plan, PlannedRun, plan
-from assay.progress import Silent
-from assay.resuming import Request
+from assay.plan.forecast import NOT_KNOWN, CellTimes, Forecast, TimeNeeded
 
 
 def planned(tmp_path: Path, **words: object) -> Plan:

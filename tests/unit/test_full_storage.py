@@ -13,7 +13,7 @@ from assay.errors import (
     SystemRefused,
     resources_hint,
 )
-from assay.provision.full_storage import Space, name_full_storage
+from assay.provision.disk.full_storage import Space, name_full_storage
 
 pytestmark = pytest.mark.slow
 

@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
-from assay import lab
 from assay.cli.report_output import said_meanwhile, without_garbage_collection
 from assay.experiment.words import Words, experiment
+from assay.lab import lab
+from assay.lab.pool import pool
+from assay.lab.progress import Silent
 from assay.plan import PlannedRun
-from assay.pool import pool
-from assay.progress import Silent
 from assay.record import Store, merging, reading, records
 from assay.report.build import build
 from assay.report.cells.cell_runs import CellRuns

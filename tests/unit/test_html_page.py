@@ -13,8 +13,8 @@ import invented_page
 import invented_records as invented
 import pytest
 
-from assay.page.document import render
 from assay.report.build import build
+from assay.report.page.document import render
 from assay.report.values import Report
 
 
@@ -98,7 +98,7 @@ def test_five_hundred_runs_are_less_than_ten_megabytes(tmp_path: Path) -> None:
 def test_raw_rows_beyond_the_limit_are_counted(
     report: Report, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assay.page.runs.MOST_RAW_BYTES", 3000)
+    monkeypatch.setattr("assay.report.page.runs.MOST_RAW_BYTES", 3000)
     page = written(replace(report, record=Path("my records/a.sqlite")))
     found = re.search(r"<p>(\d+) raw rows left out", page)
     assert found and int(found[1]) > 100

@@ -14,15 +14,23 @@ from typing import Any
 
 import pytest
 
+from assay.contracts.installing import Prefix, Report
+from assay.contracts.systems.abilities import Found
+from assay.contracts.systems.protocol import System
 from assay.errors import ArgumentError, SystemMissing, SystemUnderTestError
-from assay.install import cache, client, debian_prefix, go_module, maven, python_wheel, stage
-from assay.install.in_use import in_use
-from assay.install.prefix import Prefix, Report
-from assay.provision import process_tags
-from assay.provision.leftovers import clear_leftovers
-from assay.systems.abilities import Found
+from assay.provision.install import (
+    cache,
+    client,
+    debian_prefix,
+    go_module,
+    maven,
+    python_wheel,
+    stage,
+)
+from assay.provision.install.in_use import in_use
+from assay.provision.machine import process_tags
+from assay.provision.undo.leftovers import clear_leftovers
 from assay.systems.null import NULL
-from assay.systems.protocol import System
 
 
 class Brought:
@@ -145,7 +153,7 @@ def test_what_a_package_client_started_ends_with_an_interruption(cache_folder: P
 _KILLED = """
 import sys, time
 from pathlib import Path
-from assay.install import cache
+from assay.provision.install import cache
 cache.first_unreachable = lambda path, user: None
 with cache.locked("brought", print), cache.new_prefix("brought", "2.10") as prefix:
     (prefix.folder / "half").write_text("x")
@@ -242,7 +250,7 @@ def test_removal_takes_one_version_or_all_and_the_folder_with_the_last() -> None
 
 _USING = """
 import sys, time
-from assay.install.in_use import in_use
+from assay.provision.install.in_use import in_use
 with in_use([sys.argv[1], "/usr/bin/env", "in this process"]):
     print("begun", flush=True)
     sys.stdin.read()

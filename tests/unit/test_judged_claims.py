@@ -10,8 +10,8 @@ from typing import Any
 import invented_records as invented
 import pytest
 
+from assay.contracts.deployment import StorageFacts
 from assay.judge import order
-from assay.provision.deployment import StorageFacts
 from assay.record import ExperimentRecord, Store
 from assay.report.papers import judgement
 from assay.report.papers.claim_case import JudgedClaim

@@ -14,11 +14,11 @@ import pytest
 from assay.comparison.conclusions import questions
 from assay.comparison.knees import Knee
 from assay.comparison.sentences import answers
-from assay.experiment.values import SystemChoice
-from assay.page.document import render as page
+from assay.contracts.experiment import SystemChoice
 from assay.record import ExperimentRecord
 from assay.report.build import build
 from assay.report.forms import json as json_form
+from assay.report.page.document import render as page
 from assay.report.summaries import first_look
 
 CLIENTS = (1, 2, 4, 8, 16)

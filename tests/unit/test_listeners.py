@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.provision.deployment import Address
-from assay.provision.listeners import listener
+from assay.contracts.deployment import Address
+from assay.provision.machine.listeners import listener
 
 CHILD = """
 import os, socket, sys, time

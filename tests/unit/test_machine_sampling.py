@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.provision import machine_sampling
-from assay.provision.machine_sampling import sample_machine
+from assay.provision.machine import machine_sampling
+from assay.provision.machine.machine_sampling import sample_machine
 
 TICK_NS = machine_sampling._TICK_NS
 

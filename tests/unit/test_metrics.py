@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from assay.comparison import conditions
-from assay.metrics.catalogue import COMPARED, METRICS
+from assay.record.metrics.catalogue import COMPARED, METRICS
 from assay.report.tidy.tables import TABLES
 
 UNITS = {"ns", "bytes", "per_s", "ratio", "count"}

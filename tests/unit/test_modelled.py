@@ -15,14 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.durability.file_system import sync
-from assay.errors import ArgumentError, SystemUnderTestError
-from assay.experiment.values import StorageChoice
-from assay.provision import process
-from assay.provision.deployment import StorageFacts
-from assay.provision.directory import server_directory
-from assay.provision.leftovers import clear_leftovers
-from assay.storages.abilities import (
+from assay.contracts.deployment import StorageFacts
+from assay.contracts.experiment import StorageChoice
+from assay.contracts.storages.abilities import (
     Accounted,
     Fault,
     FaultInjection,
@@ -31,6 +26,11 @@ from assay.storages.abilities import (
     PowerCut,
     RawDevice,
 )
+from assay.errors import ArgumentError, SystemUnderTestError
+from assay.probe.durability.file_system import sync
+from assay.provision.disk.directory import server_directory
+from assay.provision.processes import process
+from assay.provision.undo.leftovers import clear_leftovers
 from assay.storages.disk_model import process as disk_model
 from assay.storages.disk_model.control import Control
 from assay.storages.modelled import MODELLED
@@ -197,7 +197,7 @@ def test_a_killed_process_means_errors_and_no_hang(reachable: Path) -> None:
 
 _MAKER = """
 import sys, time
-from assay.experiment.values import StorageChoice
+from assay.contracts.experiment import StorageChoice
 from assay.storages.modelled import MODELLED
 
 choice = StorageChoice("old", "modelled", sys.argv[1], options={"size": "64M"})

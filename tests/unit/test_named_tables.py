@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from assay import registry
+from assay.contracts.dialects.protocol import NamesTables
 from assay.dialects.named_tables import tables_named
-from assay.dialects.protocol import NamesTables
 
 OWN = ("pg_", "information_schema.")
 

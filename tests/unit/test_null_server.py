@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 
 from assay import _engine
+from assay.contracts.deployment import Deployment
+from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.errors import ArgumentError, SystemRefused
-from assay.experiment.values import StorageChoice, SystemChoice
-from assay.provision.deployment import Deployment
-from assay.provision.leftovers import clear_leftovers
-from assay.provision.process import find
-from assay.provision.session import session
+from assay.provision.engine.session import session
+from assay.provision.processes.process import find
 from assay.provision.stage import provision
+from assay.provision.undo.leftovers import clear_leftovers
 from assay.systems.null import NULL
 
 pytestmark = pytest.mark.slow

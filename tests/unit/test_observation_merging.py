@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from assay import _engine
-from assay.observation import (
+from assay.contracts.observation import (
     MOST_PASS_TIMES,
     Interval,
     MachineCost,
@@ -20,10 +20,10 @@ from assay.observation import (
     Standstill,
     read_observation,
 )
-from assay.observation.latencies import encoded, merged_latency
-from assay.observation.merging import merge
-from assay.observation.spans import SECOND_NS
-from assay.observation.successive import successive
+from assay.contracts.observation.latencies import encoded, merged_latency
+from assay.contracts.observation.merging import merge
+from assay.contracts.observation.spans import SECOND_NS
+from assay.contracts.observation.successive import successive
 
 
 def driven(name: str, **changes: Any) -> Observation:

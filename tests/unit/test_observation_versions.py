@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from assay.observation import VERSION, Observation, ShapeError, newest, read_observation
+from assay.contracts.observation import VERSION, Observation, ShapeError, newest, read_observation
 
 OLD_RECORD = Path(__file__).parents[1] / "data" / "records" / "step-6.sqlite.xz"
 

@@ -14,11 +14,11 @@ from assay.comparison.sides import side
 from assay.comparison.stage import compare
 from assay.comparison.values import Side
 from assay.experiment import Driving
-from assay.page.document import render as page
 from assay.record import ExperimentRecord
 from assay.report.build import build
 from assay.report.comparisons import comparison
 from assay.report.forms import table
+from assay.report.page.document import render as page
 from assay.report.summaries import first_look
 
 SECONDS = 10.0

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import InputError, SystemUnderTestError
-from assay.files import output_file
+from assay.text.files import output_file
 
 
 def write(file: Path, text: str = "new", *, force: bool = False) -> None:
@@ -112,7 +112,7 @@ def test_a_pipe_is_written_to_as_it_is(tmp_path: Path) -> None:
 
 def test_a_program_that_is_killed_leaves_nothing(tmp_path: Path) -> None:
     code = (
-        "import os, signal\nfrom assay.files import output_file\n"
+        "import os, signal\nfrom assay.text.files import output_file\n"
         "with output_file.written('x', force=False) as descriptor:\n"
         "    os.write(descriptor, b'half')\n    os.kill(os.getpid(), signal.SIGKILL)\n"
     )

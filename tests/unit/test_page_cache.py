@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.provision import page_cache
+from assay.provision.disk import page_cache
 from assay.storages.mounts import mount_of
 from commands import Assay
 

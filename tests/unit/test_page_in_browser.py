@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 import programs
-from assay.page.document import render
 from assay.report.build import build
+from assay.report.page.document import render
 
 CHROMIUM = programs.CHROMIUM.find_anywhere()
 pytestmark = [

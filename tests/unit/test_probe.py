@@ -11,16 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from assay import program, registry
+from assay import registry
+from assay.contracts.experiment import StorageChoice
+from assay.contracts.observation import shape
+from assay.contracts.storages.abilities import Inspectable
 from assay.experiment.storage_words import storage_choices
-from assay.experiment.values import StorageChoice
-from assay.observation import shape
 from assay.probe import DEPTHS, Probe, fio, probe, stage
-from assay.provision import ledger, programs
-from assay.provision.directory import server_directory
-from assay.provision.leftovers import clear_leftovers
+from assay.provision.disk.directory import server_directory
+from assay.provision.machine import program
+from assay.provision.processes import programs
 from assay.provision.running import directory_on
-from assay.storages.abilities import Inspectable
+from assay.provision.undo import ledger
+from assay.provision.undo.leftovers import clear_leftovers
 from assay.storages.here import HERE
 from assay.storages.tmpfs import TMPFS
 from commands import BIN

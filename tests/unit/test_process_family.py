@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.provision import family, sampling
+from assay.provision.machine import family, sampling
 
 SERVER = """
 import os, sys, time

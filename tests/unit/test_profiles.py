@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from assay import registry
+from assay.contracts.systems.abilities import HasProfiles
 from assay.errors import ArgumentError
 from assay.experiment import SystemChoice, profiles
 from assay.experiment import file as experiment_file
 from assay.experiment.words import Words, experiment
-from assay.systems.abilities import HasProfiles
 from assay.systems.sqlite import settings as sqlite
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"

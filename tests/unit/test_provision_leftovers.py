@@ -15,12 +15,13 @@ from pathlib import Path
 import pytest
 
 from assay.cli.program import run_program
-from assay.provision import clean_up, ledger, process_tags
-from assay.provision.clean_up import undone_at_end
-from assay.provision.identity import ProcessIdentity
-from assay.provision.leftovers import clear_leftovers
-from assay.provision.resources import Directory
-from assay.provision.signals import Terminated, raise_on_termination
+from assay.provision.machine import process_tags
+from assay.provision.machine.identity import ProcessIdentity
+from assay.provision.machine.signals import Terminated, raise_on_termination
+from assay.provision.undo import clean_up, ledger
+from assay.provision.undo.clean_up import undone_at_end
+from assay.provision.undo.leftovers import clear_leftovers
+from assay.provision.undo.resources import Directory
 
 pytestmark = pytest.mark.slow
 
@@ -29,9 +30,9 @@ pytestmark = pytest.mark.slow
 _HOLDER = """
 import sys, time
 from pathlib import Path
-from assay.provision import process, programs
-from assay.provision.directory import server_directory
-from assay.provision.deployment import StorageFacts
+from assay.provision.processes import process, programs
+from assay.provision.disk.directory import server_directory
+from assay.contracts.deployment import StorageFacts
 
 if sys.argv[2] == "without setpriv":
     programs._dying_with_us = lambda: None
@@ -110,7 +111,7 @@ def test_a_killed_assay_leaves_nothing_after_the_next_start(
 def test_an_interrupted_assay_cleans_up(reachable_directory: Path, number: signal.Signals) -> None:
     guarded = _HOLDER.replace(
         "with server_directory",
-        "from assay.provision.signals import raise_on_termination\n"
+        "from assay.provision.machine.signals import raise_on_termination\n"
         "with raise_on_termination(), server_directory",
     )
     child = subprocess.Popen(
@@ -218,7 +219,7 @@ def test_two_assays_do_not_clear_the_same_entry(tmp_path: Path) -> None:
         document = json.loads(entry.read_text())
         entry.write_text(json.dumps({**document, "directories": [str(made)]}))
     program = (
-        "from assay.provision.leftovers import clear_leftovers; "
+        "from assay.provision.undo.leftovers import clear_leftovers; "
         "cleared = clear_leftovers(); assert not any(one.remaining for one in cleared); "
         "print(*(entry for one in cleared for entry in one.entries))"
     )

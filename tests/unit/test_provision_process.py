@@ -15,14 +15,15 @@ from pathlib import Path
 
 import pytest
 
+from assay.contracts.deployment import StorageFacts
+from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import Bug, SystemDied, SystemMissing, SystemRefused, SystemUnderTestError
-from assay.provision import process, process_tags, programs, sampling
-from assay.provision.deployment import StorageFacts
-from assay.provision.directory import server_directory
-from assay.provision.identity import ProcessIdentity
-from assay.provision.ports import free_port, free_ports
-from assay.provision.signals import Terminated, raise_on_termination
-from assay.systems.protocol import ServerDirectory
+from assay.provision.disk.directory import server_directory
+from assay.provision.machine import process_tags, sampling
+from assay.provision.machine.identity import ProcessIdentity
+from assay.provision.machine.ports import free_port, free_ports
+from assay.provision.machine.signals import Terminated, raise_on_termination
+from assay.provision.processes import process, programs
 
 pytestmark = pytest.mark.slow
 

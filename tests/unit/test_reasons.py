@@ -9,8 +9,8 @@ from pathlib import Path
 import invented_records as invented
 import pytest
 
-from assay.check.verdict import CONFLICTS, why_failed
-from assay.observation import Observation
+from assay.contracts.observation import Observation
+from assay.judge.check.verdict import CONFLICTS, why_failed
 from assay.record import ExperimentRecord, Store
 from assay.report.build import build
 from assay.report.summaries import first_look

@@ -15,11 +15,11 @@ import pytest
 
 import assay
 from assay.errors import AssayError, InputError
-from assay.files import text_file
 from assay.record import Store
 from assay.record.merging import merge
 from assay.record.schema import insist_on_no_record
 from assay.systems import file_url
+from assay.text.files import text_file
 
 pytestmark = pytest.mark.slow
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from assay import registry
+from assay.contracts.systems.abilities import AlsoCalled
 from assay.errors import ArgumentError
 from assay.experiment.settings import system_choice
-from assay.systems.abilities import AlsoCalled
 
 
 def test_names_are_known_without_importing_their_modules() -> None:

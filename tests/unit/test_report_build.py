@@ -11,8 +11,8 @@ from typing import Any
 import invented_records as invented
 import pytest
 
+from assay.contracts.observation import read_observed
 from assay.experiment import Driving
-from assay.observation import read_observed
 from assay.record import ExperimentRecord, Store
 from assay.report.build import build
 from assay.report.forms import github_summary

@@ -17,12 +17,12 @@ import invented_records as invented
 import pytest
 from msgspec.structs import replace
 
+from assay.contracts.observation import Observation
 from assay.experiment import Driving
 from assay.judge import warnings
 from assay.judge.kinds import Kind
-from assay.metrics import clients, work
-from assay.observation import Observation
 from assay.record import ExperimentRecord, Store
+from assay.record.metrics import clients, work
 from assay.report.build import build
 from assay.report.cells import aggregates, cell_runs
 from assay.report.forms import csv, json, markdown, table

@@ -14,10 +14,10 @@ import invented_records as invented
 import pytest
 
 from assay import comparison
-from assay.durability.values import Durability, not_measured
+from assay.contracts.deployment import StorageFacts
+from assay.contracts.durability import Durability, not_measured
 from assay.experiment import StorageChoice, StoragePrice, SystemChoice
 from assay.judge import judge_run
-from assay.provision.deployment import StorageFacts
 from assay.record import ExperimentRecord, Store
 from assay.report.build import build
 from assay.report.forms import json

@@ -12,8 +12,8 @@ from typing import Any
 import invented_records as invented
 import pytest
 
+from assay.contracts.deployment import StorageFacts
 from assay.experiment import SystemChoice
-from assay.provision.deployment import StorageFacts
 from assay.record import ExperimentRecord
 from assay.report.build import build
 from assay.report.cells import cell_runs

@@ -13,11 +13,11 @@ import invented_records as invented
 import pytest
 
 from assay.cli.program import run_program
-from assay.durability.values import Durability
+from assay.contracts.deployment import StorageFacts
+from assay.contracts.durability import Durability
 from assay.experiment import StorageChoice
 from assay.judge import RunWarning
 from assay.probe import Probe
-from assay.provision.deployment import StorageFacts
 from assay.record import ExperimentRecord, Store
 from assay.report.build import build
 from assay.report.forms import json as json_form

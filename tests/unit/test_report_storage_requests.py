@@ -6,10 +6,10 @@ from pathlib import Path
 
 import invented_records as invented
 
-from assay.provision.deployment import StorageFacts
+from assay.contracts.deployment import StorageFacts
+from assay.contracts.storages.abilities import AccountedSecond
 from assay.record import Store
 from assay.report.build import build
-from assay.storages.abilities import AccountedSecond
 
 MS = 1_000_000
 PATH_COST = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay import registry
-from assay.dialects.protocol import Column, Table
+from assay.contracts.dialects.protocol import Column, Table
 from assay.drive import reserved_names
 
 TABLE = Table("jobs", (Column("id", "int"), Column("user", "int")))

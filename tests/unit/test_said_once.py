@@ -12,12 +12,12 @@ import pytest
 
 from assay.comparison.sides import side
 from assay.comparison.stage import compare
-from assay.page.document import render as page
 from assay.record import ExperimentRecord
 from assay.report import empty_parts
 from assay.report.build import build
 from assay.report.comparisons import comparison
 from assay.report.forms import github_summary, markdown, table
+from assay.report.page.document import render as page
 from assay.report.values import Cell, Column, Number, Report, Row, Section, Table, absent, text
 
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from assay.provision import sampling
-from assay.provision.family import family_of
+from assay.provision.machine import sampling
+from assay.provision.machine.family import family_of
 
 SESSIONS = 60
 SHARED_BYTES, OWN_BYTES = 8 << 20, 1 << 20

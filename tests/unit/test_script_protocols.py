@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from assay.check.verdict import CONFLICTS, why_failed
 from assay.cli.program import run_program
+from assay.contracts.observation import Observation
 from assay.drive.document import document_of, scripts_of
 from assay.drive.prepare import Compiled
 from assay.errors import ScriptError
 from assay.experiment.words import Words, experiment
-from assay.observation import Observation
+from assay.judge.check.verdict import CONFLICTS, why_failed
 from assay.plan import plan
 from assay.plan.drives import drives
 from assay.registry import system

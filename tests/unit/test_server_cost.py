@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from assay.contracts.observation import DeviceCost, Observation
+from assay.contracts.systems.protocol import ProcessSample
 from assay.drive.sampler import TimedSample
 from assay.drive.server_cost import device_cost, machine_cost, server_cost
-from assay.observation import DeviceCost, Observation
-from assay.provision.machine_sampling import MachineSample
+from assay.provision.machine.machine_sampling import MachineSample
 from assay.storages.device_counters import DeviceCounts
-from assay.systems.protocol import ProcessSample
 from tests.support import observations
 
 S = 1_000_000_000

@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 
 import assay
+from assay.contracts.deployment import StorageFacts
 from assay.errors import ArgumentError, MachineLimit, SystemDied
 from assay.experiment import ServerMachine
-from assay.provision import client_group, process, programs, server_group
-from assay.provision.deployment import StorageFacts
-from assay.provision.directory import server_directory
-from assay.provision.leftovers import clear_leftovers
+from assay.provision.disk.directory import server_directory
+from assay.provision.limits import client_group, server_group
+from assay.provision.processes import process, programs
+from assay.provision.undo.leftovers import clear_leftovers
 
 pytestmark = pytest.mark.slow
 
@@ -110,9 +111,9 @@ def test_a_server_that_needs_more_memory_ends_and_the_limit_is_named(here: Stora
 HOLDER = """
 import sys, time
 from assay.experiment import ServerMachine
-from assay.provision import process
-from assay.provision.deployment import StorageFacts
-from assay.provision.directory import server_directory
+from assay.provision.processes import process
+from assay.contracts.deployment import StorageFacts
+from assay.provision.disk.directory import server_directory
 
 with server_directory(
     StorageFacts("here", "here", sys.argv[1]), ServerMachine(64 << 20, 0.5)
@@ -147,9 +148,9 @@ ENTERS = """
 import sys
 from pathlib import Path
 from assay.experiment import ServerMachine
-from assay.provision import client_group
-from assay.provision.deployment import StorageFacts
-from assay.provision.directory import server_directory
+from assay.provision.limits import client_group
+from assay.contracts.deployment import StorageFacts
+from assay.provision.disk.directory import server_directory
 
 def groups():
     return Path("/proc/self/cgroup").read_text()

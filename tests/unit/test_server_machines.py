@@ -12,12 +12,12 @@ from assay.drive.prepare import Compiled
 from assay.errors import ArgumentError, MachineLimit
 from assay.experiment import Experiment, ServerMachine, SystemChoice, machines, words
 from assay.experiment import file as experiment_file
+from assay.lab.steps.optional_levels import plan_here
+from assay.lab.steps.refusal import why_refused
 from assay.plan import plan, server_machines
 from assay.plan.fingerprint import of_document
-from assay.provision import hierarchies, server_group
+from assay.provision.limits import hierarchies, server_group
 from assay.record.document import json_text
-from assay.steps.optional_levels import plan_here
-from assay.steps.refusal import why_refused
 from assay.text.sizes import about
 
 MB = 1 << 20

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay import server_url
+from assay.contracts import server_url
 from assay.errors import ArgumentError, AssayError
 from assay.experiment.settings import system_choices
 from assay.systems.mysql import MYSQL

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from assay.contracts.dialects.protocol import Dialect
+from assay.contracts.durability import Durability, SessionSettings
 from assay.dialects.mysql import MYSQL
 from assay.dialects.postgresql import POSTGRESQL
-from assay.dialects.protocol import Dialect
 from assay.dialects.sqlite import SQLITE
 from assay.drive.session_settings import of_statements
-from assay.durability.values import Durability, SessionSettings
 from assay.judge.durability import LEAST_COMMITS, as_it_held
 
 OFF = "SET synchronous_commit = off"

@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from assay.errors import SHARED_MEMORY
-from assay.provision import ledger
-from assay.provision.clean_up import undone_at_end
-from assay.provision.resources import CannotUndo, PosixSharedMemory, SharedMemory
+from assay.provision.undo import ledger
+from assay.provision.undo.clean_up import undone_at_end
+from assay.provision.undo.resources import CannotUndo, PosixSharedMemory, SharedMemory
 
 pytestmark = pytest.mark.slow
 

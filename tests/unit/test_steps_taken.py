@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 
 import pytest
 
-from assay import _engine, lab
+from assay import _engine
 from assay.errors import ScriptError
 from assay.experiment.words import Words, experiment
-from assay.progress import Silent
+from assay.lab import lab
+from assay.lab.progress import Silent
 from assay.report.cells import cell_runs
 from step_workloads import folder_of, ran
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from assay.contracts.deployment import StorageFacts
+from assay.contracts.experiment import StorageChoice
 from assay.errors import ArgumentError
-from assay.experiment.values import StorageChoice
-from assay.provision.deployment import StorageFacts
-from assay.provision.leftovers import clear_leftovers
-from assay.provision.users import ServerUser
+from assay.provision.machine.users import ServerUser
+from assay.provision.undo.leftovers import clear_leftovers
 from assay.storages import Storage, here
 from assay.storages.here import HERE
 from assay.storages.mounts import Mount, mount_of
@@ -80,8 +80,8 @@ def test_a_directory_that_a_killed_assay_made_goes_at_the_next_start() -> None:
     # First the server's own directory, which lies in it and has an entry of its own.
     program = (
         "import time\n"
-        "from assay.experiment.values import StorageChoice\n"
-        "from assay.provision.directory import server_directory\n"
+        "from assay.contracts.experiment import StorageChoice\n"
+        "from assay.provision.disk.directory import server_directory\n"
         "from assay.storages.here import HERE\n"
         "with HERE.prepare(StorageChoice()) as made, server_directory(made.facts) as directory:\n"
         "    print(made.facts.directory, flush=True)\n"
@@ -168,9 +168,9 @@ def test_a_tmpfs_of_a_killed_assay_is_removed_at_the_next_start(place: str) -> N
     # The server's own directory is on the mount and has its own entry in the ledger.
     program = (
         "import time\n"
-        "from assay.experiment.values import StorageChoice\n"
-        "from assay.provision import process\n"
-        "from assay.provision.directory import server_directory\n"
+        "from assay.contracts.experiment import StorageChoice\n"
+        "from assay.provision.processes import process\n"
+        "from assay.provision.disk.directory import server_directory\n"
         "from assay.storages.tmpfs import TMPFS\n"
         "with TMPFS.prepare(StorageChoice(kind='tmpfs')) as made, "
         "server_directory(made.facts) as directory:\n"

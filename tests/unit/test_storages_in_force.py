@@ -13,10 +13,10 @@ import pytest
 
 from assay import registry
 from assay.comparison import differences
+from assay.contracts.deployment import StorageFacts
+from assay.contracts.experiment import StorageChoice
 from assay.experiment.storage_words import storage_choices
-from assay.experiment.values import StorageChoice
 from assay.judge import judge_run
-from assay.provision.deployment import StorageFacts
 from assay.record import ExperimentRecord, Store
 from assay.report.build import build
 from assay.report.summaries import first_look

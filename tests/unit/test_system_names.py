@@ -10,10 +10,10 @@ import pytest
 
 from assay import comparison
 from assay.cli.record_words import title
+from assay.contracts.experiment import FACTOR_NAMES
 from assay.errors import ArgumentError, ExperimentError
 from assay.experiment import StorageChoice, SystemChoice, identity, settings, system_names, words
 from assay.experiment import file as experiment_file
-from assay.experiment.values import FACTOR_NAMES
 from assay.plan import cell_names, plan
 from assay.record import Store
 from assay.registry import report_form

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from assay.dialects.protocol import Column, Table
+from assay.contracts.deployment import Deployment, StorageFacts
+from assay.contracts.dialects.protocol import Column, Table
+from assay.contracts.experiment import StorageChoice, SystemChoice
+from assay.contracts.systems.protocol import System
 from assay.dialects.sqlite import SqliteDialect
 from assay.errors import ArgumentError, SystemRefused
-from assay.experiment.values import StorageChoice, SystemChoice
 from assay.load.tables import drop_abandoned
-from assay.provision.deployment import Deployment, StorageFacts
-from assay.provision.session import session
+from assay.provision.engine.session import session
 from assay.provision.stage import provision
 from assay.systems.null import NULL
-from assay.systems.protocol import System
 from assay.systems.sqlite import SQLITE
 from assay.systems.sqlite.system import SHELL
 from programs import need_program

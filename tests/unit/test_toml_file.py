@@ -9,8 +9,8 @@ import pytest
 
 from assay.errors import ExperimentError, RunFailed
 from assay.experiment import file as experiment_file
-from assay.files import toml_file
 from assay.text import quantities
+from assay.text.files import toml_file
 
 
 def written(folder: Path, text: str) -> toml_file.Section:

@@ -16,8 +16,8 @@ from assay.comparison import conditions, trend
 from assay.comparison.conditions import Answer
 from assay.comparison.values import Comparison
 from assay.errors import ArgumentError
-from assay.metrics import catalogue
 from assay.record import ExperimentRecord, RunRecord
+from assay.record.metrics import catalogue
 from assay.report.build import build
 from assay.report.cells import cell_runs
 from assay.report.comparisons import comparison as report

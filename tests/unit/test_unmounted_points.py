@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from assay.contracts.experiment import StorageChoice
 from assay.errors import ArgumentError
-from assay.experiment.values import StorageChoice
 from assay.storages import here, mounts
 from assay.storages.block.file_systems import FS
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from assay.contracts.deployment import Address
 from assay.errors import ArgumentError
 from assay.experiment import settings
 from assay.experiment.settings import system_choice
-from assay.provision.deployment import Address
 from assay.systems.mariadb import MARIADB
 from assay.systems.mysql_protocol import url as mysql_url
 from assay.systems.postgresql import url as postgresql

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import observations
-from assay.check.verdict import why_failed
+from assay.contracts.observation import Observation
 from assay.dialects.mysql import MysqlDialect
-from assay.observation import Observation
+from assay.judge.check.verdict import why_failed
 
 END = {
     "client": 0, "group": "all", "elapsed_ns": 1, "passes": 0, "transactions": 9, "state": "lost"

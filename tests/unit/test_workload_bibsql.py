@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from assay import registry
-from assay.bibsql import beebe, bibliography
 from assay.experiment import Experiment
-from assay.files import toml_file
-from assay.progress import Silent
+from assay.lab.progress import Silent
+from assay.load.bibsql import beebe, bibliography
 from assay.report.cells import declaration
+from assay.text.files import toml_file
 from assay.workload import reader
 from assay.workload.values import Workload
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from assay.errors import ArgumentError, ExperimentError
+from assay.lab.steps.dump import Dump
+from assay.lab.steps.overlap import Overlap
 from assay.report import check_declarations
-from assay.steps.dump import Dump
-from assay.steps.overlap import Overlap
 from assay.workload import reader
 
 WORKLOAD = """\

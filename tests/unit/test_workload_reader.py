@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from assay.dialects.protocol import Partitioning
+from assay.contracts.dialects.protocol import Partitioning
 from assay.errors import AssayError, ExperimentError
 from assay.experiment import words
 from assay.workload import reader

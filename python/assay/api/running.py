@@ -7,24 +7,25 @@ from contextlib import nullcontext
 from pathlib import Path as FilePath
 from typing import Never
 
-from assay import env_vars, lab
+from assay import env_vars
 from assay.api import asked
 from assay.api.asked import Levels, Limits, Path
 from assay.api.results import Result
 from assay.cli.progress import progress as shown_on_standard_error
+from assay.contracts.driving import ARRIVALS, CONNECTIONS, ISOLATION_LEVELS
+from assay.contracts.experiment import ENCODINGS, PROTOCOLS
 from assay.errors import ArgumentError
 from assay.experiment import words as command_line
 from assay.experiment.command import command_of, patterns
-from assay.experiment.driving import ARRIVALS, CONNECTIONS, ISOLATION_LEVELS
 from assay.experiment.settings import ORDERS
 from assay.experiment.spelling import as_written
-from assay.experiment.values import ENCODINGS, PROTOCOLS
+from assay.lab import lab
+from assay.lab.progress import Silent
+from assay.lab.resuming import Request
 from assay.load.loading import Loading
 from assay.probe import DEFAULT_S
 from assay.probe.first_use import FirstUse
-from assay.progress import Silent
 from assay.record import DEFAULT_FILE_NAME, Store
-from assay.resuming import Request
 from assay.text import quantities
 
 Seconds = float | str

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from assay import __version__, _engine, calibration
+from assay import __version__, _engine
 from assay.cli import rows
 from assay.cli.numbers import Number
 from assay.cli.options import format_option, records_option
@@ -17,7 +17,8 @@ from assay.cli.streams import status_at_least
 from assay.errors import ArgumentError
 from assay.experiment import clients as client_words
 from assay.experiment.settings import split
-from assay.provision.leftovers import clear_leftovers
+from assay.lab import calibration
+from assay.provision.undo.leftovers import clear_leftovers
 from assay.record import CalibrationRecord, Store
 from assay.record.machine import machine
 from assay.text import quantities, units

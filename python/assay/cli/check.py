@@ -6,17 +6,17 @@ from collections.abc import Iterator
 
 import click
 
-from assay.authoring.preparing import refused_statements, scripts_of
-from assay.authoring.problems import Examined, examined
 from assay.cli import completers
 from assay.cli.outcome import say
+from assay.contracts.experiment import SystemChoice
 from assay.errors import AssayError, YouError
 from assay.experiment import settings, storage_words
-from assay.experiment.values import SystemChoice
-from assay.install.in_use import in_use
-from assay.provision.leftovers import clear_leftovers
+from assay.lab.authoring.preparing import refused_statements, scripts_of
+from assay.lab.authoring.problems import Examined, examined
+from assay.lab.steps.availability import look_for
+from assay.provision.install.in_use import in_use
 from assay.provision.running import running_system
-from assay.steps.availability import look_for
+from assay.provision.undo.leftovers import clear_leftovers
 from assay.text.units import counted
 from assay.workload.values import Workload
 

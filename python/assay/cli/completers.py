@@ -14,8 +14,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from assay import registry
+from assay.contracts.option_spec import OptionSpec
 from assay.errors import AssayError
-from assay.option_spec import OptionSpec
 
 Items = list[CompletionItem[str]]
 Completer = Callable[[click.Context, click.Parameter, str], Items]
@@ -131,7 +131,7 @@ def dialect(_ctx: click.Context, _parameter: click.Parameter, typed: str) -> Ite
 
 def metric(_ctx: click.Context, _parameter: click.Parameter, typed: str) -> Items:
     """The names of metrics that are compared."""
-    from assay.metrics.catalogue import COMPARED
+    from assay.record.metrics.catalogue import COMPARED
 
     found = COMPARED.values()
     return [

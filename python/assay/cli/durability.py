@@ -15,16 +15,16 @@ from assay.cli.erase_option import erase_option, refuse_unused_erase
 from assay.cli.options import format_option
 from assay.cli.outcome import say
 from assay.cli.streams import status_at_least
-from assay.durability.stage import measure
-from assay.durability.values import Durability
+from assay.contracts.durability import Durability
+from assay.contracts.experiment import StorageChoice, SystemChoice
+from assay.contracts.storages.abilities import Inspectable, OwnDevice
 from assay.errors import ArgumentError, SystemUnderTestError
 from assay.experiment import settings, storage_words
-from assay.experiment.values import StorageChoice, SystemChoice
-from assay.install.in_use import in_use
-from assay.provision.leftovers import clear_leftovers
+from assay.lab.steps.availability import look_for, one_line
+from assay.probe.durability.stage import measure
+from assay.provision.install.in_use import in_use
 from assay.provision.running import running_system
-from assay.steps.availability import look_for, one_line
-from assay.storages.abilities import Inspectable, OwnDevice
+from assay.provision.undo.leftovers import clear_leftovers
 
 COLUMNS = (
     "system", "storage", "class", "meaning", "commits", "flushed_before_answer",

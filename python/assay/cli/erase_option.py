@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from assay.cli.usage_errors import DestroyingOption
+from assay.contracts.experiment import StorageChoice
 from assay.errors import ArgumentError
 from assay.experiment.storage_words import erased_devices
-from assay.experiment.values import StorageChoice
 
 
 def erase_option(function: Callable[..., Any]) -> Callable[..., Any]:

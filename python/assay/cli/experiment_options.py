@@ -12,10 +12,10 @@ from assay import registry
 from assay.cli import completers
 from assay.cli.erase_option import erase_option
 from assay.cli.numbers import Number
-from assay.experiment.driving import ARRIVALS, CONNECTIONS, ISOLATION_LEVELS
+from assay.contracts.driving import ARRIVALS, CONNECTIONS, ISOLATION_LEVELS
+from assay.contracts.experiment import ENCODINGS, PROTOCOLS
 from assay.experiment.settings import ORDERS
 from assay.experiment.spelling import as_written
-from assay.experiment.values import ENCODINGS, PROTOCOLS
 from assay.experiment.words import Words
 from assay.text import quantities
 

@@ -16,8 +16,8 @@ from assay.cli.options import format_option
 from assay.cli.outcome import say
 from assay.drive.prepare import explained, scripts_of_all
 from assay.experiment import words as command_line
+from assay.lab.steps.refusal import why_lacking
 from assay.plan import Plan, PlannedRun, plan
-from assay.steps.refusal import why_lacking
 from assay.text.visible import for_terminal, visible, visible_lines
 from assay.workload.scripts import as_file
 from assay.workload.values import Script, Workload

@@ -18,12 +18,12 @@ from assay.cli.options import is_typed
 from assay.cli.report_output import STANDARD_OUTPUT
 from assay.cli.streams import OutputLost
 from assay.cli.usage_errors import DestroyingOption
-from assay.dialects.protocol import Dialect, SqlText, Table
+from assay.contracts.dialects.protocol import Dialect, SqlText, Table
 from assay.errors import ArgumentError
-from assay.files import output_file
+from assay.load.row_sources.protocol import row_source
 from assay.record.schema import insist_on_no_record
-from assay.row_sources.protocol import row_source
 from assay.text import quantities
+from assay.text.files import output_file
 from assay.workload.parameters import Scalar
 from assay.workload.values import Workload
 

@@ -9,7 +9,7 @@ import click
 from assay import registry
 from assay.cli.outcome import say
 from assay.cli.usage_errors import DestroyingOption
-from assay.row_sources.protocol import Download
+from assay.load.row_sources.protocol import Download
 from assay.text.nearest import did_you_mean
 
 

@@ -10,12 +10,12 @@ import click
 from assay import registry
 from assay.cli import completers
 from assay.cli.outcome import say
+from assay.contracts.server_url import is_url
+from assay.contracts.systems.abilities import Findable, Installable, SeveralVersions
+from assay.contracts.systems.protocol import System
 from assay.errors import ArgumentError, SystemUnderTestError
-from assay.install import stage
-from assay.provision.leftovers import clear_leftovers
-from assay.server_url import is_url
-from assay.systems.abilities import Findable, Installable, SeveralVersions
-from assay.systems.protocol import System
+from assay.provision.install import stage
+from assay.provision.undo.leftovers import clear_leftovers
 from assay.text.nearest import nearest
 
 

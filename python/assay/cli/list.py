@@ -19,8 +19,8 @@ from assay.cli.storage_rows import storage_option_rows, storage_rows
 from assay.cli.system_rows import system_rows
 from assay.errors import ArgumentError, AssayError
 from assay.experiment import AS_IS
-from assay.files.paths import is_folder
 from assay.text import quantities
+from assay.text.files.paths import is_folder
 from assay.workload.values import Test, Workload
 
 WHAT = ("systems", "workloads", "experiments", "storages", "runs", "datasets")

@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from assay.forecast import NOT_KNOWN, TimeNeeded
 from assay.judge.samples import needed_for
 from assay.plan import PlannedRun
+from assay.plan.forecast import NOT_KNOWN, TimeNeeded
 from assay.text.units import counted, digits, duration, latency
 
 LINE_EVERY_S = 10.0

@@ -15,7 +15,7 @@ from assay.cli.options import is_typed
 from assay.errors import ArgumentError
 from assay.experiment import Experiment
 from assay.load.loading import Loading
-from assay.row_sources.protocol import row_source
+from assay.load.row_sources.protocol import row_source
 from assay.text.quantities import LOAD_SESSIONS
 from assay.workload.values import Workload
 

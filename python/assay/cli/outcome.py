@@ -22,7 +22,7 @@ from assay.cli.surroundings import cause_of, keep_own_rights
 from assay.cli.usage_errors import sentence
 from assay.errors import AssayError, YouError
 from assay.plugin_failures import plugin_failures
-from assay.provision.signals import Terminated, raise_on_termination
+from assay.provision.machine.signals import Terminated, raise_on_termination
 from assay.text.secrets import without_secrets
 from assay.text.visible import indented
 

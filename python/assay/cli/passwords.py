@@ -12,10 +12,11 @@ import warnings
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 
-from assay import registry, server_url
+from assay import registry
+from assay.contracts import server_url
+from assay.contracts.systems.abilities import ReachedByUrl
 from assay.errors import AssayError, PasswordNeeded
 from assay.experiment import Experiment, SystemChoice
-from assay.systems.abilities import ReachedByUrl
 
 
 def with_passwords(experiment: Experiment) -> Experiment:

@@ -17,24 +17,24 @@ from assay.cli.options import format_option, is_typed, records_option
 from assay.cli.outcome import say
 from assay.cli.probing_options import refuse_unused_probe
 from assay.cli.run_options import run_options
-from assay.data_size import DataSize, data_sizes, size_bytes_of
 from assay.errors import AssayError, NotOnThisMachine, SystemMissing, YouError
 from assay.experiment import AS_IS, ENGINE, Experiment, SystemChoice, quick
 from assay.experiment import words as command_line
 from assay.experiment.command import command_of, patterns
-from assay.files import paths
-from assay.forecast import Forecast
+from assay.lab.data_size import DataSize, data_sizes, size_bytes_of
+from assay.lab.preflight import Preflight, preflight
+from assay.lab.steps.availability import one_line
+from assay.lab.steps.optional_levels import plan_here
 from assay.load.loading import Loading
 from assay.plan import Plan, PlannedRun
-from assay.preflight import Preflight, preflight
+from assay.plan.forecast import Forecast
 from assay.probe.first_use import FirstUse
-from assay.provision.copying import RESERVE_BYTES
+from assay.provision.disk.copying import RESERVE_BYTES
 from assay.record import Store
 from assay.record.estimates import Unfinished
 from assay.record.faults import no_folder
-from assay.steps.availability import one_line
-from assay.steps.optional_levels import plan_here
 from assay.systems.sourced import URL
+from assay.text.files import paths
 from assay.text.units import counted, duration, ended_runs, percent, size
 from assay.workload.values import Workload
 

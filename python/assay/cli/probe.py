@@ -14,15 +14,15 @@ from assay.cli.numbers import Number
 from assay.cli.options import format_option
 from assay.cli.outcome import say
 from assay.cli.streams import status_at_least
+from assay.contracts.deployment import StorageFacts
+from assay.contracts.experiment import StorageChoice
 from assay.errors import SystemMissing, SystemUnderTestError
 from assay.experiment.storage_words import storage_choices
-from assay.experiment.values import StorageChoice
-from assay.metrics import probed_flushes
 from assay.probe import DEFAULT_S, Probe, fio, probe
 from assay.probe.stage import HOW_TO_INSTALL, NOT_INSTALLED
-from assay.provision.deployment import StorageFacts
-from assay.provision.leftovers import clear_leftovers
 from assay.provision.running import directory_on
+from assay.provision.undo.leftovers import clear_leftovers
+from assay.record.metrics import probed_flushes
 from assay.report.tidy.columns import row
 from assay.report.tidy.probes import PROBES
 from assay.text.quantities import PROBE_S

@@ -15,9 +15,9 @@ from rich.text import Text
 from assay.cli.live import LINE_EVERY_S, Live
 from assay.cli.stage_bar import StageBar
 from assay.experiment import AS_IS, ENGINE, Driving
-from assay.forecast import NOT_KNOWN, TimeNeeded
+from assay.lab.progress import Progress
 from assay.plan import PlannedRun
-from assay.progress import Progress
+from assay.plan.forecast import NOT_KNOWN, TimeNeeded
 from assay.text.reasons import log_lines, sentence
 from assay.text.secrets import without_secrets
 from assay.text.units import counted, duration

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from assay import registry
 from assay.errors import ArgumentError, InputError
-from assay.files import output_file
 from assay.record.schema import insist_on_no_record
 from assay.report.values import Report
+from assay.text.files import output_file
 
 STANDARD_OUTPUT = "-"
 """In place of the name of a file."""
@@ -80,7 +80,7 @@ def write_charts(report: Report, folder: Path, *, force: bool) -> int:
     files = {figure.file_name: figure for section in report.sections for figure in section.figures}
     if not force:
         _insist_on_new(folder / f"{name}{end}" for name in files for end in (".svg", ".png"))
-    from assay.charts import draw
+    from assay.report.charts import draw
 
     with _removed_on_failure() as new:
         try:

@@ -28,7 +28,7 @@ from assay.probe.first_use import FirstUse
 from assay.text import units
 
 if TYPE_CHECKING:
-    from assay.lab import ExperimentResult
+    from assay.lab.lab import ExperimentResult
     from assay.record import ExperimentRecord
 
 
@@ -85,11 +85,11 @@ def command(
     experiment, workload = command_line.experiment(words)
     refuse_unused_loading(loading, experiment, workload)
     refuse_unused_probe(experiment, first_use)
-    from assay import lab
     from assay.cli.passwords import with_passwords
     from assay.cli.progress import progress
     from assay.cli.report_output import insist_on_readable
-    from assay.resuming import Request
+    from assay.lab import lab
+    from assay.lab.resuming import Request
 
     insist_on_readable(form)
     experiment = with_passwords(experiment)

@@ -8,10 +8,10 @@ from inspect import getdoc, getmodule
 
 from assay import registry
 from assay.cli.rows import Row
-from assay.option_spec import OptionSpec
-from assay.storages import abilities
-from assay.storages.abilities import Inspectable
-from assay.storages.protocol import Storage
+from assay.contracts.option_spec import OptionSpec
+from assay.contracts.storages import abilities
+from assay.contracts.storages.abilities import Inspectable
+from assay.contracts.storages.protocol import Storage
 
 
 def storage_rows() -> list[Row]:

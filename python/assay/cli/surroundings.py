@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from assay.errors import ArgumentError, AssayError, MachineLimit
-from assay.files.text_file import shown_if_not_utf8
+from assay.text.files.text_file import shown_if_not_utf8
 from assay.text.units import size
 
 _OWN_RIGHTS = 0o700

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from assay import registry
 from assay.cli.rows import Row
+from assay.contracts.systems.abilities import Findable, Found, HasProfiles, Installable, Verified
+from assay.contracts.systems.protocol import System
 from assay.errors import SystemUnderTestError
-from assay.install import cache
-from assay.systems.abilities import Findable, Found, HasProfiles, Installable, Verified
-from assay.systems.protocol import System
+from assay.provision.install import cache
 
 
 def system_rows() -> list[Row]:

@@ -7,10 +7,10 @@ import click
 from assay.cli import completers
 from assay.cli.install import system_and_version, system_named
 from assay.cli.outcome import say
+from assay.contracts.systems.abilities import Findable
+from assay.contracts.systems.protocol import System
 from assay.errors import ArgumentError, SystemUnderTestError
-from assay.install import cache, stage
-from assay.systems.abilities import Findable
-from assay.systems.protocol import System
+from assay.provision.install import cache, stage
 
 
 @click.command("uninstall")

@@ -12,14 +12,14 @@ from assay.cli.erase_option import erase_option, refuse_unused_erase
 from assay.cli.options import format_option
 from assay.cli.outcome import say
 from assay.cli.streams import status_at_least
-from assay.conformance.requirement import Finding
-from assay.conformance.verify import verify
+from assay.contracts.experiment import StorageChoice
 from assay.errors import ArgumentError, RunFailed, SystemUnderTestError
 from assay.experiment import settings, storage_words
-from assay.experiment.values import StorageChoice
-from assay.install.in_use import in_use
-from assay.provision.leftovers import clear_leftovers
-from assay.steps.availability import look_for, one_line
+from assay.lab.conformance.requirement import Finding
+from assay.lab.conformance.verify import verify
+from assay.lab.steps.availability import look_for, one_line
+from assay.provision.install.in_use import in_use
+from assay.provision.undo.leftovers import clear_leftovers
 
 COLUMNS = ("system", "requirement", "result", "reason")
 

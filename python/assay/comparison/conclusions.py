@@ -23,11 +23,11 @@ from assay.comparison.verdicts import with_verdicts
 from assay.experiment import Scalar
 from assay.judge.estimate import Design
 from assay.judge.verdict import RunVerdict
-from assay.metrics import catalogue
-from assay.metrics.clients import THROUGHPUT
-from assay.metrics.metric import Metric
 from assay.plan import cell_names
 from assay.record import ExperimentRecord, RunRecord
+from assay.record.metrics import catalogue
+from assay.record.metrics.clients import THROUGHPUT
+from assay.record.metrics.metric import Metric
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ from assay.comparison.values import Compared, ComparedCell, Comparison
 from assay.errors import ArgumentError
 from assay.judge.kinds import ENOUGH_REPETITIONS
 from assay.judge.samples import NOT_REACHED, UNREACHED
-from assay.metrics import catalogue
-from assay.metrics.metric import Metric
+from assay.record.metrics import catalogue
+from assay.record.metrics.metric import Metric
 from assay.text import units
 
 _CONDITION = re.compile(

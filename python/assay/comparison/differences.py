@@ -12,14 +12,14 @@ from typing import Any, TypeVar
 
 from assay.comparison import existing_data
 from assay.comparison.values import Difference, Side
-from assay.durability.values import NOT_MEASURED
+from assay.contracts.durability import NOT_MEASURED
 from assay.experiment.profiles import PROFILE
 from assay.judge import answers, durability
 from assay.judge.answers import Asked
 from assay.plan import cell_names
 from assay.probe import Probe
 from assay.probe.values import UNEVEN
-from assay.provision import ledger
+from assay.provision.undo import ledger
 from assay.record import ExperimentRecord, RunRecord
 from assay.text import units
 

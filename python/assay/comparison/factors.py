@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any
 
+from assay.contracts.deployment import NOT_SEEN
 from assay.errors import ArgumentError
 from assay.experiment import Driving, Scalar
 from assay.experiment.profiles import PROFILE
 from assay.plan import cell_names, fingerprint, server_machines, system_settings
-from assay.provision.deployment import NOT_SEEN
 from assay.record import RunRecord
 from assay.text.nearest import did_you_mean
 

@@ -12,8 +12,8 @@ from assay.comparison.adjusting import holm
 from assay.comparison.pairs import interleaved
 from assay.comparison.ratios import compared
 from assay.judge.estimate import SIGNIFICANCE, Estimate
-from assay.metrics.clients import THROUGHPUT
 from assay.record import RunRecord
+from assay.record.metrics.clients import THROUGHPUT
 from assay.text import units
 
 LEAST_LEVELS = 3

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.comparison import factors
-from assay.durability.values import MEANINGS, NOT_MEASURED
+from assay.contracts.durability import MEANINGS, NOT_MEASURED
 from assay.experiment import Scalar
 from assay.judge import durability, steadiness
-from assay.metrics import catalogue
 from assay.plan.cell_names import CACHE
 from assay.record import RunRecord
+from assay.record.metrics import catalogue
 
 Levels = Mapping[str, Scalar]
 """Factor → level."""

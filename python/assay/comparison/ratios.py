@@ -9,8 +9,8 @@ from assay.comparison.pairs import Pairs
 from assay.comparison.values import Compared
 from assay.judge.estimate import Estimate, center, independent, paired
 from assay.judge.samples import UNREACHED
-from assay.metrics.metric import Metric
 from assay.record import RunRecord
+from assay.record.metrics.metric import Metric
 
 
 def compared(

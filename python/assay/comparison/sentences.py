@@ -14,7 +14,7 @@ from assay.comparison import clauses
 from assay.comparison.clauses import MOST_PLACES, TOGETHER
 from assay.comparison.conclusions import Conclusion, Question
 from assay.comparison.ranked_cells import IN_MEMORY
-from assay.durability.values import MEANINGS, NOT_MEASURED
+from assay.contracts.durability import MEANINGS, NOT_MEASURED
 from assay.judge.durability import HIGHEST, MEMORY
 from assay.plan import cell_names
 

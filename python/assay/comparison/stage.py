@@ -18,9 +18,9 @@ from assay.comparison.verdicts import with_verdicts
 from assay.judge import answers
 from assay.judge.durability import MEMORY
 from assay.judge.estimate import Design
-from assay.metrics import catalogue
-from assay.metrics.catalogue import COMPARED
-from assay.metrics.metric import Metric
+from assay.record.metrics import catalogue
+from assay.record.metrics.catalogue import COMPARED
+from assay.record.metrics.metric import Metric
 from assay.text import units
 
 

@@ -19,9 +19,9 @@ from assay.comparison.values import Difference
 from assay.judge.estimate import Estimate, center, independent
 from assay.judge.samples import UNREACHED
 from assay.judge.verdict import RunVerdict
-from assay.metrics import catalogue
-from assay.metrics.metric import Metric
 from assay.record import RunRecord, run_names
+from assay.record.metrics import catalogue
+from assay.record.metrics.metric import Metric
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from assay.judge.estimate import Estimate
 from assay.judge.samples import UNREACHED
 from assay.judge.verdict import RunVerdict
-from assay.metrics.metric import Metric
 from assay.record import ExperimentRecord, RunRecord
+from assay.record.metrics.metric import Metric
 
 NOT_KNOWN = "not known"
 """How a value begins that could not be read."""

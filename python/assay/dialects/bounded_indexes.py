@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from assay.contracts.dialects.protocol import Column, Index, Table
 from assay.dialects import reads
-from assay.dialects.protocol import Column, Index, Table
 from assay.dialects.standard import StandardSql, may_be_long
 
 

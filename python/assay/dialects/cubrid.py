@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from assay.contracts.dialects.protocol import Column, Table
 from assay.dialects import reads
-from assay.dialects.protocol import Column, Table
 from assay.dialects.standard import StandardSql
 
 # The reserved ones of the keywords of version 11.4, plain words that `[word]` or `"word"` makes

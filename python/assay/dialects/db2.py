@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from assay.contracts.dialects.protocol import Column, Table
 from assay.dialects.bounded_indexes import BoundedIndexes, codes, type_words
 from assay.dialects.limits import SchemaLimits
-from assay.dialects.protocol import Column, Table
 
 _LEVELS: Mapping[str, str] = {
     "read uncommitted": "UR",

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from assay.dialects.protocol import Column, Table
+from assay.contracts.dialects.protocol import Column, Table
 
 _FIXED_BYTES = 8
 """Of a number or a time, at the most."""

@@ -13,9 +13,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from assay.contracts.dialects.protocol import Index, Table
 from assay.dialects.minimal import MinimalDialect
 from assay.dialects.named_tables import NamedTables
-from assay.dialects.protocol import Index, Table
 
 _PRIMARY = "primary_key"
 """The index of a declared primary key. The field ``_id``, which every document has besides, is the

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from assay.contracts.dialects.protocol import Column, Table
 from assay.dialects.minimal import MinimalDialect
-from assay.dialects.protocol import Column, Table
 from assay.errors import ArgumentError
 
 MAX_FIELDS = 40

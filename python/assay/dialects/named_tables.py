@@ -184,7 +184,7 @@ def _made_by_with(tokens: list[str], at: int) -> set[str]:
 
 
 class NamedInText:
-    """`assay.dialects.protocol.NamesTables` for SQL and languages that are like it. Limits of a
+    """`assay.contracts.dialects.protocol.NamesTables` for SQL and languages that are like it. Limits of a
     statement's time are a server's own."""
 
     own_tables: tuple[str, ...] = ("information_schema.",)

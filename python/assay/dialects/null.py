@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from assay.contracts.dialects.protocol import Table
 from assay.dialects.named_tables import NamedTables
-from assay.dialects.protocol import Table
 from assay.dialects.standard import StandardSql
 
 

@@ -8,8 +8,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from assay.contracts.dialects.protocol import Table
 from assay.dialects.minimal import MinimalDialect
-from assay.dialects.protocol import Table
 
 
 class NullDocumentsDialect(MinimalDialect):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from assay.contracts.dialects.protocol import Table
 from assay.dialects import reads
-from assay.dialects.protocol import Table
 from assay.dialects.standard import StandardSql
 
 

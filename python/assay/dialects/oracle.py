@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from assay.contracts.dialects.protocol import Column, Table
 from assay.dialects.bounded_indexes import BoundedIndexes, codes, type_words, words
 from assay.dialects.limits import SchemaLimits
-from assay.dialects.protocol import Column, Table
 from assay.errors import ArgumentError
 
 # Those of V$RESERVED_WORDS that are reserved, from the SQL Language Reference, appendix E.

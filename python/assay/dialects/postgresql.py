@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from assay.contracts.dialects.protocol import Column, Table
 from assay.dialects.limits import SchemaLimits
-from assay.dialects.protocol import Column, Table
 from assay.dialects.standard import StandardSql, may_be_long
 
 _PREFIX_CHARACTERS = 200

@@ -6,9 +6,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from assay.contracts.dialects.protocol import Table
 from assay.dialects.limits import SchemaLimits
 from assay.dialects.minimal import MinimalDialect
-from assay.dialects.protocol import Table
 from assay.dialects.standard import StandardSql
 
 # Those of sqlite_keywords() in version 3.54 that the parser does not also take for names (found by

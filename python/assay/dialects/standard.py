@@ -7,9 +7,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from assay.contracts.dialects.protocol import (
+    ISOLATION_LEVELS,
+    Column,
+    ForeignKey,
+    Index,
+    Table,
+    View,
+)
 from assay.dialects.minimal import MinimalDialect
 from assay.dialects.named_tables import NamedInText
-from assay.dialects.protocol import ISOLATION_LEVELS, Column, ForeignKey, Index, Table, View
 
 _QUOTED = frozenset({"char", "varchar", "text", "date", "timestamp"})
 _SETS = re.compile(r"\s*set\b", re.IGNORECASE)
@@ -40,7 +47,7 @@ class StandardSql(NamedInText, MinimalDialect):
     """What asks a server for its name and version, as the next one for drivers that know no
     system."""
     lacking: frozenset[str] = frozenset()
-    """Capabilities of `assay.capabilities` that its systems do not have through such a driver."""
+    """Capabilities of `assay.contracts.capabilities` that its systems do not have through such a driver."""
     keeps_statistics: bool = True
     """Whether a statement brings the statistics of the planner up to date."""
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from assay.capabilities import CAPABILITIES
-from assay.contract import ContractBroken, members_broken
-from assay.dialects.protocol import Dialect
+from assay.contracts.capabilities import CAPABILITIES
+from assay.contracts.dialects.protocol import Dialect
+from assay.contracts.members import ContractBroken, members_broken
 from assay.dialects.standard import StandardSql
 
 

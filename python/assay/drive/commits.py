@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from assay.observation import Observation
+from assay.contracts.observation import Observation
 
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 _FIRST_WORD = re.compile(r"[\s(]*(\w*)")

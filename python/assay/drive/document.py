@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from assay import _engine, registry
-from assay.dialects.protocol import Dialect
+from assay.contracts.dialects.protocol import Dialect
 from assay.experiment import Driving, Scalar, SystemChoice
 from assay.plan.drives import PlannedDrive, PlannedGroup
 from assay.workload import statement_file

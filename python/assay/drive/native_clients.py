@@ -14,15 +14,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.contracts.deployment import Deployment
+from assay.contracts.systems.protocol import ProcessSample, ServerDirectory
 from assay.drive.death_watch import ASK_EVERY_S, DeathWatch
 from assay.drive.sampler import TimedSample
 from assay.drive.silent_server import SilentServer
 from assay.errors import SystemDied
-from assay.provision import sampling
-from assay.provision.client_program import started
-from assay.provision.deployment import Deployment
-from assay.provision.programs import ending, last_lines
-from assay.systems.protocol import ProcessSample, ServerDirectory
+from assay.provision.engine.client_program import started
+from assay.provision.machine import sampling
+from assay.provision.processes.programs import ending, last_lines
 
 _SAMPLED_EVERY_S = 0.05
 _PAUSE_FACTOR = 20

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from assay.provision.deployment import Deployment
-from assay.provision.engine_calls import calls_python
+from assay.contracts.deployment import Deployment
+from assay.provision.engine.engine_calls import calls_python
 
 
 def number_of(document: Mapping[str, Any], deployment: Deployment) -> int | None:

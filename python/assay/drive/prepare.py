@@ -10,16 +10,16 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from assay import _engine, registry
-from assay.dialects.protocol import Dialect, RecognisesReads
+from assay.contracts.dialects.protocol import Dialect, RecognisesReads
+from assay.contracts.durability import SessionSettings
 from assay.drive import query, session_settings
 from assay.drive.commits import seems_to_read
 from assay.drive.document import document_of, scripts_of
-from assay.durability.values import SessionSettings
 from assay.errors import AssayError, ScriptError
-from assay.files import paths
 from assay.plan import PlannedRun
 from assay.plan.drives import PlannedDrive, drives, parameters_of
-from assay.provision.session import as_ours
+from assay.provision.engine.session import as_ours
+from assay.text.files import paths
 from assay.workload.steps import Step
 from assay.workload.values import Script, Workload
 

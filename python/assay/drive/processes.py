@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from assay.contracts.observation import Observation, read_observation
 from assay.errors import SystemDied
-from assay.observation import Observation, read_observation
-from assay.provision.python_calls import error_of
-from assay.provision.python_process import Message, PythonProcess
-from assay.provision.session import raise_as_ours
+from assay.provision.engine.python_calls import error_of
+from assay.provision.engine.python_process import Message, PythonProcess
+from assay.provision.engine.session import raise_as_ours
 
 OnProgress = Callable[[dict[str, Any]], bool | None]
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from assay import _engine, registry
-from assay.dialects.protocol import Dialect
+from assay.contracts.deployment import Deployment
+from assay.contracts.dialects.protocol import Dialect
 from assay.drive.document import lexing_of, script_texts
 from assay.experiment import Scalar
-from assay.provision import engine_calls
-from assay.provision.deployment import Deployment
-from assay.provision.session import raise_as_ours
+from assay.provision.engine import engine_calls
+from assay.provision.engine.session import raise_as_ours
 from assay.workload.values import Script
 
 Row = tuple[str | None, ...]

@@ -10,7 +10,7 @@ that every statement only reads.
 from __future__ import annotations
 
 from assay import registry
-from assay.dialects.protocol import Dialect, RecognisesReads
+from assay.contracts.dialects.protocol import Dialect, RecognisesReads
 from assay.drive.prepare import Compiled
 from assay.plan import PlannedRun
 from assay.plan.drives import drives

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from assay.dialects.protocol import Dialect, Table
+from assay.contracts.dialects.protocol import Dialect, Table
 
 
 def hint(

@@ -15,13 +15,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from types import TracebackType
 
-from assay.provision import family
-from assay.provision.deployment import Deployment
-from assay.provision.machine_sampling import MachineSample, sample_machine
+from assay.contracts.deployment import Deployment
+from assay.contracts.systems.abilities import Sampled
+from assay.contracts.systems.protocol import ProcessSample, System
+from assay.provision.machine import family
+from assay.provision.machine.machine_sampling import MachineSample, sample_machine
 from assay.storages.device_counters import DeviceCounts, devices_of
 from assay.storages.flush_requests import FlushRequests, flush_requests
-from assay.systems.abilities import Sampled
-from assay.systems.protocol import ProcessSample, System
 
 _LEAST_INTERVAL_S = 1.0
 _SHARE = 50

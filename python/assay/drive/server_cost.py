@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
+from assay.contracts.observation import DeviceCost, MachineCost, Observation, ServerCost
 from assay.drive.sampler import TimedSample
-from assay.observation import DeviceCost, MachineCost, Observation, ServerCost
 
 _Sum = Callable[[TimedSample], int | None]
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from assay.dialects.protocol import Dialect, SetsSessions
-from assay.durability.values import NO_SETTINGS, SessionSettings
+from assay.contracts.dialects.protocol import Dialect, SetsSessions
+from assay.contracts.durability import NO_SETTINGS, SessionSettings
 from assay.experiment import Scalar
 
 _BEGINS = re.compile(r"\s*(begin|start\s+transaction)\b", re.IGNORECASE)

@@ -10,9 +10,9 @@ import threading
 import time
 from collections.abc import Callable
 
+from assay.contracts.deployment import Deployment
 from assay.errors import SystemDied
-from assay.provision.deployment import Deployment
-from assay.provision.session import responds
+from assay.provision.engine.session import responds
 
 QUIET_S = 60.0
 """How long the count may stand still before a session is opened as a test, and between tests."""

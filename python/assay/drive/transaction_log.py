@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import ArgumentError, InputError, SystemUnderTestError
-from assay.files import paths
+from assay.text.files import paths
 
 COLUMNS = {
     "run": "int64",

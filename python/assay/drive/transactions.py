@@ -10,12 +10,12 @@ from typing import Any
 from msgspec.structs import replace
 
 from assay import _engine
+from assay.contracts.deployment import Deployment
+from assay.contracts.observation import Observation, read_observation
+from assay.contracts.observation.merging import merge
 from assay.drive.parts import number_of, of_processes
 from assay.drive.processes import drive_in_processes
-from assay.observation import Observation, read_observation
-from assay.observation.merging import merge
-from assay.provision.deployment import Deployment
-from assay.provision.session import raise_as_ours
+from assay.provision.engine.session import raise_as_ours
 
 
 def observe(

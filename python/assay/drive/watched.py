@@ -15,18 +15,18 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from assay.contracts.deployment import Deployment
+from assay.contracts.observation import DataInMemory, Observation
+from assay.contracts.systems.abilities import Counters
+from assay.contracts.systems.protocol import System
 from assay.drive.death_watch import DeathWatch
 from assay.drive.sampler import Sampler, TimedSample
 from assay.drive.server_cost import device_cost, machine_cost, server_cost
 from assay.drive.silent_server import SilentServer
 from assay.drive.transactions import observe
 from assay.errors import SystemDied, SystemUnderTestError
-from assay.observation import DataInMemory, Observation
-from assay.provision import page_cache
-from assay.provision.deployment import Deployment
-from assay.provision.session import responds
-from assay.systems.abilities import Counters
-from assay.systems.protocol import System
+from assay.provision.disk import page_cache
+from assay.provision.engine.session import responds
 
 
 def observe_watched(

@@ -5,7 +5,7 @@ error with the line.
 use `assay.experiment.settings`, which interprets settings.
 """
 
-from assay.experiment.driving import (
+from assay.contracts.driving import (
     AS_IS,
     CACHES,
     CLIENT_PROGRAMS,
@@ -17,7 +17,7 @@ from assay.experiment.driving import (
     WARM,
     Driving,
 )
-from assay.experiment.values import (
+from assay.contracts.experiment import (
     MOST_REPETITIONS,
     Experiment,
     Scalar,

@@ -7,6 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from assay import registry
+from assay.contracts.experiment import (
+    ENCODINGS,
+    Experiment,
+    ScriptFile,
+    StorageChoice,
+    StoragePrice,
+    SystemChoice,
+)
 from assay.errors import ArgumentError
 from assay.experiment import (
     levels,
@@ -21,17 +29,9 @@ from assay.experiment import (
 from assay.experiment.levels import Placed
 from assay.experiment.option_names import OPTIONS
 from assay.experiment.repeated import first_repeated, refuse_repeated
-from assay.experiment.values import (
-    ENCODINGS,
-    Experiment,
-    ScriptFile,
-    StorageChoice,
-    StoragePrice,
-    SystemChoice,
-)
-from assay.files import paths, toml_file
-from assay.files.toml_file import Section
 from assay.text import quantities
+from assay.text.files import paths, toml_file
+from assay.text.files.toml_file import Section
 from assay.text.nearest import did_you_mean, nearest
 from assay.workload import ad_hoc_script, reader
 from assay.workload.values import Workload

@@ -16,10 +16,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from assay import registry, server_url
+from assay import registry
+from assay.contracts import server_url
+from assay.contracts.experiment import ServerMachine, SystemChoice
+from assay.contracts.systems.abilities import HasDefaultPort
 from assay.errors import ArgumentError, PluginFailed
-from assay.experiment.values import ServerMachine, SystemChoice
-from assay.systems.abilities import HasDefaultPort
 
 _PASSWORD_IN_QUERY = re.compile(
     r"(\w*passw(?:or)?d|passphrase|pwd)\s*(?:=|%3D)[^&]*", re.IGNORECASE

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from assay.contracts.driving import CACHES, CLIENT_PROGRAMS
+from assay.contracts.experiment import PROTOCOLS, Scalar
 from assay.errors import ArgumentError
 from assay.experiment import machines, settings
-from assay.experiment.driving import CACHES, CLIENT_PROGRAMS
 from assay.experiment.spelling import of_file, respell
-from assay.experiment.values import PROTOCOLS, Scalar
-from assay.files.toml_file import Section
 from assay.text import quantities
+from assay.text.files.toml_file import Section
 from assay.workload import driving
 from assay.workload.values import Workload
 

@@ -9,9 +9,9 @@ from dataclasses import fields, replace
 from typing import Any, Final
 
 from assay import _engine, registry
+from assay.contracts.experiment import Experiment, ServerMachine, SystemChoice
+from assay.contracts.systems.abilities import BoundedInProcess, LeastServer, capabilities_of
 from assay.errors import ArgumentError
-from assay.experiment.values import Experiment, ServerMachine, SystemChoice
-from assay.systems.abilities import BoundedInProcess, LeastServer, capabilities_of
 from assay.text.quantities import CPUS, MEMORY_BYTES, RTT_S, Quantity
 from assay.text.sizes import size_word
 

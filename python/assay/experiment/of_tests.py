@@ -20,14 +20,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from assay.contracts.driving import STOPS
+from assay.contracts.experiment import Experiment
 from assay.errors import ArgumentError
 from assay.experiment import levels
-from assay.experiment.driving import STOPS
 from assay.experiment.given import Words
 from assay.experiment.repeated import refuse_repeated
 from assay.experiment.unused import refuse_unused
-from assay.experiment.values import Experiment
-from assay.files.toml_file import Section
+from assay.text.files.toml_file import Section
 from assay.text.nearest import did_you_mean
 from assay.workload.values import Workload
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from assay.contracts.experiment import StorageChoice, StoragePrice
 from assay.errors import ArgumentError
 from assay.experiment.settings import split
-from assay.experiment.values import StorageChoice, StoragePrice
 from assay.text.nearest import did_you_mean
 from assay.text.quantities import PRICE_PER_GB, shown
 

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from assay import registry
+from assay.contracts.experiment import SystemChoice, UsedProfile
+from assay.contracts.option_spec import OptionSpec
+from assay.contracts.systems.abilities import HasProfiles, Profile
 from assay.errors import ArgumentError
-from assay.experiment.values import SystemChoice, UsedProfile
-from assay.option_spec import OptionSpec
-from assay.systems.abilities import HasProfiles, Profile
 
 PROFILE = "profile"
 """The key of ``--set SYSTEM.profile=NAME``."""

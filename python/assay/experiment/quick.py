@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from assay.contracts.experiment import Experiment, Scaled, StorageChoice, settings_with
 from assay.errors import ArgumentError
-from assay.experiment.values import Experiment, Scaled, StorageChoice, settings_with
 from assay.text.sizes import size_word
 from assay.workload.values import Quick, Test, Workload
 

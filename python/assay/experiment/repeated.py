@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from assay.contracts.experiment import Experiment
 from assay.errors import ArgumentError
 from assay.experiment.identity import of_choice
 from assay.experiment.machines import NOT_LIMITED
-from assay.experiment.values import Experiment
 from assay.text.sizes import size_word
 from assay.text.units import exact_duration
 

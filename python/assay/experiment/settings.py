@@ -15,15 +15,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from assay import registry
+from assay.contracts.driving import CACHES, CLIENT_PROGRAMS
+from assay.contracts.experiment import Scalar, SystemChoice
+from assay.contracts.option_spec import spelled
+from assay.contracts.server_url import is_url
+from assay.contracts.systems.abilities import (
+    CompletesUrls,
+    Installable,
+    ReachedByUrl,
+    SeveralVersions,
+)
 from assay.errors import ArgumentError
 from assay.experiment import profiles, system_names
-from assay.experiment.driving import CACHES, CLIENT_PROGRAMS
 from assay.experiment.profiles import PROFILE
 from assay.experiment.system_words import called, split_systems
-from assay.experiment.values import Scalar, SystemChoice
-from assay.option_spec import spelled
-from assay.server_url import is_url
-from assay.systems.abilities import CompletesUrls, Installable, ReachedByUrl, SeveralVersions
 from assay.text.secrets import is_connection_string
 from assay.workload.values import Workload
 

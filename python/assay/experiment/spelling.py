@@ -10,19 +10,19 @@ from contextlib import contextmanager
 from dataclasses import fields
 
 from assay import registry
-from assay.errors import AssayError
-from assay.experiment import settings
-from assay.experiment.driving import (
+from assay.contracts.driving import (
     ARRIVALS,
     CACHES,
     CLIENT_PROGRAMS,
     CONNECTIONS,
     ISOLATION_LEVELS,
 )
+from assay.contracts.experiment import PROTOCOLS
+from assay.errors import AssayError
+from assay.experiment import settings
 from assay.experiment.given import Words
 from assay.experiment.machines import NOT_LIMITED
 from assay.experiment.option_names import OPTIONS, OptionName
-from assay.experiment.values import PROTOCOLS
 from assay.workload.driving import NO_PAUSE
 
 _MENTION = re.compile(

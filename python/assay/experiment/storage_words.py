@@ -13,17 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from assay import registry
-from assay.errors import (
-    ArgumentError,
-    AssayError,
-    NotOnThisMachine,
-    PluginFailed,
-    StorageUnavailable,
-)
-from assay.experiment.settings import key_and_values, split
-from assay.experiment.values import Experiment, StorageChoice, SystemChoice
-from assay.option_spec import spelled
-from assay.storages.abilities import (
+from assay.contracts.experiment import Experiment, StorageChoice, SystemChoice
+from assay.contracts.option_spec import spelled
+from assay.contracts.storages.abilities import (
     ErasesDevice,
     FreeSpace,
     HasDefaultDirectory,
@@ -33,7 +25,15 @@ from assay.storages.abilities import (
     RawDevice,
     SizeChosen,
 )
-from assay.systems.abilities import TakesRawDevice, WorksInProcess
+from assay.contracts.systems.abilities import TakesRawDevice, WorksInProcess
+from assay.errors import (
+    ArgumentError,
+    AssayError,
+    NotOnThisMachine,
+    PluginFailed,
+    StorageUnavailable,
+)
+from assay.experiment.settings import key_and_values, split
 from assay.text.nearest import did_you_mean
 from assay.text.quantities import shown
 from assay.text.units import counted, size

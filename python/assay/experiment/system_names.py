@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from assay.contracts.experiment import SystemChoice
 from assay.errors import ArgumentError
 from assay.experiment.identity import without_machine
-from assay.experiment.values import SystemChoice
 
 
 def labels(choices: Sequence[SystemChoice]) -> list[str]:

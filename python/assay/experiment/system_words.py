@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from assay import registry
-from assay.server_url import is_url
+from assay.contracts.server_url import is_url
 
 _NAMED = re.compile(r"\s*([^=\[\]:/,@\"]+?)\s*=\s*(?=\S)")
 

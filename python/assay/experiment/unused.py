@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from assay import registry
+from assay.contracts.driving import COLD_CACHES
+from assay.contracts.experiment import Experiment, StorageChoice
 from assay.errors import ArgumentError
 from assay.experiment import machines
-from assay.experiment.driving import COLD_CACHES
 from assay.experiment.option_names import OPTIONS
 from assay.experiment.storage_words import erased_devices
-from assay.experiment.values import Experiment, StorageChoice
 from assay.workload.declared_drives import OF_GROUPS
 from assay.workload.values import Test, Workload
 

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from assay import registry
+from assay.contracts.driving import NATIVE, RECONNECT_TIMEOUT_S
+from assay.contracts.experiment import Experiment, Scalar, StoragePrice
 from assay.errors import ArgumentError, ScriptError
 from assay.experiment import (
     clients,
@@ -21,12 +23,10 @@ from assay.experiment import (
     system_names,
 )
 from assay.experiment import file as experiment_file
-from assay.experiment.driving import NATIVE, RECONNECT_TIMEOUT_S
 from assay.experiment.given import Words
 from assay.experiment.repeated import refuse_repeated
 from assay.experiment.unused import refuse_unused
-from assay.experiment.values import Experiment, Scalar, StoragePrice
-from assay.files import paths, text_file
+from assay.text.files import paths, text_file
 from assay.workload import ad_hoc_script, by_content, reader
 from assay.workload.script_language import refuse_other_languages
 from assay.workload.values import Workload

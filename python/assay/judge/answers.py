@@ -14,7 +14,7 @@ import statistics
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from assay.observation import AnswerReport, FirstAnswersReport, Observation
+from assay.contracts.observation import AnswerReport, FirstAnswersReport, Observation
 from assay.text import units
 from assay.text.cut import beginning
 

@@ -3,10 +3,10 @@ a warm cache must need nothing, and a test of the device something."""
 
 from __future__ import annotations
 
+from assay.contracts.deployment import IN_MEMORY
+from assay.contracts.observation import Observation
 from assay.experiment import COLD_CACHES, WARM
 from assay.judge.evidence import Evidence
-from assay.observation import Observation
-from assay.provision.deployment import IN_MEMORY
 
 READ_LIMIT_BYTES = 8
 """Per transaction: a page of 8 KiB in a thousand transactions. Beyond it a cache is not warm."""

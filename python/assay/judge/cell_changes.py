@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from assay.contracts.observation import ServerReport
 from assay.judge.evidence import Evidence
 from assay.load.existing_data import ExistingTable
-from assay.observation import ServerReport
-from assay.provision import ledger
+from assay.provision.undo import ledger
 from assay.text import units
 
 SAME_ROWS = 0.01

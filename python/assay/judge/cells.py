@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from assay.contracts.observation import Observation
 from assay.judge import cell_changes, kinds, samples, verdict
 from assay.judge.evidence import Evidence
 from assay.judge.precision import number_of
@@ -14,7 +15,6 @@ from assay.judge.seconds import deviation
 from assay.judge.spread import Spread, spread
 from assay.judge.verdict import NONE, Verdict
 from assay.judge.warnings import RunWarning
-from assay.observation import Observation
 from assay.text import units
 
 LEAST_REPETITIONS = 4

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from assay.durability.values import CONTRADICTED, NOT_MEASURED, Durability
-from assay.durability.watching import COMMITS
-from assay.provision.deployment import IN_MEMORY
+from assay.contracts.deployment import IN_MEMORY
+from assay.contracts.durability import CONTRADICTED, NOT_MEASURED, Durability
+from assay.probe.durability.watching import COMMITS
 from assay.provision.deployment_facts import DeploymentFacts
 from assay.text import units
 

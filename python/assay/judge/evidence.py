@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import msgspec
 
-from assay.check.answers import Check
+from assay.contracts.observation import Observation, Observed
 from assay.experiment import Driving
+from assay.judge.check.answers import Check
 from assay.load.dataset_facts import DatasetFacts
 from assay.load.existing_data import ExistingData
-from assay.observation import Observation, Observed
 from assay.provision.deployment_facts import DeploymentFacts
 
 

@@ -5,8 +5,8 @@ the kernel's own do not add up.
 
 from __future__ import annotations
 
+from assay.contracts.observation.costs import TICK_NS
 from assay.judge.evidence import Evidence
-from assay.observation.costs import TICK_NS
 from assay.text import units
 
 _TOLERANCE = 0.05

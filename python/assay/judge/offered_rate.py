@@ -6,8 +6,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from assay.contracts.observation import Observation
 from assay.experiment import Driving
-from assay.observation import Observation
 
 REACHED = 0.95
 """Share of the offered rate that must end for the rate to be kept, chance aside."""

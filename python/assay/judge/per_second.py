@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.observation import Interval, Observation
+from assay.contracts.observation import Interval, Observation
 
 
 def ok(observation: Observation) -> list[int]:

@@ -14,8 +14,8 @@ import math
 import statistics
 from collections.abc import Sequence
 
+from assay.contracts.observation import LimitReport, Observation, SpaceReuseReport
 from assay.judge.evidence import Evidence
-from assay.observation import LimitReport, Observation, SpaceReuseReport
 
 CONFIDENCE = 0.95
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.observation import Observation
+from assay.contracts.observation import Observation
 
 
 def middle(observations: Sequence[Observation | None]) -> int | None:

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum
 
+from assay.contracts.observation import Observation
 from assay.experiment import Driving
 from assay.judge.offered_rate import REACHED
 from assay.judge.verdict import Verdict
-from assay.observation import Observation
 from assay.text import units
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 
-from assay.observation import Latency, Observation
+from assay.contracts.observation import Latency, Observation
 from assay.text import units
 
 SHARES: Mapping[str, float] = {

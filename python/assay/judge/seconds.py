@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from assay.contracts.observation import Observation
 from assay.judge import kinds, per_second
 from assay.judge.evidence import Evidence
 from assay.judge.kinds import Kind
-from assay.observation import Observation
 from assay.text import units
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.observation import Observation
-from assay.observation.service import InFlight
+from assay.contracts.observation import Observation
+from assay.contracts.observation.service import InFlight
 from assay.text import units
 
 STARVED_SHARE = 0.10

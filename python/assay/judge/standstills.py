@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.observation import Standstill
+from assay.contracts.observation import Standstill
 
 
 def summary(found: Sequence[Standstill], elapsed_ns: int) -> str:

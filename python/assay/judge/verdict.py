@@ -10,11 +10,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from assay.check.verdict import CONFLICTS, LOSSES, by_class
+from assay.contracts.observation import Observation, Outcomes
 from assay.judge import kinds, warnings
+from assay.judge.check.verdict import CONFLICTS, LOSSES, by_class
 from assay.judge.evidence import Evidence
 from assay.judge.spread import Spread
-from assay.observation import Observation, Outcomes
 from assay.text import units
 from assay.text.reasons import sentence
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from assay.contracts.observation import Observation
 from assay.judge import per_second
-from assay.observation import Observation
 
 
 class Warm(NamedTuple):

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from assay.contracts.observation import Observation
 from assay.judge import (
     cache,
     cell_changes,
@@ -29,7 +30,6 @@ from assay.judge.machine_load import (
 )
 from assay.judge.modelled_disks import missed
 from assay.judge.settings import mean_the_same
-from assay.observation import Observation
 from assay.text import units
 
 _COUNTED_BY = {

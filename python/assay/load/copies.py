@@ -26,21 +26,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from assay.dialects.protocol import Table
+from assay.contracts.deployment import Deployment
+from assay.contracts.dialects.protocol import Table
+from assay.contracts.systems.abilities import Restartable
+from assay.contracts.systems.protocol import System
 from assay.errors import ArgumentError, SystemUnderTestError
-from assay.files import paths
-from assay.files.syncing import sync_file_system
 from assay.load import manifest
 from assay.load.dataset import Dataset
+from assay.load.row_sources.request import DataRequest
 from assay.load.tables import views
-from assay.provision import ledger
-from assay.provision.clean_up import undone_at_end
-from assay.provision.copying import RESERVE_BYTES, Copied, OnCopied, copy_directory
-from assay.provision.deployment import Deployment
-from assay.provision.resources import Directory
-from assay.row_sources.request import DataRequest
-from assay.systems.abilities import Restartable
-from assay.systems.protocol import System
+from assay.provision.disk.copying import RESERVE_BYTES, Copied, OnCopied, copy_directory
+from assay.provision.undo import ledger
+from assay.provision.undo.clean_up import undone_at_end
+from assay.provision.undo.resources import Directory
+from assay.text.files import paths
+from assay.text.files.syncing import sync_file_system
 
 FORMAT = 1
 """The version of ``dataset.json`` and of the files beside it."""
@@ -147,7 +147,7 @@ class Copies:
         meanwhile, returns that one.
 
         Raises `SystemUnderTestError` where there is no room; then no files remain, even after a
-        kill (see `assay.provision.leftovers`).
+        kill (see `assay.provision.undo.leftovers`).
         """
         self._make_folder()
         target = self.folder / digest_of(facts)

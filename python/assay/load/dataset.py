@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from assay.row_sources.request import DataRequest
+from assay.load.row_sources.request import DataRequest
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from assay.observation.shape import convert
+from assay.contracts.observation.shape import convert
 
 _EARLIER = {"entries": "items", "skipped_entries": "skipped_items"}
 """Keys in records of before step 8."""

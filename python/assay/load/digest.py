@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from assay.dialects.protocol import Dialect, Table
+from assay.contracts.deployment import Deployment
+from assay.contracts.dialects.protocol import Dialect, Table
 from assay.errors import RunFailed
-from assay.provision.deployment import Deployment
-from assay.provision.session import session
+from assay.provision.engine.session import session
 
 
 def table_digest(deployment: Deployment, dialect: Dialect, table: Table) -> tuple[int, str]:

@@ -15,12 +15,12 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from assay import _engine
+from assay.contracts.deployment import Deployment
+from assay.contracts.dialects.protocol import Dialect, HasUnflushedTables, NamesTables
 from assay.dialects.named_tables import NamedTables
-from assay.dialects.protocol import Dialect, HasUnflushedTables, NamesTables
 from assay.errors import AssayError
-from assay.provision.deployment import Deployment
-from assay.provision.engine_calls import Session
-from assay.provision.session import LOST, session
+from assay.provision.engine.engine_calls import Session
+from assay.provision.engine.session import LOST, session
 
 LONGEST_S = 5.0
 """Of one look at all tables of a run."""

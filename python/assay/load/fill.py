@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from assay import _engine
-from assay.dialects.protocol import Dialect, Table
+from assay.contracts.deployment import Deployment
+from assay.contracts.dialects.protocol import Dialect, Table
 from assay.errors import InputError, RunFailed
-from assay.provision import engine_calls
-from assay.provision.deployment import Deployment
-from assay.provision.session import raise_as_ours
-from assay.row_sources.request import MakesRows, Rows
+from assay.load.row_sources.request import MakesRows, Rows
+from assay.provision.engine import engine_calls
+from assay.provision.engine.session import raise_as_ours
 
 OnProgress = Callable[[dict[str, Any]], None]
 

@@ -6,8 +6,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.provision.deployment import Deployment
-from assay.row_sources.request import DataRequest
+from assay.contracts.deployment import Deployment
+from assay.load.row_sources.request import DataRequest
 
 _ROWS_PER_SESSION = 50_000
 """With fewer rows per session, another session does not pay."""

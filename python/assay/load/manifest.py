@@ -41,7 +41,7 @@ def damage(folder: Path, expected: Manifest) -> str | None:
 
 
 def _files(folder: Path) -> Iterator[tuple[str, Path]]:
-    """Files and links, as `assay.provision.copying` copies them."""
+    """Files and links, as `assay.provision.disk.copying` copies them."""
 
     def unreadable(error: OSError) -> None:
         raise error

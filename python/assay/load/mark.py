@@ -12,12 +12,12 @@ import re
 from collections.abc import Mapping, Sequence
 
 from assay import _engine
-from assay.dialects.protocol import Dialect, Table
+from assay.contracts.deployment import Deployment
+from assay.contracts.dialects.protocol import Dialect, Table
 from assay.errors import ArgumentError
-from assay.provision.deployment import Deployment
-from assay.provision.engine_calls import Session
-from assay.provision.identity import ProcessIdentity
-from assay.provision.session import session
+from assay.provision.engine.engine_calls import Session
+from assay.provision.engine.session import session
+from assay.provision.machine.identity import ProcessIdentity
 
 _MARK = re.compile(r"loaded by Assay: host (\S+), process (\d+) (\d+) (\S+)")
 

@@ -6,15 +6,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from assay.dialects.protocol import Reclaims, Table
+from assay.contracts.deployment import Deployment
+from assay.contracts.dialects.protocol import Reclaims, Table
+from assay.contracts.systems.abilities import HasTableFiles, Sized
+from assay.contracts.systems.protocol import System
 from assay.errors import Bug
 from assay.load.digest import table_digests
 from assay.load.fill import fill
-from assay.provision.deployment import Deployment
-from assay.provision.session import session
-from assay.row_sources.request import DataRequest
-from assay.systems.abilities import HasTableFiles, Sized
-from assay.systems.protocol import System
+from assay.load.row_sources.request import DataRequest
+from assay.provision.engine.session import session
 
 
 @dataclass(frozen=True)

@@ -13,19 +13,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from assay import _engine
-from assay.dialects.protocol import Dialect, Table
+from assay.contracts.deployment import Deployment
+from assay.contracts.dialects.protocol import Dialect, Table
+from assay.contracts.systems.abilities import Sized, SpreadsSchema
+from assay.contracts.systems.protocol import System
 from assay.errors import InputError, RunFailed, SystemRefused
 from assay.load.dataset import Dataset
 from assay.load.digest import verify
 from assay.load.fill import OnProgress, fill
 from assay.load.loading import DEFAULT, Loading
+from assay.load.row_sources.request import DataRequest
 from assay.load.tables import count, drop, drop_abandoned, schema, views
-from assay.provision.deployment import Deployment
-from assay.provision.engine_calls import Session
-from assay.provision.session import session
-from assay.row_sources.request import DataRequest
-from assay.systems.abilities import Sized, SpreadsSchema
-from assay.systems.protocol import System
+from assay.provision.engine.engine_calls import Session
+from assay.provision.engine.session import session
 from assay.text.cut import beginning
 
 _SHOWN = 60

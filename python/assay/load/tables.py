@@ -7,13 +7,13 @@ from contextlib import suppress
 from dataclasses import replace
 
 from assay import _engine
-from assay.dialects.protocol import Dialect, HasViews, Table
+from assay.contracts.deployment import Deployment
+from assay.contracts.dialects.protocol import Dialect, HasViews, Table
 from assay.errors import ArgumentError, AssayError, RunFailed, SystemRefused
 from assay.load.mark import mark
-from assay.provision.deployment import Deployment
-from assay.provision.engine_calls import Session
-from assay.provision.session import session
-from assay.provision.signals import is_ending
+from assay.provision.engine.engine_calls import Session
+from assay.provision.engine.session import session
+from assay.provision.machine.signals import is_ending
 
 _HURRIED_S = 2.0
 """The connect timeout of a session that drops tables after an interruption."""

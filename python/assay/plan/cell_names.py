@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 
+from assay.contracts.deployment import NOT_SEEN
+from assay.contracts.experiment import FACTOR_NAMES
 from assay.experiment import AS_IS, ENGINE, Driving, Scalar
-from assay.experiment.values import FACTOR_NAMES
-from assay.provision.deployment import NOT_SEEN
 from assay.text import units
 
 Levels = Mapping[str, Scalar]

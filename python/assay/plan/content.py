@@ -7,7 +7,7 @@ parameters, protocol, driving), its repetition and its seed, the text of all scr
 the workload, the files that rows are read from, the sessions that load them, the version of the
 system's programs, and that of Assay. Not part of it are the machine, whose changes are said
 instead, and the probe of a storage. The version of a server that is named by its URL is asked for
-when an experiment is continued (`assay.resuming`).
+when an experiment is continued (`assay.lab.resuming`).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from typing import Any
 
 from assay.errors import ScriptError
 from assay.experiment import Experiment
-from assay.files import text_file
 from assay.plan.values import Plan, PlannedRun
+from assay.text.files import text_file
 from assay.workload.values import Workload
 
 

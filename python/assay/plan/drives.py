@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from assay.contracts.driving import STOPS
 from assay.errors import ArgumentError, ExperimentError
 from assay.experiment import Driving, Scalar
-from assay.experiment.driving import STOPS
 from assay.plan import driving as pace
 from assay.plan.values import PlannedRun
 from assay.registry import WORKLOAD_FILE

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any, NamedTuple
 
+from assay.contracts.experiment import OF_SCRIPTS
 from assay.errors import ArgumentError
 from assay.experiment import ENGINE, Driving, Experiment, Scalar, StorageChoice, SystemChoice
 from assay.experiment.identity import plain_value
 from assay.experiment.machines import systems_on_machines
-from assay.experiment.values import OF_SCRIPTS
 from assay.plan import client_counts, fingerprint
 from assay.plan.client_counts import ClientCount
 from assay.plan.drives import PlannedDrive, drives
@@ -46,7 +46,7 @@ def plan(experiment: Experiment, workload: Workload) -> Plan:
     none is always first. ``randomized``: the same in random order by the seed, another one for each
     repetition; runs on the same data stay together. ``sequential``: all runs of a system on a
     storage, then the next. With a precision or a budget every repetition that may be needed is
-    laid out; which of them are, is found out later (`assay.repeating`).
+    laid out; which of them are, is found out later (`assay.lab.repeating`).
     """
     _refuse_too_many(experiment, workload)
     lay_out = {

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from assay.contracts.experiment import setting_text
 from assay.experiment.profiles import PROFILE
-from assay.experiment.values import setting_text
 
 DEFAULT = "default"
 """The level of a setting or option that was not asked for."""

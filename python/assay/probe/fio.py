@@ -16,6 +16,7 @@ from typing import Any
 
 from msgspec import structs
 
+from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import SystemRefused
 from assay.probe.values import (
     DEPTHS,
@@ -26,9 +27,8 @@ from assay.probe.values import (
     Measured,
     RandomReads,
 )
-from assay.program import Program
-from assay.provision.programs import run
-from assay.systems.protocol import ServerDirectory
+from assay.provision.machine.program import Program
+from assay.provision.processes.programs import run
 
 FIO = Program("fio", "fio")
 _STREAM_BYTES = 1 << 20

@@ -10,11 +10,11 @@ from typing import Final
 
 from msgspec import structs
 
+from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import SystemRefused, says_disk_is_full
 from assay.probe import fio
 from assay.probe.values import Probe
 from assay.storages.device_counters import DeviceCounts, devices_of_storage
-from assay.systems.protocol import ServerDirectory
 from assay.text.reasons import sentence
 from assay.text.units import size
 

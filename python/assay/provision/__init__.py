@@ -1,6 +1,6 @@
 """Takes a system and a storage; returns a `Deployment`: an address, what it is, and its
 teardown."""
 
-from assay.provision.deployment import Address, Deployment, Node, StorageFacts
+from assay.contracts.deployment import Address, Deployment, Node, StorageFacts
 
 __all__ = ["Address", "Deployment", "Node", "StorageFacts"]

@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from assay.durability.values import Durability
-from assay.observation.shape import convert
-from assay.provision.deployment import Role
+from assay.contracts.deployment import Role
+from assay.contracts.durability import Durability
+from assay.contracts.observation.shape import convert
 
 Value = str | int | float | bool | None
 

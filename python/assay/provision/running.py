@@ -10,7 +10,23 @@ from dataclasses import replace
 from pathlib import Path
 
 from assay import registry
-from assay.durability.values import Durability
+from assay.contracts.deployment import Deployment
+from assay.contracts.durability import Durability
+from assay.contracts.experiment import ServerMachine, StorageChoice, SystemChoice
+from assay.contracts.storages.abilities import (
+    Accounted,
+    AccountedSecond,
+    LimitsProcesses,
+    RawDevice,
+)
+from assay.contracts.storages.abilities import CrashReport as StorageCrashReport
+from assay.contracts.storages.protocol import PreparedStorage, Storage
+from assay.contracts.systems.abilities import (
+    CrashReport,
+    ReachedByUrl,
+    Restartable,
+)
+from assay.contracts.systems.protocol import ServerDirectory, System
 from assay.errors import (
     ArgumentError,
     Bug,
@@ -19,24 +35,14 @@ from assay.errors import (
     SystemUnderTestError,
 )
 from assay.experiment import profiles
-from assay.experiment.values import ServerMachine, StorageChoice, SystemChoice
-from assay.provision import client_group, client_memory, failed_storage, page_cache, server_group
-from assay.provision.delay import delayed
-from assay.provision.deployment import Deployment
-from assay.provision.directory import WHOLE_MACHINE, server_directory
-from assay.provision.full_storage import Space, name_full_storage
-from assay.provision.listeners import with_listeners
-from assay.provision.process import has_stopped_cleanly, why_out_of_memory
-from assay.provision.space_watch import SpaceWatch
-from assay.storages.abilities import Accounted, AccountedSecond, LimitsProcesses, RawDevice
-from assay.storages.abilities import CrashReport as StorageCrashReport
-from assay.storages.protocol import PreparedStorage, Storage
-from assay.systems.abilities import (
-    CrashReport,
-    ReachedByUrl,
-    Restartable,
-)
-from assay.systems.protocol import ServerDirectory, System
+from assay.provision.disk import failed_storage, page_cache
+from assay.provision.disk.directory import WHOLE_MACHINE, server_directory
+from assay.provision.disk.full_storage import Space, name_full_storage
+from assay.provision.disk.space_watch import SpaceWatch
+from assay.provision.engine.delay import delayed
+from assay.provision.limits import client_group, client_memory, server_group
+from assay.provision.machine.listeners import with_listeners
+from assay.provision.processes.process import has_stopped_cleanly, why_out_of_memory
 from assay.text import units
 from assay.text.reasons import with_log, with_more
 

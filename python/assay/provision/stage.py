@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-from assay.experiment.values import StorageChoice, SystemChoice
-from assay.provision.deployment import Deployment
+from assay.contracts.deployment import Deployment
+from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.provision.running import running_system
 
 

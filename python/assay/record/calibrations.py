@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from assay.observation import Observation, Observed
+from assay.contracts.observation import Observation, Observed
 from assay.record.document import json_text
 from assay.record.file import insert
 from assay.record.records import CalibrationRecord, Document

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from assay.check.questions import ComparedAnswer
 from assay.errors import ArgumentError
+from assay.judge.check.questions import ComparedAnswer
 from assay.plan import Plan, PlannedRun
 from assay.record import planned, reading
 from assay.record.document import json_text, storable

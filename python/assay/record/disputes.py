@@ -7,8 +7,8 @@ import json
 import sqlite3
 from typing import Any
 
-from assay.check.questions import Dispute
 from assay.errors import RunFailed
+from assay.judge.check.questions import Dispute
 from assay.record.document import json_text, storable
 from assay.text.secrets import without_secrets
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from assay.forecast import CellTimes
 from assay.plan import Plan, PlannedRun
+from assay.plan.forecast import CellTimes
 from assay.record import continuing
 from assay.record.document import json_text, storable
 from assay.record.run_ends import ENDED

@@ -9,7 +9,7 @@ import sqlite3
 from pathlib import Path
 
 from assay.errors import ArgumentError, AssayError, SystemUnderTestError
-from assay.files.paths import is_folder
+from assay.text.files.paths import is_folder
 from assay.text.sizes import size_word
 
 OTHER_FILE = "name another file with --records"

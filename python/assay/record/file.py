@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from assay.errors import ArgumentError, Bug
-from assay.files import paths
 from assay.record import faults, opening, schema
+from assay.text.files import paths
 
 DEFAULT_FILE_NAME = "assay-records.sqlite"
 

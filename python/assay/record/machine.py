@@ -12,7 +12,7 @@ from typing import Any
 
 import psutil
 
-from assay.provision import hierarchies, server_group
+from assay.provision.limits import hierarchies, server_group
 
 _CPU_INFO = Path("/proc/cpuinfo")
 _OS_RELEASE = Path("/etc/os-release")

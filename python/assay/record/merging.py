@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import ArgumentError
-from assay.files import paths
 from assay.record import cells, column_types, faults, reading
 from assay.record.file import insert, reading_errors
 from assay.record.read_only import open_for_reading
 from assay.record.writer import OnMessage, Writer
+from assay.text.files import paths
 
 _SAME_EXPERIMENT = ("begun_unix_ns", "process_id", "process_started", "boot_id", "seed")
 _SAME_CALIBRATION = ("begun_unix_ns", "driver", "clients", "threads", "observation")

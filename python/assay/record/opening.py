@@ -1,6 +1,6 @@
 """Takes the path of a record file; returns connections to it. The only place that opens one.
 
-SQLite's locks are those of the process (see `assay.files.shared_files`), so the files of a record
+SQLite's locks are those of the process (see `assay.text.files.shared_files`), so the files of a record
 are opened by SQLite, and here. They are opened with `open` only where nobody in this process has
 them open, to make a private copy.
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
-from assay.files import shared_files
+from assay.text.files import shared_files
 
 _LOG = ("-wal", "-shm")
 Mode = Literal["rwc", "rw", "ro"]

@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterable
 
-from assay.observation import shape
+from assay.contracts.observation import shape
 from assay.probe import Probe
 from assay.record.document import json_text
 from assay.record.file import insert

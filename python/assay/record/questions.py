@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from assay.forecast import CellTimes
 from assay.plan import Plan, PlannedRun
+from assay.plan.forecast import CellTimes
 from assay.record import column_types, estimates, faults, reading
 from assay.record.estimates import Unfinished
 from assay.record.file import RecordIsLocked, reading_errors

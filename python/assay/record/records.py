@@ -8,20 +8,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from assay.check.answers import Check
+from assay.contracts.observation import Observation, Observed
+from assay.contracts.storages.abilities import AccountedSecond
 from assay.drive.sampler import TimedSample
 from assay.experiment import Driving, ServerMachine, StoragePrice
 from assay.judge import Ceiling, CellVerdict, Evidence, RunWarning, Verdict
+from assay.judge.check.answers import Check
 from assay.judge.evidence import MachineFacts
 from assay.load.dataset_facts import DatasetFacts
 from assay.load.existing_data import ExistingData
-from assay.observation import Observation, Observed
 from assay.probe import Probe
 from assay.provision.deployment_facts import DeploymentFacts
 from assay.record.process import ProcessIdentity
 from assay.record.run_ends import RunEnd
 from assay.record.run_samples import OpenFile
-from assay.storages.abilities import AccountedSecond
 from assay.text.reasons import sentence
 
 Document = Mapping[str, Any]

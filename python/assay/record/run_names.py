@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from assay.contracts.observation.shape import ShapeError, convert
 from assay.experiment import StorageChoice, SystemChoice, storage_words, system_names
-from assay.observation.shape import ShapeError, convert
 from assay.record.records import Document, RunRecord, RunSummary
 
 R = TypeVar("R", bound=RunSummary)

@@ -12,14 +12,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from typing import Any, NamedTuple, TypeVar
 
+from assay.contracts.systems.protocol import ProcessSample
 from assay.drive.sampler import TimedSample
-from assay.provision.machine_sampling import MachineSample
+from assay.provision.machine.machine_sampling import MachineSample
 from assay.record import rows_of_runs
 from assay.record.document import storable
 from assay.record.file import insert
 from assay.record.rows_of_runs import RUNS
 from assay.storages.device_counters import DeviceCounts
-from assay.systems.protocol import ProcessSample
 
 MOST_FILES = 100
 """Of a step; those with the most handles."""

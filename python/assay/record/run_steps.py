@@ -10,8 +10,8 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from assay.observation import Observation, Observed, ShapeError, read_observed
-from assay.observation.merging import merge
+from assay.contracts.observation import Observation, Observed, ShapeError, read_observed
+from assay.contracts.observation.merging import merge
 from assay.record import rows_of_runs, run_samples, storage_requests, typed
 from assay.record.document import storable
 from assay.record.file import insert

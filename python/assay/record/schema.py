@@ -23,9 +23,9 @@ from importlib.resources import files
 from pathlib import Path
 
 from assay.errors import ArgumentError, InputError
-from assay.files import shared_files
 from assay.plan import fingerprint
 from assay.record import faults
+from assay.text.files import shared_files
 
 APPLICATION_ID = 0x41535359
 """``ASSY`` in the file's header: identifies a record among SQLite files."""

@@ -6,10 +6,10 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields
 
+from assay.contracts.storages.abilities import AccountedSecond
 from assay.record import rows_of_runs
 from assay.record.file import insert
 from assay.record.rows_of_runs import RUNS
-from assay.storages.abilities import AccountedSecond
 
 _COLUMNS = ", ".join(one.name for one in fields(AccountedSecond))
 

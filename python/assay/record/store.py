@@ -24,17 +24,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from assay.check.questions import ComparedAnswer, Dispute
+from assay.contracts.deployment import Deployment
+from assay.contracts.observation import Observation, Observed
+from assay.contracts.observation.merging import merge
+from assay.contracts.storages.abilities import AccountedSecond
 from assay.drive.sampler import TimedSample
 from assay.errors import AssayError, Bug
 from assay.experiment import Experiment
 from assay.judge import Evidence
+from assay.judge.check.questions import ComparedAnswer, Dispute
 from assay.load.existing_data import ExistingTable
-from assay.observation import Observation, Observed
-from assay.observation.merging import merge
 from assay.plan import Plan, PlannedRun
 from assay.probe import Probe
-from assay.provision.deployment import Deployment
 from assay.record import (
     calibrations,
     cells,
@@ -60,7 +61,6 @@ from assay.record.repetitions import Repetition, Taken
 from assay.record.run_states import EndState
 from assay.record.run_steps import StepState
 from assay.record.writer import Change, OnMessage, Writer
-from assay.storages.abilities import AccountedSecond
 
 T = TypeVar("T")
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import msgspec
 
-from assay.check.answers import Check
+from assay.contracts.observation.shape import convert
 from assay.experiment import Driving, Scalar, ScriptFile, ServerMachine, shown_scripts
+from assay.judge.check.answers import Check
 from assay.judge.evidence import MachineFacts
 from assay.load.dataset_facts import dataset_facts
-from assay.observation.shape import convert
 from assay.provision.deployment_facts import deployment_facts
 from assay.record.records import RunFacts
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from assay.experiment.values import FACTOR_NAMES
-from assay.files import toml_file
-from assay.files.toml_file import Section
+from assay.contracts.experiment import FACTOR_NAMES
 from assay.registry import WORKLOAD_FILE
 from assay.report.cells import declaration, published, series
 from assay.report.cells.published import Published
 from assay.report.cells.series import Series
 from assay.report.papers import claims, published_columns
+from assay.text.files import toml_file
+from assay.text.files.toml_file import Section
 from assay.text.nearest import did_you_mean
 from assay.workload.answers import CLAIMS, PUBLISHED_FILE, published_names
 from assay.workload.reader import report_sections, series_sections

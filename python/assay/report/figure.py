@@ -1,6 +1,6 @@
 """What a chart shows, as plain numbers: its axes, and the series of points drawn on them.
 
-`assay.charts` draws a `Figure`; a page has the same numbers as a table beside it.
+`assay.report.charts` draws a `Figure`; a page has the same numbers as a table beside it.
 """
 
 from __future__ import annotations

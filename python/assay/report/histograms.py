@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from assay.observation import EncodedHistogram, Observation
+from assay.contracts.observation import EncodedHistogram, Observation
 from assay.record import ExperimentRecord
 from assay.text import units
 

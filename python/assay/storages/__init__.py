@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.storages.protocol import Storage
+from assay.contracts.storages.protocol import Storage
 
 __all__ = ["Storage", "validate"]
 
@@ -10,6 +10,6 @@ __all__ = ["Storage", "validate"]
 def validate(storage: object) -> None:
     """Raises `ContractBroken` with every violation of the `Storage` contract by a plugin's
     storage."""
-    from assay.storages import validation
+    from assay.contracts.storages import validation
 
     validation.validate(storage)

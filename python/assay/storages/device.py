@@ -11,12 +11,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from assay.contracts.experiment import StorageChoice
+from assay.contracts.option_spec import OptionSpec
+from assay.contracts.storages.protocol import PreparedStorage
 from assay.errors import ArgumentError
-from assay.experiment.values import StorageChoice
-from assay.option_spec import OptionSpec
-from assay.provision import ledger
-from assay.provision.clean_up import undone_at_end
-from assay.provision.resources import Directory
+from assay.provision.undo import ledger
+from assay.provision.undo.clean_up import undone_at_end
+from assay.provision.undo.resources import Directory
 from assay.storages.block import guards
 from assay.storages.block.attached_image import make_folder
 from assay.storages.block.file_systems import (
@@ -34,7 +35,6 @@ from assay.storages.here import FALLBACK
 from assay.storages.loop import file_systems_not_here
 from assay.storages.mounts import facts_of
 from assay.storages.options import values
-from assay.storages.protocol import PreparedStorage
 
 
 class Device:

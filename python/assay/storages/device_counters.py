@@ -12,9 +12,9 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.files import paths
-from assay.provision.deployment import RAW, Deployment, StorageFacts
+from assay.contracts.deployment import RAW, Deployment, StorageFacts
 from assay.storages.mounts import Mount, mount_of
+from assay.text.files import paths
 
 _BLOCK_DEVICES = Path("/sys/dev/block")
 _BTRFS = Path("/sys/fs/btrfs")

@@ -8,16 +8,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assay import env_vars
+from assay.contracts.experiment import StorageChoice
+from assay.contracts.option_spec import OptionSpec
+from assay.contracts.storages.protocol import PreparedStorage
 from assay.errors import ArgumentError, NotOnThisMachine, StorageUnavailable
-from assay.experiment.values import StorageChoice
-from assay.option_spec import OptionSpec
-from assay.provision import ledger
-from assay.provision.clean_up import undone_at_end
-from assay.provision.resources import EmptyDirectory
-from assay.provision.users import ServerUser, first_unreachable, server_user
+from assay.provision.machine.users import ServerUser, first_unreachable, server_user
+from assay.provision.undo import ledger
+from assay.provision.undo.clean_up import undone_at_end
+from assay.provision.undo.resources import EmptyDirectory
 from assay.storages.mounts import FSTAB, facts_of, mount_of, unmounted_point
 from assay.storages.options import values
-from assay.storages.protocol import PreparedStorage
 from assay.text.nearest import nearest
 
 DEFAULT_NAME = ".assay"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from assay import registry
+from assay.contracts.storages.abilities import FileSystemKnown
 from assay.experiment import StorageChoice
-from assay.storages.abilities import FileSystemKnown
 
 
 def known_file_system(choice: StorageChoice) -> str:

@@ -11,10 +11,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from assay.experiment.values import StorageChoice
-from assay.option_spec import OptionSpec
-from assay.provision.deployment import StorageFacts
-from assay.storages.abilities import FreeSpace
+from assay.contracts.deployment import StorageFacts
+from assay.contracts.experiment import StorageChoice
+from assay.contracts.option_spec import OptionSpec
+from assay.contracts.storages.abilities import FreeSpace
+from assay.contracts.storages.protocol import PreparedStorage, Storage
 from assay.storages.block.attached_image import AttachedImage, attached_image
 from assay.storages.block.file_systems import (
     FILE_SYSTEMS,
@@ -33,7 +34,6 @@ from assay.storages.block.mounted import mount
 from assay.storages.here import default_of_choices
 from assay.storages.mounts import facts_of
 from assay.storages.options import SIZE, size_bytes, values
-from assay.storages.protocol import PreparedStorage, Storage
 
 
 class Loop:

@@ -16,15 +16,17 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from assay import _engine
+from assay.contracts.deployment import StorageFacts
+from assay.contracts.experiment import StorageChoice
+from assay.contracts.option_spec import OptionSpec
+from assay.contracts.storages.abilities import Account, AccountedSecond, Fault, FreeSpace
+from assay.contracts.storages.protocol import PreparedStorage
+from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import ArgumentError, SystemDied
-from assay.experiment.values import StorageChoice
-from assay.option_spec import OptionSpec
-from assay.provision import ledger
-from assay.provision.clean_up import undone_at_end
-from assay.provision.deployment import StorageFacts
-from assay.provision.ledger import HeldEntry
-from assay.provision.resources import Directory, Mount, TaggedProcesses
-from assay.storages.abilities import Account, AccountedSecond, Fault, FreeSpace
+from assay.provision.undo import ledger
+from assay.provision.undo.clean_up import undone_at_end
+from assay.provision.undo.ledger import HeldEntry
+from assay.provision.undo.resources import Directory, Mount, TaggedProcesses
 from assay.storages.block import loop
 from assay.storages.block.attached_image import make_folder
 from assay.storages.block.file_systems import (
@@ -50,9 +52,7 @@ from assay.storages.here import default_of_choices, directory_of, usable_directo
 from assay.storages.loop import file_systems_not_here
 from assay.storages.mounts import facts_of
 from assay.storages.options import SIZE, size_bytes, values
-from assay.storages.protocol import PreparedStorage
 from assay.storages.raw import raw_facts
-from assay.systems.protocol import ServerDirectory
 
 _FUSE = Path("/dev/fuse")
 _BLOCK_BYTES = 4096

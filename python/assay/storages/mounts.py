@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.experiment.values import StorageChoice
-from assay.files import paths
-from assay.provision.deployment import StorageFacts
+from assay.contracts.deployment import StorageFacts
+from assay.contracts.experiment import StorageChoice
+from assay.text.files import paths
 
 MOUNT_TABLE = Path("/proc/self/mountinfo")
 FSTAB = Path("/etc/fstab")

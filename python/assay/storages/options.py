@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from assay.contracts.experiment import StorageChoice
+from assay.contracts.option_spec import OptionSpec, option_values
+from assay.contracts.storages.protocol import Storage
 from assay.errors import ArgumentError
-from assay.experiment.values import StorageChoice
-from assay.option_spec import OptionSpec, option_values
-from assay.storages.protocol import Storage
 from assay.text.quantities import STORAGE_BYTES
 from assay.text.sizes import option_word
 

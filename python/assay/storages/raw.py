@@ -12,16 +12,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from assay.contracts.deployment import RAW, StorageFacts
+from assay.contracts.experiment import StorageChoice
+from assay.contracts.option_spec import OptionSpec
+from assay.contracts.storages.abilities import FreeSpace
+from assay.contracts.storages.protocol import PreparedStorage
 from assay.errors import ArgumentError
-from assay.experiment.values import StorageChoice
-from assay.option_spec import OptionSpec
-from assay.provision import ledger
-from assay.provision.clean_up import undone_at_end
-from assay.provision.deployment import RAW, StorageFacts
-from assay.provision.ledger import HeldEntry
-from assay.provision.resources import DeviceNode
-from assay.provision.users import server_user
-from assay.storages.abilities import FreeSpace
+from assay.provision.machine.users import server_user
+from assay.provision.undo import ledger
+from assay.provision.undo.clean_up import undone_at_end
+from assay.provision.undo.ledger import HeldEntry
+from assay.provision.undo.resources import DeviceNode
 from assay.storages.block import guards
 from assay.storages.block.attached_image import attached_image
 from assay.storages.block.image import known_free_space, need_known_free_space
@@ -29,7 +30,6 @@ from assay.storages.block.machine import need_loop_devices, need_root, why_not
 from assay.storages.here import usable_directory
 from assay.storages.mounts import device_facts, facts_of
 from assay.storages.options import SIZE, size_bytes, values
-from assay.storages.protocol import PreparedStorage
 
 
 class Raw:

@@ -11,12 +11,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from assay.contracts.experiment import StorageChoice
+from assay.contracts.option_spec import OptionSpec
+from assay.contracts.storages.abilities import FreeSpace
+from assay.contracts.storages.group_limits import GroupLimit
+from assay.contracts.storages.protocol import PreparedStorage
 from assay.errors import ArgumentError, MachineLimit, StorageUnavailable
-from assay.experiment.values import StorageChoice
-from assay.option_spec import OptionSpec
-from assay.provision.group_limits import GroupLimit
-from assay.provision.hierarchies import Parent, parents
-from assay.storages.abilities import FreeSpace
+from assay.provision.limits.hierarchies import Parent, parents
 from assay.storages.block import io_limits
 from assay.storages.block.file_systems import FS, MOUNT
 from assay.storages.block.image import known_free_space
@@ -31,7 +32,6 @@ from assay.storages.loop import (
 )
 from assay.storages.mounts import device_number
 from assay.storages.options import SIZE, size_bytes, values
-from assay.storages.protocol import PreparedStorage
 from assay.text.quantities import BYTES_PER_S, OPERATIONS_PER_S
 from assay.text.sizes import option_word
 

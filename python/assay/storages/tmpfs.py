@@ -13,20 +13,20 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from assay.contracts.experiment import StorageChoice
+from assay.contracts.option_spec import OptionSpec
+from assay.contracts.storages.abilities import FreeSpace
+from assay.contracts.storages.protocol import PreparedStorage
 from assay.errors import SHARED_MEMORY, ArgumentError, NotOnThisMachine, SystemUnderTestError
-from assay.experiment.values import StorageChoice
-from assay.option_spec import OptionSpec
-from assay.provision import ledger
-from assay.provision.clean_up import undone_at_end
-from assay.provision.machine_sampling import available_bytes, memory_bytes
-from assay.provision.mount_right import may_mount
-from assay.provision.resources import Directory, Mount
-from assay.provision.resources.mount import MOUNT
-from assay.storages.abilities import FreeSpace
+from assay.provision.disk.mount_right import may_mount
+from assay.provision.machine.machine_sampling import available_bytes, memory_bytes
+from assay.provision.undo import ledger
+from assay.provision.undo.clean_up import undone_at_end
+from assay.provision.undo.resources import Directory, Mount
+from assay.provision.undo.resources.mount import MOUNT
 from assay.storages.block.machine import need_mount_programs, why_not
 from assay.storages.mounts import facts_of, mount_of
 from assay.storages.options import size_bytes, values
-from assay.storages.protocol import PreparedStorage
 from assay.text import units
 from assay.text.quantities import STORAGE_BYTES, shown
 from assay.text.sizes import option_word

@@ -6,7 +6,7 @@ reached through the entry-point group ``assay.systems``, as are those of other p
 
 from __future__ import annotations
 
-from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory, System
+from assay.contracts.systems.protocol import OptionSpec, ProcessSample, ServerDirectory, System
 
 __all__ = ["OptionSpec", "ProcessSample", "ServerDirectory", "System", "validate"]
 
@@ -14,6 +14,6 @@ __all__ = ["OptionSpec", "ProcessSample", "ServerDirectory", "System", "validate
 def validate(system: object) -> None:
     """Raises `ContractBroken` with every violation of the `System` contract by a plugin's
     system."""
-    from assay.systems import validation
+    from assay.contracts.systems import validation
 
     validation.validate(system)

@@ -8,10 +8,10 @@ the query, or return something else.
 from __future__ import annotations
 
 from assay import _engine
+from assay.contracts.deployment import Deployment
 from assay.errors import SystemRefused
-from assay.provision.deployment import Deployment
-from assay.provision.engine_calls import Session
-from assay.provision.session import LOST, session
+from assay.provision.engine.engine_calls import Session
+from assay.provision.engine.session import LOST, session
 
 Row = tuple[str | None, ...]
 

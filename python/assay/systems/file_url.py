@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-from assay import server_url
+from assay.contracts import server_url
+from assay.contracts.server_url import Resolved
 from assay.errors import ArgumentError
-from assay.files import paths, shared_files
-from assay.server_url import Resolved
+from assay.text.files import paths, shared_files
 
 _HEAD_BYTES = 16
 """As many as tell what kind of file it is."""

@@ -9,11 +9,12 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from ipaddress import ip_address
 
-from assay import _engine, server_url
+from assay import _engine
+from assay.contracts import server_url
+from assay.contracts.deployment import Address
 from assay.errors import PasswordNeeded, SystemDied, SystemRefused
-from assay.provision.deployment import Address
-from assay.provision.engine_calls import Session
-from assay.provision.session import as_ours, session
+from assay.provision.engine.engine_calls import Session
+from assay.provision.engine.session import as_ours, session
 from assay.systems.sourced import LOGIN_NAME, URL
 
 FIRST_ANSWER_S = 30.0

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import time
 
+from assay.contracts.deployment import Deployment
 from assay.errors import SystemRefused
-from assay.provision.deployment import Deployment
-from assay.provision.session import brief_session
+from assay.provision.engine.session import brief_session
 from assay.systems.answers import numbers_of
 
 _TIMEOUT_S = 1.0

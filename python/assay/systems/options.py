@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
+from assay.contracts.experiment import SystemChoice
+from assay.contracts.option_spec import OptionSpec
 from assay.errors import ArgumentError
-from assay.experiment.values import SystemChoice
-from assay.option_spec import OptionSpec
 from assay.text.quantities import BUFFER_BYTES
 from assay.text.sizes import size_word
 

@@ -24,9 +24,9 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from assay.files import toml_file
-from assay.files.toml_file import Section
-from assay.systems.abilities import Profile
+from assay.contracts.systems.abilities import Profile
+from assay.text.files import toml_file
+from assay.text.files.toml_file import Section
 
 FILE = "profiles.toml"
 

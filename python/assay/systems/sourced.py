@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError
-from assay.files import text_file
+from assay.text.files import text_file
 
 URL = "URL"
 """The origin of what stands in the URL itself."""

@@ -10,12 +10,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import unquote
 
-from assay import _engine, env_vars, server_url
+from assay import _engine, env_vars
+from assay.contracts import server_url
+from assay.contracts.deployment import Address
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError
-from assay.files import paths
-from assay.provision.deployment import Address
 from assay.systems.sourced import Sourced
+from assay.text.files import paths
 from assay.text.nearest import nearest
 
 

@@ -244,7 +244,7 @@ DRIVING: Final[Mapping[str, Quantity]] = {
     "offered_rate_per_s": OFFERED_RATE_PER_S,
     "retries": RETRIES,
 }
-"""The numbers of `assay.experiment.driving.Driving`."""
+"""The numbers of `assay.contracts.driving.Driving`."""
 
 
 def shown(value: object) -> str:

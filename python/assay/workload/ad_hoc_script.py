@@ -13,10 +13,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
+from assay.contracts.driving import Driving
+from assay.contracts.experiment import Experiment, Scalar, ScriptFile, shown_scripts
 from assay.errors import ArgumentError, ScriptError
-from assay.experiment.driving import Driving
-from assay.experiment.values import Experiment, Scalar, ScriptFile, shown_scripts
-from assay.files import text_file
+from assay.text.files import text_file
 from assay.text.nearest import did_you_mean
 from assay.text.quantities import INTEGER, NUMBER, WEIGHT
 from assay.workload import reader

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from assay.files import toml_file
-from assay.files.toml_file import Section
+from assay.text.files import toml_file
+from assay.text.files.toml_file import Section
 from assay.text.nearest import did_you_mean
 from assay.text.quantities import COUNT
 from assay.workload.values import ExpectedAnswers

@@ -8,8 +8,8 @@ import json
 from dataclasses import replace
 
 from assay import registry
-from assay.experiment.values import OF_SCRIPTS, Experiment
-from assay.files import text_file
+from assay.contracts.experiment import OF_SCRIPTS, Experiment
+from assay.text.files import text_file
 from assay.workload.ad_hoc_script import GIVEN, name_of
 from assay.workload.values import Workload
 

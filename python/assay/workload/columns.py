@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from assay.dialects.protocol import ELEMENTS, Column
+from assay.contracts.dialects.protocol import ELEMENTS, Column
 from assay.errors import ExperimentError
-from assay.files.toml_file import Section
+from assay.text.files.toml_file import Section
 
 TYPES = (
     "smallint",

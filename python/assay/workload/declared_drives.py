@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from assay.files.toml_file import Section
 from assay.text import quantities
+from assay.text.files.toml_file import Section
 from assay.workload import declared_scripts, driving
 from assay.workload.steps import Drive, Group, Names, common
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from assay.errors import ExperimentError
-from assay.files.toml_file import Section
 from assay.text import quantities
+from assay.text.files.toml_file import Section
 from assay.workload import driving, script_names
 from assay.workload.parameters import Parameter
 from assay.workload.values import Script

@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from assay import registry
-from assay.files.toml_file import Section
+from assay.text.files.toml_file import Section
 from assay.text.nearest import did_you_mean
 from assay.workload.parameters import Parameter
 from assay.workload.steps import Names, Step

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from assay.capabilities import CAPABILITIES
+from assay.contracts.capabilities import CAPABILITIES
+from assay.contracts.driving import AS_IS, CACHES, STOPS, Driving
+from assay.contracts.experiment import PROTOCOLS
 from assay.errors import ArgumentError
-from assay.experiment.driving import AS_IS, CACHES, STOPS, Driving
-from assay.experiment.values import PROTOCOLS
-from assay.files.toml_file import Section
 from assay.text import quantities
+from assay.text.files.toml_file import Section
 from assay.text.nearest import did_you_mean
 from assay.workload import (
     declared_scripts,

@@ -12,10 +12,10 @@ from fractions import Fraction
 from typing import Any
 
 from assay import _engine, registry
+from assay.contracts.driving import ARRIVALS, CONNECTIONS, ISOLATION_LEVELS, RECONNECT_TIMEOUT_S
 from assay.errors import ArgumentError, ExperimentError
-from assay.experiment.driving import ARRIVALS, CONNECTIONS, ISOLATION_LEVELS, RECONNECT_TIMEOUT_S
-from assay.files.toml_file import Section
 from assay.text import quantities
+from assay.text.files.toml_file import Section
 from assay.text.nearest import did_you_mean
 from assay.workload.parameters import Parameter
 

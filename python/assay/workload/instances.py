@@ -15,7 +15,7 @@ import re
 from dataclasses import replace
 from typing import TypeVar
 
-from assay.files.toml_file import Section
+from assay.text.files.toml_file import Section
 from assay.text.nearest import did_you_mean
 from assay.workload.schema import INSTANCE
 from assay.workload.scripts import Found

@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from assay.dialects.protocol import Column, ForeignKey, Index, Partitioning
-from assay.files.toml_file import Section
+from assay.contracts.dialects.protocol import Column, ForeignKey, Index, Partitioning
+from assay.text.files.toml_file import Section
 from assay.text.nearest import did_you_mean
 from assay.workload.schema import Expression
 

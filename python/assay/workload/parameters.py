@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from assay import capabilities
+from assay.contracts import capabilities
+from assay.contracts.experiment import FACTOR_NAMES
 from assay.errors import ArgumentError
-from assay.experiment.values import FACTOR_NAMES
-from assay.files.toml_file import Section
 from assay.registry import unknown
+from assay.text.files.toml_file import Section
 from assay.text.quantities import INTEGER, NUMBER, Quantity, Real, Whole, shown
 
 T = TypeVar("T", int, float)
@@ -36,7 +36,7 @@ class Parameter:
     quick: Scalar | None = None
     """The value in a quick version (``--quick``); None: the same as otherwise."""
     needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Level → capabilities that a run needs at this level (`assay.capabilities`)."""
+    """Level → capabilities that a run needs at this level (`assay.contracts.capabilities`)."""
 
     def value(self, word: str) -> Scalar:
         """The word as a value of this parameter; raises `ArgumentError` with what is expected."""

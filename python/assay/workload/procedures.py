@@ -19,8 +19,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from assay.files.toml_file import Section
 from assay.registry import step
+from assay.text.files.toml_file import Section
 from assay.text.quantities import CLIENTS
 from assay.workload import step_keys
 from assay.workload.parameters import Parameter

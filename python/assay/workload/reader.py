@@ -7,9 +7,9 @@ from pathlib import Path
 
 from assay import registry
 from assay.errors import AssayError, ExperimentError, PluginFailed, YouError
-from assay.files import text_file, toml_file
-from assay.files.toml_file import Section
 from assay.plugin_failures import of_package
+from assay.text.files import text_file, toml_file
+from assay.text.files.toml_file import Section
 from assay.text.nearest import did_you_mean
 from assay.workload import (
     answers,

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from assay.dialects.protocol import ForeignKey
-from assay.files.toml_file import Section
+from assay.contracts.dialects.protocol import ForeignKey
+from assay.text.files.toml_file import Section
 from assay.text.nearest import did_you_mean
 from assay.workload.schema import DeclaredTable
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from assay import _engine
-from assay.dialects.protocol import Column, Table, View
+from assay.contracts.dialects.protocol import Column, Table, View
 from assay.errors import ExperimentError
 from assay.workload.parameters import Scalar
 

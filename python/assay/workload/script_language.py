@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from assay import registry
+from assay.contracts.experiment import Experiment, SystemChoice
 from assay.errors import ArgumentError
-from assay.experiment.values import Experiment, SystemChoice
 
 ENDINGS = {".sql": "sql", ".pgbench": "sql", ".cql": "cql", ".json": "json"}
 """The ending of a script file and the language of its statements, as dialects name it."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Protocol
 
-from assay.files.toml_file import Section
+from assay.text.files.toml_file import Section
 from assay.text.nearest import did_you_mean
 
 CHECKS = "checks"

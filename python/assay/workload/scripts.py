@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from assay.errors import ExperimentError
-from assay.files import text_file
+from assay.text.files import text_file
 from assay.text.nearest import did_you_mean
 from assay.workload.script_names import CHECKS
 from assay.workload.values import Script

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from assay import _engine
 from assay.errors import InputError, ScriptError
-from assay.files import text_file
+from assay.text.files import text_file
 from assay.workload.values import Script
 
 

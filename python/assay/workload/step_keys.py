@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assay.files.toml_file import Section
+from assay.text.files.toml_file import Section
 from assay.text.nearest import did_you_mean
 from assay.workload import script_names
 from assay.workload.parameters import Parameter

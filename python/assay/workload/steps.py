@@ -1,8 +1,8 @@
 """The base class of a test's steps, and the step in which clients run scripts, as frozen values.
 
-Each kind of step is a class in `assay.steps` with its fields, ``read`` (from a workload file) and
+Each kind of step is a class in `assay.lab.steps` with its fields, ``read`` (from a workload file) and
 ``take`` (execute). `assay.registry.step` returns it by name. `Drive` is here, because plans are
-made of it; it is executed in `assay.steps.drive`.
+made of it; it is executed in `assay.lab.steps.drive`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 from assay.errors import Bug
-from assay.files.toml_file import Section
+from assay.text.files.toml_file import Section
 from assay.workload.parameters import Parameter
 from assay.workload.schema import Expression
 from assay.workload.step_keys import parameters
@@ -35,7 +35,7 @@ class Step:
     do: ClassVar[str]
     """The name of its kind in workload files."""
     needs: ClassVar[str] = ""
-    """The capability that it needs of a system (`assay.capabilities`); empty: none."""
+    """The capability that it needs of a system (`assay.contracts.capabilities`); empty: none."""
     needs_system: ClassVar[bool] = True
     """Whether the run's system must be running; False: the step starts its own."""
     loads: ClassVar[bool] = False
@@ -81,8 +81,8 @@ class Step:
         return None
 
     def take(self, state: Any) -> None:
-        """Executes the step; ``state`` is the `assay.steps.context.RunState`. A class that only
-        declares, as plans hold them, has its execution in a subclass in `assay.steps`."""
+        """Executes the step; ``state`` is the `assay.lab.steps.context.RunState`. A class that only
+        declares, as plans hold them, has its execution in a subclass in `assay.lab.steps`."""
         del state
         raise Bug(f"the step {self.do!r} is only declared here and cannot be executed")
 

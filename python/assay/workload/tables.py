@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from assay.dialects.protocol import Column, Table
-from assay.files.toml_file import Section
+from assay.contracts.dialects.protocol import Column, Table
+from assay.text.files.toml_file import Section
 from assay.text.nearest import did_you_mean
 from assay.workload import columns, keys
 from assay.workload.schema import INSTANCE, SQL, DeclaredTable, Expression, Generator

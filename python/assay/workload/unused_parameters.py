@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from assay.errors import ExperimentError
-from assay.files import toml_file
 from assay.registry import WORKLOAD_FILE, row_source
+from assay.text.files import toml_file
 from assay.workload.answers import EXPECTED_FILE
 from assay.workload.values import Workload
 

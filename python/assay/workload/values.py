@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from assay import registry
-from assay.dialects.protocol import Table
-from assay.experiment.driving import AS_IS, Driving
+from assay.contracts.dialects.protocol import Table
+from assay.contracts.driving import AS_IS, Driving
 from assay.registry import unknown
 from assay.workload.parameters import Parameter, Scalar
 from assay.workload.schema import SQL, Schema
@@ -125,7 +125,7 @@ class Test:
 
     quick: Quick = field(default_factory=Quick)
     needs: tuple[str, ...] = ()
-    """Capabilities that it needs of a system (`assay.capabilities`), besides those of its steps."""
+    """Capabilities that it needs of a system (`assay.contracts.capabilities`), besides those of its steps."""
 
     not_expressible: Mapping[str, str] = field(default_factory=dict)
     """Dialect or language → why its systems cannot express the test."""
@@ -238,7 +238,7 @@ class Workload:
     default_system: str
     """The default system; empty: a system must be named."""
     data_source: str
-    """Where the rows come from: a name of `assay.row_sources`."""
+    """Where the rows come from: a name of `assay.load.row_sources`."""
     data: Any
     """The section ``[data]``, as the row source has read it."""
     parameters: Mapping[str, Parameter]

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from assay.dialects.protocol import View
-from assay.files.toml_file import Section
+from assay.contracts.dialects.protocol import View
+from assay.text.files.toml_file import Section
 from assay.workload import columns, dialect_names
 
 _VARIABLE = re.compile(r"(?<![:\w]):\{?([A-Za-z_]\w*)")

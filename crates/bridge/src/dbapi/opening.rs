@@ -11,7 +11,7 @@ use super::process::Connecting;
 use super::style::ParameterStyle;
 
 /// The Python side of the driver.
-const MODULE: &str = "assay.dbapi.opening";
+const MODULE: &str = "assay.provision.engine.dbapi.opening";
 
 /// Opens a session, and runs its first statements.
 ///

@@ -35,7 +35,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The version of the format of an [`Observation`]. A change of a key's meaning raises it;
-/// `python/assay/observation` reads all versions.
+/// `python/assay/contracts/observation` reads all versions.
 pub const VERSION: u32 = 3;
 
 /// What a run of clients came to.

@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from assay.judge import estimate, verdict
 from assay.judge.samples import RELATIVE_RESOLUTION, UNREACHED
 from assay.judge.spread import middle_places, spread
-from assay.metrics import clients, stored
-from assay.metrics.metric import Metric
 from assay.record import RunRecord
+from assay.record.metrics import clients, stored
+from assay.record.metrics.metric import Metric
 from assay.report.cells import cell_runs, field_path, percentiles
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.cells.pivot import Aggregate

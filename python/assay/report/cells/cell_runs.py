@@ -8,12 +8,12 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
+from assay.contracts.deployment import NOT_SEEN
+from assay.contracts.observation import Observation
 from assay.experiment import ENGINE, Scalar
 from assay.judge import CellVerdict, durability, repetitions
-from assay.observation import Observation
 from assay.plan import cell_names, server_machines, system_settings
 from assay.plan.cell_names import AS_DECLARED, CACHE, CLIENT_PROGRAM, OF_GROUP, OFFERED_RATE
-from assay.provision.deployment import NOT_SEEN
 from assay.record import ExperimentRecord, RunRecord
 from assay.report.cells import compared_answers, factor_order, storage_roles
 from assay.report.values import Cell, Column, absent

@@ -37,10 +37,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.files.toml_file import Section
-from assay.observation import Observation
+from assay.contracts.observation import Observation
 from assay.record import RunRecord
 from assay.report.cells import aggregates, field_path
+from assay.text.files.toml_file import Section
 from assay.text.units import TIME_UNITS
 
 _SHOWN_UNITS = ("ns", "bytes", "ratio")

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from assay.durability.values import CONTRADICTED, MEANINGS, NOT_MEASURED
+from assay.contracts.durability import CONTRADICTED, MEANINGS, NOT_MEASURED
 from assay.judge.durability import (
     HIGHEST,
     MEMORY,

@@ -14,9 +14,9 @@ from typing import Any
 
 import msgspec
 
-from assay.metrics import clients
-from assay.observation import Latency
+from assay.contracts.observation import Latency
 from assay.record import RunRecord
+from assay.record.metrics import clients
 from assay.report.cells import percentiles
 
 SAMPLES, DATA, MOST_OF_A_FILE = "samples", "data", "open_files.most"

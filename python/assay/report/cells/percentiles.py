@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from assay.contracts.observation import Latency, Observation, Resolution
 from assay.judge import samples
 from assay.judge.samples import BY_NAME, NOT_REACHED, SHARES, UNREACHED
 from assay.judge.spread import middle_places
-from assay.observation import Latency, Observation, Resolution
 from assay.report.values import Cell, Number, absent
 from assay.text import units
 

@@ -46,9 +46,9 @@ from pathlib import Path
 from typing import Any
 
 from assay.experiment import Scalar
-from assay.files.toml_file import Section
 from assay.report.cells.cell_runs import STORAGE_ROLE
 from assay.report.values import PUBLISHED, PUBLISHED_SPEED_UP, Cell, Column, Number, absent
+from assay.text.files.toml_file import Section
 
 HARDWARE = "hardware"
 NOT_FACTORS = {

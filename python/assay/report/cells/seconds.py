@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from assay.contracts.observation import Observation
 from assay.judge import per_second
-from assay.observation import Observation
 
 LEAST_SECONDS = 5
 """A run of fewer whole seconds has no timeline."""

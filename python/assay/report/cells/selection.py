@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.experiment import Scalar
-from assay.files.toml_file import Section
 from assay.record import ExperimentRecord, RunRecord
 from assay.report.cells import aggregates, cell_runs, declaration, field_path
 from assay.report.cells.aggregates import Key
 from assay.report.cells.cell_runs import CellRuns
+from assay.text.files.toml_file import Section
 
 QUANTITY = ("value", "key", "per")
 

@@ -31,9 +31,9 @@ from pathlib import Path
 from typing import Any
 
 from assay.experiment import CACHES
-from assay.files.toml_file import Section
 from assay.report.cells import aggregates
 from assay.report.cells.aggregates import Key
+from assay.text.files.toml_file import Section
 from assay.text.units import TIME_UNITS
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.judge.estimate import Estimate
 from assay.judge.samples import NOT_REACHED, UNREACHED
-from assay.metrics.metric import Metric
+from assay.record.metrics.metric import Metric
 from assay.report.values import Cell, Number, absent, text
 from assay.text import units
 

@@ -54,10 +54,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from assay.files.toml_file import Section
 from assay.report.cells import selection
 from assay.report.cells.selection import Quantity
 from assay.report.papers import judgement
+from assay.text.files.toml_file import Section
 from assay.text.quantities import Real
 
 _ANY = Real(-1e18, 1e18)

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from assay.check.answers import Check, expected_rows, is_counted, is_not_run
-from assay.check.dumps import shown_row
+from assay.judge.check.answers import Check, expected_rows, is_counted, is_not_run
+from assay.judge.check.dumps import shown_row
 from assay.load.dataset_facts import DatasetFacts
 from assay.record import RunRecord
 from assay.report.cells.cell_runs import CellRuns

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from assay.check.answers import Check, is_counted, is_not_run
+from assay.judge.check.answers import Check, is_counted, is_not_run
 from assay.record import RunRecord
 from assay.text.units import counted
 

@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from assay.contracts.deployment import NOT_SEEN
+from assay.contracts.experiment import Scaled
 from assay.experiment import Driving, quick
-from assay.experiment.values import Scaled
 from assay.load.dataset_facts import DatasetFacts
-from assay.provision.deployment import NOT_SEEN
 from assay.provision.deployment_facts import (
     AddressFacts,
     DeploymentFacts,

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from assay.contracts.deployment import RAW
+from assay.contracts.observation import Observation, ServerCost
 from assay.judge import cache, machine_states
 from assay.judge.durability import HIGHEST, comparable_durability
 from assay.judge.spread import median_of_all
-from assay.observation import Observation, ServerCost
-from assay.provision.deployment import RAW
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.sections.costs import LESS_THAN_A_TICK, why_unseen

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.observation import GroupReport, Resolution
-from assay.observation.outcomes import OUTCOMES
+from assay.contracts.observation import GroupReport, Resolution
+from assay.contracts.observation.outcomes import OUTCOMES
 from assay.record import RunRecord
 from assay.record.records import StepRecord, step_of_numbers
 from assay.report.cells import cell_runs, percentiles

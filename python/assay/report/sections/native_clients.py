@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from assay.contracts.observation import NativeClientsReport
 from assay.experiment import NATIVE
-from assay.observation import NativeClientsReport
 from assay.plan import cell_names
 from assay.report.cells import aggregates, cell_runs, field_path
 from assay.report.cells.cell_runs import CellRuns

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.observation import Observation
-from assay.observation.outcomes import OUTCOMES
+from assay.contracts.observation import Observation
+from assay.contracts.observation.outcomes import OUTCOMES
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, count, run_number

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from assay.contracts.systems.protocol import ProcessSample
 from assay.drive.sampler import TimedSample
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, count, size
-from assay.systems.protocol import ProcessSample
 
 _TITLES = ("processes", "threads", "resident", "virtual", "open files")
 _OF_FILES = ("files", "most handles")

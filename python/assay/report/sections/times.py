@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from assay.contracts.observation import AllOk, Latency, Observation, Resolution, TransactionReport
 from assay.judge.samples import SHARES
-from assay.metrics import catalogue
-from assay.metrics.clients import THROUGHPUT
-from assay.observation import AllOk, Latency, Observation, Resolution, TransactionReport
+from assay.record.metrics import catalogue
+from assay.record.metrics.clients import THROUGHPUT
 from assay.report.cells import aggregates, cell_runs, percentiles, unequal_repetitions
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.cells.pivot import Aggregate

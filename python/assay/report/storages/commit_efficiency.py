@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from assay.contracts.observation import Observation
 from assay.judge.durability import HIGHEST
 from assay.judge.spread import median_of_all
-from assay.metrics import probed_flushes
-from assay.metrics.commits import commits_per_s, efficiency, why_none
-from assay.observation import Observation
+from assay.record.metrics import probed_flushes
+from assay.record.metrics.commits import commits_per_s, efficiency, why_none
 from assay.report.cells import aggregates, cell_runs
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, judged

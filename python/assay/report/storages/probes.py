@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from assay.judge import RunWarning
 from assay.judge.kinds import Kind
-from assay.metrics import probed_flushes
 from assay.probe import DEPTHS, FLUSH_PARTS, UNEVEN, Measured, Probe
 from assay.record import RunRecord
+from assay.record.metrics import probed_flushes
 from assay.report.figures import bars
 from assay.report.storages import modelled_disks
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, text

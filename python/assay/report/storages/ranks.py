@@ -12,9 +12,9 @@ from assay.judge.rank_correlation import LEAST_PAIRS, kendall_tau
 from assay.judge.ranks import ranks
 from assay.judge.spread import Spread, spread
 from assay.judge.steadiness import why_not_steady
-from assay.metrics import probed_flushes
-from assay.metrics.commits import commits_per_s
 from assay.record import RunRecord
+from assay.record.metrics import probed_flushes
+from assay.record.metrics.commits import commits_per_s
 from assay.report.cells import aggregates, cell_runs
 from assay.report.cells.cell_runs import STORAGE, CellRuns
 from assay.report.sections import device

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from assay.contracts.storages.abilities import AccountedSecond
 from assay.record import RunRecord
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.storages import modelled_disks
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, count
-from assay.storages.abilities import AccountedSecond
 from assay.text import units
 
 _OPERATIONS = ("read", "write", "flush")

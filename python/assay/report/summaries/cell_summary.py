@@ -11,14 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.comparison import offered_rates
+from assay.contracts.deployment import PRIMARY
 from assay.experiment import Scalar
 from assay.judge import Verdict
 from assay.judge.offered_rate import OfferedRate
 from assay.judge.samples import UNREACHED
 from assay.judge.spread import spread
-from assay.metrics import catalogue, clients, probed_flushes
-from assay.provision.deployment import PRIMARY
 from assay.record import ExperimentRecord, RunRecord
+from assay.record.metrics import catalogue, clients, probed_flushes
 from assay.report.cells import aggregates, cell_runs, cold, declaration, durability
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.sections import device

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from assay.contracts.deployment import NOT_SEEN
 from assay.judge import verdict
 from assay.plan import cell_names
-from assay.provision.deployment import NOT_SEEN
 from assay.record import ExperimentRecord
 from assay.report.cells import aggregates, cell_runs, cold
 from assay.report.cells.cell_runs import CellRuns

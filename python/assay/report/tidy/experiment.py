@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from assay.observation import GroupReport
+from assay.contracts.observation import GroupReport
 from assay.record import ExperimentRecord, RunRecord
 from assay.report.cells import cell_runs, declaration, factor_order, field_path, published, series
 from assay.report.sections import precision

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from assay.check.answers import expected_rows
+from assay.contracts.observation import Interval, Passes, PassTime, TransactionReport
 from assay.judge import samples
-from assay.metrics import work
-from assay.metrics.clients import UNANSWERED
-from assay.observation import Interval, Passes, PassTime, TransactionReport
+from assay.judge.check.answers import expected_rows
 from assay.record import RunRecord
+from assay.record.metrics import work
+from assay.record.metrics.clients import UNANSWERED
 from assay.report.tidy.columns import (
     TidyColumn,
     never_null,

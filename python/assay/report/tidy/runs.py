@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.judge import machine_states
-from assay.metrics.catalogue import METRICS
+from assay.record.metrics.catalogue import METRICS
 from assay.report.tidy.columns import (
     TidyColumn,
     attribute,

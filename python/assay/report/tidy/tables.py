@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assay.observation import MOST_PASS_TIMES
+from assay.contracts.observation import MOST_PASS_TIMES
 from assay.report.tidy.cells import CELLS, TRANSACTION_TYPES
 from assay.report.tidy.claims import CLAIMS, SCALED
 from assay.report.tidy.columns import TidyColumn

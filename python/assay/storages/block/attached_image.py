@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.contracts.experiment import StorageChoice
 from assay.errors import SystemUnderTestError
-from assay.experiment.values import StorageChoice
-from assay.provision import ledger
-from assay.provision.clean_up import undone_at_end
-from assay.provision.ledger import HeldEntry
-from assay.provision.resources import Directory
+from assay.provision.undo import ledger
+from assay.provision.undo.clean_up import undone_at_end
+from assay.provision.undo.ledger import HeldEntry
+from assay.provision.undo.resources import Directory
 from assay.storages.block import image, loop
 from assay.storages.block.loop import AttachedLoop
 from assay.storages.here import directory_of, usable_directory

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from assay.contracts.option_spec import OptionSpec
 from assay.errors import ArgumentError, StorageUnavailable, SystemUnderTestError
-from assay.option_spec import OptionSpec
-from assay.program import Program
+from assay.provision.machine.program import Program
 from assay.storages.block.machine import need_program
 
 MODPROBE: Final = Program("modprobe", "kmod", is_optional=True)

@@ -13,8 +13,8 @@ import stat
 import subprocess
 from pathlib import Path
 
+from assay.contracts.experiment import StorageChoice
 from assay.errors import ArgumentError, NotOnThisMachine, SystemUnderTestError
-from assay.experiment.values import StorageChoice
 from assay.storages.block.machine import WIPEFS, need_program, need_root
 from assay.storages.mounts import MOUNT_TABLE, Mount, device_number, every_mount
 

@@ -10,9 +10,9 @@ import os
 from pathlib import Path
 
 from assay import env_vars
+from assay.contracts.experiment import StorageChoice
+from assay.contracts.storages.abilities import FreeSpace
 from assay.errors import NotOnThisMachine, SystemUnderTestError
-from assay.experiment.values import StorageChoice
-from assay.storages.abilities import FreeSpace
 from assay.storages.here import FALLBACK, refuse_no_directory
 from assay.text.units import size
 

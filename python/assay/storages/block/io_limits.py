@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assay.provision.group_limits import GroupLimit
+from assay.contracts.storages.group_limits import GroupLimit
 
 _VERSION_1: Mapping[str, str] = {
     "read_iops": "blkio.throttle.read_iops_device",

@@ -10,9 +10,9 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.provision.ledger import HeldEntry
-from assay.provision.resources import LoopDevice
-from assay.provision.resources.loop_device import LOSETUP, LoopStatus
+from assay.provision.undo.ledger import HeldEntry
+from assay.provision.undo.resources import LoopDevice
+from assay.provision.undo.resources.loop_device import LOSETUP, LoopStatus
 
 
 @dataclass(frozen=True)

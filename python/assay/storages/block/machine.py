@@ -8,10 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from assay.errors import StorageUnavailable
-from assay.program import Program
-from assay.provision.mount_right import may_mount
-from assay.provision.resources.loop_device import LOSETUP
-from assay.provision.resources.mount import MOUNT, UMOUNT
+from assay.provision.disk.mount_right import may_mount
+from assay.provision.machine.program import Program
+from assay.provision.undo.resources.loop_device import LOSETUP
+from assay.provision.undo.resources.mount import MOUNT, UMOUNT
 
 WIPEFS = Program("wipefs", "util-linux")
 LOOP_CONTROL = Path("/dev/loop-control")

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from assay.errors import ArgumentError, SystemUnderTestError
-from assay.provision.ledger import HeldEntry
-from assay.provision.resources import Mount
-from assay.provision.resources.mount import MOUNT
+from assay.provision.undo.ledger import HeldEntry
+from assay.provision.undo.resources import Mount
+from assay.provision.undo.resources.mount import MOUNT
 from assay.storages.block.file_systems import FileSystem
 
 _KERNEL_LOG = "/dev/kmsg"

@@ -10,8 +10,8 @@ from functools import cache
 from typing import Any
 
 from assay import _engine
+from assay.contracts.option_spec import OptionSpec
 from assay.errors import ArgumentError
-from assay.option_spec import OptionSpec
 
 DEFAULT_PROFILE = "hdd-7200"
 

@@ -16,17 +16,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import (
     FULL_DISK_HINT,
     SystemDied,
     SystemUnderTestError,
     says_disk_is_full,
 )
-from assay.provision import process, programs
-from assay.provision.process import ServerProcess
+from assay.provision.processes import process, programs
+from assay.provision.processes.process import ServerProcess
 from assay.storages.disk_model.control import Control
 from assay.storages.disk_model.options import Model, words
-from assay.systems.protocol import ServerDirectory
 
 _PROGRAM = "import sys; from assay import _engine; sys.exit(_engine.disk_model(sys.argv[1:]))"
 _COMMAND = (sys.executable, "-P", "-c", _PROGRAM)

@@ -6,9 +6,9 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
+from assay.contracts.deployment import Address, Deployment
 from assay.errors import SystemDied
-from assay.provision.deployment import Address, Deployment
-from assay.provision.session import session
+from assay.provision.engine.session import session
 from assay.systems.answers import rows_of
 
 KEYSPACE = "assay"

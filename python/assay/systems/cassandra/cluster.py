@@ -15,16 +15,16 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
+from assay.contracts.deployment import Address
+from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import SystemDied, SystemRefused
-from assay.provision import process, programs
-from assay.provision.deployment import Address
-from assay.provision.ports import free_port
-from assay.provision.process import ServerProcess
+from assay.provision.machine.ports import free_port
+from assay.provision.processes import process, programs
+from assay.provision.processes.process import ServerProcess
 from assay.systems.cassandra import agreement, configuration
 from assay.systems.cassandra.configuration import NodeFacts
 from assay.systems.cassandra.installation import Installation
 from assay.systems.cassandra.settings import DECISIVE
-from assay.systems.protocol import ServerDirectory
 
 START_S = 300.0
 """For a node to become ready, on a machine that is busy with something else besides."""

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.contracts.installing import Prefix, Report
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError, SystemMissing
-from assay.install import cache, maven, python_wheel
-from assay.install.prefix import Prefix, Report
-from assay.program import Program
+from assay.provision.install import cache, maven, python_wheel
+from assay.provision.machine.program import Program
 from assay.systems.program_version import said_version
 
 HOME = EnvVar(
@@ -121,7 +121,7 @@ def find_java(home: Path) -> Path:
 
 
 def install(version: str, prefix: Prefix, report: Report) -> None:
-    """See `assay.systems.abilities.Installable`."""
+    """See `assay.contracts.systems.abilities.Installable`."""
     if version.split(".")[0] != _VERSION:
         raise ArgumentError(
             f"expected a version of Cassandra {_VERSION}, found {version}",

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 
+from assay.contracts.systems.abilities import Spelled
 from assay.errors import SystemRefused
-from assay.provision.engine_calls import Session
-from assay.systems.abilities import Spelled
+from assay.provision.engine.engine_calls import Session
 from assay.systems.answers import rows_of
 from assay.systems.cassandra.configuration import SET_BY_ASSAY, chosen_by_assay
 from assay.text.sizes import in_largest_unit

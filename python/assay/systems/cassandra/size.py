@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import time
 
-from assay.provision.deployment import Deployment
-from assay.provision.engine_calls import Session
-from assay.provision.session import session
-from assay.provision.size import allocated_bytes
+from assay.contracts.deployment import Deployment
+from assay.provision.disk.size import allocated_bytes
+from assay.provision.engine.engine_calls import Session
+from assay.provision.engine.session import session
 from assay.systems.answers import rows_of
 from assay.systems.cassandra.agreement import KEYSPACE
 

@@ -7,19 +7,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from assay.contracts.deployment import Address, Deployment, Node, StorageFacts
+from assay.contracts.dialects.protocol import Dialect
+from assay.contracts.experiment import SystemChoice
+from assay.contracts.installing import Prefix, Report
+from assay.contracts.server_url import Resolved
+from assay.contracts.systems.abilities import IN_THE_TESTS, Found, Profile, Spelled
+from assay.contracts.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 from assay.dialects.cql import CQL as DIALECT
-from assay.dialects.protocol import Dialect
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError, Bug, SystemRefused
-from assay.experiment.values import SystemChoice
-from assay.install.prefix import Prefix, Report
-from assay.provision import process, sampling
-from assay.provision.deployment import Address, Deployment, Node, StorageFacts
-from assay.provision.session import session
-from assay.provision.size import allocated_bytes
-from assay.server_url import Resolved
+from assay.provision.disk.size import allocated_bytes
+from assay.provision.engine.session import session
+from assay.provision.machine import sampling
+from assay.provision.processes import process
 from assay.systems import urls
-from assay.systems.abilities import IN_THE_TESTS, Found, Profile, Spelled
 from assay.systems.answers import rows_of
 from assay.systems.cassandra import (
     agreement,
@@ -41,7 +43,6 @@ from assay.systems.options import (
     values,
 )
 from assay.systems.profiles import profiles_of
-from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 from assay.text.sizes import size_word
 
 NODES: Final = OptionSpec(

@@ -3,10 +3,10 @@ its address."""
 
 from __future__ import annotations
 
+from assay.contracts.deployment import Address
+from assay.contracts.server_url import Resolved
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError, SystemRefused
-from assay.provision.deployment import Address
-from assay.server_url import Resolved
 from assay.systems import urls
 from assay.systems.first_session import Server
 from assay.systems.sourced import URL, Sourced

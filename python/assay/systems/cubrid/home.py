@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.provision.ports import free_ports
-from assay.provision.programs import owner
+from assay.contracts.systems.protocol import ServerDirectory
+from assay.provision.machine.ports import free_ports
+from assay.provision.processes.programs import owner
 from assay.systems.cubrid.installation import Installation
-from assay.systems.protocol import ServerDirectory
 
 USER = "dba"
 DATABASE = "assay"

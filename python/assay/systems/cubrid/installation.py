@@ -9,7 +9,7 @@ from pathlib import Path
 
 from assay.env_vars import EnvVar
 from assay.errors import SystemMissing
-from assay.program import Program
+from assay.provision.machine.program import Program
 
 HOME = EnvVar("CUBRID", "The folder of CUBRID's programs, with bin and lib in it.")
 

@@ -16,18 +16,20 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import ArgumentError, AssayError, Bug, SystemDied, SystemRefused
-from assay.program import Program
-from assay.provision import ledger, process, process_tags, programs
-from assay.provision.directory import identity_of
-from assay.provision.family import SESSION
-from assay.provision.identity import stat_fields
-from assay.provision.process import ServerProcess
-from assay.provision.resources import CannotUndo, SharedMemory
+from assay.provision.disk.directory import identity_of
+from assay.provision.machine import process_tags
+from assay.provision.machine.family import SESSION
+from assay.provision.machine.identity import stat_fields
+from assay.provision.machine.program import Program
+from assay.provision.processes import process, programs
+from assay.provision.processes.process import ServerProcess
+from assay.provision.undo import ledger
+from assay.provision.undo.resources import CannotUndo, SharedMemory
 from assay.systems.cubrid import home as homes
 from assay.systems.cubrid.home import DATABASE, Home
 from assay.systems.cubrid.installation import Installation
-from assay.systems.protocol import ServerDirectory
 
 LOCALE = "en_US.utf8"
 """Texts compare byte by byte."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from assay.systems.abilities import Spelled
+from assay.contracts.systems.abilities import Spelled
 from assay.text.sizes import in_largest_unit
 
 _QUANTITY = re.compile(r"(-?\d+)(?:\.(\d+))?\s*([a-z]*)")

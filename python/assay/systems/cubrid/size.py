@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.dialects.cubrid import CUBRID as DIALECT
-from assay.provision.engine_calls import Session
+from assay.provision.engine.engine_calls import Session
 
 _TABLES = "SELECT class_name FROM db_class WHERE is_system_class = 'NO' AND class_type = 'CLASS'"
 _PAGE_BYTES = 16 << 10

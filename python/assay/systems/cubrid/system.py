@@ -6,16 +6,18 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from assay.capabilities import CAPABILITIES
+from assay.contracts.capabilities import CAPABILITIES
+from assay.contracts.deployment import Address, Deployment, Node, StorageFacts
+from assay.contracts.dialects.protocol import Dialect
+from assay.contracts.experiment import SystemChoice
+from assay.contracts.systems.abilities import IN_THE_TESTS, Found, Profile, Spelled
+from assay.contracts.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 from assay.dialects.cubrid import CUBRID as DIALECT
-from assay.dialects.protocol import Dialect
 from assay.errors import ArgumentError, Bug, SystemRefused
-from assay.experiment.values import SystemChoice
-from assay.provision import process, sampling
-from assay.provision.deployment import Address, Deployment, Node, StorageFacts
-from assay.provision.session import session
-from assay.provision.size import allocated_bytes
-from assay.systems.abilities import IN_THE_TESTS, Found, Profile, Spelled
+from assay.provision.disk.size import allocated_bytes
+from assay.provision.engine.session import session
+from assay.provision.machine import sampling
+from assay.provision.processes import process
 from assay.systems.cubrid import home, installation, server, settings, size, url
 from assay.systems.dbapi.system import CLIENT_PROCESSES
 from assay.systems.options import (
@@ -29,7 +31,6 @@ from assay.systems.options import (
 )
 from assay.systems.profiles import profiles_of
 from assay.systems.program_version import version_of
-from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 
 _DEFAULT_CONNECTIONS = 40
 _PAGE_BYTES = 16 << 10

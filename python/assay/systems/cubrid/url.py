@@ -6,10 +6,10 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from assay.contracts.deployment import Address
 from assay.dialects.cubrid import CUBRID as DIALECT
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError
-from assay.provision.deployment import Address
 from assay.systems import urls
 from assay.systems.cubrid.installation import MODULE
 

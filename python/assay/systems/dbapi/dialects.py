@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any, Final, cast
 
 from assay import registry
+from assay.contracts.dialects.protocol import Dialect, Table
 from assay.dialects.cubrid import CUBRID
 from assay.dialects.db2 import DB2
 from assay.dialects.ingres import INGRES
@@ -15,7 +16,6 @@ from assay.dialects.mysql import MYSQL
 from assay.dialects.only_standard import ONLY_STANDARD
 from assay.dialects.oracle import ORACLE
 from assay.dialects.postgresql import POSTGRESQL
-from assay.dialects.protocol import Dialect, Table
 from assay.dialects.sqlite import SQLITE
 from assay.dialects.sqlserver import SQL_SERVER
 from assay.dialects.standard import StandardSql

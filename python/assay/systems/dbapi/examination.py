@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from assay.contracts.systems.abilities import Found
 from assay.errors import ArgumentError, SystemMissing
-from assay.provision import python_calls
-from assay.systems.abilities import Found
+from assay.provision.engine import python_calls
 
 STYLES = ("qmark", "numeric", "named", "format", "pyformat")
 

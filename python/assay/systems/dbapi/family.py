@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from assay import registry
-from assay.dialects.protocol import Dialect
+from assay.contracts.dialects.protocol import Dialect
+from assay.contracts.systems.protocol import System
 from assay.errors import ArgumentError
 from assay.systems.dbapi import keywords
 from assay.systems.dbapi.dialects import DIALECTS
 from assay.systems.dbapi.modules import KNOWN, Module
 from assay.systems.dbapi.system import DbapiSystem
-from assay.systems.protocol import System
 
 _MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 
@@ -29,7 +29,7 @@ class DbapiFamily:
     member_word = "MODULE"
     known_members: Sequence[str] = tuple(KNOWN)
 
-    null_member = "assay.dbapi.null"
+    null_member = "assay.provision.engine.dbapi.null"
     dialects: Mapping[str, Dialect] = DIALECTS
     also_called: Mapping[str, str] = {
         other: module

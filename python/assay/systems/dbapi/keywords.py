@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from urllib.parse import quote, unquote
 
-from assay import server_url
+from assay.contracts import server_url
 from assay.env_vars import DBAPI_PASSWORD
 from assay.errors import ArgumentError
 from assay.text.secrets import HIDDEN_PARAMETER, without_secrets

@@ -1,7 +1,7 @@
 """A Python DB-API 2.0 module behind the protocol of every system under test.
 
 Whatever it reaches is there already: Assay starts and stops nothing. The module is only called in
-processes that can be killed (`assay.dbapi.process`).
+processes that can be killed (`assay.provision.engine.dbapi.process`).
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ import contextlib
 import json
 from collections.abc import Iterator, Mapping
 
-from assay.capabilities import CAPABILITIES
-from assay.dbapi.describing import NOT_DBAPI
-from assay.dialects.protocol import Dialect
+from assay.contracts.capabilities import CAPABILITIES
+from assay.contracts.deployment import CLIENT_PROCESSES as MOST
+from assay.contracts.deployment import Address, Deployment, Node, StorageFacts
+from assay.contracts.dialects.protocol import Dialect
+from assay.contracts.experiment import SystemChoice
+from assay.contracts.systems.abilities import IN_THE_TESTS, NOT_VERIFIED, Found
+from assay.contracts.systems.protocol import OptionSpec, ServerDirectory
 from assay.env_vars import DBAPI_PASSWORD
 from assay.errors import ArgumentError, Bug, PasswordNeeded, SystemRefused
-from assay.experiment.values import SystemChoice
-from assay.provision.deployment import CLIENT_PROCESSES as MOST
-from assay.provision.deployment import Address, Deployment, Node, StorageFacts
-from assay.provision.session import session
-from assay.systems.abilities import IN_THE_TESTS, NOT_VERIFIED, Found
+from assay.provision.engine.dbapi.describing import NOT_DBAPI
+from assay.provision.engine.session import session
 from assay.systems.dbapi import examination, keywords
 from assay.systems.dbapi.dialects import begin_statement, loaded_by_insert
 from assay.systems.dbapi.modules import Module
 from assay.systems.options import values
-from assay.systems.protocol import OptionSpec, ServerDirectory
 from assay.text.quantities import Whole
 
 _SETTINGS_UNKNOWN = "DB-API 2.0 has no way to ask for them"

@@ -12,10 +12,10 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import find_spec
 from pathlib import Path
 
+from assay.contracts.installing import Prefix, Report
 from assay.env_vars import EnvVar
 from assay.errors import SystemMissing
-from assay.install import cache, python_wheel
-from assay.install.prefix import Prefix, Report
+from assay.provision.install import cache, python_wheel
 
 LIBRARY = EnvVar(
     "ASSAY_DUCKDB_LIBRARY",
@@ -57,7 +57,7 @@ def library_in(folder: Path) -> Path:
 
 
 def install(version: str, prefix: Prefix, report: Report) -> None:
-    """See `assay.systems.abilities.Installable`."""
+    """See `assay.contracts.systems.abilities.Installable`."""
     python_wheel.unpack(f"duckdb=={version}", prefix.folder, prefix, report)
 
 

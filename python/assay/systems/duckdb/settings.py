@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from assay.contracts.systems.abilities import Spelled
 from assay.errors import ArgumentError
-from assay.provision.engine_calls import Session
-from assay.systems.abilities import Spelled
+from assay.provision.engine.engine_calls import Session
 from assay.text.sizes import in_largest_unit
 
 MEMORY = "memory_limit"

@@ -12,21 +12,21 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from assay.capabilities import CAPABILITIES
+from assay.contracts.capabilities import CAPABILITIES
+from assay.contracts.deployment import Address, Deployment, Node, StorageFacts
+from assay.contracts.dialects.protocol import Dialect
+from assay.contracts.experiment import SystemChoice
+from assay.contracts.installing import Prefix, Report
+from assay.contracts.server_url import Resolved
+from assay.contracts.systems.abilities import Found, Spelled
+from assay.contracts.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 from assay.dialects.duckdb import DUCKDB as DIALECT
-from assay.dialects.protocol import Dialect
 from assay.env_vars import EnvVar
 from assay.errors import Bug, SystemMissing, SystemRefused
-from assay.experiment.values import SystemChoice
-from assay.install.prefix import Prefix, Report
-from assay.provision import sampling
-from assay.provision.deployment import Address, Deployment, Node, StorageFacts
-from assay.provision.session import session
-from assay.server_url import Resolved
-from assay.systems.abilities import Found, Spelled
+from assay.provision.engine.session import session
+from assay.provision.machine import sampling
 from assay.systems.duckdb import installation, settings, url
 from assay.systems.options import BUFFER, buffer_bytes, rounded_up
-from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 
 FILE_NAME = "assay.duckdb"
 _LEAST_BUFFER_BYTES = 256 << 20

@@ -7,8 +7,8 @@ import shlex
 import sys
 from pathlib import Path
 
+from assay.contracts.server_url import Resolved
 from assay.errors import SystemMissing
-from assay.server_url import Resolved
 from assay.systems import file_url
 from assay.systems.duckdb import installation
 from assay.systems.file_url import FileKind

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.contracts.installing import Prefix, Report
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError, SystemMissing
-from assay.install import cache, debian_prefix, go_module
-from assay.install.prefix import Prefix, Report
-from assay.program import Program
+from assay.provision.install import cache, debian_prefix, go_module
+from assay.provision.machine.program import Program
 from assay.systems.postgresql import installation as postgresql
 from assay.systems.postgresql.installation import Installation
 
@@ -113,7 +113,7 @@ def _with_documentdb(shelf: Path) -> Iterator[Installation]:
 
 
 def install(version: str, prefix: Prefix, report: Report) -> None:
-    """See `assay.systems.abilities.Installable`. ``version`` is FerretDB's."""
+    """See `assay.contracts.systems.abilities.Installable`. ``version`` is FerretDB's."""
     if not version.startswith("2."):
         raise ArgumentError(
             f"expected a version 2 of FerretDB, found {version}", hint="ferretdb@2.7.0"

@@ -16,15 +16,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
+from assay.contracts.deployment import Address
+from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import ArgumentError, SystemDied
-from assay.provision import process, programs
-from assay.provision.deployment import Address
-from assay.provision.ports import free_port
-from assay.provision.process import ServerProcess
-from assay.provision.session import session
+from assay.provision.engine.session import session
+from assay.provision.machine.ports import free_port
+from assay.provision.processes import process, programs
+from assay.provision.processes.process import ServerProcess
 from assay.systems.ferretdb.installation import Programs
 from assay.systems.postgresql import server as postgresql
-from assay.systems.protocol import ServerDirectory
 
 USER = postgresql.USER
 DATABASE = "assay"

@@ -11,17 +11,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from assay.contracts.deployment import Address, Deployment, Node
+from assay.contracts.dialects.protocol import Dialect
+from assay.contracts.experiment import SystemChoice
+from assay.contracts.installing import Prefix, Report
+from assay.contracts.server_url import Resolved
+from assay.contracts.systems.abilities import IN_THE_TESTS, Found, Spelled
+from assay.contracts.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 from assay.dialects.mongodb import MONGODB as DIALECT
-from assay.dialects.protocol import Dialect
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError, SystemRefused
-from assay.experiment.values import SystemChoice
-from assay.install.prefix import Prefix, Report
-from assay.provision import process, sampling
-from assay.provision.deployment import Address, Deployment, Node
-from assay.provision.session import brief_session, session
-from assay.server_url import Resolved
-from assay.systems.abilities import IN_THE_TESTS, Found, Spelled
+from assay.provision.engine.session import brief_session, session
+from assay.provision.machine import sampling
+from assay.provision.processes import process
 from assay.systems.answers import number_of, rows_of
 from assay.systems.ferretdb import installation, server
 from assay.systems.mongodb_protocol import by_url, url
@@ -30,7 +32,6 @@ from assay.systems.options import BUFFER, TRANSPORT, connection_limit, refuse_bu
 from assay.systems.postgresql import POSTGRESQL, buffer, settings, spelling
 from assay.systems.postgresql import server as postgresql
 from assay.systems.program_version import version_of
-from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 
 _DEFAULT_POOL = 50
 """FerretDB's own greatest number of sessions with PostgreSQL."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from assay.env_vars import EnvVar
 from assay.errors import SystemMissing
-from assay.program import Program
+from assay.provision.machine.program import Program
 from assay.systems.mysql_protocol.product import Programs
 
 BASE_FOLDER = EnvVar(

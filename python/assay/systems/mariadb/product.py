@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from assay.contracts.deployment import Address
+from assay.contracts.systems.protocol import OptionSpec, ServerDirectory
 from assay.errors import Bug
-from assay.provision.deployment import Address
-from assay.provision.engine_calls import Session
+from assay.provision.engine.engine_calls import Session
 from assay.systems.answers import rows_of
 from assay.systems.mariadb import installation, removed
 from assay.systems.mysql_protocol.buffer import KEYS, POOL, Buffer
 from assay.systems.mysql_protocol.meaning import Described
 from assay.systems.mysql_protocol.product import Product, Programs
-from assay.systems.protocol import OptionSpec, ServerDirectory
 
 _DESCRIPTIONS_QUERY = """
 SELECT variable_name, variable_type, enum_value_list FROM information_schema.system_variables

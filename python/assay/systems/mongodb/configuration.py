@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from assay.contracts.systems.abilities import Spelled
 from assay.errors import ArgumentError, SystemRefused
-from assay.systems.abilities import Spelled
 from assay.systems.options import buffer_bytes
 
 CACHE = "storage.wiredTiger.engineConfig.cacheSizeGB"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from assay.env_vars import EnvVar
 from assay.errors import SystemMissing
-from assay.program import Program
+from assay.provision.machine.program import Program
 
 PROGRAMS_FOLDER = EnvVar(
     "ASSAY_MONGODB_BIN",

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import SystemDied, SystemRefused
-from assay.provision import process
-from assay.provision.process import ServerProcess
+from assay.provision.processes import process
+from assay.provision.processes.process import ServerProcess
 from assay.systems.mongodb import configuration
-from assay.systems.protocol import ServerDirectory
 
 
 @dataclass(frozen=True)

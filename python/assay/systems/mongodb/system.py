@@ -10,17 +10,19 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from assay.contracts.deployment import Address, Deployment, Node
+from assay.contracts.dialects.protocol import Dialect
+from assay.contracts.experiment import SystemChoice
+from assay.contracts.server_url import Resolved
+from assay.contracts.systems.abilities import NOT_VERIFIED, Found, Spelled
+from assay.contracts.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 from assay.dialects.mongodb import MONGODB as DIALECT
-from assay.dialects.protocol import Dialect
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError
-from assay.experiment.values import SystemChoice
-from assay.provision import process, sampling
-from assay.provision.deployment import Address, Deployment, Node
-from assay.provision.session import brief_session, session
-from assay.provision.size import allocated_bytes
-from assay.server_url import Resolved
-from assay.systems.abilities import NOT_VERIFIED, Found, Spelled
+from assay.provision.disk.size import allocated_bytes
+from assay.provision.engine.session import brief_session, session
+from assay.provision.machine import sampling
+from assay.provision.processes import process
 from assay.systems.mongodb import configuration, installation, server
 from assay.systems.mongodb_protocol import by_url, url
 from assay.systems.mongodb_protocol.answers import command, size_bytes
@@ -32,7 +34,6 @@ from assay.systems.options import (
     values,
 )
 from assay.systems.program_version import version_of
-from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 
 DATABASE = "assay"
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 
 from assay.errors import SystemRefused
-from assay.provision.engine_calls import Session
+from assay.provision.engine.engine_calls import Session
 
 
 def command(opened: Session, document: Mapping[str, object]) -> dict[str, str | None]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from assay.contracts.deployment import Deployment, Node, StorageFacts
+from assay.contracts.experiment import SystemChoice
 from assay.errors import Bug, PasswordNeeded, SystemRefused
-from assay.experiment.values import SystemChoice
-from assay.provision.deployment import Deployment, Node, StorageFacts
 from assay.systems import urls
 from assay.systems.first_session import first_session
 from assay.systems.mongodb_protocol import url

@@ -5,15 +5,15 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
+from assay.contracts.deployment import Address, Deployment, Node, StorageFacts
+from assay.contracts.dialects.protocol import Dialect
+from assay.contracts.experiment import SystemChoice
+from assay.contracts.systems.abilities import NOT_VERIFIED, Found
+from assay.contracts.systems.protocol import OptionSpec, ServerDirectory
 from assay.dialects.msql import MSQL as DIALECT
-from assay.dialects.protocol import Dialect
 from assay.errors import ArgumentError, Bug, SystemDied, SystemMissing, SystemRefused
-from assay.experiment.values import SystemChoice
-from assay.provision.deployment import Address, Deployment, Node, StorageFacts
-from assay.provision.session import session
-from assay.systems.abilities import NOT_VERIFIED, Found
+from assay.provision.engine.session import session
 from assay.systems.msql import url
-from assay.systems.protocol import OptionSpec, ServerDirectory
 
 CONNECTION_LIMIT = 24
 """Sessions that a server has at most; it cannot be asked."""

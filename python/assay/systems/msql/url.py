@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from urllib.parse import unquote
 
-from assay import server_url
+from assay.contracts import server_url
+from assay.contracts.deployment import Address
 from assay.errors import ArgumentError
-from assay.provision.deployment import Address
 from assay.systems import urls
 from assay.systems.sourced import LOGIN_NAME
 

@@ -10,11 +10,11 @@ import os
 import shutil
 from pathlib import Path
 
+from assay.contracts.installing import Prefix, Report
 from assay.env_vars import EnvVar
 from assay.errors import SystemMissing
-from assay.install import cache, debian_prefix
-from assay.install.prefix import Prefix, Report
-from assay.program import Program
+from assay.provision.install import cache, debian_prefix
+from assay.provision.machine.program import Program
 from assay.systems.mysql_protocol.product import Programs
 from assay.systems.program_version import said_version
 
@@ -71,7 +71,7 @@ def find_dump() -> Path:
 
 
 def install(version: str, prefix: Prefix, report: Report) -> None:
-    """See `assay.systems.abilities.Installable`."""
+    """See `assay.contracts.systems.abilities.Installable`."""
     found = debian_prefix.unpack(
         PACKAGES, prefix, report, release=RELEASE, without=_NOT_NEEDED, version=version
     )

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.provision.deployment import Address
-from assay.provision.engine_calls import Session
+from assay.contracts.deployment import Address
+from assay.contracts.systems.protocol import OptionSpec, ServerDirectory
+from assay.provision.engine.engine_calls import Session
 from assay.systems.answers import rows_of
 from assay.systems.mysql import installation, removed
 from assay.systems.mysql_protocol.buffer import KEYS, POOL, Buffer
 from assay.systems.mysql_protocol.meaning import Described
 from assay.systems.mysql_protocol.product import Product, Programs
 from assay.systems.options import rounded_up
-from assay.systems.protocol import OptionSpec, ServerDirectory
 
 _KINDS_QUERY = "SELECT variable_name, data_type FROM performance_schema.variables_metadata"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assay.install.prefix import Prefix, Report
-from assay.systems.abilities import Found
+from assay.contracts.installing import Prefix, Report
+from assay.contracts.systems.abilities import Found
 from assay.systems.mysql import installation
 from assay.systems.mysql.product import MysqlProduct
 from assay.systems.mysql_protocol.system import ProductSystem

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from assay.contracts.experiment import SystemChoice
 from assay.errors import SystemRefused
-from assay.experiment.values import SystemChoice
 from assay.systems.mysql_protocol.product import Product
 
 _PRODUCTS = {"MariaDB": "mariadb", "MySQL": "mysql"}

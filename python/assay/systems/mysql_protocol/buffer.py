@@ -10,8 +10,8 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from assay.experiment.values import SystemChoice
-from assay.provision.engine_calls import Session
+from assay.contracts.experiment import SystemChoice
+from assay.provision.engine.engine_calls import Session
 from assay.systems.answers import rows_of
 from assay.systems.mysql_protocol.names import plain_name
 from assay.systems.options import buffer_bytes, refuse_beyond_memory, rounded_up

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assay.provision.deployment import Address
+from assay.contracts.deployment import Address
 from assay.systems.mysql_protocol.product import Product
 
 _LOCAL = "127.0.0.1"

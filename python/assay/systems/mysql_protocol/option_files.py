@@ -15,8 +15,8 @@ from pathlib import Path
 
 from assay import env_vars
 from assay.errors import ArgumentError
-from assay.files import paths
 from assay.systems import urls
+from assay.text.files import paths
 
 _DEFAULT_FILES = ("/etc/my.cnf", "/etc/mysql/my.cnf")
 _MOST_INCLUDES = 10

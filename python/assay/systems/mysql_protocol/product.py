@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.contracts.deployment import Address
+from assay.contracts.systems.protocol import OptionSpec, ServerDirectory
 from assay.env_vars import EnvVar
-from assay.provision.deployment import Address
-from assay.provision.engine_calls import Session
+from assay.provision.engine.engine_calls import Session
 from assay.systems.mysql_protocol.buffer import Buffer
 from assay.systems.mysql_protocol.meaning import Described
-from assay.systems.protocol import OptionSpec, ServerDirectory
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 
+from assay.contracts.experiment import SystemChoice
+from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import ArgumentError
-from assay.experiment.values import SystemChoice
 from assay.systems.mysql_protocol.names import plain_name
-from assay.systems.protocol import ServerDirectory
 
 _SETTINGS = frozenset({"innodb_data_home_dir", "innodb_data_file_path", "innodb_file_per_table"})
 

@@ -3,8 +3,8 @@ what else may be the cause where it says no more than *access denied*."""
 
 from __future__ import annotations
 
+from assay.contracts.deployment import Address
 from assay.errors import SystemRefused
-from assay.provision.deployment import Address
 from assay.systems.sourced import URL
 
 _TLS_IS_REQUIRED = "3159"

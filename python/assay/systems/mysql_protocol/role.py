@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping
 
 from assay import _engine
-from assay.provision.deployment import PRIMARY, READ_ONLY, REPLICA, Role
-from assay.provision.engine_calls import Session
-from assay.provision.session import LOST
+from assay.contracts.deployment import PRIMARY, READ_ONLY, REPLICA, Role
+from assay.provision.engine.engine_calls import Session
+from assay.provision.engine.session import LOST
 
 SERVER_QUERY = (
     "SELECT CONCAT(@@hostname, ':', @@port), "

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
+from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import ArgumentError, SystemDied, SystemRefused
-from assay.provision import process, programs
-from assay.provision.ports import free_port
-from assay.provision.process import ServerProcess
+from assay.provision.machine.ports import free_port
+from assay.provision.processes import process, programs
+from assay.provision.processes.process import ServerProcess
 from assay.systems.mysql_protocol.meaning import argument
 from assay.systems.mysql_protocol.names import plain_name
 from assay.systems.mysql_protocol.product import Product, Programs
-from assay.systems.protocol import ServerDirectory
 
 USER = "assay"
 DATABASE = "assay"

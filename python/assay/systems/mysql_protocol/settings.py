@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from assay.dialects.mysql import UNFLUSHED_ENGINES
 from assay.errors import SystemRefused
-from assay.provision.engine_calls import Session
+from assay.provision.engine.engine_calls import Session
 from assay.systems.answers import rows_of
 from assay.systems.mysql_protocol.meaning import Described, is_in_effect
 from assay.systems.mysql_protocol.names import plain_name

@@ -7,7 +7,7 @@ import os
 import re
 from pathlib import Path
 
-from assay.provision.size import allocated_bytes
+from assay.provision.disk.size import allocated_bytes
 
 _OF_THE_SERVER = frozenset({"mysql", "performance_schema", "sys", "test"})
 """Databases that every server has; their 10 MB say nothing of what was loaded."""

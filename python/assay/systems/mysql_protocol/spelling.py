@@ -12,7 +12,7 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from assay.systems.abilities import Spelled
+from assay.contracts.systems.abilities import Spelled
 from assay.systems.mysql_protocol.meaning import argument
 from assay.systems.mysql_protocol.names import plain_name
 from assay.systems.mysql_protocol.product import Product, Programs

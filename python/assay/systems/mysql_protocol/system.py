@@ -6,19 +6,21 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from assay.capabilities import CAPABILITIES
+from assay.contracts.capabilities import CAPABILITIES
+from assay.contracts.deployment import RAW, Address, Deployment, Node, StorageFacts
+from assay.contracts.dialects.protocol import Dialect
+from assay.contracts.experiment import SystemChoice
+from assay.contracts.server_url import Resolved
+from assay.contracts.systems.abilities import IN_THE_TESTS, Found, Profile, Spelled
+from assay.contracts.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 from assay.dialects.mysql import MYSQL as DIALECT
-from assay.dialects.protocol import Dialect
 from assay.env_vars import EnvVar
 from assay.errors import Bug, SystemRefused
-from assay.experiment.values import SystemChoice
-from assay.provision import process, sampling
-from assay.provision.deployment import RAW, Address, Deployment, Node, StorageFacts
-from assay.provision.session import brief_session, session
-from assay.provision.size import allocated_bytes
-from assay.server_url import Resolved
+from assay.provision.disk.size import allocated_bytes
+from assay.provision.engine.session import brief_session, session
+from assay.provision.machine import sampling
+from assay.provision.processes import process
 from assay.systems import free_sessions, urls
-from assay.systems.abilities import IN_THE_TESTS, Found, Profile, Spelled
 from assay.systems.answers import number_of
 from assay.systems.first_session import first_session
 from assay.systems.mysql_protocol import (
@@ -39,7 +41,6 @@ from assay.systems.mysql_protocol.size import databases_bytes, table_files_bytes
 from assay.systems.options import BUFFER, TRANSPORT, connection_limit, refuse_buffer, values
 from assay.systems.profiles import profiles_of
 from assay.systems.program_version import version_of
-from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 
 BULK_FORM = OptionSpec(
     name="bulk_form",

@@ -6,17 +6,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from assay import env_vars, server_url
+from assay import env_vars
+from assay.contracts import server_url
+from assay.contracts.deployment import Address
+from assay.contracts.server_url import Resolved
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError
-from assay.files import paths
-from assay.provision.deployment import Address
-from assay.server_url import Resolved
 from assay.systems import urls
 from assay.systems.first_session import Server
 from assay.systems.mysql_protocol import option_files, refused_login
 from assay.systems.mysql_protocol.product import Product
 from assay.systems.sourced import LOGIN_NAME, URL, Sourced
+from assay.text.files import paths
 
 PASSWORD = EnvVar("MYSQL_PWD", "The password for a URL that holds none.")
 GROUP_SUFFIX = EnvVar("MYSQL_GROUP_SUFFIX", "Further groups of option files: `[clientSUFFIX]`.")

@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Final
 
 from assay import _engine
+from assay.contracts.deployment import Address
+from assay.contracts.systems.protocol import OptionSpec
 from assay.errors import ArgumentError, SystemRefused
-from assay.provision.deployment import Address
-from assay.provision.session import session
+from assay.provision.engine.session import session
 from assay.systems.options import TRANSPORT
-from assay.systems.protocol import OptionSpec
 from assay.text.quantities import ROWS_ANSWERED, SEED, SESSIONS_TAKEN
 
 

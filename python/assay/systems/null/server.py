@@ -7,11 +7,11 @@ import resource
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from assay.contracts.deployment import Address
+from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import ArgumentError
-from assay.provision.deployment import Address
-from assay.provision.own_program import own_program
-from assay.provision.process import ServerProcess
-from assay.systems.protocol import ServerDirectory
+from assay.provision.processes.own_program import own_program
+from assay.provision.processes.process import ServerProcess
 
 _OTHER_FILES = 100
 """Files that our process and the server's have open beside their sessions, and some room."""

@@ -13,19 +13,21 @@ import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from assay import __version__, server_url
+from assay import __version__
+from assay.contracts import server_url
+from assay.contracts.deployment import Address, Deployment, Node, StorageFacts
+from assay.contracts.dialects.protocol import Dialect
+from assay.contracts.experiment import SystemChoice
+from assay.contracts.systems.abilities import Found
+from assay.contracts.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 from assay.dialects.null import NULL as DIALECT
-from assay.dialects.protocol import Dialect
 from assay.errors import ArgumentError, Bug, SystemRefused
-from assay.experiment.values import SystemChoice
-from assay.provision import process, sampling
-from assay.provision.deployment import Address, Deployment, Node, StorageFacts
-from assay.provision.session import session
-from assay.systems.abilities import Found
+from assay.provision.engine.session import session
+from assay.provision.machine import sampling
+from assay.provision.processes import process
 from assay.systems.null import server
 from assay.systems.null.options import ENGINE_OPTIONS, IN_PROCESS, OPTIONS, PROTOCOL, REACHED_BY
 from assay.systems.options import values
-from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 
 
 class Null:

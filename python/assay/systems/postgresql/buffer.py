@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from assay.experiment.values import SystemChoice
+from assay.contracts.experiment import SystemChoice
 from assay.systems.options import buffer_bytes, refuse_beyond_memory, rounded_up
 
 _SETTING = "shared_buffers"

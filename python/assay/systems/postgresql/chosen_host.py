@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from assay.contracts.deployment import STANDBY, Address, Deployment, Role
 from assay.errors import SystemDied, SystemRefused
-from assay.provision.deployment import STANDBY, Address, Deployment, Role
 from assay.systems.postgresql.url import ServersAsked
 
 _NOT_REACHED = ("connection refused", "timeout")

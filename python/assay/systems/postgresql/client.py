@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from assay.provision.deployment import Address
+from assay.contracts.deployment import Address
 from assay.systems.postgresql.installation import PG_DUMP, find_client
 
 _SSLMODE_OF_TLS = {

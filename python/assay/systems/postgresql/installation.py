@@ -10,7 +10,7 @@ from pathlib import Path
 
 from assay.env_vars import EnvVar
 from assay.errors import SystemMissing
-from assay.program import Program, packages
+from assay.provision.machine.program import Program, packages
 
 PROGRAMS_FOLDER = EnvVar(
     "ASSAY_POSTGRESQL_BIN",

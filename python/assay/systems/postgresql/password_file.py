@@ -11,8 +11,8 @@ from pathlib import Path
 
 from assay import env_vars
 from assay.env_vars import EnvVar
-from assay.files import paths
 from assay.systems import urls
+from assay.text.files import paths
 
 FILE = EnvVar("PGPASSFILE", "The password file (default: ~/.pgpass).")
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from assay.contracts.deployment import Address
 from assay.errors import SystemRefused
-from assay.provision.deployment import Address
 
 
 def fix_of(error: SystemRefused, address: Address) -> str | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.provision.deployment import PRIMARY, READ_ONLY, STANDBY, Role
-from assay.provision.engine_calls import Session
+from assay.contracts.deployment import PRIMARY, READ_ONLY, STANDBY, Role
+from assay.provision.engine.engine_calls import Session
 from assay.systems.answers import rows_of
 
 SERVER_QUERY = (

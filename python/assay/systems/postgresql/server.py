@@ -15,16 +15,17 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
+from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import ArgumentError, SystemDied, SystemRefused
-from assay.provision import ledger, process, programs
-from assay.provision.directory import identity_of
-from assay.provision.ports import free_port
-from assay.provision.process import ServerProcess
-from assay.provision.resources import CannotUndo, PosixSharedMemory
-from assay.provision.signals import is_ending
+from assay.provision.disk.directory import identity_of
+from assay.provision.machine.ports import free_port
+from assay.provision.machine.signals import is_ending
+from assay.provision.processes import process, programs
+from assay.provision.processes.process import ServerProcess
+from assay.provision.undo import ledger
+from assay.provision.undo.resources import CannotUndo, PosixSharedMemory
 from assay.systems.postgresql.installation import Installation
 from assay.systems.postgresql.removed import why_it_is_gone
-from assay.systems.protocol import ServerDirectory
 
 USER = "postgres"
 DATABASE = "postgres"

@@ -11,8 +11,8 @@ from pathlib import Path
 from assay import env_vars
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError
-from assay.files import paths
 from assay.systems import urls
+from assay.text.files import paths
 
 FILE = EnvVar("PGSERVICEFILE", "The file of services (default: ~/.pg_service.conf).")
 FOLDER = EnvVar("PGSYSCONFDIR", "The folder of the service file for all users, pg_service.conf.")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from assay.errors import SystemRefused
-from assay.provision.engine_calls import Session
+from assay.provision.engine.engine_calls import Session
 from assay.systems.answers import rows_of
 
 DECISIVE = (

@@ -15,7 +15,7 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from assay.systems.abilities import Spelled
+from assay.contracts.systems.abilities import Spelled
 from assay.systems.postgresql.installation import Installation
 from assay.text.sizes import in_largest_unit
 

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay import env_vars, server_url
+from assay import env_vars
+from assay.contracts import server_url
+from assay.contracts.deployment import Address
+from assay.contracts.server_url import Resolved
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError
-from assay.files import paths
-from assay.provision.deployment import Address
-from assay.server_url import Resolved
 from assay.systems import urls
 from assay.systems.first_session import Server
 from assay.systems.postgresql import (
@@ -24,6 +24,7 @@ from assay.systems.postgresql import (
     unsupported,
 )
 from assay.systems.sourced import LOGIN_NAME, URL, Sourced
+from assay.text.files import paths
 
 SCHEMES = ("postgresql", "postgres")
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from assay.contracts.systems.abilities import Spelled
 from assay.errors import ArgumentError, SystemRefused
-from assay.provision.engine_calls import Session
-from assay.systems.abilities import Spelled
+from assay.provision.engine.engine_calls import Session
 from assay.text.nearest import did_you_mean
 from assay.text.quantities import shown
 

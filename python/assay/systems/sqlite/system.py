@@ -13,23 +13,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from assay.capabilities import CAPABILITIES
-from assay.dialects.protocol import Dialect
+from assay.contracts.capabilities import CAPABILITIES
+from assay.contracts.deployment import PRIMARY, Address, Deployment, Node, Role, StorageFacts
+from assay.contracts.dialects.protocol import Dialect
+from assay.contracts.experiment import SystemChoice
+from assay.contracts.server_url import Resolved
+from assay.contracts.systems.abilities import Found, Profile, Spelled
+from assay.contracts.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 from assay.dialects.sqlite import SQLITE as DIALECT
 from assay.env_vars import EnvVar
 from assay.errors import Bug, SystemMissing, SystemRefused
-from assay.experiment.values import SystemChoice
-from assay.files import shared_files
-from assay.program import Program
-from assay.provision import sampling
-from assay.provision.deployment import PRIMARY, Address, Deployment, Node, Role, StorageFacts
-from assay.provision.session import session
-from assay.server_url import Resolved
-from assay.systems.abilities import Found, Profile, Spelled
+from assay.provision.engine.session import session
+from assay.provision.machine import sampling
+from assay.provision.machine.program import Program
 from assay.systems.options import BUFFER, buffer_bytes, rounded_up
 from assay.systems.profiles import profiles_of
-from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 from assay.systems.sqlite import settings, url
+from assay.text.files import shared_files
 from assay.text.quantities import Real
 
 SHELL = Program("sqlite3", "sqlite3")

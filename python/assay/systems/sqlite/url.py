@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from assay.server_url import Resolved
+from assay.contracts.server_url import Resolved
 from assay.systems import file_url
 from assay.systems.file_url import FileKind
 

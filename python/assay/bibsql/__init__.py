@@ -1,2 +1,0 @@
-"""Takes BibTeX files; returns the rows of the workload `bibsql`, their updates file by file, and
-the programs ``bibsql`` and ``bibtosql``. A row source like any other (see `assay.row_sources`)."""

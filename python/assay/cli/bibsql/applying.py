@@ -1,0 +1,310 @@
+"""Takes the options of `bibtosql --apply`; loads the files into a database, or brings it up to
+date, all or nothing.
+
+An update holds the lock of its database from before it looks at the files until its stamp is set.
+What it changes is one transaction: where it fails or is killed, tables and stamp are as they were.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from assay.cli.bibsql import reading_user
+from assay.cli.bibsql.file_update import (
+    FileUpdate,
+    file_update,
+    rule_of,
+    update_options,
+)
+from assay.cli.bibsql.input_check import (
+    check,
+    ended_by_signals,
+    kept_rows_error,
+    say_problems,
+    without_entries,
+)
+from assay.cli.bibsql.options import Parsed
+from assay.cli.bibsql.sql_script import script_document
+from assay.cli.bibsql.target import Target, attached
+from assay.cli.bibsql.update_lock import update_lock
+from assay.cli.outcome import say
+from assay.cli.progress import progress
+from assay.contracts.dialects.protocol import Table
+from assay.errors import ArgumentError, AssayError
+from assay.lab.progress import Progress, Silent
+from assay.load.bibsql.bibliography import counted, files_of
+from assay.load.bibsql.changed_files import LoadedTables, Replaced
+from assay.load.bibsql.newer_than import NewerThan, now_ns, set_stamp
+from assay.load.fill import OnProgress, fill
+from assay.load.tables import count, drop, drops
+from assay.text.quantities import WAIT_S
+from assay.text.units import duration
+from assay.workload.values import Workload
+
+WAIT_DEFAULT_S = 60.0
+_OF_SCRIPTS = {
+    "output": "no script is written",
+    "database": "the URL names the database, or the file is it",
+}
+_NAMES_SHOWN = 3
+
+
+def run(parsed: Parsed, workload: Workload, words: list[str]) -> None:
+    """Raises members of the whole tree of errors; then nothing has changed, unless the message says
+    that the tables are up to date."""
+    wait_s = _waiting(parsed, words)
+    file_update(parsed, words)  # what is wrong with the files is said before a password is asked
+    with attached(parsed, workload, wait_s) as target:
+        with target.unchanged_by_errors():
+            reader = _reader(parsed, workload, target)  # a password is asked for before a long load
+        with update_lock(target.place, wait_s):
+            if "update" in parsed.given:
+                _update(parsed, workload, target, words)
+            elif "create" in parsed.given:
+                _create(parsed, workload, target, words)
+            if reader is not None:
+                _make_reader(parsed, target, reader)
+
+
+def _waiting(parsed: Parsed, words: list[str]) -> float:
+    """How long the lock may be waited for; refuses options that contradict `--apply`."""
+    for name, why in _OF_SCRIPTS.items():
+        if parsed.last(name) is not None:
+            raise ArgumentError(f"--{name} with --apply: {why}", hint=f"leave out --{name}")
+    if {"update", "create"} & parsed.given:
+        if not words:
+            raise ArgumentError("--apply needs the names of files", hint="bibtosql … *.bib")
+    elif parsed.last("reader") is None or words:
+        raise ArgumentError(
+            "--apply: expected --create or --update, found neither",
+            hint="--create for tables that are not there yet, --update for those that are",
+        )
+    word = parsed.last("wait")
+    try:
+        return WAIT_DEFAULT_S if word is None else WAIT_S.of_word(word)
+    except ValueError as error:
+        raise ArgumentError(f"--wait: {error}") from None
+
+
+def _update(parsed: Parsed, workload: Workload, target: Target, words: list[str]) -> None:
+    rule = rule_of(workload)
+    with target.unchanged_by_errors():
+        held = target.texts(rule.table, rule.key)
+    # Now: another update may have set the stamp while this one waited for the lock.
+    options = update_options(parsed, words)
+    assert options is not None, "--update is given"
+    stamp, began_ns = _begun(options.newer_than)
+    asked = options.file_update()
+    removed = sorted(held - set(asked.names))
+    if removed and not asked.removes_others:
+        raise ArgumentError(
+            f"{target.place} holds rows of {counted(len(removed), 'file')} not named here: "
+            f"{_shown(removed)}",
+            hint="name all files of the collection, or delete the rows of the others: "
+            "--remove-gone",
+        )
+    chosen = (set(asked.names) - held).union(asked.changed_names)
+    named = [file for file in asked.files if file.name in chosen]
+    changed = [file.name for file in named]
+    loaded = LoadedTables(target.deployment, target.dialect, workload.tables, rule)
+    before_rows, replaced = 0, Replaced(0, 0)
+    bad: list[str] = []
+    if changed or removed:
+        with _read(parsed, workload, target, asked.files, named) as (source, said):
+            read = {str(file): file.name for file in named}
+            bad = without_entries(source, read)
+            kept = {read[file] for file in bad}
+            changed = [name for name in changed if name not in kept]
+            if changed or removed:
+                with target.unchanged_by_errors():
+                    before_rows = loaded.count()
+                    replaced = loaded.replace(source, changed, removed, said)
+    if stamp is not None and not bad:
+        set_stamp(stamp, began_ns)
+    if changed or removed:
+        with _done_but("the tables are up to date, but how many rows were deleted is unknown"):
+            deleted_rows = before_rows + replaced.inserted_rows - loaded.count()
+        _say(parsed, _summary(changed, removed, asked, deleted_rows, replaced))
+    elif not bad:
+        _say(parsed, f"no file of {len(asked.files)} has changed")
+    if bad:
+        raise kept_rows_error(bad)
+
+
+@contextmanager
+def _done_but(what: str, *, hint: str | None = None) -> Iterator[None]:
+    """Errors in the block come after the commit; they say ``what`` is left undone."""
+    try:
+        yield
+    except AssayError as error:
+        error.message = f"{what}: {error.message}"
+        error.hint = hint or error.hint
+        raise
+
+
+def _begun(newer_than: NewerThan | None) -> tuple[Path | None, int]:
+    """The stamp that is set at the end, and the time now, before the files are looked at."""
+    if newer_than is None:
+        return None, 0
+    if newer_than.stamp is None:
+        newer_than.insist_on_past(time.time_ns())
+        return None, 0
+    now = now_ns(newer_than.stamp)
+    newer_than.insist_on_past(now)
+    return newer_than.stamp, now
+
+
+def _create(parsed: Parsed, workload: Workload, target: Target, words: list[str]) -> None:
+    """New tables with all rows. Tables that are there are replaced only where they are empty, as a
+    killed load leaves them."""
+    tables, dialect = workload.tables, target.dialect
+    with target.unchanged_by_errors():
+        _empty_tables(workload, target)  # said before files are read for minutes
+    with _read(parsed, workload, target, files_of(words)) as (source, said):
+        began_s = time.monotonic()
+        # Indexes before the rows: then the rows are all that is left to do, in one transaction.
+        options = target.deployment.options
+        indexes = [statement for table in tables for statement in dialect.create_indexes(table)]
+        made: list[Table] = []
+        with target.unchanged_by_errors():
+            try:
+                target.execute(drops(dialect, _empty_tables(workload, target)))
+                for table in tables:
+                    target.execute(dialect.create_table(table, options))
+                    made.append(table)
+                target.execute(indexes)
+                sent = fill(target.deployment, dialect, tables, source, progress=said)
+            except BaseException:
+                # Not those that another program has made meanwhile.
+                drop(target.deployment, dialect, made)
+                raise
+        target.keep_file()
+    with _done_but(
+        "the tables are loaded, but without statistics",
+        hint="the rows are there; queries may be slow",
+    ):
+        target.execute(dialect.after_load(tables))
+    parts = [f"{table['name']} {counted(int(table['rows']), 'row')}" for table in sent["tables"]]
+    _say(parsed, f"{', '.join(parts)} in {duration(time.monotonic() - began_s)}")
+
+
+def _empty_tables(workload: Workload, target: Target) -> list[Table]:
+    """Those that are there; raises `ArgumentError` where one has rows."""
+    there = [table for table in workload.tables if target.has(table.name)]
+    for name, rows in count(target.deployment, target.dialect, there).items():
+        if rows:
+            raise ArgumentError(
+                f"{target.place} has a table {name} with {counted(rows, 'row')}",
+                hint="--update brings it up to date; --create is for a database without it",
+            )
+    return there
+
+
+@contextmanager
+def _read(
+    parsed: Parsed,
+    workload: Workload,
+    target: Target,
+    files: Sequence[Path],
+    changed: Sequence[Path] | None = None,
+) -> Iterator[tuple[dict[str, Any], OnProgress]]:
+    """The engine's document of the files, which have been read once and are good, and what shows
+    how far it is. ``changed``: only what is wrong with these is said; None: with all."""
+    names = [str(file) for file in files]
+    source = script_document(workload, target.server, parsed, names)["source"] | {"kind": "bib"}
+    is_quiet = "quiet" in parsed.given
+    with ended_by_signals():
+        scan = check(source)
+    say_problems(scan["problems"], parsed.given, changed)
+    total_bytes = int(scan["bytes"])
+    with _shown_progress(is_quiet) as shown:
+        shown.stage(f"load {counted(len(files), 'file')}")
+        yield source, lambda report: shown.loading({**report, "bytes_total": total_bytes})
+
+
+@contextmanager
+def _shown_progress(is_quiet: bool) -> Iterator[Progress]:
+    if is_quiet:
+        yield Silent()
+        return
+    with progress() as shown:
+        yield shown
+
+
+def _make_reader(parsed: Parsed, target: Target, reader: _Reader) -> None:
+    loaded = "the tables are up to date, but " if {"update", "create"} & parsed.given else ""
+    again = f"correct that, then: bibtosql --reader {reader.name} --apply URL"
+    with _done_but(f"{loaded}{reader.name} may not read all of the tables", hint=again):
+        target.execute(reader.statements)
+    _say(parsed, reader.done)
+    with _done_but(f"{loaded}whether {reader.name} may change them is unknown", hint=again):
+        may_write = bool(target.rows(reader.write_question))
+    if may_write:
+        _say(
+            parsed,
+            f"warning: {reader.name} may change the tables as well: "
+            "revoke that, or name another user",
+        )
+    if reader.password is not None and (why := target.login_error(reader.name, reader.password)):
+        _say(parsed, f"warning: {reader.name} cannot log in to {target.place} from here: {why}")
+
+
+@dataclass(frozen=True)
+class _Reader:
+    name: str
+    password: str | None
+    """Of a new user."""
+    statements: list[str]
+    done: str
+    """What is said when they have been executed."""
+    write_question: str
+
+
+def _reader(parsed: Parsed, workload: Workload, target: Target) -> _Reader | None:
+    """A user that is there keeps password and rights, and may read the tables as well."""
+    if (name := parsed.last("reader")) is None:
+        return None
+    dialect = reading_user.with_users(target.dialect, target.server.name, name)
+    answer = target.rows(dialect.user_query(name))
+    reading_user.insist_on_login(name, answer)
+    password = None if answer else reading_user.new_password(name)
+    unused = " (the one given is not used)" if reading_user.is_password_given() else ""
+    old = f", who was there and keeps the password{unused},"
+    return _Reader(
+        name,
+        password,
+        reading_user.statements(name, dialect, workload, password),
+        f"{name}{old if answer else ', a new user,'} may read the tables",
+        reading_user.write_question(name, dialect, workload),
+    )
+
+
+def _summary(
+    changed: Sequence[str],
+    removed: Sequence[str],
+    asked: FileUpdate,
+    deleted_rows: int,
+    replaced: Replaced,
+) -> str:
+    parts = [f"{len(changed)} of {counted(len(asked.files), 'file')} read"]
+    if removed:
+        parts.append(f"{counted(len(removed), 'file')} removed")
+    return (
+        f"{', '.join(parts)}: {counted(deleted_rows, 'row')} deleted, "
+        f"{replaced.inserted_rows:,} inserted in {duration(replaced.elapsed_ns / 1e9)}"
+    )
+
+
+def _shown(names: Sequence[str]) -> str:
+    more = ", …" if len(names) > _NAMES_SHOWN else ""
+    return ", ".join(names[:_NAMES_SHOWN]) + more
+
+
+def _say(parsed: Parsed, line: str) -> None:
+    if "quiet" not in parsed.given:
+        say(line)

@@ -1,0 +1,144 @@
+"""Takes the options and files of `bibtosql --update`; returns which files' rows are replaced.
+
+The files that are named are the whole collection: strtab and namtab hold what all of them say, so
+they are made anew from all of them. Rows of other files are deleted with ``--remove-gone``, and are
+an error without it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.cli.bibsql import servers
+from assay.cli.bibsql.options import Parsed
+from assay.errors import ArgumentError
+from assay.load.bibsql.bibliography import files_of
+from assay.load.bibsql.changed_files import deletes, lock
+from assay.load.bibsql.declared import FileRows
+from assay.load.bibsql.newer_than import NewerThan, newer_than
+from assay.workload.values import Workload
+
+_CLOCKS_DIFFER_NS = 60_000_000_000
+NEEDS_UPDATE = ("newer-than", "remove-gone")
+
+
+@dataclass(frozen=True)
+class FileUpdate:
+    files: tuple[Path, ...]
+    """All of the collection, by name."""
+    changed: tuple[Path, ...]
+    """Those whose rows are replaced."""
+    newer_than: NewerThan | None
+    removes_others: bool
+    """Whether rows of files that are not named are deleted."""
+
+    @property
+    def names(self) -> list[str]:
+        return [file.name for file in self.files]
+
+    @property
+    def changed_names(self) -> list[str]:
+        return [file.name for file in self.changed]
+
+    def insist_on_stamp(self) -> None:
+        """Raises `ArgumentError` for a stamp that is not there, which a script cannot set, and for
+        one in the future."""
+        if self.newer_than:
+            # The stamp may come from another machine, whose clock is up to a minute ahead.
+            self.newer_than.insist_on_past(time.time_ns() + _CLOCKS_DIFFER_NS)
+        if self.newer_than and self.newer_than.since_ns is None:
+            raise ArgumentError(
+                f"--newer-than {self.newer_than.stamp}: there is no such file, and it is no date",
+                hint=f"for every file: touch -d 1970-01-01 {self.newer_than.stamp}",
+            )
+
+    @property
+    def has_work(self) -> bool:
+        """Whether there is anything to write, as far as can be known without the database."""
+        return bool(self.changed) or self.removes_others
+
+    def script_deletes(self, workload: Workload, server: servers.Server) -> list[str]:
+        """Lines of SQL that come before the inserts: first what stops a script that would leave
+        rows of files that it does not name."""
+        rule, text = rule_of(workload), server.dialect
+        if self.removes_others:
+            first = text.delete_others(rule.table, rule.key, self.names)
+            lines = [f"-- Rows of files that are not among the {len(self.files)} above:"]
+        else:
+            tables = {table.name: table for table in workload.tables}
+            into = next(
+                tables[name]
+                for name in rule.rebuilt
+                if any(column.not_null for column in tables[name].columns)
+            )
+            first = text.refuse_others(rule.table, rule.key, self.names, into)
+            lines = [
+                f"-- An error here means: {rule.table} holds rows of files that are not among the",
+                f"-- {len(self.files)} above. Name all files, or delete those rows: --remove-gone",
+            ]
+        dialect = server.system.dialect
+        rest = deletes(dialect, rule, self.changed_names)
+        return [
+            *(f"{statement};" for statement in lock(dialect, rule)),
+            *lines,
+            *(f"{statement};" for statement in (*first, *rest)),
+        ]
+
+
+@dataclass(frozen=True)
+class UpdateOptions:
+    words: Sequence[str]
+    """Files and folders, as given."""
+    newer_than: NewerThan | None
+    removes_others: bool
+
+    def file_update(self) -> FileUpdate:
+        """Looks at the files. Raises `InputError` for those that are not there."""
+        files, since = tuple(files_of(self.words)), self.newer_than
+        if since is not None:
+            since.insist_on_own_file(files)
+        changed = files if since is None else tuple(since.changed(files))
+        return FileUpdate(files, changed, since, self.removes_others)
+
+
+def file_update(parsed: Parsed, words: Sequence[str]) -> FileUpdate | None:
+    """The options and the files, at once."""
+    options = update_options(parsed, words)
+    return None if options is None else options.file_update()
+
+
+def update_options(parsed: Parsed, words: Sequence[str]) -> UpdateOptions | None:
+    """None where no update is asked for. Raises `ArgumentError` for options that contradict each
+    other. The files are not looked at, the stamp is."""
+    if "update" not in parsed.given:
+        for name in NEEDS_UPDATE:
+            if name in parsed.given or parsed.last(name) is not None:
+                raise ArgumentError(f"--{name} needs --update", hint="--update FILE...")
+        return None
+    if "create" in parsed.given:
+        raise ArgumentError(
+            "--update and --create: expected one of them, found both",
+            hint="--create makes new tables, --update brings those up to date that are there",
+        )
+    if parsed.last("replicas") is not None:
+        raise ArgumentError(
+            "--update and --replicas: expected one of them, found both",
+            hint="--replicas is for new tables: --create",
+        )
+    if not words or "-" in words:
+        raise ArgumentError(
+            "--update needs the names of files: rows know their file by its name",
+            hint="bibtosql --update FOLDER, or bibtosql --update *.bib",
+        )
+    word = parsed.last("newer-than")
+    since = None if word is None else newer_than(word)
+    return UpdateOptions(words, since, "remove-gone" in parsed.given)
+
+
+def rule_of(workload: Workload) -> FileRows:
+    rule = workload.data.update
+    assert isinstance(rule, FileRows), "the bibliography's own workload says it"
+    return rule

@@ -1,0 +1,320 @@
+"""A running system: its nodes and their storages, its addresses, version and effective settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, Self
+
+from assay.contracts.durability import Durability
+from assay.errors import Bug
+
+RAW = "raw"
+"""In place of a file system: a block device without one."""
+CLIENT_PROCESSES = 32
+"""Each has a Python interpreter of its own, of about 30 MB."""
+
+
+@dataclass(frozen=True)
+class Address:
+    """How the engine connects to a system. Its secrets are left out of records (see
+    `for_record`)."""
+
+    driver: str
+    """Of the engine, by name."""
+    unix: str | None = None
+    """Path of a Unix socket."""
+    host: str | None = None
+    """Name or IP address; None: a socket or a file."""
+    port: int | None = None
+    """Of TCP; None: a socket or a file."""
+    host_address: str | None = None
+    """Where ``host`` is, an IP address: it is not looked up, and certificates are still for
+    ``host``."""
+    file: str | None = None
+    """A database file, for systems that live in this process."""
+    user: str = ""
+    """Who logs in; empty: there are no users."""
+    password: str | None = field(default=None, repr=False)
+    """None: none is sent."""
+    database: str = ""
+    """The one of the session; empty: the server has one only."""
+    tls: str = "off"
+    """``off``, ``prefer``, ``require`` (not verified), ``verify-ca`` (signed by an authority) or
+    ``verify`` (and for this host). ``allow``: off, or else required, which the first session finds
+    out; the engine has no such mode."""
+    ca_file: str | None = None
+    """PEM file of the authorities; None: those of this machine."""
+    cert_file: str | None = None
+    """PEM files of the client's own certificate and its key."""
+    key_file: str | None = None
+    """PEM file of the key of ``cert_file``."""
+    session_statements: tuple[str, ...] = ()
+    """Statements that each new session runs first."""
+    server_query: str | None = None
+    """What each session of a run's clients is asked once it is open, before the measurement: a row
+    of the server's own address, its role, and its id of the session; None: nothing."""
+    connect_timeout_s: float = 30.0
+    """How long a session may take to open, in seconds."""
+    answer_timeout_s: float | None = None
+    """How long a session outside the measurement waits for one answer; None: without limit."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """The driver's own (the null driver's delays)."""
+    secret_options: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Others of them, which are in no record."""
+    origins: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """Where each value of a server's address comes from: the URL, a variable, a file, a default."""
+
+    def for_engine(self) -> dict[str, Any]:
+        """The document the engine takes; holds the password."""
+        return {
+            "driver": self.driver,
+            "unix": self.unix,
+            "host": self.host,
+            "port": self.port,
+            "host_address": self.host_address,
+            "file": self.file,
+            "user": self.user,
+            "password": self.password,
+            "database": self.database,
+            "tls": self.tls,
+            "ca_file": self.ca_file,
+            "cert_file": self.cert_file,
+            "key_file": self.key_file,
+            "session_statements": list(self.session_statements),
+            "server_query": self.server_query,
+            "connect_timeout_s": self.connect_timeout_s,
+            "answer_timeout_s": self.answer_timeout_s,
+            "options": {**self.options, **self.secret_options},
+        }
+
+    def for_record(self) -> dict[str, Any]:
+        """The same without the password."""
+        kept = {
+            name: None if name == "password" else value
+            for name, value in self.for_engine().items()
+            if name not in ("answer_timeout_s", "server_query")
+        }
+        return {**kept, "options": dict(self.options), "origins": dict(self.origins)}
+
+
+IN_MEMORY = ("tmpfs", "ramfs")
+"""File systems in memory: what is flushed there is lost with the power, too."""
+
+
+NOT_SEEN = "not seen"
+"""The name of the storage of a server by URL."""
+
+
+@dataclass(frozen=True)
+class StorageFacts:
+    """The storage of the data directory, as found."""
+
+    name: str
+    """As the experiment calls it."""
+    kind: str
+    """Name in the registry."""
+    directory: str
+    """Where the data directory is made."""
+    file_system: str = ""
+    """Its type (``ext4``); empty: not known."""
+    device: str = ""
+    """Path of the block device; empty: none, or not known."""
+    mount_options: str = ""
+    """As the kernel lists them."""
+    size_bytes: int = 0
+    """Of the file system; 0: not known."""
+    free_bytes: int = 0
+    """Before the system started; 0: not known."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What the kind of storage knows of it besides, for the record."""
+    is_own_device: bool = False
+    """Whether nothing else uses the block device, so that its counters are the system's."""
+    label_notes: tuple[str, ...] = ()
+    """What is shown with its name everywhere (``throttled``, ``modelled``)."""
+
+    @classmethod
+    def of_url(cls, directory: str = "") -> Self:
+        """Of a server or file that is not Assay's."""
+        return cls(NOT_SEEN, "url", directory)
+
+
+@dataclass(frozen=True)
+class Node:
+    """One server of a deployment, or the file of one that is embedded."""
+
+    name: str
+    """Unique in the deployment."""
+    storage: StorageFacts
+    """Of its data directory."""
+    pid: int | None = None
+    """Its first process; None: in this process, or not started by Assay (a URL)."""
+    directory: Path | None = None
+    """The data directory, where we can see it."""
+    seen_pid: int | None = None
+    """Of a server that Assay did not start: the process that listens at its address, to read what
+    it uses; None: not seen."""
+    seen_program: str = ""
+    """The name of that process."""
+    why_not_seen: str = ""
+    """Why there is none, where it was looked for."""
+
+
+@dataclass(frozen=True)
+class Delay:
+    """What a proxy adds between clients and server."""
+
+    rtt_s: float
+    """As asked."""
+    measured_rtt_s: float
+    """The median round trip to an echo behind the proxy, before the run; of several endpoints the
+    longest."""
+    direct_rtt_s: float
+    """The same to the echo without the proxy."""
+    round_trip_cpu_s: float
+    """CPU time of the proxy for each round trip."""
+
+
+PRIMARY = "primary"
+STANDBY = "standby"
+REPLICA = "replica"
+READ_ONLY = "read-only server"
+
+
+@dataclass(frozen=True)
+class Role:
+    """What a server is among others, as it says itself."""
+
+    name: str
+    """`PRIMARY` (also of a server that stands alone), `STANDBY`, `REPLICA`, `READ_ONLY`, or a word
+    of a system's own."""
+    follows: str = ""
+    """``HOST:PORT`` of the server that it replicates from; empty: none, or it does not say."""
+    why_read_only: str = ""
+    """Why it takes no writes, as it says it (``read_only = ON``); empty: it takes them."""
+    fix: str = ""
+    """What to do where it takes no writes."""
+
+    @property
+    def described(self) -> str:
+        """``standby of 10.0.0.7:5432 (pg_is_in_recovery() is true)``."""
+        of = f" of {self.follows}" if self.follows else ""
+        return f"{self.name}{of}" + (f" ({self.why_read_only})" if self.why_read_only else "")
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """A running system: its nodes, and the endpoints at which clients reach it."""
+
+    system: str
+    """Name in the registry."""
+    label: str
+    """As the report names it (`SystemChoice.label`)."""
+    nodes: tuple[Node, ...]
+    """At least one."""
+    endpoints: tuple[Address, ...]
+    """Client c uses endpoint c mod n. They differ in where they are (socket, host, port, file) and
+    in nothing else."""
+    version: str
+    """As the system says it."""
+    options: Mapping[str, str]
+    """The system's own options as used (``engine``), defaults filled in."""
+    settings_asked: Mapping[str, str]
+    """Settings of the server that the experiment asked for."""
+    settings: Mapping[str, str]
+    """*Effective* settings, read back from the server."""
+    settings_confirmed: tuple[str, ...] = ()
+    """Names of the settings asked that the system found in effect, by what their values mean."""
+    settings_unknown: str = ""
+    """Why the settings cannot be read (another program that speaks the protocol); empty: they
+    are."""
+    connection_limit: int | None = None
+    """None: the system has none."""
+    is_embedded: bool = False
+    """A library that works in the client's own process, not a server."""
+    client_processes: int = CLIENT_PROCESSES
+    """The most processes among which clients are distributed, where their driver calls Python;
+    elsewhere they are threads of this process."""
+    is_private: bool = True
+    """Started by Assay, which stops it; False: reached by URL."""
+    role: Role | None = None
+    """Of a server or file by URL, what it is among others; None: it does not say, or Assay has
+    started it."""
+    durability_lowered_by: tuple[str, ...] = ()
+    """Effective settings with which an acknowledged commit can be lost, in the system's own words
+    (``fsync = off``); empty: the system knows of none."""
+    durable_instead: Mapping[str, str] = field(default_factory=dict)
+    """One of these settings → what to set so that commits are kept; left out where that is its
+    default."""
+    durability_promised: str = ""
+    """The class that the profile of its settings has on any storage; empty: it has no profile, or
+    one that says nothing of it, or other settings lower it, too."""
+    durability: Durability | None = None
+    """The durability class of its commits on its storage, as it was measured; None: not yet."""
+    page_cache_kept_bytes: int | None = None
+    """Bytes of its files that remained in the operating system's page cache when that was dropped
+    before the start; None: it was not dropped."""
+
+    memory_limit_bytes: int | None = None
+    """Of all its processes together, page cache included, in effect; None: not limited by us."""
+    cpu_limit: float | None = None
+    """CPU time per second that they may use together, in effect; None: not limited by us."""
+    delay: Delay | None = None
+    """What is added between clients and server; None: they are connected directly."""
+
+    def __post_init__(self) -> None:
+        if not self.nodes or not self.endpoints:
+            raise Bug(f"{self.label}: a deployment needs a node and an endpoint")
+        if any(_login(endpoint) != _login(self.address) for endpoint in self.endpoints):
+            raise Bug(f"{self.label}: endpoints differ in more than socket, host, port and file")
+
+    @property
+    def address(self) -> Address:
+        """The first endpoint: for our own sessions, and of a system that has one."""
+        return self.endpoints[0]
+
+    @property
+    def storage(self) -> StorageFacts:
+        """Of the first node."""
+        return self.nodes[0].storage
+
+    @property
+    def server_pid(self) -> int | None:
+        """Of the first node."""
+        return self.nodes[0].pid
+
+    @property
+    def data_directory(self) -> Path | None:
+        """Of the first node."""
+        return self.nodes[0].directory
+
+    def for_engine(self, session_statements: Iterable[str] = ()) -> dict[str, Any]:
+        """Where the engine's clients go, as it takes it (``site``); holds the password. Each
+        session runs ``session_statements`` behind its own."""
+        own = self.address.session_statements
+        first = replace(self.address, session_statements=(*own, *session_statements))
+        document = first.for_engine()
+        if len(self.endpoints) > 1:
+            statements = first.session_statements
+            document["endpoints"] = [
+                replace(endpoint, session_statements=statements).for_engine()
+                for endpoint in self.endpoints
+            ]
+        return document
+
+    def for_record(self) -> dict[str, Any]:
+        """All of it but the password. What is of the first node and endpoint stands beside the
+        lists as well, where it stood before there were lists."""
+        document = {field_.name: getattr(self, field_.name) for field_ in fields(self)}
+        return document | {
+            "endpoints": [endpoint.for_record() for endpoint in self.endpoints],
+            "address": self.address.for_record(),
+            "storage": self.storage,
+            "server_pid": self.server_pid,
+            "data_directory": self.data_directory,
+        }
+
+
+def _login(address: Address) -> Address:
+    return replace(address, unix=None, host=None, port=None, file=None)

@@ -1,0 +1,373 @@
+"""An experiment as frozen values: systems, storages, and the factors to vary.
+
+It is long because it lists all that an experiment may say, each field with its meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from assay.contracts import server_url
+from assay.contracts.driving import STOPS
+from assay.text import sizes, units
+from assay.text.secrets import HIDDEN, is_secret
+
+Scalar = str | int | float | bool
+
+FACTOR_NAMES = (
+    "test", "system", "profile", "storage", "storage_role", "durability", "clients", "protocol",
+    "threads", "memory", "memory_bytes", "cpus", "rtt", "rtt_s", "cache", "client_program",
+    "repetition", "offered_rate_per_s",
+)  # fmt: skip
+"""By these names cells are distinguished: no parameter of a workload or script has one."""
+
+
+@dataclass(frozen=True)
+class ServerMachine:
+    """The machine that a server is given: a part of this one, and its distance from the clients."""
+
+    memory_bytes: int | None = None
+    """Of all its processes together, page cache included; None: not limited."""
+    cpus: float | None = None
+    """CPU time per second that all its processes together may use; None: not limited."""
+    rtt_s: float = 0.0
+    """Round-trip time that is added between clients and server; 0: they are connected directly."""
+
+    @property
+    def is_limited(self) -> bool:
+        return self.memory_bytes is not None or self.cpus is not None
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """``memory=64MB``, ``cpus=2``, ``rtt=1ms``: what differs from a server beside the clients
+        with all of this machine."""
+        found = []
+        if self.memory_bytes is not None:
+            found.append(f"memory={sizes.size_word(self.memory_bytes)}")
+        if self.cpus is not None:
+            found.append(f"cpus={self.cpus:.12g}")
+        if self.rtt_s:
+            found.append(f"rtt={units.exact_duration(self.rtt_s)}")
+        return tuple(found)
+
+
+def setting_text(name: str, value: str) -> str:
+    """The value of an option or setting in a system's name: in quotes where it would be read as
+    more than one; a password never."""
+    if is_secret(name):
+        return HIDDEN
+    return f'"{value}"' if " " in str(value) else str(value)
+
+
+@dataclass(frozen=True)
+class SystemChoice:
+    """A system under test as chosen: a name of the registry, or the URL of a running server.
+
+    ``settings`` are the server's own settings (``shared_buffers``); ``options`` are declared by its
+    plugin (``engine`` where there are several storage engines).
+    """
+
+    name: str
+    url: str | None = field(default=None, repr=False)
+    """May hold a password; see `url_without_password`."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+    url_origins: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """Where each value of the server's address comes from (``URL``, a variable of the environment,
+    a file), by name; not compared."""
+    machine: ServerMachine = field(default_factory=ServerMachine)
+    profile: str = ""
+    """The profile of settings that was asked for (`assay.contracts.systems.abilities.Profile`)."""
+    of_profile: Mapping[str, str] = field(default_factory=dict)
+    """Those of the options and settings that it gave, and nothing else asked for."""
+    at_default: tuple[str, ...] = field(default=(), compare=False)
+    """Those of the options and settings that were asked for and are what the system has anyway."""
+    called: str = field(default="", compare=False)
+    """The name that the user gave it, which is no level: equal systems are equal by any name."""
+    shown: str = field(default="", compare=False)
+    """Its name among the systems of its experiment (`assay.experiment.system_names`), without its
+    machine; empty: not named yet."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """By which other options and keys may mean it: its system, and what the user called it."""
+        return (self.name, *([self.called] if self.called else []))
+
+    @property
+    def label(self) -> str:
+        """As progress, plan and record name it: ``name option=level``, or as the user called
+        it."""
+        return " ".join([self.shown or self.name_with(()), *self.machine.words])
+
+    @property
+    def asked(self) -> dict[str, str]:
+        """The options and settings that were asked for, each with its value as a name shows it, and
+        the profile."""
+        given = {**self.options, **self.settings}
+        own = {key: one for key, one in given.items() if self.of_profile.get(key) != one}
+        if self.profile:
+            own["profile"] = self.profile
+        return {key: setting_text(key, own[key]) for key in sorted(own)}
+
+    @property
+    def particulars(self) -> dict[str, str]:
+        """What may distinguish it from another system, apart from its machine, in the order in
+        which a name has it: the system, its address, options and settings."""
+        return {
+            "system": self.name,
+            **({"place": server_url.place(self.url)} if self.url else {}),
+            **(server_url.particulars(self.url) if self.url else {}),
+            **{f"{key}=": value for key, value in self.asked.items()},
+        }
+
+    def name_with(self, shown: Collection[str]) -> str:
+        """Its name with those of its `particulars`. Without any: as the user called it, or the
+        system, its host or file, and all that was asked for."""
+        address = [f"at {server_url.place(self.url, shown)}"] if self.url else []
+        words = {key: f"{key}={value}" for key, value in self.asked.items()}
+        if not self.called:
+            return " ".join([self.name, *address, *words.values()])
+        is_of_place = self.url and any(one in shown for one in server_url.particulars(self.url))
+        return " ".join(
+            [
+                self.called,
+                *([f"({self.name})"] if "system" in shown else []),
+                *(address if is_of_place or "place" in shown else []),
+                *(word for key, word in words.items() if f"{key}=" in shown),
+            ]
+        )
+
+    @property
+    def url_without_password(self) -> str | None:
+        """The URL as it may be printed, recorded and fingerprinted."""
+        return None if self.url is None else server_url.without_password(self.url)
+
+
+@dataclass(frozen=True)
+class StorageChoice:
+    """Where data directories are made: ``kind`` is a name of the registry."""
+
+    name: str = "here"
+    kind: str = "here"
+    directory: str | None = None
+    """Or the device of a kind that takes one."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    may_erase: bool = field(default=False, compare=False)
+    """Whether what is on the device may be destroyed (``--erase``)."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+@dataclass(frozen=True)
+class StoragePrice:
+    """What a storage costs for each GB that is stored on it: a GB has 1,000,000,000 bytes, as
+    storages are sold."""
+
+    per_gb: float
+    currency: str = ""
+    """As it was written; empty: not said."""
+
+
+ENCODINGS = ("utf-8", "latin-1")
+"""Of files that rows are read from."""
+PROTOCOLS = ("simple", "extended", "prepared")
+"""How statements are sent, by pgbench's names: as text with literal values; parsed, bound and
+executed each time; prepared once per client."""
+
+
+OF_SCRIPTS = "of its scripts"
+"""The content of a workload that is nothing but scripts, which have their own."""
+
+
+@dataclass(frozen=True)
+class ScriptFile:
+    """A script file, and its weight in a mix."""
+
+    path: str
+    weight: int = 1
+    content: str = field(default="", compare=False)
+    """Digest of its text, by which it is known wherever it lies; empty: not read yet."""
+
+    @property
+    def shown(self) -> str:
+        """``read.sql@9``: its name without folders, and its weight if that is not 1."""
+        name = "stdin" if self.path in ("-", "<stdin>") else Path(self.path).name
+        return name if self.weight == 1 else f"{name}@{self.weight}"
+
+
+def shown_scripts(files: Iterable[ScriptFile]) -> str:
+    """``read.sql@9 + write.sql``, as labels of results name what was run."""
+    return " + ".join(file.shown for file in files)
+
+
+@dataclass(frozen=True)
+class UsedProfile:
+    """A profile of settings that an experiment uses, as it was then."""
+
+    system: str
+    name: str
+    title: str
+    printed: Mapping[str, str]
+    """Setting as a paper printed it → what stands for it here."""
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """One thing that the quick version, or an option of the command line, has otherwise than the
+    experiment file or the workload."""
+
+    test: str
+    name: str
+    """Of a parameter, or ``clients``, ``duration_s``, ``repetitions`` …"""
+    full: str
+    quick: str
+    """Levels in words; empty: none."""
+    is_asked: bool = False
+    """An option has it so, not the quick version."""
+    reason: str = ""
+    """Why it was left out: it is optional, and cannot be had here. Else empty."""
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A level of ``memory``, ``cpus`` or ``rtt`` that is optional and that a system cannot be given
+    here."""
+
+    system: str
+    """Its label."""
+    factor: str
+    """``memory``, ``cpus`` or ``rtt``."""
+    level: int | float
+    """In bytes, processors or seconds."""
+    reason: str
+
+
+LEAST_FOR_PRECISION = 3
+"""Repetitions without which nothing is known of a precision."""
+MOST_REPETITIONS = 30
+"""Of a cell that never gets as precise as was asked, or within a long budget."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What is varied, what is measured, and how often."""
+
+    workload: str
+    tests: tuple[str, ...]
+    systems: tuple[SystemChoice, ...]
+    storages: tuple[StorageChoice, ...] = (StorageChoice(),)
+    clients: tuple[int, ...] = ()
+    """Levels of the client count; empty: each test's own default."""
+    group_clients: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """Levels of the client count, by group of clients."""
+    parameters: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
+    """Levels of each workload parameter that was given (``copies``, ``replicas``)."""
+    repetitions: int = 1
+    """With a precision or a budget the least number; see `least_repetitions`."""
+    precision: float | None = None
+    """Cells are repeated until half the width of the 95 % interval of their mean is this share of
+    it at most; None: no precision is asked."""
+    budget_s: float | None = None
+    """No repetition but a cell's first begins that would end after it; None: no time limit."""
+    order: str = "interleaved"
+    seed: int = 1
+    series: tuple[str, ...] = ()
+    """The series of tests that were asked for by name, whose tables are what is wanted."""
+    threads: int = 0
+    """Client threads, at most one per client; 0: one per processor."""
+    memory_bytes: tuple[int | None, ...] = ()
+    """Levels of the memory of each private server; None: not limited. Empty: none is."""
+    cpus: tuple[float | None, ...] = ()
+    """Levels of its processors, in the same way."""
+    rtts_s: tuple[float, ...] = ()
+    """Levels of the round-trip time that is added between clients and server."""
+    protocol: str | None = None
+    """One of `PROTOCOLS`; None: the test's own default."""
+    input_paths: tuple[str, ...] = ()
+    """Files or folders that rows are read from (``--input``); empty: the workload's default."""
+    encoding: str = ENCODINGS[0]
+    keep_going: bool = False
+    feed: str | None = None
+    """A file of plain statements that clients send in place of the test's scripts."""
+    feed_content: str = field(default="", compare=False)
+    """Digest of its text."""
+    workload_content: str = field(default="", compare=False)
+    """Digest of the texts of a workload that is named by a path, or `OF_SCRIPTS`; empty: it is one
+    of the registry, which has the same name everywhere."""
+    scripts: tuple[ScriptFile, ...] = ()
+    """Script files that clients run in place of the test's own. An ad hoc script has no other test
+    and no tables; then ``workload`` is only its name."""
+    is_ad_hoc: bool = False
+    driving: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of `Driving` set here, which override the test: field → level."""
+    offered_rates_per_s: tuple[float, ...] = ()
+    """Levels of the offered rate; empty: the test's own."""
+    caches: tuple[str, ...] = ()
+    """Levels of `CACHES`; empty: each test's own default."""
+    client_programs: tuple[str, ...] = ()
+    """Levels of `CLIENT_PROGRAMS`; empty: the engine."""
+    of_tests: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Test → fields of this class that differ for it; ``systems`` and ``storages`` as names."""
+    optional: tuple[str, ...] = ()
+    """Names of systems and storages without which the others are run, and of those of ``memory``,
+    ``cpus`` and ``rtt`` whose levels are left out where they cannot be had."""
+    left_out: tuple[LeftOut, ...] = ()
+    """Levels of these that cannot be had here; known once the experiment was planned."""
+    title: str = ""
+    reproduces: str = ""
+    is_quick: bool = False
+    """Parameters have the quick values that the workload or the file declares for them."""
+    profiles: tuple[UsedProfile, ...] = ()
+    scaled: tuple[Scaled, ...] = ()
+    """What differs from the full size, in a quick version or in a file that reproduces a paper; and
+    what was left out because it cannot be had here."""
+    prices: Mapping[str, StoragePrice] = field(default_factory=dict)
+    """Those that are known, by the names of the storages."""
+    log: str | None = None
+    """The file that single transactions are written to."""
+    required_rate_per_s: float | None = None
+    """Transactions per second that a storage must keep to be recommended by its price; None: none
+    is recommended."""
+
+    @property
+    def is_repeated_as_needed(self) -> bool:
+        """Whether the number of repetitions is found out while the experiment is under way."""
+        return self.precision is not None or self.budget_s is not None
+
+    @property
+    def least_repetitions(self) -> int:
+        """Of each cell, if the budget allows it."""
+        least = LEAST_FOR_PRECISION if self.precision is not None else 1
+        return max(self.repetitions, least)
+
+    @property
+    def most_repetitions(self) -> int:
+        """Of each cell; as many are planned."""
+        if not self.is_repeated_as_needed:
+            return self.repetitions
+        return max(self.repetitions, MOST_REPETITIONS)
+
+    def for_test(self, name: str) -> Experiment:
+        """The experiment of that test alone."""
+        given = dict(self.of_tests.get(name, {}))
+        for places in ("systems", "storages"):
+            if places in given:
+                chosen = getattr(self, places)
+                given[places] = tuple(one for one in chosen if {*one.names} & {*given[places]})
+        for levels in ("parameters", "driving"):
+            if levels in given:
+                given[levels] = settings_with(getattr(self, levels), given[levels])
+        if "clients" in given or "group_clients" in given:
+            given = {"clients": (), "group_clients": {}, **given}
+        return replace(self, tests=(name,), of_tests={}, **given)
+
+
+def settings_with(before: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Both; a limit of `STOPS` that is given replaces every limit before."""
+    gone = STOPS if set(given) & set(STOPS) else ()
+    return {**{name: level for name, level in before.items() if name not in gone}, **given}

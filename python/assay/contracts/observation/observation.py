@@ -1,0 +1,137 @@
+"""The observation of a run: the engine's report, and measurements taken outside the engine."""
+
+from __future__ import annotations
+
+import msgspec
+
+from assay.contracts.observation.cache_state import CacheState
+from assay.contracts.observation.clients import ClientEnd, EndedBy, Unfinished
+from assay.contracts.observation.comparisons import ConnectReport, ReferenceReport
+from assay.contracts.observation.costs import (
+    ClientCost,
+    DataInMemory,
+    DeviceCost,
+    LogReport,
+    MachineCost,
+    ServerCost,
+)
+from assay.contracts.observation.error_reports import ErrorReport
+from assay.contracts.observation.groups import Arrival, GroupReport
+from assay.contracts.observation.intervals import Interval
+from assay.contracts.observation.latency import Latency, Resolution
+from assay.contracts.observation.outcomes import Outcomes, TransactionOutcomes
+from assay.contracts.observation.results import AnswerReport, AnswerSumReport, ResultReport
+from assay.contracts.observation.servers import ServerReport
+from assay.contracts.observation.service import (
+    CarriedOver,
+    InFlight,
+    LittlesLaw,
+    Outage,
+    Standstill,
+    TransactionsPerClient,
+)
+from assay.contracts.observation.shape import Shape
+from assay.contracts.observation.transactions import (
+    AllOk,
+    Passes,
+    PassTime,
+    StatementReport,
+    TransactionReport,
+)
+
+VERSION = 3
+"""Of the form of an observation; raised when a key changes its meaning."""
+
+
+class EngineObservation(Shape, frozen=True):
+    """The observation as the engine returns it."""
+
+    version: int
+    started_unix_ns: int
+    elapsed_ns: int
+    drained_ns: int
+    connect_ns: int
+    clients: int
+    threads: int
+    arrival: Arrival
+    resolution: Resolution
+    outcomes: Outcomes
+    outcomes_by_transaction: tuple[TransactionOutcomes, ...]
+    transactions: tuple[TransactionReport, ...]
+    all_ok: AllOk
+    passes: Passes | None
+    statements: int
+    per_statement: tuple[StatementReport, ...]
+    groups: tuple[GroupReport, ...]
+    intervals: tuple[Interval, ...]
+    errors: tuple[ErrorReport, ...]
+    client_ends: tuple[ClientEnd, ...]
+    transactions_per_client: TransactionsPerClient
+    in_flight: InFlight
+    carried_over: CarriedOver
+    littles_law: LittlesLaw | None
+    stalls: tuple[Standstill, ...]
+    suspensions: tuple[Standstill, ...]
+    reconnects: int
+    outages: tuple[Outage, ...]
+    results: tuple[ResultReport, ...]
+    client_cost: ClientCost
+    ended_by: EndedBy
+    answer_sums: tuple[AnswerSumReport, ...] = ()
+    answers: tuple[AnswerReport, ...] = ()
+    driver_counters: dict[str, int] = msgspec.field(default_factory=dict)
+    log: LogReport | None = None
+    servers: tuple[ServerReport, ...] = ()
+    """Who answered the sessions when they were opened; empty: a library, or not kept."""
+    pass_times: tuple[PassTime, ...] = ()
+    """The passes that ended first, in this order, at most 10,000; of groups with several scripts,
+    or that end after a number of passes."""
+    pass_times_left_out: int = 0
+    """How many more passes these groups made."""
+    unfinished: Unfinished | None = None
+    next_transaction: int = 0
+    """Above the numbers that its transactions had (``:transaction_number``)."""
+
+
+class Observation(EngineObservation, frozen=True):
+    """The engine's observation with measurements taken outside it; left out where not known."""
+
+    server_cost: ServerCost | None = None
+    device_cost: DeviceCost | None = None
+    machine_cost: MachineCost | None = None
+    embedded_read_bytes: int | None = None
+    """What this process read from storage, page cache left out, where the system works in it."""
+    cache_state: CacheState | None = None
+    data_in_memory: DataInMemory | None = None
+    """At the end; None: not seen."""
+    reads_device: bool = False
+    """Whether its test measures reads from the device."""
+    left_out: tuple[str, ...] = ()
+    """Scripts of the test that the system cannot express, and that were not run."""
+    commits: int | None = None
+    """Transactions that ended ok and are of a type that changes data; None: not counted."""
+    server_counters: dict[str, int] = msgspec.field(default_factory=dict)
+    """How far the server's own counters went on in the measurement."""
+    client_processes: int | None = None
+    """In how many processes the clients worked; None: in one with threads."""
+    script_warnings: tuple[str, ...] = ()
+    reference: ReferenceReport | None = None
+    connect: ConnectReport | None = None
+    rules: dict[str, int | None] = msgspec.field(default_factory=dict)
+    """What each of the workload's rules found afterwards, where the test is about them."""
+    not_kept: tuple[str, ...] = ()
+    """Fields that the earlier Assay which made it did not keep: they hold zeros and empty lists."""
+
+    @property
+    def throughput_per_s(self) -> float | None:
+        """Transactions that ended ok per second of the measurement; None where no time passed."""
+        return self.outcomes.ok / (self.elapsed_ns / 1e9) if self.elapsed_ns else None
+
+    def latency_of(self, transaction: str) -> Latency | None:
+        """Of the transactions of one type that ended ok; None: there are none."""
+        ok = (one for one in self.transactions if one.outcome == "ok")
+        return next((one.latency for one in ok if one.name == transaction), None)
+
+    def has(self, field: str) -> bool:
+        """Whether the Assay that made it kept that field."""
+        return field not in self.not_kept

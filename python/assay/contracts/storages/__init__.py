@@ -1,0 +1,1 @@
+"""What a storage implements, and which further abilities it may have."""

@@ -1,0 +1,471 @@
+"""Optional abilities of systems, each a protocol of its own.
+
+Callers test with ``isinstance``. A system without an ability has none of its methods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple, Protocol, runtime_checkable
+
+from assay.contracts.deployment import Address, Deployment
+from assay.contracts.experiment import SystemChoice
+from assay.contracts.installing import Prefix, Report
+from assay.contracts.server_url import Resolved
+from assay.contracts.systems.protocol import ProcessSample, ServerDirectory, System
+from assay.env_vars import EnvVar
+
+
+@runtime_checkable
+class ReachedByUrl(Protocol):
+    """A running server can be reached by URL."""
+
+    url_schemes: tuple[str, ...]
+    """The schemes before ``://``, the preferred one first."""
+
+    def check_url(self, text: str) -> None:
+        """Raises `ArgumentError` for an invalid URL; its message holds no password. Opens no
+        connection."""
+        ...
+
+    def attach(self, choice: SystemChoice) -> AbstractContextManager[Deployment]:
+        """Connects to the server of ``choice.url``; starts and stops nothing."""
+        ...
+
+
+@runtime_checkable
+class HasDefaultPort(Protocol):
+    """Its servers listen at one port by convention, which a URL may leave out."""
+
+    default_port: int
+    """That port, from 1 to 65535."""
+
+
+@runtime_checkable
+class CompletesUrls(Protocol):
+    """Its own clients read parts of an address from the environment, from files, or from the
+    current folder."""
+
+    url_variables: tuple[EnvVar, ...]
+    """The environment variables that they read."""
+
+    def complete_url(self, text: str) -> Resolved:
+        """The URL completed with the values that its clients would use, without adding a password,
+        and the origin of each value. Raises `ArgumentError`. Opens no connection."""
+        ...
+
+
+@runtime_checkable
+class LimitsWaitingByOption(Protocol):
+    """Reached by URL, its first session may already wait for a lock; how long is an option."""
+
+    def waiting_at_most(self, choice: SystemChoice, wait_s: float) -> SystemChoice:
+        """The choice with sessions of which none waits for a lock much longer than this."""
+        ...
+
+
+@runtime_checkable
+class VaryingCapabilities(Protocol):
+    """Some of its options remove capabilities (a storage engine without transactions)."""
+
+    def capabilities_with(self, choice: SystemChoice) -> frozenset[str]:
+        """The subset of `System.capabilities` with these options. Opens no connection."""
+        ...
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Settings of a private server that have a name together (``durable``)."""
+
+    name: str
+    title: str
+    """One line: what they are for, or where they are from."""
+    settings: Mapping[str, str]
+    options: Mapping[str, str] = field(default_factory=dict)
+    """Of the plugin."""
+    option_settings: Mapping[str, str] = field(default_factory=dict)
+    """Option → the server's setting for which it stands: where that is asked for, the option is
+    left out."""
+    durability: str = ""
+    """The class of its commits on any storage that can be written (`assay.contracts.durability`), also
+    where it cannot be measured; empty: it depends on the storage."""
+    printed: Mapping[str, str] = field(default_factory=dict)
+    """Setting as a paper printed it → what stands for it here, of those that have another name
+    today, or none."""
+
+
+@runtime_checkable
+class HasProfiles(Protocol):
+    """It has profiles of settings: ``--set SYSTEM.profile=NAME``."""
+
+    def profiles(self) -> Mapping[str, Profile]:
+        """By name."""
+        ...
+
+
+@runtime_checkable
+class ChecksSettings(Protocol):
+    """Its programs say, without starting a server, whether they take settings."""
+
+    def refuse_settings(self, choice: SystemChoice) -> None:
+        """Raises `ArgumentError` for a setting of a private server that its programs do not know,
+        or a value that they do not take; its hint has the nearest name. Called where the programs
+        are here."""
+        ...
+
+
+class Spelled(NamedTuple):
+    """A setting as a system itself writes it."""
+
+    name: str
+    value: str
+    is_default: bool
+    """Whether it has this value without being asked, on a private server."""
+
+
+@runtime_checkable
+class SpellsSettings(Protocol):
+    """Its settings have several spellings (``16MB``, ``16384kB``), of which it knows one itself."""
+
+    def spelled_settings(self, choice: SystemChoice) -> Sequence[Spelled]:
+        """Each setting of a private server in its one spelling, by which cells are known; as
+        it was given where its programs do not say. Starts no server. Called where the programs
+        are here."""
+        ...
+
+
+@runtime_checkable
+class ReadsDurability(Protocol):
+    """A session can read the settings with which its own transactions commit."""
+
+    def durability_lowered_after(
+        self, deployment: Deployment, statements: Sequence[str]
+    ) -> tuple[str, ...]:
+        """The settings, as they are in a new session that has executed the statements, with which
+        an acknowledged commit can be lost: ``synchronous_commit = off``. Empty where the server
+        does not say. Raises `SystemRefused` where it refuses a statement."""
+        ...
+
+
+@runtime_checkable
+class SessionLimit(Protocol):
+    """A server by URL may have too few free sessions."""
+
+    def refuse_too_many(self, deployment: Deployment, clients: int) -> None:
+        """Raises `SystemRefused` where the server has too few free sessions for the clients."""
+        ...
+
+
+@runtime_checkable
+class Restartable(Protocol):
+    """A private deployment can be restarted on its data directory, or on a copy of it."""
+
+    def settings_of_the_data(self, deployment: Deployment) -> Mapping[str, str]:
+        """The effective settings of the data directory: a copy of it can be used by a server of the
+        same version with the same values of these settings."""
+        ...
+
+
+@runtime_checkable
+class WorksInProcess(Protocol):
+    """It is, or can be, a library in the client's own process."""
+
+    def is_in_process(self, choice: SystemChoice) -> bool:
+        """Whether it is one with the options of the choice (``Deployment.is_embedded``)."""
+        ...
+
+
+@runtime_checkable
+class BoundedInProcess(Protocol):
+    """A library in the client's own process that bounds its memory, so that the process can be
+    limited to a size in which it will not be killed (``--memory``)."""
+
+    def most_memory_bytes(self, choice: SystemChoice, sessions: int) -> int:
+        """The most memory that it takes with so many sessions, the page cache left out."""
+        ...
+
+
+@runtime_checkable
+class TakesRawDevice(Protocol):
+    """Its data can be on a block device without a file system: `ServerDirectory.raw_device`."""
+
+    def check_raw_device(self, choice: SystemChoice) -> None:
+        """Raises `ArgumentError` where it cannot with these options and settings."""
+        ...
+
+
+@runtime_checkable
+class SpreadsSchema(Protocol):
+    """Its nodes learn one after another of a table that is made."""
+
+    def wait_for_schema(self, deployment: Deployment) -> None:
+        """Returns when all nodes know the same tables. Raises `SystemDied` where they do not."""
+        ...
+
+
+@runtime_checkable
+class Sized(Protocol):
+    """It reports the size of its data."""
+
+    def size_on_disk_bytes(self, deployment: Deployment) -> int:
+        """Bytes that the loaded database occupies, including log and catalogue where they are
+        stored with it."""
+        ...
+
+    def data_bytes(self, deployment: Deployment) -> int:
+        """Bytes of the tables and indexes of the deployment's database, without logs and catalogue:
+        the size that a buffer needs to hold them all."""
+        ...
+
+
+@runtime_checkable
+class HasTableFiles(Protocol):
+    """Its tables and indexes have files of their own, beside those of logs and catalogue."""
+
+    def table_files_bytes(self, deployment: Deployment) -> int:
+        """Bytes of these files, with the free space in them."""
+        ...
+
+
+@runtime_checkable
+class LeastSpace(Protocol):
+    """Its tables are not compressed, so that it is known from the rows how much space they need at
+    least."""
+
+    def least_bytes(self, rows: int, text_bytes: int) -> int:
+        """What the tables of these rows need on disk at the least, without indexes. Numbers and
+        times take less than their text."""
+        ...
+
+
+@runtime_checkable
+class LeastServer(Protocol):
+    """It is known what a private server needs at the least, before it holds any rows."""
+
+    least_memory_bytes: int
+    """With a smaller ``--memory`` no server starts, whatever its settings."""
+
+    def least_storage_bytes(self, choice: SystemChoice) -> int:
+        """On a smaller storage its data directory cannot be made."""
+        ...
+
+
+@runtime_checkable
+class BufferSize(Protocol):
+    """It has a buffer for pages of data, whose size can be read."""
+
+    def buffer_bytes(self, deployment: Deployment) -> int | None:
+        """The effective size of the server's buffer in bytes; None: not reported."""
+        ...
+
+
+@runtime_checkable
+class Counters(Protocol):
+    """It has counters of its own."""
+
+    def counters(self, deployment: Deployment) -> Mapping[str, int]:
+        """The server's counters since it was started, as far as it has them:
+        ``buffer_hits`` (pages found in the buffer) and ``buffer_misses`` (read from outside)."""
+        ...
+
+
+@runtime_checkable
+class Sampled(Protocol):
+    """The resource usage of its processes can be read."""
+
+    def sample(self, deployment: Deployment) -> ProcessSample | None:
+        """A sample of the processes of all its nodes; None where they cannot be read (a URL)."""
+        ...
+
+
+@runtime_checkable
+class CrashReport(Protocol):
+    """It reports whether and why it has stopped."""
+
+    def why_it_died(self, deployment: Deployment) -> str | None:
+        """None while every process of it runs; else how one ended, and the end of its log. Asked
+        twice a second while clients work."""
+        ...
+
+
+@runtime_checkable
+class WaitsForSpace(Protocol):
+    """On a full storage it may wait until space is freed, instead of reporting an error."""
+
+    def why_waiting(self, directory: ServerDirectory) -> str | None:
+        """What its programs have logged of such a wait; None: nothing. Asked once a second while
+        the storage of a private server is full."""
+        ...
+
+
+@runtime_checkable
+class OwnClient(Protocol):
+    """It has a command-line client that reads SQL."""
+
+    def client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
+        """The program as (argument list, environment); it reads SQL on standard input."""
+        ...
+
+
+@runtime_checkable
+class NativeClient(Protocol):
+    """Its command-line client can be one of many clients of a test."""
+
+    def native_client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
+        """As `OwnClient.client_command`: the client runs the address's session statements, then
+        writes a line for each row, and nothing else. No password is among the arguments."""
+        ...
+
+
+@runtime_checkable
+class OwnDump(Protocol):
+    """It has a program that writes a database as SQL, which its `OwnClient` reads again."""
+
+    def dump_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
+        """The program as (argument list, environment); it writes the tables with their rows to
+        standard output, as of one instant where the tables have transactions. Raises
+        `SystemMissing`."""
+        ...
+
+
+@runtime_checkable
+class Quiesced(Protocol):
+    """It can be asked to bring its files into a state in which a copy of them, taken at one
+    instant, holds every transaction that was acknowledged."""
+
+    def quiesced(self, deployment: Deployment) -> AbstractContextManager[None]:
+        """While the block runs, its files are in that state. It opens a session of its own, and
+        may let other sessions wait."""
+        ...
+
+
+@dataclass(frozen=True)
+class Found:
+    """The programs or the library of a system, as they are here."""
+
+    version: str
+    """As they say it themselves."""
+    place: str
+    """Their file or folder, or what else a person would look for."""
+
+
+@runtime_checkable
+class Findable(Protocol):
+    """Whether it is on this machine can be seen without starting it."""
+
+    def find(self) -> Found:
+        """What `System.provision` would start. Raises `SystemMissing`, whose hint says how to get
+        it."""
+        ...
+
+
+@runtime_checkable
+class SeveralVersions(Protocol):
+    """Several versions of its programs can be on this machine."""
+
+    chosen_by: EnvVar
+    """The environment variable that names the programs to use."""
+
+
+@runtime_checkable
+class NeedsLibrary(Protocol):
+    """Its sessions need a library or a Python module on this machine, also where the server is
+    reached by URL."""
+
+    def insist_on_library(self) -> None:
+        """Raises `SystemMissing` where it is not here; its hint says how to get it."""
+        ...
+
+
+@runtime_checkable
+class Installable(Protocol):
+    """Its programs can be brought into the user's cache folder, by ``assay install``."""
+
+    installable_version: str
+    """The version that is installed where none is named."""
+    install_source: str
+    """One sentence for people: what is downloaded through which package client, and how large it
+    is."""
+    install_bytes: int
+    """Free space that the installation needs, temporary files included."""
+
+    def install(self, version: str, prefix: Prefix, report: Report) -> None:
+        """Fills ``prefix.folder``, which becomes ``prefix.becomes``; says what it does by
+        ``report``. What it leaves there on an error or an interruption is removed.
+
+        Raises `ArgumentError` for a version that cannot be had, and
+        `assay.provision.install.client.InstallFailed` where the package client does not bring it.
+        """
+        ...
+
+    def find_in(self, folder: Path) -> Found:
+        """What `install` left in a folder; its place is what `SeveralVersions.chosen_by` can name.
+        Raises `SystemUnderTestError` that says what is missing for a run."""
+        ...
+
+
+IN_THE_TESTS = "against a server in the tests"
+NOT_VERIFIED = "not verified against a server"
+
+
+@runtime_checkable
+class Verified(Protocol):
+    """It says how far it was tried."""
+
+    verified: str
+    """`IN_THE_TESTS`, or `NOT_VERIFIED`: written from documentation, and never run against the
+    real thing."""
+
+
+@runtime_checkable
+class AlsoCalled(Protocol):
+    """It is known by other names too, which are answered with its name."""
+
+    also_called: tuple[str, ...]
+    """In lower case. Not those that are spelled much like its name: these are found anyway."""
+
+
+ABILITIES: tuple[type, ...] = (
+    AlsoCalled,
+    ChecksSettings,
+    ReachedByUrl,
+    LimitsWaitingByOption,
+    VaryingCapabilities,
+    HasDefaultPort,
+    CompletesUrls,
+    SpellsSettings,
+    ReadsDurability,
+    SessionLimit,
+    Restartable,
+    WorksInProcess,
+    BoundedInProcess,
+    TakesRawDevice,
+    SpreadsSchema,
+    Sized,
+    LeastSpace,
+    LeastServer,
+    BufferSize,
+    Counters,
+    Sampled,
+    CrashReport,
+    WaitsForSpace,
+    OwnClient,
+    NativeClient,
+    OwnDump,
+    Quiesced,
+    Findable,
+    SeveralVersions,
+    NeedsLibrary,
+    Installable,
+    Verified,
+)
+
+
+def capabilities_of(system: System, choice: SystemChoice) -> frozenset[str]:
+    """The capabilities of the system with the options of ``choice``."""
+    if isinstance(system, VaryingCapabilities):
+        return system.capabilities_with(choice)
+    return system.capabilities

@@ -1,0 +1,106 @@
+"""The contract of a system under test, and the values it uses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from assay.contracts.deployment import Deployment, StorageFacts
+from assay.contracts.dialects.protocol import Dialect
+from assay.contracts.experiment import SystemChoice
+from assay.contracts.option_spec import OptionSpec
+
+__all__ = ["OptionSpec", "ProcessSample", "ServerDirectory", "System"]
+
+
+@dataclass(frozen=True)
+class ServerDirectory:
+    """The directories of a private server: created, owned and removed by ``provision``."""
+
+    root: Path
+    """Everything below is the server's; removed at teardown."""
+    data: Path
+    """The data directory, on the storage under test. Does not exist yet."""
+    run: Path
+    """Socket, pid file, log; a short path, because socket paths end at 107 bytes. Exists."""
+    storage: StorageFacts
+    raw_device: Path | None = None
+    """A block device without a file system, for a system that has the ability `TakesRawDevice`;
+    the servers' user may read and write it."""
+    control_groups: tuple[Path, ...] = ()
+    """Folders of control groups that every process of the server joins before its program begins:
+    they hold the limits of its storage, memory and processors."""
+
+    @property
+    def plain_root(self) -> Path:
+        """`root` by another path, of letters, digits and slashes alone: a symbolic link in `run`.
+        For programs that split paths at blanks or colons."""
+        return self.run / "root"
+
+
+@dataclass(frozen=True)
+class ProcessSample:
+    """The server's processes at one instant."""
+
+    processes: int
+    threads: int
+    resident_bytes: int
+    """Resident memory, summed; shared pages count once where the kernel reports it (PSS)."""
+    virtual_bytes: int
+    open_files: int | None
+    """Open handles of files inside the data directory, summed over processes: a file that is open
+    twice counts twice; None: the directory is not known, or closed to us, so that none could be
+    counted."""
+    cpu_ns: int
+    """User and system time since each process began, summed."""
+    read_bytes: int | None
+    """From storage, without the page cache; None where the kernel does not allow reading it."""
+    files: int | None = None
+    """How many different files these handles are of; None: not counted."""
+    handles: Mapping[str, int] = field(default_factory=dict)
+    """Handles of each of these files, by its path inside the data directory."""
+    pids: tuple[int, ...] = ()
+    """The numbers of these processes; empty: not known, so that other programs' CPU time is not
+    known either."""
+
+
+class System(Protocol):
+    """The members that every system under test has; optional abilities are in
+    `assay.contracts.systems.abilities`. Built-in systems and those of other packages are found in the same
+    way, by the entry-point group ``assay.systems``."""
+
+    name: str
+    """As in ``--on``; lower case."""
+    dialect: Dialect
+    """How its statements are spelled; `assay.dialects.minimal` is a base for few abilities."""
+    driver: str
+    """Name of the engine's driver."""
+    capabilities: frozenset[str]
+    """Names of `assay.contracts.capabilities.CAPABILITIES`, which tests may need."""
+    option_specs: tuple[OptionSpec, ...]
+    """Options of the plugin, not settings of the server: ``--on 'mydb[engine=x]'``."""
+
+    def check(self, choice: SystemChoice) -> None:
+        """Raises `ArgumentError` for invalid options and settings, as far as they can be checked
+        without the server, and for a machine (``choice.machine``) on which it would not work with
+        them. Opens no connection."""
+        ...
+
+    def provision(
+        self, choice: SystemChoice, directory: ServerDirectory, *, connections: int | None
+    ) -> AbstractContextManager[Deployment]:
+        """Starts a private deployment and stops it again, also after errors and signals.
+
+        Where ``directory.data`` does not exist, it is initialised. Where it does, it was written by
+        this system and shut down cleanly, or is a copy: the server is started on it unchanged, with
+        its data.
+
+        ``connections`` is how many sessions the run needs, besides a few of Assay's own; None keeps
+        the server's default limit.
+
+        Raises `SystemMissing` (its hint names the packages), `SystemRefused`, `SystemDied`.
+        """
+        ...

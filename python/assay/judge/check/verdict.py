@@ -1,0 +1,197 @@
+"""Takes an observation and its checks; returns the reason why the run failed, or none."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
+from types import MappingProxyType
+
+from assay.contracts.observation import (
+    BackupReport,
+    ErrorReport,
+    NativeClientsReport,
+    Observation,
+    OtherReport,
+    Outcomes,
+    SpaceReuseReport,
+    UpdateReport,
+)
+from assay.errors import RESOURCES, readable, says_disk_is_full
+from assay.judge.check.answers import Check
+from assay.text import units
+
+_ENDED = {
+    "refused": "not every client could connect",
+    "lost": "the server disconnected during the run",
+    "all clients failed": "every client failed",
+    "interrupted": "interrupted",
+}
+_NO_FIXES: Mapping[str, str] = MappingProxyType({})
+
+
+LOSSES = frozenset({"lost connection", "connection refused"})
+"""Classes of errors of a server that cannot be reached."""
+CONFLICTS = frozenset({"serialization", "deadlock"})
+"""Classes of errors of concurrent transactions."""
+_CONFLICT = "serialization or deadlock"
+_FIXES: Mapping[str, str] = {
+    **dict.fromkeys(
+        CONFLICTS, "--retries 1000, or a setting of the system by which fewer of them are refused"
+    ),
+    "too many connections": "fewer --clients, or a higher limit of connections in the server",
+    "permission": "grant this user what the statement needs, or name another user in the URL, or "
+    "a server that takes writes",
+}
+"""Class of errors → its fix, where the dialect knows none of the code."""
+MOST_CONFLICTS = 0.10
+"""Share of the transactions that may end by conflicts where these are counted, as in pgbench: with
+more of them the throughput is not that of the script."""
+
+
+def why_failed(
+    observation: Observation | OtherReport,
+    checks: Sequence[Check],
+    died: str | None,
+    *,
+    counted: Set[str] = frozenset(),
+    reconnect_timeout_s: float | None = None,
+    fixes: Mapping[str, str] = _NO_FIXES,
+) -> str | None:
+    """One sentence with the most direct cause; ``died`` is the system's own reason for its end.
+
+    ``counted``: classes of errors that are counted and do not fail the run: losses where clients
+    reconnect, conflicts of an ad hoc script, as in pgbench. ``reconnect_timeout_s``: for how long
+    clients that lost their sessions tried to reconnect; None: they did not.
+    ``fixes``: those that the dialect knows, by the error's code.
+    """
+    if died is not None:
+        return died
+    if isinstance(observation, UpdateReport):
+        is_right = observation.equals_fresh_load
+        return None if is_right else "after the update the tables differ from a fresh load"
+    if isinstance(observation, BackupReport):
+        return _why_backup_failed(observation)
+    if isinstance(observation, SpaceReuseReport):
+        is_right = observation.equals_load
+        return None if is_right else "the rows that were inserted again differ from those loaded"
+    if isinstance(observation, NativeClientsReport):
+        return _why_native_clients_failed(observation)
+    if not isinstance(observation, Observation):
+        return None
+    first = _first_error(observation, counted, fixes)
+    if (ended := _ended(observation, reconnect_timeout_s)) is not None:
+        return f"{ended}{first}"
+    wrong = [check for check in checks if check["ok"] is False]
+    if wrong:
+        return f"wrong answers: {wrong_answers(wrong)}"
+    outcomes = observation.outcomes
+    is_counted = all(error.class_ in counted for error in observation.errors)
+    if outcomes.lost and not is_counted:
+        classes = by_class(observation.errors)
+        return f"{_lost(outcomes)}{f' ({classes})' if ', ' in classes else ''}{first}"
+    classes_found = {error.class_ for error in observation.errors}
+    conflicts = classes_found <= CONFLICTS and outcomes.lost > MOST_CONFLICTS * outcomes.scheduled
+    if outcomes.lost and conflicts:
+        share = units.percent(outcomes.lost / outcomes.scheduled)
+        return f"{_lost(outcomes)}, {share} of all{first}"
+    return None
+
+
+def by_class(errors: Sequence[ErrorReport]) -> str:
+    """``419 serialization or deadlock, 185 data``: the errors after which a transaction was not
+    tried again, the most frequent first; empty: there are none."""
+    both = {error.class_ for error in errors} >= CONFLICTS
+    ended: Counter[str] = Counter()
+    for error in errors:
+        is_one_of_two = both and error.class_ in CONFLICTS
+        ended[_CONFLICT if is_one_of_two else error.class_] += error.count - error.retried
+    return ", ".join(f"{count} {name}" for name, count in ended.most_common() if count > 0)
+
+
+def _why_native_clients_failed(report: NativeClientsReport) -> str | None:
+    if report.failed:
+        return f"{report.failed} of {report.clients} client programs failed: {report.first_error}"
+    if report.wrong:
+        return (
+            f"{report.wrong} of {report.clients} client programs returned another number of rows "
+            f"than the {report.expected_rows} expected"
+        )
+    if report.outputs > 1:
+        return f"the client programs were answered in {report.outputs} different ways"
+    return None
+
+
+def _why_backup_failed(report: BackupReport) -> str | None:
+    if not report.equals_source:
+        return "the restored tables differ from those that were backed up"
+    if report.lost_writes:
+        return f"{report.lost_writes} acknowledged writes are not in the backup"
+    return None
+
+
+def _lost(outcomes: Outcomes) -> str:
+    """``9 transactions failed, 1 unknown``: each under the word of its outcome."""
+    failed, unknown = outcomes.failed, outcomes.unknown
+    if not failed:
+        return f"the outcome of {units.counted(unknown, 'transaction')} is unknown"
+    return f"{units.counted(failed, 'transaction')} failed" + (
+        f", {unknown} unknown" if unknown else ""
+    )
+
+
+def _ended(observation: Observation, reconnect_timeout_s: float | None) -> str | None:
+    """How the run ended; None where it ended as planned."""
+    ended = _ENDED.get(observation.ended_by)
+    if observation.ended_by == "lost" and reconnect_timeout_s is not None:
+        tried_s = observation.outages[-1].lasted_ns / 1e9 if observation.outages else 0
+        times = observation.reconnects
+        before = f" after {units.counted(times, 'reconnect')}" if times else ""
+        again = " again" if times else ""
+        return (
+            f"{ended}{before}, and no client reconnected{again} in {tried_s:.1f} s (they try until "
+            f"the end of the run, for at most {reconnect_timeout_s:g} s)"
+        )
+    unfinished = observation.unfinished
+    if (
+        observation.ended_by != "all clients failed"
+        or unfinished is None
+        or unfinished.transactions < len(observation.client_ends)
+    ):
+        return ended
+    if unfinished.is_deaf:
+        return "the server does not answer, and it opens no session"
+    return "the last transaction of every client did not end"
+
+
+def is_out_of_space(observation: Observation | OtherReport, died: str | None) -> bool:
+    """Whether the reason is a full disk or another resource that ran out, which is neither the
+    system's fault nor the workload's. What is known of a death counts alone: a disk that is gone
+    gives the same errors as a full one."""
+    if died is not None:
+        return says_disk_is_full(died)
+    errors = observation.errors if isinstance(observation, Observation) else ()
+    return any(error.class_ == RESOURCES for error in errors)
+
+
+def wrong_answers(wrong: Sequence[Check]) -> str:
+    """The first three, each with the rows it returned."""
+    named = ", ".join(f"{_answer(check)} ({check['note']})" for check in wrong[:3])
+    return named + (f" and {len(wrong) - 3} more" if len(wrong) > 3 else "")
+
+
+def _answer(check: Check) -> str:
+    """``a returned 2 rows``; of a query that was refused ``a failed``."""
+    found = check["found"]
+    if found is None:
+        return f"{check['id']} failed"
+    return f"{check['id']} returned {found} {'row' if found == 1 else 'rows'}"
+
+
+def _first_error(observation: Observation, counted: Set[str], fixes: Mapping[str, str]) -> str:
+    every = observation.errors
+    errors = [error for error in every if error.class_ not in counted] or every
+    if not errors:
+        return ""
+    first = errors[0]
+    fix = fixes.get(first.code) or _FIXES.get(first.class_)
+    return f": {first.class_}: {readable(first.message)}" + (f"; fix: {fix}" if fix else "")

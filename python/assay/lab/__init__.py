@@ -1,0 +1,1 @@
+"""Takes an experiment; executes all stages of each run, and keeps the outcome."""

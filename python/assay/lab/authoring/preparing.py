@@ -1,0 +1,109 @@
+"""Takes a workload and a system that is up; creates the tables there and has every statement
+prepared; returns what the system refuses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from assay.drive.transactions import observe
+from assay.errors import AssayError, ExperimentError, RunFailed, ScriptError, SystemRefused
+from assay.lab.authoring.problems import document_for
+from assay.load.mark import refuse_foreign_tables
+from assay.load.tables import drop, schema, views
+from assay.provision.engine.session import session
+from assay.provision.running import RunningSystem
+from assay.registry import WORKLOAD_FILE
+from assay.workload.values import Script, Workload
+
+_PLACE = re.compile(r"preparing the statement at (?P<path>.*):(?P<line>\d+):(?P<column>\d+): ")
+_MOST = 50
+"""Statements of one script that are refused."""
+_HEAD = "\\if 0\n"
+"""Its statements are prepared and none is executed."""
+
+
+def refused_statements(workload: Workload, running: RunningSystem) -> Iterator[AssayError]:
+    """Tables are made with the defaults of all parameters, and dropped at the end."""
+    dialect, deployment = running.system.dialect, running.deployment
+    tables = workload.tables_for({}, dialect.language)
+    if not deployment.is_private:
+        refuse_foreign_tables(deployment, dialect, tables)
+    try:
+        drop(deployment, dialect, tables)
+        try:
+            with session(deployment.address) as opened:
+                statements = schema(dialect, tables, deployment)
+                statements += [one for table in tables for one in dialect.create_indexes(table)]
+                for table in tables:
+                    statements += dialect.add_foreign_keys(table, deployment.options)
+                statements += views(dialect, tables)
+                for statement in statements:
+                    opened.execute(statement)
+        except (SystemRefused, RunFailed) as error:
+            yield ExperimentError(
+                f"{deployment.label} refuses a table or a view: {error.message}",
+                file=workload.folder / WORKLOAD_FILE,
+                hint=error.hint,
+            )
+            return
+        if "prepared statements" in running.system.capabilities:
+            for script in scripts_of(workload, running):
+                yield from _refused(workload, script, running)
+    finally:
+        drop(deployment, dialect, tables)
+
+
+def scripts_of(workload: Workload, running: RunningSystem) -> list[Script]:
+    """The scripts and checks that have a text for the system."""
+    dialect = running.system.dialect
+    spoken = [
+        workload.script_for(one, dialect)
+        for one in workload.scripts
+        if workload.is_spoken(one, dialect)
+    ]
+    return [*spoken, *workload.checks_for(dialect)]
+
+
+def _refused(workload: Workload, script: Script, running: RunningSystem) -> Iterator[AssayError]:
+    """One error for each statement that is refused: it is left out, and the rest tried again."""
+    text = script.text
+    for _ in range(_MOST):
+        guarded = Script(script.name, script.path, f"{_HEAD}{text.rstrip()}\n\\endif\n")
+        document = document_for(workload, guarded, running.system.dialect)
+        try:
+            observe(running.deployment, document)
+            return
+        except ScriptError:
+            return  # what follows a statement that was left out
+        except (RunFailed, SystemRefused) as error:
+            place = _PLACE.search(error.message)
+            if place is None:
+                raise
+            line, column = int(place["line"]) - 1, int(place["column"])
+            yield ScriptError(
+                f"{running.deployment.label} refuses the statement: "
+                + error.message[place.end() :],
+                file=Path(workload.folder) / script.path,
+                line=line,
+                column=column,
+                hint=_hint(error),
+            )
+            text = _without(text, line, column)
+
+
+def _hint(error: AssayError) -> str:
+    own = error.hint or ""
+    if "--protocol" in own:
+        return "the name of a table or column; if a script itself creates it, this is no mistake"
+    return own or "correct it, or spell it for this system in overrides/DIALECT/"
+
+
+def _without(text: str, line: int, column: int) -> str:
+    """The text without the statement that begins there; all other lines stay where they are."""
+    lines = text.splitlines(keepends=True)
+    before = "".join(lines[: line - 1]) + lines[line - 1][: column - 1]
+    rest = "".join(lines[line - 1 :])[column - 1 :]
+    statement, _, after = rest.partition(";")
+    return before + "\n" * statement.count("\n") + after

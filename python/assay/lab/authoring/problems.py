@@ -1,0 +1,126 @@
+"""Takes a workload folder; returns the workload, as far as it can be read, and every mistake in its
+files: each with its place and its fix."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from assay import _engine, registry
+from assay.contracts.dialects.protocol import Dialect
+from assay.drive.document import begins
+from assay.drive.query import document_of
+from assay.errors import AssayError, YouError
+from assay.lab.authoring.left_out import Reading
+from assay.provision.engine.session import as_ours
+from assay.report import check_declarations
+from assay.text.files.toml_file import SECTION
+from assay.workload import reader
+from assay.workload.parameters import Scalar
+from assay.workload.unused_parameters import unused_parameters
+from assay.workload.values import Script, Workload
+
+Read = TypeVar("Read")
+_MOST = 200
+"""Mistakes that are listed; a folder with more is something else."""
+
+
+@dataclass
+class Examined:
+    """What is wrong with a workload folder."""
+
+    problems: list[AssayError] = field(default_factory=list)
+    workload: Workload | None = None
+    """Without what is wrong; None: it cannot be read."""
+    is_whole: bool = True
+    """Whether everything was examined: a mistake may hide others."""
+
+
+@contextmanager
+def examined(name_or_path: str) -> Iterator[Examined]:
+    """Everything that can be said of the folder without a run. Inside, `Examined.workload` can be
+    used: its files are links in a temporary folder."""
+    folder = registry.workload_folder(name_or_path)
+    with tempfile.TemporaryDirectory(prefix="assay-check-") as temporary:
+        reading = Reading(folder, Path(temporary))
+        found = Examined()
+        token = SECTION.set(reading.section_class())
+        try:
+            found.workload = _without_mistakes(
+                found, reading, lambda: reader.read(str(reading.copy))
+            )
+            if (workload := found.workload) is not None:
+                _without_mistakes(found, reading, lambda: check_declarations(workload))
+                found.problems += _of_scripts(workload)
+                found.problems += unused_parameters(workload)
+        finally:
+            SECTION.reset(token)
+        for problem in found.problems:
+            problem.message = problem.message.replace(str(reading.copy), str(folder))
+        yield found
+
+
+def _without_mistakes(found: Examined, reading: Reading, read: Callable[[], Read]) -> Read | None:
+    """What is read once all that is wrong is left out."""
+    while len(found.problems) < _MOST:
+        try:
+            return read()
+        except YouError as error:
+            complaint = reading.complaint_of(error)
+            if complaint is None or not reading.follows(error, complaint):
+                found.problems.append(error)
+            if complaint is None or not reading.leave_out(complaint):
+                break
+    found.is_whole = False
+    return None
+
+
+def document_for(workload: Workload, script: Script, dialect: Dialect) -> dict[str, Any]:
+    """The engine's document of one script alone, with the parameters of the first test that runs
+    it, at their defaults."""
+    tests = [test for test in workload.tests.values() if script.name in test.named_scripts]
+    parameters: dict[str, Scalar] = {}
+    # A script may know by its name how many rows it must find.
+    variables: dict[str, Any] = dict.fromkeys(workload.scripts)
+    for test in tests[:1]:
+        parameters |= {name: levels[0] for name, levels in test.defaults.items()}
+        for step in test.steps:
+            variables |= step.own_variables
+    variables |= {"clients": 1, **workload.with_defaults(parameters)}
+    document = document_of(script, variables, workload.identifiers_for(parameters), dialect)
+    return {**document, "begins": begins(dialect)}
+
+
+def _of_scripts(workload: Workload) -> Iterator[AssayError]:
+    """Of each script, check and override the first mistake that the compiler finds."""
+    for script, dialect in _texts(workload):
+        try:
+            _engine.script_warnings(json.dumps(document_for(workload, script, dialect)))
+        except _engine.EngineError as error:
+            if error.file:
+                error.file = str(workload.folder / error.file)
+            yield as_ours(error)
+        except YouError as error:  # of a parameter or a constant: of all scripts
+            yield error
+            return
+
+
+def _texts(workload: Workload) -> Iterator[tuple[Script, Dialect]]:
+    """Every text, with a dialect whose language it is in."""
+    dialects = registry.dialects()
+    first = workload.default_system
+    preferred = [registry.system(first).dialect] if first else []
+
+    def of(word: str) -> Dialect:
+        spoken = [one for one in (*preferred, *dialects.values()) if one.language == word]
+        return dialects[word] if word in dialects else spoken[0]
+
+    for script in (*workload.scripts.values(), *workload.checks.values()):
+        yield script, of(script.language or "sql")
+    for (word, _), script in workload.overrides.items():
+        yield script, of(word)

@@ -1,0 +1,58 @@
+"""The contract of a way to make a backup, and the values it uses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from assay.contracts.dialects.protocol import Table
+from assay.contracts.systems.protocol import ServerDirectory, System
+from assay.errors import Bug
+from assay.experiment import StorageChoice, SystemChoice
+from assay.lab.backup.meanwhile import Meanwhile
+from assay.lab.pool import PooledSystem
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is backed up."""
+
+    pooled: PooledSystem
+    tables: tuple[Table, ...]
+    """All that its database holds."""
+    folder: Path
+    """Where the backup goes; it does not exist before."""
+
+    @property
+    def directory(self) -> ServerDirectory:
+        found = self.pooled.directory
+        if found is None:
+            raise Bug(f"{self.pooled.deployment.label} is not a private server")
+        return found
+
+
+@dataclass(frozen=True)
+class Made:
+    """A backup."""
+
+    size_bytes: int
+    shares_blocks: bool
+
+
+class Way(Protocol):
+    def why_refused(
+        self, system: System, choice: SystemChoice, storage: StorageChoice
+    ) -> str | None:
+        """Why the system on that storage cannot be backed up in this way, as far as that is known
+        before it is started; None: it can."""
+        ...
+
+    def make(self, subject: Subject, meanwhile: Meanwhile) -> Made:
+        """Makes the backup while the clients of ``meanwhile`` work."""
+        ...
+
+    def restore(self, subject: Subject) -> int:
+        """Takes the data away, then brings them back and the system up. Returns when the second
+        began (``time.monotonic_ns``)."""
+        ...

@@ -1,0 +1,150 @@
+"""Transactions are atomic and isolated, and conflicts end with an error that can be retried."""
+
+from __future__ import annotations
+
+from assay import _engine
+from assay.contracts.dialects.protocol import Column, SingleRows, Table
+from assay.lab.conformance.concurrent import Transaction, run_at_once
+from assay.lab.conformance.failures import NotMet
+from assay.lab.conformance.requirement import requirement
+from assay.lab.conformance.subject import Refusal, Subject, insist_on_class, refused
+
+_NEEDS = ("tables", "stored rows", "transactions")
+_TRY_AGAIN = ("deadlock", "serialization")
+
+
+def _table(subject: Subject, name: str, rows: int) -> tuple[Table, SingleRows]:
+    """A table of rows whose value is 0, and the dialect that changes them."""
+    dialect = subject.dialect
+    assert isinstance(dialect, SingleRows)
+    table = subject.made(name, Column("value", "int"))
+    subject.load(table, [(number, 0) for number in range(1, rows + 1)])
+    return table, dialect
+
+
+@requirement(*_NEEDS, spellings=(SingleRows,))
+def what_is_rolled_back_has_no_effect(subject: Subject) -> None:
+    table, rows = _table(subject, "rolled_back", 1)
+    dialect = subject.dialect
+    changes = [rows.insert_row(table, ["2", "2"]), rows.update_row(table, "value", "7", "id", "1")]
+    subject.execute(*dialect.begin(), *changes, *dialect.rollback())
+    _insist_on(subject, table, [("1", "0")])
+    subject.execute(*dialect.begin(), *changes)  # the session ends in its transaction
+    _insist_on(subject, table, [("1", "0")])
+    subject.execute(*dialect.begin(), *changes, *dialect.commit())
+    _insist_on(subject, table, [("1", "7"), ("2", "2")])
+
+
+@requirement(*_NEEDS, spellings=(SingleRows,))
+def what_is_not_committed_is_not_seen(subject: Subject) -> None:
+    table, rows = _table(subject, "not_seen", 1)
+    with subject.session() as writer:
+        for statement in [*subject.dialect.begin(), rows.insert_row(table, ["2", "2"])]:
+            writer.execute(statement)
+        subject.insist_on_count(table, 1)
+        for statement in subject.dialect.commit():
+            writer.execute(statement)
+        subject.insist_on_count(table, 2)
+
+
+@requirement(*_NEEDS, "unique keys", spellings=(SingleRows,))
+def a_transaction_with_an_error_can_be_rolled_back(subject: Subject) -> None:
+    table, rows = _table(subject, "with_error", 1)
+    with subject.session() as opened:
+        for statement in [*subject.dialect.begin(), rows.insert_row(table, ["2", "2"])]:
+            opened.execute(statement)
+        again = refused(opened, rows.insert_row(table, ["1", "1"]))
+        insist_on_class(again, "constraint")
+        for statement in subject.dialect.rollback():
+            opened.execute(statement)
+        opened.execute(rows.insert_row(table, ["3", "3"]))
+    _insist_on(subject, table, [("1", "0"), ("3", "3")])
+
+
+@requirement(*_NEEDS, spellings=(SingleRows,))
+def of_two_that_wait_for_each_other_one_gives_way(subject: Subject) -> None:
+    """Both update two rows, in opposite order. What has not to wait may also commit both; or, where
+    a conflict is refused at once, refuse both, of which each can be tried again."""
+    table, rows = _table(subject, "deadlock", 2)
+
+    def update(value: int, keys: tuple[int, int]) -> Transaction:
+        first, second = (rows.update_row(table, "value", f"{value}", "id", f"{k}") for k in keys)
+        return Transaction([*subject.dialect.begin(), first], [second, *subject.dialect.commit()])
+
+    refusals = run_at_once(subject, [update(10, (1, 2)), update(20, (2, 1))])
+    if all(one is not None and one.error_class == "serialization" for one in refusals):
+        refusals = run_at_once(subject, [update(10, (1, 2))])
+    _insist_that_one_commits(refusals)
+    found = {value for _, value in subject.rows(table)}
+    if len(found) != 1 or "0" in found:
+        raise NotMet(f"expected both values of one transaction, found {sorted(map(str, found))}")
+
+
+@requirement(*_NEEDS, "isolation levels", spellings=(SingleRows,), isolation_level="serializable")
+def serializable_transactions_have_an_order(subject: Subject) -> None:
+    """Each reads both rows and then changes the one that the other leaves: in no order would both
+    have found zeros."""
+    table, rows = _table(subject, "serializable", 2)
+    dialect = subject.dialect
+    read = dialect.read_all(table.name, ["id", "value"])
+
+    def change(key: int) -> Transaction:
+        update = rows.update_row(table, "value", "1", "id", f"{key}")
+        return Transaction([*dialect.begin_at("serializable"), read], [update, *dialect.commit()])
+
+    _insist_that_one_commits(run_at_once(subject, [change(1), change(2)]))
+    if [value for _, value in subject.rows(table)] == ["1", "1"]:
+        raise NotMet("both have committed, and each has read what was before the other")
+
+
+@requirement(*_NEEDS, "isolation levels")
+def every_isolation_level_can_be_asked_for(subject: Subject) -> None:
+    dialect = subject.dialect
+    table = subject.made("levels", Column("value", "int"))
+    read = subject.question(table)
+    for level in dialect.isolation_levels:
+        subject.execute(*dialect.session_isolation(level), read)
+        subject.execute(*dialect.begin_at(level), read, *dialect.commit())
+
+
+@requirement(*_NEEDS, "read only sessions", spellings=(SingleRows,))
+def a_read_only_session_changes_nothing(subject: Subject) -> None:
+    table, rows = _table(subject, "read_only", 1)
+    dialect = subject.dialect
+    with subject.session() as opened:
+        for statement in dialect.session_read_only():
+            opened.execute(statement)
+        opened.execute(subject.question(table))
+        try:
+            opened.execute(rows.insert_row(table, ["2", "2"]))
+        except _engine.EngineError as error:
+            if error.code not in dialect.read_only_codes:
+                known = ", ".join(dialect.read_only_codes)
+                raise NotMet(f"expected an error {known}, found {error.code}: {error}") from error
+        else:
+            raise NotMet("it has inserted a row")
+    subject.insist_on_count(table, 1)
+
+
+def _insist_on(subject: Subject, table: Table, expected: list[tuple[str, str]]) -> None:
+    if (found := subject.rows(table)) != expected:
+        raise NotMet(f"expected the rows {expected}, found {found}")
+
+
+def _insist_that_one_commits(refusals: list[Refusal | None]) -> None:
+    for refusal in refusals:
+        if refusal is not None:
+            insist_on_class(refusal, *_TRY_AGAIN)
+    if None not in refusals:
+        raise NotMet("neither of the two has committed")
+
+
+REQUIREMENTS = (
+    what_is_rolled_back_has_no_effect,
+    what_is_not_committed_is_not_seen,
+    a_transaction_with_an_error_can_be_rolled_back,
+    of_two_that_wait_for_each_other_one_gives_way,
+    serializable_transactions_have_an_order,
+    every_isolation_level_can_be_asked_for,
+    a_read_only_session_changes_nothing,
+)

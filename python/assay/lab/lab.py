@@ -1,0 +1,323 @@
+"""Takes an experiment; runs all its stages and returns the `ExperimentResult`."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from assay import __version__, _engine
+from assay.drive import transaction_log
+from assay.drive.read_only import may_commit
+from assay.errors import (
+    ArgumentError,
+    AssayError,
+    RunFailed,
+    SystemUnderTestError,
+)
+from assay.experiment import Experiment
+from assay.judge import judge_run
+from assay.lab.pool import Pool
+from assay.lab.preflight import Preflight, preflight, refuse_missing
+from assay.lab.progress import Progress
+from assay.lab.repeating import Repeating
+from assay.lab.resuming import Begun, Request, begin, continued_runs
+from assay.lab.small_storages import refuse_smaller_than_before
+from assay.lab.steps import take_all
+from assay.lab.steps.context import Context, Known
+from assay.lab.steps.optional_levels import plan_here
+from assay.load.loading import DEFAULT, Loading
+from assay.load.row_sources.protocol import ExperimentRows, ReadsFiles, opened
+from assay.plan import Cell, Plan, PlannedRun, only
+from assay.plan.content import Content, content_of
+from assay.plan.forecast import Forecast, LeftToDo, TimeNeeded
+from assay.plugin_failures import plugin_failures
+from assay.probe.first_use import FirstUse
+from assay.provision.disk.full_storage import name_full_storage
+from assay.provision.install.in_use import in_use
+from assay.provision.limits import client_group, client_memory
+from assay.provision.undo.leftovers import clear_leftovers
+from assay.record import EndState, Store
+from assay.record.machine import machine
+from assay.record.run_ends import REFUSED, RunEnd, exit_status
+from assay.text.reasons import with_more
+from assay.text.units import counted
+from assay.workload.ad_hoc_script import workload_of
+from assay.workload.values import Workload
+
+BEGINS_ANEW = Request()
+NOT_PROBED = FirstUse()
+
+
+@dataclass(frozen=True)
+class ExperimentResult:
+    """The result of `run`: the number of the experiment in the record, and how its runs ended."""
+
+    experiment_id: int
+    ended: Mapping[int, RunEnd]
+    """Position of each run that has ended → how."""
+    rescue: Path | None = None
+    """The file that holds the runs where the record was locked for too long, or lost."""
+
+    @property
+    def exit_code(self) -> int:
+        found = exit_status(self.ended.values())
+        return found or (SystemUnderTestError.exit_code if self.rescue else 0)
+
+
+@plugin_failures()
+def run(
+    experiment: Experiment,
+    *,
+    records: Path,
+    progress: Progress,
+    loading: Loading = DEFAULT,
+    request: Request = BEGINS_ANEW,
+    first_use: FirstUse = NOT_PROBED,
+) -> ExperimentResult:
+    """Runs an experiment, from the question to the record.
+
+    1. Read the workload, plan every run, compile every script and row expression; look for the
+       systems and storages of the runs, for enough room for their data, and for enough threads and
+       open files for their clients.
+    2. Read the input data. The user's mistakes are reported up to here. Remove what a process that
+       was killed has left behind.
+    3. Record the plan, before anything is started; or find it in the record, where the last
+       experiment of the same file is unfinished.
+
+    Then for each run that has not ended, in its order:
+
+    4. Provision: make the storage, probe it if this is its first use,
+       start the system on it, and measure the durability of its commits if this is its first use
+       there. A run whose test needs what the system lacks is refused instead, which is not a
+       failure.
+    5. Take the steps that its test declares, in order (`assay.lab.steps`). Most tests have two: load
+       (fill the system with the data set and count it) and drive (bring the caches into the state
+       that is asked for, run the clients and measure).
+    6. Check: compare the answers with the expected ones, and run the consistency checks.
+    7. Record the run with its verdict.
+
+    With a precision or a budget, runs that turn out not to be needed are taken out of the plan
+    (`assay.lab.repeating`).
+
+    A failed run is recorded with its reason, and the next one follows. A user's mistake that is
+    found only now ends the experiment, unless it has other systems or storages. Systems are stopped
+    in any case.
+    """
+    prepared = _prepare(experiment, loading, request, progress)
+    workload, found = prepared.workload, prepared.found
+    is_limited = any(client_memory.is_limited(run.cell.system) for run in found.expressible)
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(client_group.experiment(is_limited=is_limited))
+        for cleared in clear_leftovers():
+            progress.warning(cleared.sentence())
+        stack.enter_context(in_use(found.available.places))
+        continued = continued_runs(records, prepared.plan, request) if experiment.log else None
+        log = stack.enter_context(transaction_log.opened(experiment.log, continued))
+        store = stack.enter_context(
+            Store(records, waiting=progress.stage, warning=progress.warning)
+        )
+        refuse_smaller_than_before(
+            workload,
+            found.expressible,
+            lambda run: store.data_bytes(workload.fingerprint, run, prepared.input_fingerprint),
+        )
+        begun = begin(store, prepared.plan, request, prepared.facts(), progress)
+        made = Pool(
+            prepared.plan,
+            loading,
+            begun.runs,
+            measures_durability=first_use.measures_durability,
+            may_commit=prepared.may_commit,
+            session_settings=prepared.found.compiled.session_settings,
+            warning=progress.warning,
+        )
+        with made as pool:
+            context = Context(
+                workload,
+                found.compiled,
+                prepared.rows,
+                store,
+                pool,
+                progress,
+                Known(begun.questions),
+                probe_s=first_use.probe_s,
+                log=log,
+            )
+            too_short_budget = _run_all(context, prepared, begun)
+        store.end_experiment()
+        if too_short_budget:
+            progress.warning(too_short_budget)
+        for difference in begun.questions.differences():
+            progress.warning(f"{difference}: which is right is not known, all are invalid")
+    rescue = None if store.path == records else store.path
+    return ExperimentResult(begun.experiment_id, begun.ended, rescue)
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """An experiment after stages 1 and 2."""
+
+    workload: Workload
+    plan: Plan
+    found: Preflight
+    rows: ExperimentRows
+    input_fingerprint: str
+    """Of the files that the rows are read from; empty: there are none."""
+    content: Content
+
+    def facts(self) -> dict[str, Any]:
+        """For the record."""
+        return {
+            "machine": machine(),
+            "workload": self.workload.for_record(),
+            "build": {"assay": __version__, **json.loads(_engine.build_info())},
+            "content": self.content.for_record(),
+        }
+
+    def may_commit(self, run: PlannedRun) -> bool:
+        return run.position not in self.found.refusals and may_commit(self.found.compiled, run)
+
+
+def _prepare(
+    experiment: Experiment, loading: Loading, request: Request, progress: Progress
+) -> _Prepared:
+    """Stages 1 and 2, without removing anything."""
+    workload = workload_of(experiment)
+    if experiment.log is not None:
+        transaction_log.insist_on_form(experiment.log)
+    planned = plan_here(experiment, workload)
+    experiment = planned.experiment
+    if request.command is None:
+        planned = only.narrowed(planned, request.only)
+    found = preflight(workload, planned, request.only)
+    for warning in found.warnings:
+        progress.warning(warning)
+    refuse_missing(workload, found, loading.sessions)
+    rows = opened(workload, experiment, progress)
+    read = rows.input_fingerprint if isinstance(rows, ReadsFiles) else ""
+    content = content_of(
+        experiment, workload, read, found.available.versions, __version__, loading.sessions
+    )
+    return _Prepared(workload, content.in_plan(planned), found, rows, read, content)
+
+
+def _run_all(context: Context, prepared: _Prepared, begun: Begun) -> str:
+    """Stages 4 to 7 of all runs that are needed; adds how each ended to ``begun.ended``. Returns a
+    warning where the budget was too short, else nothing."""
+    ended, runs = begun.ended, prepared.plan.runs
+    refusals = prepared.found.refusals
+    cells = {run.cell.fingerprint for run in runs}
+    forecast = Forecast(runs, context.store.times(cells))
+    _keep_disputes(context, ended)
+    earlier = [one for one in runs if one.position in ended]
+    left = LeftToDo(forecast)
+
+    def spare(spared: Sequence[PlannedRun], last: int) -> None:
+        left.without(spared)
+        _spare(context, spared, last)
+
+    repeating = Repeating(
+        prepared.plan.experiment, [*earlier, *begun.runs], context.store.repetition, spare
+    )
+    for run in begun.runs:
+        if run.position not in refusals:
+            left.add(run, is_certain=repeating.is_certain(run))
+    try:
+        for planned_run in repeating.needed(begun.runs, earlier):
+            left.without([planned_run])
+            needed = (forecast.run(planned_run), left.needed())
+            refusal = refusals.get(planned_run.position)
+            end = _run(context, planned_run, runs, refusal, needed)
+            ended[planned_run.position] = end
+            if end.state == "done":
+                forecast.learn_run(planned_run, *context.store.taken(planned_run.position))
+            _keep_disputes(context, ended)
+    except AssayError as error:
+        if ended:
+            path = context.store.path
+            error.hint = _with_record(error.hint, len(ended), begun.experiment_id, path)
+        raise
+    return repeating.too_short_budget()
+
+
+def _spare(context: Context, runs: Sequence[PlannedRun], position: int) -> None:
+    """These runs are not needed; ``position``: that of the last one which ended."""
+    context.store.spare(run.position for run in runs)
+    context.pool.spare(runs, position)
+
+
+def _keep_disputes(context: Context, ended: dict[int, RunEnd]) -> None:
+    """The numbers of all runs that were answered otherwise than another are invalid."""
+    for position, dispute in context.known.questions.take_disputes().items():
+        context.store.disputed(position, dispute)
+        end = ended[position]
+        ended[position] = end._replace(exit_status=end.exit_status or RunFailed.exit_code)
+
+
+def _with_record(hint: str | None, ended: int, experiment_id: int, path: Path) -> str:
+    """The hint of the error that ended the experiment, with the command that reports the runs
+    before it."""
+    command = f"assay report {experiment_id} --records {shlex.quote(str(path))}"
+    kept = f"{counted(ended, 'run')} before it: {command}"
+    return f"{hint}; {kept}" if hint else kept
+
+
+def _is_alone(planned: PlannedRun, runs: tuple[PlannedRun, ...]) -> bool:
+    """Whether all runs of the experiment are of this one's system, storage and state of the
+    caches."""
+
+    def kind(cell: Cell) -> object:
+        return cell.system, cell.storage, cell.cache
+
+    return all(kind(run.cell) == kind(planned.cell) for run in runs)
+
+
+def _run(
+    context: Context,
+    planned: PlannedRun,
+    runs: tuple[PlannedRun, ...],
+    refusal: str | None,
+    needed: tuple[TimeNeeded, TimeNeeded],
+) -> RunEnd:
+    """Stages 4 to 7 of one run; returns how it ended. ``refusal``: why it is refused. ``needed``:
+    the time of this run, and of those after it."""
+    store, pool = context.store, context.pool
+    store.begin_run(planned)
+    context.progress.run(planned, len(runs), *needed)
+    if refusal is not None:
+        store.end_run(REFUSED, reason=refusal, exit_status=0)
+        context.progress.refused(planned, refusal)
+        pool.release(planned)
+        return RunEnd(REFUSED)
+    exit_code = 0
+    try:
+        with plugin_failures():
+            reason = take_all(context, planned)
+        if reason is not None:
+            exit_code = RunFailed.exit_code
+    except (SystemUnderTestError, RunFailed, ArgumentError) as error:
+        if isinstance(error, ArgumentError) and _is_alone(planned, runs):
+            raise
+        failed = pool.resource_failure(planned)
+        if failed is not None and failed not in error.message:
+            error.message = with_more(failed, error.message)
+        space = pool.least_space(planned)
+        is_by_url = planned.cell.system.url is not None
+        is_full = name_full_storage(error, planned.cell.storage_name, space, is_by_url=is_by_url)
+        reason = with_more(error.message, error.hint) if error.hint else error.message
+        exit_code = SystemUnderTestError.exit_code if is_full else error.exit_code
+        pool.discard(planned)
+    if answers := context.known.questions.given_by(planned.position):
+        store.compared(answers)
+    state: EndState = "failed" if reason else "done"
+    found, warnings = judge_run(store.evidence(state, reason))
+    verdict = (found.word, found.reason)
+    store.end_run(state, reason=reason, verdict=verdict, warnings=warnings, exit_status=exit_code)
+    context.progress.ended(planned, reason)
+    pool.release(planned)
+    return RunEnd(state, exit_code)

@@ -1,0 +1,350 @@
+"""A deployment that is up, and the data it holds: loaded, restored from a copy, or there already.
+
+What was loaded is kept as a copy where it is wanted again after a run that changes it.
+"""
+
+from __future__ import annotations
+
+import math
+import shutil
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from assay.contracts.deployment import Deployment
+from assay.contracts.dialects.protocol import Table
+from assay.contracts.durability import Durability
+from assay.contracts.storages.abilities import AccountedSecond
+from assay.contracts.systems.abilities import BufferSize
+from assay.contracts.systems.protocol import ServerDirectory, System
+from assay.errors import ArgumentError, SystemUnderTestError
+from assay.lab.progress import Progress
+from assay.load.copies import Copies, Copy, Facts, facts_of, restore
+from assay.load.dataset import Dataset
+from assay.load.digest import verify
+from assay.load.loading import DEFAULT, Loading
+from assay.load.mark import refuse_foreign_tables
+from assay.load.row_sources.request import DataRequest
+from assay.load.stage import files_on_disk, load, size_on_disk_bytes
+from assay.load.tables import drop
+from assay.provision.disk import page_cache
+from assay.provision.disk.copying import OnCopied
+from assay.provision.disk.full_storage import Space
+from assay.provision.disk.size import allocated_bytes
+from assay.provision.running import RunningSystem
+
+Made = TypeVar("Made")
+
+
+class PooledSystem:
+    """A deployment that is up, and the data set it holds."""
+
+    def __init__(
+        self, running: RunningSystem, teardown: ExitStack, loading: Loading = DEFAULT
+    ) -> None:
+        self._running = running
+        self._teardown = teardown
+        self._loading = loading
+        self._held: tuple[str, Dataset] | None = None
+        self._tables: tuple[Table, ...] = ()
+        """Of the last load, which may have been of other tables."""
+        self._claimed: tuple[Table, ...] = ()
+        self._buffer: str | None = None
+        self._sound: set[Path] = set()
+        """Folders of copies that outlive the experiment, once they were found to be whole."""
+
+    @property
+    def deployment(self) -> Deployment:
+        """As it is up now."""
+        return self._running.deployment
+
+    def note_durability(self, found: Durability) -> None:
+        """That of the commits of the next run's sessions."""
+        self._running.note_durability(found)
+
+    def note_lowered_durability(self, lowered: Mapping[str, str]) -> None:
+        """What lowers that of the next run beside the settings → what to do about it."""
+        self._running.note_lowered_durability(lowered)
+
+    @property
+    def is_up(self) -> bool:
+        """Whether there is a deployment: not between a stop and a start that failed."""
+        return self._running.is_up
+
+    @property
+    def system(self) -> System:
+        return self._running.system
+
+    @property
+    def reports_its_death(self) -> bool:
+        """Whether `why_it_died` can ever give a reason."""
+        return self._running.reports_its_death
+
+    def why_it_died(self) -> str | None:
+        """None while the system, its storage and its memory limit let it live."""
+        return self._running.why_it_died()
+
+    def resource_failure(self) -> str | None:
+        """Why its storage or its memory limit has failed it, or None."""
+        return self._running.resource_failure()
+
+    def least_space(self) -> Space | None:
+        """The least free space that its storage had lately; None where that is not known."""
+        return self._running.least_space()
+
+    def look_again(self) -> None:
+        """Reads the version and the settings of a server that is not Assay's again."""
+        self._running.look_again()
+
+    def in_its_memory(self, sessions: int) -> AbstractContextManager[None]:
+        """A block in which this process has the memory limit of a system that works in it."""
+        return self._running.in_its_memory(sessions)
+
+    def accounted(self, from_unix_ns: int, to_unix_ns: int) -> tuple[AccountedSecond, ...]:
+        """What its storage says of each second of a period; nothing where it keeps no account."""
+        return self._running.accounted(from_unix_ns, to_unix_ns)
+
+    def load(
+        self,
+        tables: Sequence[Table],
+        request: DataRequest,
+        progress: Progress,
+        *,
+        is_wanted_again: bool = False,
+    ) -> Dataset:
+        """The data set of ``request``: the one that is here already, or restored from a copy of it,
+        or loaded now. A copy is made where copies outlive the experiment, and where the data are
+        ``is_wanted_again`` after a run that changes them."""
+        facts = facts_of(self.deployment, self.system, tables, request)
+        expected = repr(facts)
+        if self._held is None or self._held[0] != expected:
+            self._claim(tables, progress)
+            self.forget()
+            copy = self._copy_of(facts, progress)
+            if copy is not None:
+                dataset = self._restore(copy, tables, request, progress)
+                self._verify(dataset, tables, progress)
+            else:
+                self._clear()
+                self._tables = tuple(tables)
+                dataset = load(
+                    self.deployment, self.system, tables, request, progress.loading, self._loading
+                )
+                if self._running.can_restart and (is_wanted_again or self._loading.datasets):
+                    self._keep(facts, dataset, progress)
+            self._held = (expected, dataset)
+        return self._held[1]
+
+    def forget(self) -> None:
+        """What the deployment holds is no longer what was loaded."""
+        self._held = None
+
+    def size_buffer(self, dataset: Dataset, data_to_buffer: float | None) -> Dataset:
+        """Starts the server again with a buffer of which the data are so many times the size; None:
+        with its default one. A system without a buffer stays as it is. Returns the data set
+        with what came of it.
+
+        Raises `ArgumentError` where the system is not started by Assay again, or holds no data.
+        """
+        buffer_size = None
+        if data_to_buffer is not None and self._buffer_bytes() is not None:
+            if not (self._running.can_restart and dataset.data_bytes):
+                raise ArgumentError(
+                    f"{self.deployment.label}: data_to_buffer needs data in a private system",
+                    hint="leave it out, or name a system that Assay starts",
+                )
+            buffer_size = str(math.ceil(dataset.data_bytes / data_to_buffer))
+        if buffer_size != self._buffer:
+            self._running.stop()
+            self._running.start(buffer=buffer_size)
+            self._buffer = buffer_size
+        if buffer_size is None:
+            return dataset
+        effective = self._buffer_bytes()
+        return replace(
+            dataset,
+            buffer_bytes=effective,
+            data_to_buffer=dataset.data_bytes / effective if effective else None,
+        )
+
+    def _buffer_bytes(self) -> int | None:
+        system = self.system
+        return system.buffer_bytes(self.deployment) if isinstance(system, BufferSize) else None
+
+    def restart(self, drop: Callable[[Path], int] | None = None) -> Deployment:
+        """Stops the system and starts it again on what it wrote. ``drop``: of
+        `assay.provision.disk.page_cache`, called between stop and start with each folder, device or
+        image that holds its data.
+
+        Raises `ArgumentError` where Assay did not start it, or keeps nothing.
+        """
+        if not self._running.can_restart:
+            raise ArgumentError(
+                f"{self.deployment.label} cannot be restarted: expected a private server that "
+                "keeps its data in files",
+                hint="name a system that Assay starts",
+            )
+        caches = self._cached_at()
+        self._running.stop()
+        kept = sum(map(drop, caches)) if drop is not None else None
+        return replace(self._running.start(buffer=self._buffer), page_cache_kept_bytes=kept)
+
+    @property
+    def directory(self) -> ServerDirectory | None:
+        """Where a private server writes; None: it is reached by URL."""
+        return self._running.directory
+
+    def while_stopped(self, work: Callable[[Path], Made]) -> Made:
+        """Stops the system, has ``work`` done with the folder of its data, and starts it again,
+        also after an error, where it can be. Raises `ArgumentError` where not all of its data are
+        in a folder of its own."""
+        data = self._running.data
+        if data is None:
+            raise ArgumentError(
+                f"{self.deployment.label}: its data are not in a folder of Assay's",
+                hint="name a system that Assay starts, on a storage with a file system",
+            )
+        self._running.stop()
+        try:
+            made = work(data)
+        except Exception:
+            with suppress(SystemUnderTestError):  # the first error is the one to be reported
+                self._running.start(buffer=self._buffer)
+            raise
+        self._running.start(buffer=self._buffer)
+        return made
+
+    def _cached_at(self) -> list[Path]:
+        """What is in the page cache of its data: files, a raw device, and the image of a storage
+        on a loop device without direct I/O."""
+        nodes, directory = self.deployment.nodes, self._running.directory
+        found = [node.directory for node in nodes if node.directory is not None]
+        if directory is not None and directory.raw_device is not None:
+            found.append(directory.raw_device)
+        images = (page_cache.image_below(node.storage.device) for node in nodes)
+        return list(dict.fromkeys([*found, *(image for image in images if image is not None)]))
+
+    def close(self) -> None:
+        """Takes the deployment down; a server that Assay did not start is left as it was found."""
+        with self._teardown:
+            if self._claimed and not self.deployment.is_private:
+                drop(self.deployment, self.system.dialect, self._claimed)
+
+    def _claim(self, tables: Sequence[Table], progress: Progress) -> None:
+        """From here on the tables may be replaced; whose they were is asked once."""
+        if self.deployment.is_private:
+            return
+        mine = {table.name for table in self._claimed}
+        new = [table for table in tables if table.name not in mine]
+        if left := refuse_foreign_tables(self.deployment, self.system.dialect, new):
+            progress.warning(
+                f"{self.deployment.label} holds tables of an Assay that was killed: "
+                f"{', '.join(left)}; they are removed"
+            )
+        self._claimed = (*self._claimed, *new)
+
+    def _clear(self) -> None:
+        """Takes away what another load left: it would count as data of this one."""
+        data = self._running.data
+        if self._running.can_restart and self.deployment.is_embedded and data is not None:
+            # In this process a new file costs nothing, and one that held more would stay as large.
+            self._running.stop()
+            shutil.rmtree(data, ignore_errors=True)
+            self._running.start(buffer=self._buffer)
+        else:
+            drop(self.deployment, self.system.dialect, self._tables)
+
+    def _copies(self) -> list[Copies]:
+        """Where copies are looked for; they are made in the first."""
+        found = []
+        if self._loading.datasets is not None:
+            found.append(Copies(self._loading.datasets, is_kept=True))
+        if self._running.directory is not None:
+            found.append(Copies(self._running.directory.root / "copies", is_kept=False))
+        return found
+
+    def _copy_of(self, facts: Facts, progress: Progress) -> Copy | None:
+        """The first copy that is whole; one that is damaged is reported and left to be replaced."""
+        if self._running.data is None:
+            return None
+        for copies in self._copies():
+            copy = copies.find(facts)
+            if copy is None:
+                continue
+            if copy.folder in self._sound or not copies.is_kept:
+                return copy
+            progress.stage("verify the copy of the data")
+            if (damage := copy.damage()) is None:
+                self._sound.add(copy.folder)
+                return copy
+            progress.warning(
+                f"the copy of the data in {copy.folder} is damaged: {damage}; the data are loaded "
+                "again, and the copy is replaced"
+            )
+        return None
+
+    def _keep(self, facts: Facts, dataset: Dataset, progress: Progress) -> None:
+        """Stops the server, copies what it wrote, and starts it again. Without room for a copy the
+        data are loaded again when they are wanted again."""
+        data = self._running.data
+        if data is None:
+            return
+        progress.stage("copy the data")
+        is_whole = self._running.stop()
+        try:
+            if is_whole:
+                on_copied = _copy_progress(progress, allocated_bytes(data))
+                self._copies()[0].make(facts, data, dataset, on_copied)
+            else:
+                progress.warning(
+                    f"{self._running.choice.label} did not stop in order: its data are not copied"
+                )
+        except SystemUnderTestError as error:
+            progress.warning(f"{error.message}; the data will be loaded again instead")
+        self._running.start(buffer=self._buffer)
+
+    def _restore(
+        self, copy: Copy, tables: Sequence[Table], request: DataRequest, progress: Progress
+    ) -> Dataset:
+        progress.stage("restore the data")
+        data = self._running.data
+        began_ns = time.monotonic_ns()
+        self._running.stop()
+        if data is not None:
+            restore(copy, data, _copy_progress(progress, copy.bytes))
+        self._tables = tuple(tables)
+        deployment = self._running.start(buffer=self._buffer)
+        return replace(
+            copy.dataset(request),
+            restore_ns=time.monotonic_ns() - began_ns,
+            size_on_disk_bytes=size_on_disk_bytes(self.system, deployment),
+            files_on_disk=files_on_disk(deployment),
+            options=deployment.options,
+        )
+
+    def _verify(self, dataset: Dataset, tables: Sequence[Table], progress: Progress) -> None:
+        if not self._loading.is_verified:
+            return
+        checksums = dataset.checksums
+        if not checksums and dataset.request.checksums is not None:
+            checksums = dataset.request.checksums()
+        if not checksums:
+            return
+        verify(self.deployment, self.system.dialect, tables, checksums, progress.stage)
+
+
+def _copy_progress(progress: Progress, bytes_total: int) -> OnCopied:
+    """At most ten times a second, as the engine reports a load."""
+    last_s = 0.0
+
+    def on_copied(bytes_copied: int) -> None:
+        nonlocal last_s
+        if time.monotonic() - last_s >= 0.1:
+            last_s = time.monotonic()
+            report: dict[str, Any] = {"bytes_copied": bytes_copied, "bytes_total": bytes_total}
+            progress.loading(report)
+
+    return on_copied

@@ -1,0 +1,140 @@
+"""Takes an experiment's plan and how it was asked for; begins it in the record, or continues the
+last one of its file, and returns the runs that are to be executed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from assay import registry
+from assay.contracts.systems.abilities import ReachedByUrl
+from assay.errors import AssayError
+from assay.judge.check.questions import Questions
+from assay.lab.progress import Progress
+from assay.plan import Plan, PlannedRun
+from assay.plan.only import Patterns, chosen
+from assay.record import Store
+from assay.record.continuing import Continued
+from assay.record.run_ends import RunEnd
+from assay.text.files import paths
+from assay.text.units import counted, ended_runs
+
+
+@dataclass(frozen=True)
+class Request:
+    """Which of an experiment's runs are executed now, and whether an earlier one is continued."""
+
+    command: Mapping[str, Any] | None = None
+    """`assay.experiment.command.command_of`; None: nothing is continued."""
+    is_new: bool = False
+    """Whether a new experiment begins in any case."""
+    only: Patterns = ()
+    ways: Mapping[str, Any] = field(default_factory=dict)
+    """Options of how storages are probed and data are loaded."""
+
+    @property
+    def kept_command(self) -> Mapping[str, Any] | None:
+        """For the record: with what is no part of the question, so that the command that continues
+        it can be named."""
+        if self.command is None:
+            return None
+        only = [",".join(patterns) for patterns in self.only]
+        besides = {"only": only, "ways": dict(self.ways)}
+        return {**self.command, **{name: value for name, value in besides.items() if value}}
+
+
+@dataclass(frozen=True)
+class Begun:
+    """An experiment that is under way in this process."""
+
+    experiment_id: int
+    runs: tuple[PlannedRun, ...]
+    """Those that are to be executed, in order."""
+    ended: dict[int, RunEnd] = field(default_factory=dict)
+    """Position of each run that had ended → how."""
+    questions: Questions = field(default_factory=Questions)
+    """With the answers of the runs that had ended."""
+
+
+def begin(
+    store: Store, plan: Plan, request: Request, facts: Mapping[str, Any], progress: Progress
+) -> Begun:
+    """``facts``: machine, workload, build and content, for the record.
+
+    Raises `ArgumentError` where another process is at work on the file's experiment.
+    """
+    runs = chosen(plan, request.only)
+    if request.kept_command is not None and not request.is_new:
+        is_unfinished = store.unfinished(request.kept_command, plan) is not None
+        versions = _versions_by_url(runs) if is_unfinished else {}
+        found = store.continue_experiment(plan, runs, request.kept_command, facts, versions)
+        if found is not None:
+            return _continued(found, plan, runs, progress)
+    experiment_id = store.begin_experiment(
+        plan.experiment,
+        plan,
+        facts["machine"],
+        workload=facts["workload"],
+        build=facts["build"],
+        command=request.kept_command,
+        content=facts["content"],
+    )
+    return Begun(experiment_id, runs)
+
+
+def continued_runs(records: Path, plan: Plan, request: Request) -> Mapping[int, bool] | None:
+    """Number of each run of the experiment that `begin` will continue → whether it has ended; None:
+    it will begin another, or refuse to."""
+    if request.kept_command is None or request.is_new or not paths.exists(records):
+        return None
+    with Store(records, must_exist=True) as store:
+        last = store.unfinished(request.kept_command, plan)
+    return last.runs if last is not None and last.under_way_in is None else None
+
+
+def _versions_by_url(runs: Sequence[PlannedRun]) -> dict[str, str]:
+    """Label → version now, of the servers by URL that answer; programs of this machine are part of
+    the runs' content. One that does not answer has no other version for that."""
+    choices = {run.cell.system.label: run.cell.system for run in runs if run.cell.system.url}
+    found = {}
+    for label, choice in choices.items():
+        system = registry.system(choice.name)
+        if isinstance(system, ReachedByUrl):
+            with suppress(AssayError), system.attach(choice) as deployment:
+                found[label] = deployment.version
+    return found
+
+
+def _continued(
+    found: Continued, plan: Plan, runs: Sequence[PlannedRun], progress: Progress
+) -> Begun:
+    left = tuple(run for run in runs if run.position not in found.kept)
+    begun = Begun(
+        found.experiment_id,
+        left,
+        {position: kept.end for position, kept in found.kept.items()},
+    )
+    for position, kept in sorted(found.kept.items()):
+        begun.questions.recall(position, kept.answers, kept.reason)
+    state = f"; it was interrupted while {found.interrupted}" if found.interrupted else ""
+    progress.stage(
+        f"continue experiment {found.experiment_id}{state}: "
+        f"{ended_runs(len(found.kept), len(plan.runs))}, {len(left)} to do"
+    )
+    changed = found.superseded - found.no_longer_planned
+    for number, why in (
+        (found.no_longer_planned, "no longer planned"),
+        (changed, "done again, because scripts, data or versions have changed"),
+    ):
+        if number:
+            progress.warning(
+                f"of experiment {found.experiment_id}, {counted(number, 'run')} had ended and "
+                f"{'is' if number == 1 else 'are'} {why}; the record keeps what was measured, no "
+                "report shows it"
+            )
+    for name, (before, now) in found.changes.items():
+        progress.warning(f"changed since the experiment began: {name} was {before}, is {now}")
+    return begun

@@ -1,0 +1,57 @@
+"""Backs the system up in the way that a parameter names, while clients work; restores the backup
+and compares it with what was there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Self
+
+from assay import registry
+from assay.contracts.dialects.protocol import SingleRows
+from assay.lab.backup import WAYS
+from assay.lab.backup.stage import observe
+from assay.lab.steps.context import RunState
+from assay.plan import PlannedRun
+from assay.text.files.toml_file import Section
+from assay.workload.steps import Names, Step, common
+
+
+@dataclass(frozen=True)
+class Backup(Step):
+    """A backup while clients work, its restore, and the comparison of the two."""
+
+    do: ClassVar[str] = "backup"
+    needs: ClassVar[str] = "restart"
+    changes_data: ClassVar[bool] = True
+    way: str = field(kw_only=True)
+    """The parameter that names the way: one of `assay.lab.backup.WAYS`."""
+
+    @classmethod
+    def read(cls, section: Section, names: Names) -> Self:
+        way = section.choice("way", names.parameters)
+        levels = names.parameters[way].levels
+        if not levels or not set(levels) <= set(WAYS):
+            raise section.error(
+                f"way names {way!r}, whose levels are {', '.join(levels) or 'any'}",
+                "way",
+                hint=f"a parameter with some of these levels: {', '.join(WAYS)}",
+            )
+        return cls(way=way, **common(section, names))
+
+    def why_refused(self, run: PlannedRun) -> str | None:
+        choice = run.cell.system
+        system = registry.system(choice.name)
+        if not isinstance(system.dialect, SingleRows):
+            return f"{choice.label}: rows are only loaded in bulk, so no client can work meanwhile"
+        way = WAYS[str(run.cell.parameters[self.way])]
+        return way.why_refused(system, choice, run.cell.storage)
+
+    def take(self, state: RunState) -> None:
+        """Keeps what the clients noticed, the times and sizes, and whether the rows came back."""
+        pooled, parameters = state.up(), state.planned.cell.parameters
+        name = str(parameters[self.way])
+        tables = state.workload.tables_for(parameters, pooled.system.dialect.language)
+        pooled.forget()  # its data are restored, which is for this step to judge
+        report = observe(name, WAYS[name], pooled, tables, state.context.progress.stage)
+        state.must_be_discarded = not report.equals_source
+        state.observed(self.label, report)

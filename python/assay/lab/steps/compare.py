@@ -1,0 +1,54 @@
+"""Compares two dumps: they must hold the same rows in the same order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Self
+
+from msgspec.structs import replace
+
+from assay.contracts.observation import ReferenceReport
+from assay.judge.check.dumps import check_dumps
+from assay.lab.steps.context import RunState
+from assay.lab.steps.dump import Dump
+from assay.text.files.toml_file import Section
+from assay.workload.declared_steps import earlier
+from assay.workload.steps import Names, Step, common
+
+
+@dataclass(frozen=True)
+class Compare(Step):
+    """Two dumps must hold the same rows in the same order."""
+
+    do: ClassVar[str] = "compare"
+    expected: str = field(kw_only=True)
+    found: str = field(kw_only=True)
+
+    @classmethod
+    def read(cls, section: Section, names: Names) -> Self:
+        return cls(
+            expected=earlier(section, "expected", "dump", names),
+            found=earlier(section, "found", "dump", names),
+            **common(section, names),
+        )
+
+    def take(self, state: RunState) -> None:
+        """Keeps a check for each answer; sets ``reference`` of the last observation, which counts
+        the equal ones."""
+        dump = next(
+            step for step in state.test.steps if isinstance(step, Dump) and step.label == self.found
+        )
+        expected, found = state.dumps[self.expected], state.dumps[self.found]
+        checks = check_dumps(
+            expected.answers,
+            found.answers,
+            list(zip(expected.own, found.own, strict=False)),
+            dump.each or self.found,
+            state.workload.scripts[dump.script].title,
+        )
+        state.checked(checks)
+        verdicts = [check["ok"] for check in checks]
+        counts = {"equal_dumps": verdicts.count(True), "overtaken": verdicts.count(None)}
+        if state.observation is not None:
+            reference = state.observation.reference or ReferenceReport()
+            state.add(reference=replace(reference, **counts))

@@ -1,0 +1,167 @@
+"""What the steps of a run can use: the context that all runs of an experiment share, and the state
+of the current run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from msgspec.structs import replace
+
+from assay.contracts.observation import Observation, OtherReport
+from assay.contracts.systems.protocol import ServerDirectory
+from assay.drive.prepare import Compiled
+from assay.drive.query import Answer
+from assay.drive.transaction_log import TransactionLog
+from assay.errors import Bug
+from assay.judge.check.answers import Check
+from assay.judge.check.questions import Questions
+from assay.lab.pool import Pool, PooledSystem
+from assay.lab.progress import Progress
+from assay.load.dataset import Dataset
+from assay.load.row_sources.protocol import ExperimentRows
+from assay.load.row_sources.request import DataRequest
+from assay.load.same_data import SameData
+from assay.plan import PlannedRun
+from assay.probe import probe
+from assay.provision.processes.process import pass_over_logs
+from assay.record import Store
+from assay.text import units
+from assay.workload.values import Test, Workload
+
+_SLOW_CPUS = 0.5
+"""With less it takes tens of seconds until a server is ready."""
+
+
+@dataclass
+class Known:
+    """Findings of earlier runs of the experiment."""
+
+    questions: Questions = field(default_factory=Questions)
+    sound: list[Dataset] = field(default_factory=list)
+    """Data sets that were loaded and passed their consistency checks."""
+    statements: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Fingerprint of a cell → the statements of its scripts, where its data are not Assay's."""
+    same_data: SameData = field(default_factory=SameData)
+    probed: set[str] = field(default_factory=set)
+    """Names of the storages that were probed."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """What all runs of an experiment share."""
+
+    workload: Workload
+    compiled: Compiled
+    rows: ExperimentRows
+    store: Store
+    pool: Pool
+    progress: Progress
+    known: Known = field(default_factory=Known)
+    probe_s: float = 0.0
+    """How long to probe each storage before its first use; 0: not."""
+    log: TransactionLog | None = None
+    """Where single transactions are written; None: they are not."""
+
+
+@dataclass(frozen=True)
+class Dumps:
+    """The rows that clients left: one answer per client, or a single one."""
+
+    answers: tuple[Answer, ...]
+    own: tuple[Answer, ...]
+    """The part of each client's rows that other clients cannot change; empty where the step names
+    no script for it."""
+
+
+@dataclass
+class RunState:
+    """The state of a run in progress: the results of its steps so far."""
+
+    context: Context
+    planned: PlannedRun
+    pooled: PooledSystem | None = None
+    """The system of the run; None: its steps bring up their own."""
+    request: DataRequest | None = None
+    """The data loaded last."""
+    next_transaction: int = 0
+    """Above the numbers of all transactions since the data were loaded."""
+    reports: dict[str, Observation | OtherReport] = field(default_factory=dict)
+    """By the name of the step."""
+    new_report: Observation | OtherReport | None = None
+    """Of the current step."""
+    dumps: dict[str, Dumps] = field(default_factory=dict)
+    checks: list[Check] = field(default_factory=list)
+    lost_in_checks: str | None = None
+    """Why the system could not answer its consistency checks; None: it did."""
+    must_be_discarded: bool = False
+    """Whether the system must not be used by another run."""
+
+    @property
+    def workload(self) -> Workload:
+        return self.context.workload
+
+    @property
+    def test(self) -> Test:
+        return self.workload.test(self.planned.cell.test)
+
+    @property
+    def report(self) -> Observation | OtherReport | None:
+        """The report of the last step that has one; it is shown for the run."""
+        return next(reversed(self.reports.values()), None)
+
+    @property
+    def observation(self) -> Observation | None:
+        """The last report, where it is the observation of clients."""
+        return self.report if isinstance(self.report, Observation) else None
+
+    def driven(self, step: str) -> Observation:
+        """The observation of the clients of that step; raises `Bug` where it has none."""
+        found = self.reports.get(step)
+        if not isinstance(found, Observation):
+            raise Bug(f"the step {step} has not driven any clients")
+        return found
+
+    def up(self) -> PooledSystem:
+        """The system of the run; raises `Bug` where it was not brought up."""
+        if self.pooled is None:
+            raise Bug(f"{self.planned.cell.system.label} is not running")
+        return self.pooled
+
+    def bring_up(self) -> None:
+        choice = self.planned.cell.system
+        cpus = choice.machine.cpus
+        slow = ""
+        if cpus is not None and cpus < _SLOW_CPUS:
+            slow = f"; a start with {units.counted(cpus, 'processor')} is slow"
+        self.context.progress.stage(f"provision {choice.label}{slow}")
+        stage = self.context.progress.stage
+        is_first = self.planned.cell.storage.name not in self.context.known.probed
+        on_directory = self._probe if self.context.probe_s and is_first else None
+        self.pooled = self.context.pool.acquire(self.planned, stage, on_directory)
+        pass_over_logs(self.pooled.deployment)
+        self.context.store.provisioned(self.pooled.deployment)
+
+    def _probe(self, directory: ServerDirectory) -> None:
+        """Probes a storage of the experiment before its first use."""
+        context, name = self.context, directory.storage.name
+        context.known.probed.add(name)
+        context.progress.stage(f"probe {name}")
+        context.store.probed(probe(directory, context.probe_s))
+
+    def observed(self, name: str, report: Observation | OtherReport) -> None:
+        """Keeps the report of the current step."""
+        self.reports[name] = self.new_report = report
+        self.context.store.observed(report)
+
+    def add(self, **found: Any) -> None:
+        """Adds the findings of a later step to the last observation, where reports read them."""
+        if self.observation is not None:
+            whole = replace(self.observation, **found)
+            self.reports[next(reversed(self.reports))] = whole
+            self.context.store.amended(whole)
+
+    def checked(self, checks: list[Check]) -> None:
+        """Keeps the checks of the current step; a step calls this once."""
+        self.checks += checks
+        self.context.store.checked(checks)

@@ -1,0 +1,224 @@
+"""Runs the clients and measures them; compares their answers with the expected ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, Self
+
+from msgspec.structs import replace
+
+from assay.contracts.deployment import Deployment
+from assay.contracts.observation import Observation
+from assay.contracts.systems.abilities import SessionLimit
+from assay.drive import reserved_names
+from assay.drive.commits import commits
+from assay.drive.document import document_of, scripts_of
+from assay.drive.parts import number_of
+from assay.drive.read_only import WHY_REFUSED, may_change_data, session_statements
+from assay.drive.sampler import TimedSample
+from assay.drive.watched import observe_watched
+from assay.errors import RunFailed
+from assay.experiment import NATIVE
+from assay.judge.check.answers import Check, check_answers, not_run
+from assay.judge.check.questions import compare, compare_results, what_is_asked
+from assay.judge.durability import as_it_held
+from assay.lab.steps import cache, native_clients
+from assay.lab.steps.context import RunState
+from assay.lab.steps.parts import Part, documents_of, keep_samples, whole
+from assay.load.row_sources.request import DataRequest
+from assay.plan.drives import PlannedDrive, drive
+from assay.record.records import IS_RESULT
+from assay.text import units
+from assay.text.files.toml_file import Section
+from assay.workload.declared_drives import read_drive
+from assay.workload.steps import Drive, Names, Step
+from assay.workload.values import Script, Workload
+
+
+class DriveStep(Drive):
+    """`Drive` with its ``read`` and ``take``."""
+
+    @classmethod
+    def read(cls, section: Section, names: Names) -> Self:
+        return read_drive(section, names, cls)
+
+    def take(self, state: RunState) -> None:
+        """Keeps the observation, and the checks of its answers."""
+        workload, dialect = state.workload, state.up().system.dialect
+        planned = drive(workload, state.planned, self)
+        scripts = scripts_of(workload, planned, dialect)
+        expected = expected_rows(workload, state.request, scripts)
+        if state.planned.cell.client_program == NATIVE:
+            statements = _session_statements(state, planned)
+            native_clients.take(state, self.label, planned, scripts, expected, statements)
+            return
+        document = document_of(workload, planned, dialect, scripts, expected)
+        measured: list[Part] = []
+        for part in documents_of(state.test, planned, document):
+            cached = cache.prepare(state, partial(_run_once, state, planned, part))
+            if not measured:
+                as_result = {IS_RESULT: True} if self.is_result else {}
+                state.context.store.driving({**document, **as_result})
+            observation, samples = observe(state, self, planned, part)
+            measured.append(Part(replace(observation, cache_state=cached), samples))
+            if observation.ended_by != "stop":
+                break
+        observation = whole(measured)
+        state.observed(self.label, observation)
+        keep_samples(state, measured)
+        titles = {**{script.name: script.title for script in scripts}, **workload.titles}
+        if (checks := _checks(state, planned, observation, expected, titles)) is not None:
+            missing = _left_out(state, planned)
+            state.checked(
+                [*checks, *(not_run(name, titles[name], why) for name, why in missing.items())]
+            )
+
+
+def _left_out(state: RunState, planned: PlannedDrive) -> Mapping[str, str]:
+    """The scripts that have no text in the system's dialect, each with the reason."""
+    return (
+        {} if planned.run.cell.feed else state.workload.left_out(planned, state.up().system.dialect)
+    )
+
+
+def _checks(
+    state: RunState,
+    planned: PlannedDrive,
+    observation: Observation,
+    expected: Mapping[str, int | None],
+    titles: Mapping[str, str],
+) -> list[Check] | None:
+    """What the answers are worth; None where nothing is known of the data."""
+    test, known, label = state.test, state.context.known, state.up().deployment.label
+    stop = planned.run.cell.driving.stop
+    if test.compare_results:
+        if "duration_s" in stop:  # said on the command line: a faster system is asked more
+            return None
+        asked = what_is_asked(planned.run, stop, planned.order)
+        sums = observation.answer_sums
+        return compare(known.questions, state.planned, asked, label, sums, titles)
+    if state.request is None:
+        return None
+    may_differ = test.leaves_other_data
+    if not may_differ:
+        compare_results(known.questions, state.planned, state.request.key, label, observation)
+    return check_answers(observation, expected, titles, may_differ=may_differ)
+
+
+def _run_once(state: RunState, planned: PlannedDrive, document: Mapping[str, Any]) -> None:
+    """The work of the clients, unmeasured."""
+    pooled, progress = state.up(), state.context.progress
+    statements = _session_statements(state, planned)
+    observe_watched(
+        pooled.deployment,
+        pooled.system,
+        document,
+        progress.driving,
+        statements,
+        progress.warning,
+        pooled.why_it_died,
+    )
+
+
+def _session_statements(state: RunState, planned: PlannedDrive) -> list[str]:
+    """What each session of the clients begins with."""
+    dialect, isolation = state.up().system.dialect, planned.run.cell.driving.isolation_level
+    reading = session_statements(state.workload, state.planned, dialect)
+    return [*(dialect.session_isolation(isolation) if isolation else ()), *reading]
+
+
+def observe(
+    state: RunState, step: Step, planned: PlannedDrive, document: Mapping[str, Any]
+) -> tuple[Observation, list[TimedSample]]:
+    """The observation of the document's clients, and the samples of the server's processes.
+    Transactions are numbered on from those of earlier steps on the same data."""
+    if state.next_transaction:
+        document = {**document, "first_transaction": state.next_transaction}
+    context, pooled, cell = state.context, state.up(), planned.run.cell
+    dialect = pooled.system.dialect
+    is_read_only = bool(session_statements(state.workload, state.planned, dialect))
+    name = "" if step.label == step.do else f", {step.label}"
+    context.progress.stage(f"drive {cell.test_name}{name}{_processes(pooled.deployment, document)}")
+    if not pooled.deployment.is_private and isinstance(pooled.system, SessionLimit):
+        pooled.system.refuse_too_many(pooled.deployment, cell.clients)
+    if may_change_data(state.context.compiled, state.planned):
+        pooled.forget()  # from here on its data may differ from what was loaded
+    try:
+        with _logged(state, planned) as log:
+            observation, samples = observe_watched(
+                pooled.deployment,
+                pooled.system,
+                {**document, **log},
+                context.progress.driving,
+                _session_statements(state, planned),
+                context.progress.warning,
+                pooled.why_it_died,
+            )
+    except RunFailed as error:
+        if is_read_only and error.code in dialect.read_only_codes:
+            raise RunFailed(f"{error.message}; {WHY_REFUSED}") from error
+        if error.hint is None:
+            tables = state.workload.tables_for(cell.parameters, dialect.language)
+            error.hint = reserved_names.hint(tables, document["scripts"], dialect)
+        raise
+    state.next_transaction = max(state.next_transaction, observation.next_transaction)
+    warned = tuple(context.compiled.warnings(planned))
+    # Read-only sessions commit nothing, whatever their statements.
+    writing = () if is_read_only else context.compiled.writing_types(planned, dialect)
+    committed = commits(observation, writing)
+    _withdraw_contradicted(state, observation.clients, committed, samples)
+    found = {"script_warnings": warned, "commits": committed}
+    found["reads_device"] = state.test.reads_device
+    found["left_out"] = tuple(_left_out(state, planned))
+    return replace(observation, **found), samples
+
+
+@contextmanager
+def _logged(state: RunState, planned: PlannedDrive) -> Iterator[dict[str, Any]]:
+    """What the drive document says of the log of single transactions."""
+    log, sample = state.context.log, planned.run.cell.driving.log_sample
+    if log is None or sample is None:
+        yield {}
+        return
+    with log.of_drive(state.context.store.run_id(), sample) as document:
+        yield {"log": document}
+
+
+def _withdraw_contradicted(
+    state: RunState, clients: int, commits: int, samples: Sequence[TimedSample]
+) -> None:
+    """Takes the durability class of the deployment back where the device flushed too seldom for
+    it. Flushes are those of all samples, with warm-up and drain: what is interpolated to the
+    measurement may be too few in a short run."""
+    flushes = [
+        one.device.flushes for one in samples if one.device and one.device.flushes is not None
+    ]
+    pooled = state.up()
+    measured = pooled.deployment.durability
+    if measured is None or not flushes:
+        return
+    held = as_it_held(measured, commits, clients, flushes[-1] - flushes[0])
+    if held != measured:
+        pooled.note_durability(held)
+        state.context.store.deployment_changed(pooled.deployment)
+
+
+def _processes(deployment: Deployment, document: Mapping[str, Any]) -> str:
+    """In how many processes the clients work, where they are not in this one."""
+    number = number_of(document, deployment)
+    if number is None:
+        return ""
+    client_processes = units.counted(number, "client process", "client processes")
+    return f" in {client_processes}"
+
+
+def expected_rows(
+    workload: Workload, request: DataRequest | None, scripts: Sequence[Script]
+) -> dict[str, int | None]:
+    """The number of rows that each script must return; None where it is not known."""
+    if request is None:
+        return {}
+    known = workload.expected_counts(request.fingerprint, request.replicas, request.variant)
+    return {script.name: known.get(script.name) for script in scripts}

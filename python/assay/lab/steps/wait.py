@@ -1,0 +1,29 @@
+"""Waits for a fixed time."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import ClassVar, Self
+
+from assay.lab.steps.context import RunState
+from assay.text import quantities
+from assay.text.files.toml_file import Section
+from assay.workload.steps import Names, Step, common
+
+
+@dataclass(frozen=True)
+class Wait(Step):
+    """Waits for ``duration_s``."""
+
+    do: ClassVar[str] = "wait"
+    duration_s: float = field(kw_only=True)
+
+    @classmethod
+    def read(cls, section: Section, names: Names) -> Self:
+        duration_s = section.number("duration_s", quantities.WAIT_S)
+        return cls(duration_s=duration_s, **common(section, names))
+
+    def take(self, state: RunState) -> None:
+        state.context.progress.stage(f"wait {self.duration_s:g} s")
+        time.sleep(self.duration_s)

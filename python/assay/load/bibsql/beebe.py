@@ -1,0 +1,198 @@
+"""Brings the 13 public-domain bibliographies the answers of `bibsql` were counted on.
+
+They are part of TeX Live. A TeX tree on this machine is copied from; else the Debian package that
+holds them is downloaded by the machine's own package client into a temporary folder, and only that
+one folder is taken out of it: no TeX is installed and no root is needed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import subprocess
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.errors import InputError
+from assay.load.bibsql import debian_package
+from assay.load.row_sources.data_folder import PLACE_HINT, input_folder
+from assay.provision.machine.program import Program
+from assay.provision.undo import ledger
+from assay.provision.undo.clean_up import undone_at_end
+from assay.provision.undo.resources import UnfinishedPackage
+from assay.text.files import toml_file
+from assay.text.quantities import COUNT
+
+OnProgress = Callable[[str], None]
+"""Takes one line for the person at the terminal."""
+
+TREES = (
+    "/usr/share/texlive/texmf-dist",
+    "/usr/share/texmf-dist",
+    "/usr/share/texmf",
+    "/usr/local/share/texmf-dist",
+    "/usr/local/texlive/*/texmf-dist",
+    "/opt/texlive/*/texmf-dist",
+)
+KPSEWHICH = Program("kpsewhich", "texlive-binaries", is_optional=True)
+_KPSEWHICH_S = 30
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a complete copy is."""
+
+    package: str
+    package_version: str
+    folder: str
+    files: Mapping[str, tuple[int, str]]
+    """Name → (bytes, SHA-256)."""
+
+
+def manifest() -> Manifest:
+    """The manifest beside this module."""
+    top = toml_file.read(Path(__file__).with_suffix(".toml"))
+    listed = top.section("files")
+    files = {name: listed.section(name) for name in listed.names()}
+    return Manifest(
+        package=top.text("package"),
+        package_version=top.text("package_version"),
+        folder=top.text("folder"),
+        files={
+            name: (entry.whole("bytes", COUNT), entry.text("sha256"))
+            for name, entry in files.items()
+        },
+    )
+
+
+def default_folder() -> Path:
+    """Where the files are kept by default."""
+    return input_folder() / "beebe"
+
+
+def is_there(folder: Path) -> bool:
+    """Whether every file of the manifest is there, whatever its content."""
+    return all((folder / name).is_file() for name in manifest().files)
+
+
+def get(
+    to: Path | None = None, on_progress: OnProgress = lambda _line: None, *, force: bool = False
+) -> Path:
+    """Brings the files into ``to`` (default: `default_folder`) and returns that folder.
+
+    Existing files are kept, unless ``force``. Reports what differs from the
+    manifest; raises `InputError` where the files can be had neither from a TeX tree nor from the
+    package.
+    """
+    expected, folder = manifest(), to or default_folder()
+    if is_there(folder) and not force:
+        on_progress(f"{folder}: already there")
+    else:
+        _bring(expected, folder, on_progress, force)
+    for line in differences(expected, folder):
+        on_progress(f"differs: {line}")
+    return folder
+
+
+def _bring(expected: Manifest, folder: Path, on_progress: OnProgress, force: bool) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        identity = ledger.new_id()
+        with undone_at_end(identity) as entry:
+            entry.add(package := UnfinishedPackage.within(folder, identity))
+            incomplete = Path(package.path)
+            incomplete.mkdir()
+            _fetch(expected, incomplete, on_progress)
+            for file in incomplete.iterdir():
+                if force or not (folder / file.name).exists():
+                    file.replace(folder / file.name)
+    except OSError as error:
+        raise InputError(
+            f"cannot be written: {error.strerror}", file=folder, hint=PLACE_HINT
+        ) from error
+
+
+def _fetch(expected: Manifest, to: Path, on_progress: OnProgress) -> None:
+    """Puts all files of the manifest into the empty folder ``to``."""
+    if tree := _tree_folder(expected):
+        on_progress(f"copying from {tree}")
+        for name in expected.files:
+            shutil.copyfile(tree / name, to / name)
+        return
+    on_progress(f"no TeX tree on this machine holds {expected.folder}")
+    try:
+        debian_package.take(expected.package, expected.folder, expected.files, to, on_progress)
+    except debian_package.PackageUnavailable as error:
+        raise InputError(
+            f"the bibliographies were not found: no TeX tree here has {expected.folder}, and "
+            f"the package {expected.package} cannot be brought: {error}",
+            file=to.parent,
+            hint=(
+                "give any BibTeX files with --input PATH; without them `assay run` makes a "
+                "synthetic bibliography of the same statistics"
+            ),
+        ) from error
+
+
+def _tree_folder(expected: Manifest) -> Path | None:
+    """The folder of a TeX tree that holds every file, if this machine has one."""
+    for folder in _tree_folders(expected):
+        if all((folder / name).is_file() for name in expected.files):
+            return folder
+    return None
+
+
+def _tree_folders(expected: Manifest) -> Iterator[Path]:
+    if (named := _kpsewhich(next(iter(expected.files)))) is not None:
+        yield named.parent
+    for pattern in TREES:
+        for tree in sorted(Path("/").glob(pattern.lstrip("/")), reverse=True):
+            yield tree / expected.folder
+
+
+def _kpsewhich(name: str) -> Path | None:
+    """Where TeX finds the file; None where it does not, or does not answer."""
+    try:
+        answer = subprocess.run(
+            [KPSEWHICH.name, "--format=bib", name],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_KPSEWHICH_S,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return Path(answer.stdout.strip()) if answer.stdout.strip() else None
+
+
+def differences(expected: Manifest, folder: Path) -> list[str]:
+    """Sentences on what the folder has otherwise than the manifest; empty: the same bytes."""
+    lines = []
+    for name, (size_bytes, digest) in expected.files.items():
+        file = folder / name
+        if not file.is_file():
+            lines.append(f"{name} is missing")
+        elif file.stat().st_size != size_bytes:
+            lines.append(f"{name} has {file.stat().st_size:,} bytes, expected {size_bytes:,}")
+        elif _sha256(file) != digest:
+            lines.append(f"{name} has the expected size and another content")
+    lines += [
+        f"{name} is not one of the {len(expected.files)}" for name in _others(expected, folder)
+    ]
+    if lines:
+        lines.append(
+            "expected results are those of an edition of the files: a run says whether those of "
+            "this one are known"
+        )
+    return lines
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+def _others(expected: Manifest, folder: Path) -> Iterable[str]:
+    return (file.name for file in sorted(folder.glob("*.bib")) if file.name not in expected.files)

@@ -1,0 +1,158 @@
+"""Takes a loaded deployment and files of its own; changes some and updates the rows, once or more
+often; compares with a fresh load.
+
+Experiment B5 (Beebe 2011, section 4): the time an update takes, and the proof that after it the
+tables hold what a fresh load of the same files would. After many updates: how the files have grown,
+since the paper's sizes are of databases that were updated for months.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import shutil
+import statistics
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from assay.contracts.observation import UpdateReport
+from assay.contracts.observation.other_reports import UpdatedTable
+from assay.contracts.systems.protocol import System
+from assay.errors import ArgumentError
+from assay.load.bibsql.changed_files import LoadedTables, Replaced
+from assay.load.bibsql.newer_than import newer_than, now_ns, set_stamp
+from assay.load.digest import table_digests
+from assay.load.reuse import table_files_bytes
+from assay.load.row_sources.request import DataRequest
+from assay.load.stage import load
+
+RequestOf = Callable[[Sequence[Path]], DataRequest]
+"""Makes the data request of some files."""
+
+_ENTRY = re.compile(r"^@(?!string|preamble|comment)\w+\{.*?^\}\n", re.IGNORECASE | re.M | re.S)
+
+
+@dataclass(frozen=True)
+class UpdateTask:
+    """What is changed: how many files are edited by each update, how many are removed before the
+    first one, chosen by which seed."""
+
+    changed: int
+    removed: int
+    seed: int
+    updates: int = 1
+
+
+@dataclass(frozen=True)
+class Edited:
+    """A collection of files after its edits."""
+
+    left: list[Path]
+    changed: list[str]
+    """Names of the files that are newer than the stamp."""
+    removed: list[str]
+
+
+def observe(
+    loaded: LoadedTables, system: System, edits: Iterable[Edited], request_of: RequestOf
+) -> UpdateReport:
+    """Updates the tables after each of the edits, then loads them afresh and compares.
+
+    They must hold the rows of the files before the edits; they are left holding those after.
+    """
+    size_bytes = table_files_bytes(system)
+    loaded_bytes = None if size_bytes is None else size_bytes(loaded.deployment)
+    before_rows = loaded.count()
+    changed_files = vanished_files = 0
+    every: list[Replaced] = []
+    for edited in edits:
+        request = request_of(edited.left)
+        assert not callable(request.source), "a bibliography is read by the engine"
+        every.append(loaded.replace(request.source, edited.changed, edited.removed))
+        changed_files += len(edited.changed)
+        vanished_files += len(edited.removed)
+    inserted_rows = sum(one.inserted_rows for one in every)
+    after_rows = loaded.count()
+    updated_bytes = None if size_bytes is None else size_bytes(loaded.deployment)
+    updated = table_digests(loaded.deployment, loaded.dialect, loaded.tables)
+    load(loaded.deployment, system, loaded.tables, request)
+    fresh = table_digests(loaded.deployment, loaded.dialect, loaded.tables)
+    return UpdateReport(
+        updates=len(every),
+        changed_files=changed_files,
+        vanished_files=vanished_files,
+        deleted_rows=before_rows + inserted_rows - after_rows,
+        inserted_rows=inserted_rows,
+        elapsed_ns=round(statistics.median(one.elapsed_ns for one in every)),
+        loaded_bytes=loaded_bytes,
+        updated_bytes=updated_bytes,
+        growth_ratio=updated_bytes / loaded_bytes if updated_bytes and loaded_bytes else None,
+        equals_fresh_load=updated == fresh,
+        tables={
+            name: UpdatedTable(rows, digest, fresh_rows=fresh[name][0])
+            for name, (rows, digest) in updated.items()
+        },
+    )
+
+
+def edits(files: Sequence[Path], folder: Path, task: UpdateTask) -> Iterator[Edited]:
+    """Edits copies of ``files`` in ``folder``, anew for each update, when it is asked for."""
+    copies = [Path(shutil.copy2(file, folder)) for file in files]
+    for update in range(task.updates):
+        removed = 0 if update else task.removed
+        edited = _edit(copies, folder, replace(task, removed=removed, seed=task.seed + update))
+        yield edited
+        copies = edited.left
+
+
+def _edit(copies: Sequence[Path], folder: Path, task: UpdateTask) -> Edited:
+    """Edits some of the files, and finds the changed ones by a stamp."""
+    if task.changed + task.removed > len(copies):
+        raise ArgumentError(
+            f"{task.changed} changed and {task.removed} removed files asked, "
+            f"the data set has {len(copies)}",
+            hint="--set changed=N with a smaller N",
+        )
+    stamp = folder / "last-update"
+    set_stamp(stamp, _after(copies, stamp))
+    rng = random.Random(task.seed)
+    chosen = rng.sample(copies, task.changed + task.removed)
+    for number, file in enumerate(chosen[: task.changed]):
+        _edit_file(file, rng, f"{task.seed}.{number}", number)
+    removed = chosen[task.changed :]
+    for file in removed:
+        file.unlink()
+    left = [file for file in copies if file not in removed]
+    changed = newer_than(str(stamp)).changed(left)
+    return Edited(left, [file.name for file in changed], [file.name for file in removed])
+
+
+def _after(files: Sequence[Path], stamp: Path) -> int:
+    """An instant after the files came into being: the clock of a file system goes in steps."""
+    while (now := now_ns(stamp)) <= max(file.stat().st_ctime_ns for file in files):
+        time.sleep(0.001)
+    return now
+
+
+def _edit_file(file: Path, rng: random.Random, label: str, number: int) -> None:
+    """What an editor's day does to a file: an entry goes, an entry changes, an entry is new."""
+    text = file.read_text(encoding="utf-8")
+    entries = list(_ENTRY.finditer(text))
+    if len(entries) > 2:
+        deleted, changed = sorted(rng.sample(entries, 2), key=lambda entry: entry.start())
+        revised = changed.group().rstrip()[:-1] + '  annote =       "Revised.",\n}\n'
+        text = (
+            text[: deleted.start()]
+            + text[deleted.end() : changed.start()]
+            + revised
+            + text[changed.end() :]
+        )
+    text += (
+        f"\n@Misc{{Assay:2026:U{label},\n"
+        f'  title =        "An Entry that an Update Brings",\n'
+        f'  year =         "2026",\n'
+        f'  bibdate =      "Thu Jan 1 12:00:{number % 60:02d} 2026",\n}}\n'
+    )
+    file.write_text(text, encoding="utf-8")

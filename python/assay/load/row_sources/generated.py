@@ -1,0 +1,146 @@
+"""The row source ``generated``: the workload's tables say how their rows are made, and a run's
+parameters decide the rest."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from assay import _engine
+from assay.contracts.experiment import Experiment
+from assay.load.row_sources.protocol import Asked, Listener, RowSource, RowsSize
+from assay.load.row_sources.request import DataRequest
+from assay.workload.parameters import Scalar
+from assay.workload.schema import placed
+from assay.workload.values import Workload
+
+_SAMPLE_ROWS = 2000
+"""About so many rows of each table stand for the way in which rows are made."""
+
+_PLACES = ("file", "line", "column")
+"""Of a source document: they say where an expression stands and decide no row."""
+
+
+class Generated(RowSource):
+    name = "generated"
+    reads_parameters = ("data_seed",)
+    has_expressions = True
+
+    def check(self, workload: Workload, levels: Iterable[Mapping[str, Scalar]]) -> None:
+        seen = set()
+        for given in levels:
+            parameters = workload.with_defaults(given)
+            used = tuple(parameters[name] for name in workload.schema.used(parameters))
+            if used not in seen:
+                seen.add(used)
+                workload.schema.check(parameters)
+
+    def rows_size(
+        self,
+        workload: Workload,
+        paths: Sequence[str],
+        parameters: Mapping[str, Scalar],
+        language: str,
+    ) -> RowsSize | None:
+        del paths
+        source = workload.source_for(parameters, int(parameters.get("data_seed", 1)), language)
+        measured = measure(source)
+        rows, text_bytes = (sum(int(table[key]) for table in measured) for key in ("rows", "bytes"))
+        return RowsSize(rows, text_bytes)
+
+    def open(self, workload: Workload, experiment: Experiment, listener: Listener) -> GeneratedRows:
+        del experiment, listener
+        return GeneratedRows(workload)
+
+
+@dataclass(frozen=True)
+class GeneratedRows:
+    """Nothing is read for them."""
+
+    workload: Workload
+
+    def request(self, asked: Asked) -> DataRequest:
+        language = asked.system.dialect.language
+        return request_of(self.workload, asked.parameters, language, is_empty=asked.is_empty)
+
+
+def request_of(
+    workload: Workload,
+    parameters: Mapping[str, Scalar],
+    language: str | None = None,
+    *,
+    is_empty: bool = False,
+) -> DataRequest:
+    """The rows of a run whose statements are in this language (None: of all tables); with
+    ``is_empty`` the tables are created without rows.
+
+    The rows are counted beforehand, exactly. Raises `ExperimentError` where an expression is wrong,
+    and where rows that are looked at cannot be made.
+    """
+    seed = int(parameters.get("data_seed", 1))
+    source = workload.source_for(parameters, seed, language)
+    if is_empty:
+        source["tables"] = [{**table, "rows": "0", "per": None} for table in source["tables"]]
+    measured = measure(source)
+    rows = {str(table["name"]): int(table["rows"]) for table in measured}
+    total = sum(rows.values())
+    return DataRequest(
+        source=source,
+        origin="generated",
+        description=_described(workload, source, total),
+        fingerprint=_fingerprint(source, rows),
+        items=total,
+        is_divisible=True,
+        rows_expected=rows,
+        checksums=lambda: _checksums(source),
+    )
+
+
+def measure(source: Mapping[str, Any], *, with_checksums: bool = False) -> list[dict[str, Any]]:
+    """Of each table its name, how many rows, about how many bytes; with checksums also the digest
+    of its rows, for which all of them are made."""
+    try:
+        measured = json.loads(_engine.measure(json.dumps(source), with_checksums))
+    except _engine.EngineError as error:
+        raise placed(error) from error
+    return list(measured["tables"])
+
+
+def _checksums(source: Mapping[str, Any]) -> dict[str, str]:
+    measured = measure(source, with_checksums=True)
+    return {str(table["name"]): str(table["checksum"]) for table in measured}
+
+
+def _fingerprint(source: Mapping[str, Any], rows: Mapping[str, int]) -> str:
+    """SHA-256 of all that decides the rows. A sample of the rows is part of it, so that an engine
+    which makes other rows of the same words makes another data set."""
+    most = max(rows.values(), default=0)
+    part = [1, max(1, most // _SAMPLE_ROWS)]
+    sample = measure({**source, "part": part}, with_checksums=True) if most else []
+    decisive = {
+        "source": _without_places(source),
+        "sample": [[table["name"], table["rows"], table["checksum"]] for table in sample],
+    }
+    return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
+
+
+def _without_places(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _without_places(item) for key, item in value.items() if key not in _PLACES}
+    if isinstance(value, list | tuple):
+        return [_without_places(item) for item in value]
+    return value
+
+
+def _described(workload: Workload, source: Mapping[str, Any], total: int) -> str:
+    tables = sum(one.get("is_loaded", True) for one in source["tables"])
+    given = {name: one for name, one in source["variables"].items() if name in workload.parameters}
+    words = ", ".join(f"{name} {value}" for name, value in given.items())
+    counted = f"{tables} tables, {total:,} rows" if tables != 1 else f"{total:,} rows"
+    return f"{workload.name}: {counted}" + (f" ({words})" if words else "")
+
+
+GENERATED = Generated()

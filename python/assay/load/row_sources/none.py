@@ -1,0 +1,27 @@
+"""The row source ``none``: tables stay empty, or there are none, as for ad hoc scripts."""
+
+from __future__ import annotations
+
+from assay.contracts.experiment import Experiment
+from assay.load.row_sources.protocol import Asked, Listener, RowSource
+from assay.load.row_sources.request import DataRequest
+from assay.workload.values import Workload
+
+
+class NoSource(RowSource):
+    name = "none"
+    makes_rows = False
+    reads_parameters = ()
+
+    def open(self, workload: Workload, experiment: Experiment, listener: Listener) -> NoRows:
+        del workload, experiment, listener
+        return NoRows()
+
+
+class NoRows:
+    def request(self, asked: Asked) -> DataRequest:
+        del asked
+        return DataRequest(dict, "generated", "no rows", "none", 0, rows_expected={})
+
+
+NONE = NoSource()

@@ -1,6 +1,0 @@
-"""Takes planned runs; returns each the deployment it needs, shared with runs that need the same."""
-
-from assay.pool.pool import Pool
-from assay.pool.pooled_system import PooledSystem
-
-__all__ = ["Pool", "PooledSystem"]

@@ -1,0 +1,1 @@
+"""Folders, their sizes and copies, and the space that is left."""

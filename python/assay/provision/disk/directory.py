@@ -1,0 +1,111 @@
+"""Makes the directories a private server may write in; removes them, also after errors and signals.
+
+The data directory lies on the storage under test. Socket, pid file and log lie elsewhere, under a
+short path: socket paths end at 107 bytes, and a log must neither fill a small storage nor add its
+writes to the measured ones.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from assay.contracts.deployment import StorageFacts
+from assay.contracts.experiment import ServerMachine
+from assay.contracts.storages.group_limits import GroupLimit
+from assay.contracts.systems.protocol import ServerDirectory
+from assay.errors import ArgumentError, AssayError, SystemUnderTestError
+from assay.provision.limits import control_groups, server_group
+from assay.provision.machine.users import ServerUser, first_unreachable, server_user
+from assay.provision.undo import ledger
+from assay.provision.undo.clean_up import undone_at_end
+from assay.provision.undo.resources import Directory, TaggedProcesses
+from assay.text.files.text_file import shown_if_not_utf8
+
+WHOLE_MACHINE = ServerMachine()
+_PLAIN = re.compile(r"[A-Za-z0-9_./-]+")
+_LONGEST_RUN_PATH = 70  # leaves 37 bytes for the name of a socket
+
+
+@contextlib.contextmanager
+def server_directory(
+    storage: StorageFacts,
+    machine: ServerMachine = WHOLE_MACHINE,
+    *,
+    raw_device: Path | None = None,
+    group_limits: tuple[GroupLimit, ...] = (),
+) -> Iterator[ServerDirectory]:
+    """A `ServerDirectory` on the storage, owned by the servers' user, with control groups that
+    have the limits of the storage (``group_limits``) and those of ``machine``.
+
+    At the end every process that still carries the directory's tag is killed and everything below
+    is removed. Raises `SystemUnderTestError` if the directory cannot be made, reached or removed.
+    """
+    _refuse_other_encodings(storage.directory)
+    user = server_user()
+    identity = ledger.new_id()
+    mounted = ledger.mount_of(Path(storage.directory))
+    root = Path(storage.directory).resolve() / f"assay-{identity}"
+    run = _short_directory() / f"assay-run-{identity}"
+    with undone_at_end(identity) as entry:
+        for path in (root, run):
+            entry.add(Directory(str(path), str(mounted or "") if path == root else ""))
+            _make(path, user)
+        limits = (*group_limits, *server_group.limits_of(machine))
+        groups = control_groups.make(entry, limits)
+        entry.add(TaggedProcesses())  # behind the groups: undone before them
+        directory = ServerDirectory(
+            root=root,
+            data=root / "data",
+            run=run,
+            storage=storage,
+            raw_device=raw_device,
+            control_groups=groups,
+        )
+        directory.plain_root.symlink_to(root)
+        yield directory
+
+
+def identity_of(directory: ServerDirectory) -> str:
+    """The id under which this directory stands in the ledger."""
+    return directory.root.name.removeprefix("assay-")
+
+
+def _refuse_other_encodings(directory: str) -> None:
+    if shown := shown_if_not_utf8(directory):
+        raise ArgumentError(
+            f"the storage's directory {shown} is not in UTF-8, as the engine needs it",
+            hint="choose another: --storage here:DIRECTORY",
+        )
+
+
+def _make(path: Path, user: ServerUser) -> None:
+    try:
+        path.mkdir(mode=0o700)
+        if not user.is_ourselves:
+            os.chown(path, user.uid, user.gid)
+    except OSError as error:
+        raise SystemUnderTestError(
+            f"a directory for the server cannot be made: {error}",
+            hint="choose another directory for the storage",
+        ) from error
+    if blocked := first_unreachable(path, user):
+        raise _unreachable(blocked, path, user)
+
+
+def _unreachable(blocked: Path, path: Path, user: ServerUser) -> AssayError:
+    return SystemUnderTestError(
+        f"the server runs as the user {user.name!r}, who may not enter {blocked} "
+        f"on the way to {path}",
+        hint=f"choose another directory for the storage, or allow it: chmod o+x {blocked}",
+    )
+
+
+def _short_directory() -> Path:
+    chosen = tempfile.gettempdir()
+    is_short = len(chosen) + len("/assay-run-123456789abc") <= _LONGEST_RUN_PATH
+    return Path(chosen if is_short and _PLAIN.fullmatch(chosen) else "/tmp")

@@ -1,0 +1,73 @@
+"""Runs a client program of a system, such as its dump program, from files and into files.
+
+It runs as we do and outside the limits of the server: what it needs is not the server's. It carries
+the tag of the server's directory, so that it ends with it (see `process_tags`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from assay.contracts.systems.protocol import ServerDirectory
+from assay.errors import RunFailed
+from assay.provision.processes.programs import (
+    command,
+    ending,
+    last_lines,
+    surroundings,
+    with_last_words,
+)
+
+
+@contextlib.contextmanager
+def started(
+    words: Sequence[str],
+    environment: Mapping[str, str],
+    directory: ServerDirectory,
+    *,
+    reads: Path | None,
+    writes: Path,
+    errors: Path,
+) -> Iterator[subprocess.Popen[bytes]]:
+    """The program, with its standard input, output and error in files; at the end of the block it
+    is killed if it still runs. Raises `SystemMissing` if it is not there."""
+    around = surroundings(directory, environment, as_ourselves=True)
+    unlimited = replace(directory, control_groups=())
+    with contextlib.ExitStack() as files:
+        if reads is not None:
+            around["stdin"] = files.enter_context(reads.open("rb"))
+        child = subprocess.Popen(
+            command(words, None, signal.SIGKILL, unlimited, as_ourselves=True),
+            stdout=files.enter_context(writes.open("wb")),
+            stderr=files.enter_context(errors.open("wb")),
+            **around,
+        )
+    try:
+        yield child
+    finally:
+        if child.poll() is None:
+            child.kill()
+        child.wait()
+
+
+def run_to_end(
+    words: Sequence[str],
+    environment: Mapping[str, str],
+    directory: ServerDirectory,
+    *,
+    reads: Path | None,
+    writes: Path,
+) -> None:
+    """Raises `RunFailed` with the end of what it wrote to standard error, where its status is
+    not 0."""
+    errors = directory.run / "client-program.log"
+    with started(words, environment, directory, reads=reads, writes=writes, errors=errors) as child:
+        status = child.wait()
+    if status != 0:
+        program = Path(words[0]).name
+        raise RunFailed(with_last_words(ending(program, status), last_lines(errors)))

@@ -1,0 +1,150 @@
+"""A process that calls a DB-API module for this one (`assay.provision.engine.dbapi.process`): takes requests;
+returns its messages, and how it ended.
+
+This process never calls a module itself: one that blocks, ends the program or crashes must not end
+the run before everything is undone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any, Final
+
+from assay.errors import SystemDied
+
+Message = dict[str, Any]
+
+_CHECK_EVERY_S = 0.25
+"""How often a process is looked after that says nothing: a child that it forked may hold its
+pipes open."""
+_END_S = 5.0
+"""How long a process may take to end that has closed its pipes."""
+_CHECKS_AFTER_ITS_END = 4
+"""How many such looks a process gets that has ended, until its last messages are read."""
+_UPDATE = "update the module or the library that it loads"
+
+
+class PythonProcess:
+    def __init__(self, module: str, receive: Callable[[Message | None], None] | None = None):
+        """``receive`` is called in another thread with each message; with None when the process
+        has ended. Without it, messages are for `answer`."""
+        self.module: Final = module
+        self._messages: queue.Queue[Message | None] = queue.Queue()
+        self._receive = receive or self._messages.put
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115  (closed by `kill`)
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "assay.provision.engine.dbapi.process"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            text=True,
+            encoding="utf-8",
+            # What this process can import, that one can.
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(path or "." for path in sys.path)},
+            # A session of its own, without the terminal: what a module forks ends with it.
+            start_new_session=True,
+        )
+        self._is_killed = False
+        self._checks_after_its_end = 0
+        reader = threading.Thread(target=self._read, name="client process", daemon=True)
+        reader.start()
+
+    def send(self, request: Mapping[str, Any]) -> None:
+        """A process that has ended is noticed by its silence."""
+        assert self._process.stdin is not None
+        with suppress(BrokenPipeError):
+            print(json.dumps(request), file=self._process.stdin, flush=True)
+
+    def answer(self, during: str, limit_s: float | None = None) -> Message:
+        """The next message. Raises `SystemDied` where the process has ended, `TimeoutError` behind
+        the limit; signals are obeyed meanwhile."""
+        until_s = None if limit_s is None else time.monotonic() + limit_s
+        while True:
+            with suppress(queue.Empty):
+                message = self._messages.get(timeout=_CHECK_EVERY_S)
+                if message is None:
+                    raise self.why_it_died(during)
+                return message
+            self.look_after()
+            if until_s is not None and time.monotonic() > until_s:
+                raise TimeoutError
+
+    def look_after(self) -> None:
+        """Has the end of the process received, also where its pipes are still open."""
+        if self.is_alive():
+            return
+        self._kill_group()
+        self._checks_after_its_end += 1
+        if self._checks_after_its_end == _CHECKS_AFTER_ITS_END:
+            self._receive(None)
+
+    def is_alive(self) -> bool:
+        return self._process.poll() is None
+
+    def why_it_died(self, during: str, process: str = "") -> SystemDied:
+        """``during``: what it did; ``process``: its name, where there are several."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_END_S)
+        status = self._process.returncode
+        last = self._last_line()
+        if status is None:
+            message = f"the module {self.module} closed the pipes of the program {during}"
+            return SystemDied(f"{process}{': ' if process else ''}{message}{last}", hint=_UPDATE)
+        if status >= 0:
+            message = f"the module {self.module} ended the program {during} (exit status {status})"
+            hint = "a module must not end the program that uses it: use another one"
+            return SystemDied(f"{process}{': ' if process else ''}{message}{last}", hint=hint)
+        number = -status
+        try:
+            name = signal.Signals(number).name
+        except ValueError:
+            name = "unknown"
+        who = process or f"the process that calls the module {self.module}"
+        message = f"{who} was ended by signal {number} ({name}) {during}"
+        if number in (signal.SIGKILL, signal.SIGTERM):
+            hint = "it was killed by a user, or by the kernel for lack of memory: see dmesg"
+        else:
+            message += f", probably in the module {self.module}"
+            hint = _UPDATE
+        return SystemDied(f"{message}{last}", hint=hint)
+
+    def kill(self) -> None:
+        """Ends it and whatever it started. Never waits for what the module does."""
+        self._kill_group()
+        self._process.wait()
+        with suppress(BrokenPipeError):
+            if self._process.stdin is not None:
+                self._process.stdin.close()
+        self._errors.close()
+
+    def _kill_group(self) -> None:
+        if self._is_killed:
+            return
+        self._is_killed = True
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+    def _last_line(self) -> str:
+        """The last line that it wrote to standard error, as the end of a sentence."""
+        self._errors.seek(0)
+        lines = self._errors.read().decode("utf-8", "replace").split("\n")
+        words = [line.strip() for line in lines if line.strip()]
+        return f": {words[-1]}" if words else ""
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        # Half a line: of a process that was killed.
+        with self._process.stdout as lines, suppress(ValueError):
+            for line in lines:
+                self._receive(json.loads(line))
+        self._receive(None)

@@ -1,0 +1,1 @@
+"""The limits of memory and processors for servers and clients, through control groups."""

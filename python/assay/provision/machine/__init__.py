@@ -1,0 +1,1 @@
+"""What this machine has: programs, processes, ports, users, and what they use."""

@@ -1,0 +1,163 @@
+"""Takes a server's first process; returns what all its processes use at this instant."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from assay.contracts.deployment import Deployment
+from assay.contracts.systems.protocol import ProcessSample
+from assay.provision.machine.family import Fields, family_of, members_of_session, ticks_of
+from assay.provision.machine.identity import process_file, stat_fields
+
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+_THREADS, _VIRTUAL_BYTES, _RESIDENT_PAGES = 17, 20, 21
+_LARGEST_ASKED, _OTHERS_ASKED = 4, 8
+"""Processes that are asked for their share of memory: all the largest, about so many others."""
+_TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+
+
+def sample(
+    pid: int, data_directory: Path | None = None, *, with_descendants: bool = True
+) -> ProcessSample | None:
+    """Sums over the process and all that descend from it; None if it is gone.
+
+    Times include those of children that have ended, so they never go down while the first process
+    lives.
+    """
+    if with_descendants:
+        family = family_of(pid)
+    else:
+        fields = stat_fields(pid)
+        family = {} if fields is None else {pid: fields}
+    return _sample_of(family, data_directory)
+
+
+def sample_session(session: int, data_directory: Path | None = None) -> ProcessSample | None:
+    """Sums over the processes of a session of the operating system; None if there are none."""
+    return _sample_of(members_of_session(session), data_directory)
+
+
+def _sample_of(family: Mapping[int, Fields], data_directory: Path | None) -> ProcessSample | None:
+    if not family:
+        return None
+    inside = None if data_directory is None else f"{data_directory.resolve()}/"
+    read = [_read_bytes(member) for member in family]
+    of_members = [_open_files(member, inside) for member in family]
+    handles = Counter(file for files in of_members for file in files or ())
+    is_counted = any(files is not None for files in of_members)
+    return ProcessSample(
+        processes=len(family),
+        threads=sum(int(fields[_THREADS]) for fields in family.values()),
+        resident_bytes=_resident_of(family),
+        virtual_bytes=sum(int(fields[_VIRTUAL_BYTES]) for fields in family.values()),
+        open_files=handles.total() if is_counted else None,
+        cpu_ns=sum(map(ticks_of, family.values())) * _TICK_NS,
+        read_bytes=None if None in read else sum(filter(None, read)),
+        files=len(handles) if is_counted else None,
+        handles=handles,
+        pids=tuple(family),
+    )
+
+
+def sample_nodes(deployment: Deployment) -> ProcessSample | None:
+    """Sums over the processes of all nodes; None where any of them is not seen, or gone."""
+    seen = []
+    for node in deployment.nodes:
+        pid = node.seen_pid if node.pid is None else node.pid
+        seen.append(None if pid is None else sample(pid, node.directory))
+    return total(seen)
+
+
+def total(seen: Sequence[ProcessSample | None]) -> ProcessSample | None:
+    """Their sums; None where one of them is."""
+    found = [one for one in seen if one is not None]
+    if len(found) < len(seen):
+        return None
+    read, opened = [one.read_bytes for one in found], [one.open_files for one in found]
+    handles: Counter[str] = Counter()
+    for one in found:
+        handles.update(one.handles)
+    return ProcessSample(
+        processes=sum(one.processes for one in found),
+        threads=sum(one.threads for one in found),
+        resident_bytes=sum(one.resident_bytes for one in found),
+        virtual_bytes=sum(one.virtual_bytes for one in found),
+        open_files=None if None in opened else sum(filter(None, opened)),
+        cpu_ns=sum(one.cpu_ns for one in found),
+        read_bytes=None if None in read else sum(filter(None, read)),
+        files=None if any(one.files is None for one in found) else len(handles),
+        handles=handles,
+        pids=tuple(pid for one in found for pid in one.pids),
+    )
+
+
+def _resident_of(family: Mapping[int, Fields]) -> int:
+    """Resident memory of all, shared pages counted once.
+
+    The kernel walks all pages of a process for this: 1.4 ms with 160 MB of shared memory, with 128
+    sessions 190 ms of the processors that client and server work with. So the largest processes are
+    asked, and of many others a number, evenly over their sizes: sessions are alike.
+    """
+    resident = {pid: int(fields[_RESIDENT_PAGES]) * _PAGE_BYTES for pid, fields in family.items()}
+    by_size = sorted(resident, key=resident.__getitem__, reverse=True)
+    largest, others = by_size[:_LARGEST_ASKED], by_size[_LARGEST_ASKED:]
+    step = max(1, len(others) // _OTHERS_ASKED)
+    asked = others[step // 2 :: step]
+    exact, share_of_asked = (
+        sum(_resident_bytes(pid, resident[pid]) for pid in pids) for pids in (largest, asked)
+    )
+    asked_bytes, others_bytes = (sum(map(resident.__getitem__, pids)) for pids in (asked, others))
+    return exact + (round(share_of_asked * others_bytes / asked_bytes) if asked_bytes else 0)
+
+
+def _resident_bytes(pid: int, otherwise: int) -> int:
+    """Resident memory with shared pages split among those who share them (PSS), where the kernel
+    lets us see it; else all resident pages."""
+    try:
+        for line in process_file(pid, "smaps_rollup").splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return otherwise
+
+
+def _read_bytes(pid: int) -> int | None:
+    """Bytes read from storage (page cache hits are not in it); None where we may not see it, 0 of a
+    process that is gone.
+
+    What is written is not taken from here: the kernel counts the whole folio (up to 2 MiB) for a
+    write of any part of it.
+    """
+    try:
+        lines = process_file(pid, "io").splitlines()
+    except PermissionError:
+        return None
+    except OSError:
+        return 0
+    counts = dict(line.split(": ") for line in lines)
+    return int(counts["read_bytes"])
+
+
+def _open_files(pid: int, inside: str | None) -> list[str] | None:
+    """Paths of the open files below ``inside``, one for each handle; None where we may not see
+    them, or do not know where the data are."""
+    if inside is None:
+        return None
+    try:
+        descriptors = [entry.path for entry in os.scandir(f"/proc/{pid}/fd")]
+    except OSError:
+        return None
+    found = []
+    for descriptor in descriptors:
+        try:
+            # Some thousands for a server with hundreds of sessions: pathlib costs three times more.
+            file = os.readlink(descriptor)  # noqa: PTH115
+        except OSError:
+            continue
+        if file.startswith(inside):
+            found.append(file[len(inside) :])
+    return found

@@ -1,0 +1,1 @@
+"""Starts processes, watches and ends them."""

@@ -1,0 +1,76 @@
+"""All metrics by name, in the order of tables; gives one by the name that a person writes, and the
+one on which the verdict on a cell rests.
+
+A metric of what clients did is of all transactions, or with a transaction type in brackets of those
+of one type: ``latency_p99_ns[insert]``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from assay.errors import ArgumentError
+from assay.record import RunRecord
+from assay.record.metrics import work
+from assay.record.metrics.clients import ELAPSED, MEAN, OF_CLIENTS, P99, THROUGHPUT
+from assay.record.metrics.costs import OF_COSTS
+from assay.record.metrics.metric import Metric
+from assay.record.metrics.stored import OF_DATA, OF_REPORTS, REINSERTED
+from assay.text.nearest import did_you_mean
+
+METRICS: Mapping[str, Metric] = {
+    metric.name: metric for metric in (*OF_CLIENTS, *OF_COSTS, *OF_DATA, *OF_REPORTS)
+}
+COMPARED: Mapping[str, Metric] = {
+    metric.name: metric
+    for metric in sorted(METRICS.values(), key=lambda metric: metric.unit == "count")
+    if metric.is_compared
+}
+"""Those by which sides are compared; counts, of which most are 0, are the last."""
+OF_TYPES = tuple(metric for metric in COMPARED.values() if metric.of_work)
+"""Those of them that transaction types have as well."""
+
+
+_NAME = re.compile(r"(?P<metric>[^\[\]]*)(?:\[(?P<transaction>[^\[\]]+)\])?")
+
+
+def metric(name: str) -> Metric:
+    """``latency_p99_ns``, or ``latency_p99_ns[insert]`` of a transaction type. Raises
+    `ArgumentError` where there is none of that name by which sides are compared."""
+    match = _NAME.fullmatch(name)
+    base = COMPARED.get(match["metric"]) if match else None
+    if match is None or base is None:
+        nearest = did_you_mean(match["metric"] if match else name, COMPARED)
+        raise ArgumentError(f"there is no metric {name!r} to compare", hint=nearest)
+    return of_type(base, match["transaction"]) if match["transaction"] else base
+
+
+def of_type(base: Metric, transaction: str) -> Metric:
+    """The same of one transaction type. Raises `ArgumentError` where it is of a whole run."""
+    if base.of_work is None:
+        raise ArgumentError(
+            f"{base.name} is of a whole run, not of a transaction type",
+            hint="of a type: " + ", ".join(metric.name for metric in OF_TYPES),
+        )
+    return base.of_type(transaction, work.in_type(base.of_work, transaction))
+
+
+def of_types(runs: Iterable[RunRecord]) -> list[Metric]:
+    """Of each transaction type, where the runs have several."""
+    types = dict.fromkeys(
+        report.name for run in runs if run.driven for report in run.driven.transactions
+    )
+    return [of_type(base, name) for name in types for base in OF_TYPES] if len(types) > 1 else []
+
+
+def primary(runs: list[RunRecord]) -> Metric:
+    """On which the verdict on a cell rests: throughput; in an open loop, which fixes the
+    throughput, p99 latency (mean latency where there are too few samples for it); without
+    transactions the elapsed time, or the size on disk of rows that were inserted again."""
+    if any(run.driving is not None and run.driving.is_open for run in runs):
+        return P99 if all(P99.result(run) is not None for run in runs) else MEAN
+    if all(run.driven is not None for run in runs):
+        return THROUGHPUT
+    has_size = any(REINSERTED.result(run) is not None for run in runs)
+    return REINSERTED if has_size else ELAPSED

@@ -1,0 +1,146 @@
+"""The metrics of what clients did: how much, how it ended, and how long it took."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from assay.contracts.observation import Latency
+from assay.judge import samples
+from assay.judge.samples import BY_NAME, RELATIVE_RESOLUTION
+from assay.record import RunRecord
+from assay.record.metrics.metric import COUNT, SPEED, Metric, Over, Read, Words
+from assay.record.metrics.work import Work, in_all, kept
+
+
+def _of_clients(name: str, unit: str, meaning: str, read: Read, **more: Any) -> Metric:
+    """Of all transactions, or of those of a group or a type."""
+    return Metric(name=name, unit=unit, meaning=meaning, value=in_all(read), of_work=read, **more)
+
+
+def _throughput(work: Work) -> float | None:
+    ok = work.outcomes.ok if work.outcomes else work.latency.count if work.latency else 0
+    return ok / (work.elapsed_ns / 1e9) if work.elapsed_ns else None
+
+
+def _elapsed_ns(run: RunRecord) -> int | None:
+    """Of an update, too."""
+    elapsed_ns: int | None = getattr(run.observation, "elapsed_ns", None)
+    return elapsed_ns
+
+
+def _is_not_asked(run: RunRecord, elapsed_ns: float) -> bool:
+    """Where a duration was asked for, the elapsed time is what was asked."""
+    is_asked = run.driving is not None and run.driving.duration_s is not None
+    return bool(elapsed_ns) and not (run.driven is not None and is_asked)
+
+
+def _outcome(name: str, meaning: str, words: Words | None = None) -> Metric:
+    def read(work: Work) -> int | None:
+        counted: int | None = getattr(work.outcomes, name) if work.outcomes else None
+        return counted
+
+    return _of_clients(name, "count", meaning, read, words=words)
+
+
+def times(prefix: str, what: str, of: Callable[[Any], Latency | None]) -> dict[str, Metric]:
+    """The extremes, the mean and the percentiles of times, by their names; ``of`` takes these from
+    the source that is measured."""
+
+    def time(name: str, meaning: str, over: Over, **more: Any) -> Metric:
+        def read(source: Any) -> float | None:
+            found = of(source)
+            return samples.time_ns(found, name) if found is not None else None
+
+        return Metric(
+            name=f"{prefix}_{name}_ns",
+            unit="ns",
+            meaning=meaning,
+            value=read,
+            over=over,
+            least_samples=samples.needed_for(name),
+            **more,
+        )
+
+    found = [
+        time("min", f"least {what}", Over.LEAST),
+        time("mean", f"mean {what}", Over.MEDIAN, is_whole=False, words=SPEED),
+        *(
+            time(
+                name,
+                f"{name.replace('_', '.')} {what}",
+                Over.MEDIAN,
+                null="too few samples, or not reached",
+                words=SPEED,
+                relative_resolution=RELATIVE_RESOLUTION,
+            )
+            for name in BY_NAME
+        ),
+        time("max", f"greatest {what}", Over.GREATEST, words=SPEED),
+    ]
+    return {metric.name.removeprefix(f"{prefix}_").removesuffix("_ns"): metric for metric in found}
+
+
+LATENCIES = {
+    name: replace(metric, value=in_all(metric.value), of_work=metric.value)
+    for name, metric in times("latency", "latency", lambda work: work.latency).items()
+}
+P99, MEAN = LATENCIES["p99"], LATENCIES["mean"]
+UNANSWERED = _of_clients(
+    "latency_unanswered",
+    "count",
+    "of an open loop: transactions that were due and had no answer (skipped, unknown), which "
+    "are above every percentile",
+    lambda work: work.latency.unanswered if work.latency else None,
+    over=Over.SUM,
+)
+THROUGHPUT = _of_clients(
+    "throughput_per_s",
+    "per_s",
+    "transactions that ended ok per second",
+    _throughput,
+    is_whole=False,
+    words=SPEED,
+    is_more_better=True,
+    over=Over.SPREAD,
+    exported="Transactions that ended ok.",
+)
+ELAPSED = Metric(
+    name="elapsed_ns",
+    unit="ns",
+    meaning="measurement, to the last end",
+    value=_elapsed_ns,
+    is_result=_is_not_asked,
+    words=SPEED,
+    over=Over.SPREAD,
+    exported="Measurement, to the last end.",
+)
+OF_CLIENTS = (
+    THROUGHPUT,
+    ELAPSED,
+    Metric(
+        name="drained_ns", unit="ns", meaning="of it, waiting for the last",
+        value=kept("drained_ns"),
+    ),
+    _outcome("scheduled", "transactions; ok + aborted + failed + unknown + skipped"),
+    _outcome("ok", "of them, succeeded"),
+    _outcome("aborted", "rolled back as the workload asked"),
+    _outcome("failed", "ended with an error", COUNT),
+    _outcome("unknown", "may have committed, or not", COUNT),
+    _outcome("skipped", "could not start in time", COUNT),
+    _outcome("late", "ended beyond the latency limit", COUNT),
+    _outcome(
+        "retries", "further attempts after deadlocks and serialization failures", COUNT
+    ),
+    _outcome("attempts", "scheduled - skipped + retries"),
+    Metric(
+        name="statements", unit="count", meaning="sent in the measurement",
+        value=kept("statements"),
+    ),
+    Metric(
+        name="reconnects", unit="count", meaning="of all clients", value=kept("reconnects")
+    ),
+    *LATENCIES.values(),
+    UNANSWERED,
+)  # fmt: skip

@@ -1,0 +1,40 @@
+"""Takes a run; returns how many transactions it committed, for each flush that its storage can do,
+or why that is not known."""
+
+from __future__ import annotations
+
+from assay.contracts.observation import Observation
+from assay.judge.steadiness import why_not_steady
+from assay.record import RunRecord
+from assay.record.metrics import probed_flushes
+
+
+def commits_per_s(driven: Observation) -> float | None:
+    """None where it is not known; 0 where the transactions only read."""
+    if driven.commits is None or not driven.elapsed_ns:
+        return None
+    return driven.commits / (driven.elapsed_ns / 1e9)
+
+
+def efficiency(run: RunRecord) -> float | None:
+    """None where `why_none` has a reason."""
+    commits, flushes = _commits_per_s(run), probed_flushes.of_run(run)
+    if commits is None or flushes is None or why_none(run):
+        return None
+    return commits / flushes.per_s
+
+
+def why_none(run: RunRecord) -> str:
+    """Why commits and flushes of the run are not divided; empty: they are."""
+    commits, flushes = _commits_per_s(run), probed_flushes.of_run(run)
+    if flushes is None:
+        return probed_flushes.why_none(run) or "not probed"
+    if not flushes.per_s:
+        return "the probe did no flushes"
+    if commits is None:
+        return "commits are not known"
+    return why_not_steady(run.warnings) if commits else "nothing was committed"
+
+
+def _commits_per_s(run: RunRecord) -> float | None:
+    return commits_per_s(run.driven) if run.driven else None

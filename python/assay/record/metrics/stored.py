@@ -1,0 +1,133 @@
+"""The metrics of the data: loaded, kept in memory, committed, checked, and those of tests that
+drive no clients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from assay.contracts.observation import BackupReport, SpaceReuseReport
+from assay.record import RunRecord
+from assay.record.metrics.commits import efficiency
+from assay.record.metrics.metric import COUNT, SIZE, SPEED, WAIT, Metric, Words
+from assay.record.metrics.work import driven, kept
+
+
+def _one_load(run: RunRecord) -> Hashable:
+    return run.data.one_load if run.data else None
+
+
+def _loaded(name: str, unit: str, meaning: str, words: Words | None, exported: str = "") -> Metric:
+    """Once for all runs that share a load; 0 where the data were there."""
+    return Metric(
+        name=name,
+        unit=unit,
+        meaning=meaning,
+        value=lambda run: getattr(run.data, name) if run.data else None,
+        words=words,
+        is_result=lambda _run, value: bool(value),
+        measured_once=_one_load,
+        exported=exported,
+    )
+
+
+def _rows_loaded(run: RunRecord) -> int | None:
+    return sum(run.data.rows.values()) or None if run.data else None
+
+
+def _checks(name: str, meaning: str, ok: bool | None, words: Words | None = None) -> Metric:
+    """It is a result where an answer was compared with a right one."""
+    return Metric(
+        name=name,
+        unit="count",
+        meaning=meaning,
+        value=lambda run: sum(check["ok"] is ok for check in run.checks),
+        is_never_null=True,
+        words=words,
+        is_result=lambda run, _value: any(check["ok"] is not None for check in run.checks),
+    )
+
+
+def _reported(report: type, read: Callable[[Any], float]) -> Callable[[RunRecord], float | None]:
+    """What a step reported that drove no clients."""
+    return lambda run: read(run.observation) if isinstance(run.observation, report) else None
+
+
+def _space(name: str, meaning: str) -> Metric:
+    read = _reported(SpaceReuseReport, lambda report: getattr(report, name))
+    return Metric(name=name, unit="bytes", meaning=meaning, value=read, words=SIZE)
+
+
+def _backup(
+    name: str, unit: str, meaning: str, read: Callable[[BackupReport], float], words: Words
+) -> Metric:
+    return Metric(
+        name=f"backup_{name}", unit=unit, meaning=meaning, words=words,
+        value=_reported(BackupReport, read),
+    )  # fmt: skip
+
+
+REINSERTED = _space(
+    "reinserted_bytes", "of the files, after all rows were deleted and inserted again"
+)
+SIZE_ON_DISK = _loaded(
+    "size_on_disk_bytes", "bytes", "after the load", SIZE, "Data of the system, once loaded."
+)
+OF_DATA = (
+    Metric(
+        name="data_file_bytes", unit="bytes", meaning="of the data directory, at the end",
+        value=kept("data_in_memory", "file_bytes"),
+    ),
+    Metric(
+        name="data_cached_bytes", unit="bytes", meaning="of them, in the page cache",
+        value=kept("data_in_memory", "cached_bytes"),
+    ),
+    Metric(
+        name="commits", unit="count", meaning="transactions that ended ok and change data",
+        null="not counted", value=driven(lambda whole: whole.commits),
+    ),
+    Metric(
+        name="device_written_per_commit_bytes",
+        unit="bytes",
+        meaning="by the whole device under the data, for each transaction that changes data",
+        null="one of both is not known, or nothing was committed",
+        value=driven(
+            lambda whole: (
+                whole.device_cost.written_bytes / whole.commits
+                if whole.device_cost and whole.commits
+                else None
+            )
+        ),
+        is_whole=False,
+        words=SIZE,
+    ),
+    Metric(
+        name="commit_efficiency", unit="ratio",
+        meaning="commits per second, divided by the flushes per second of the storage's probe",
+        value=efficiency, is_whole=False,
+        exported="Commits per second, divided by the flushes per second of the storage's probe.",
+    ),
+    Metric(name="rows_loaded", unit="count", meaning="in all tables", value=_rows_loaded),
+    SIZE_ON_DISK,
+    _loaded("load_ns", "ns", "rows sent in one transaction", SPEED),
+    _loaded("index_ns", "ns", "indexes and keys", SPEED),
+    _loaded("analyze_ns", "ns", "statistics", None),
+    _checks("checks_right", "result checks", True),
+    _checks("checks_wrong", "result checks", False, COUNT),
+    _checks("checks_unknown", "no expected result", None),
+)  # fmt: skip
+OF_REPORTS = (
+    REINSERTED,
+    _space("deleted_bytes", "of the files, after all rows were deleted"),
+    _space("last_bytes", "of the files, after all cycles of deleting and inserting"),
+    _backup("size_bytes", "bytes", "of a backup", lambda report: report.size_bytes, SIZE),
+    _backup(
+        "longest_read_wait_ns", "ns", "longest wait of a read meanwhile",
+        lambda report: report.reads.longest_ns, WAIT,
+    ),
+    _backup(
+        "longest_write_wait_ns", "ns", "longest wait of a write meanwhile",
+        lambda report: report.writes.longest_ns, WAIT,
+    ),
+    _backup("restore_ns", "ns", "of restoring it", lambda report: report.restore_ns, SPEED),
+)  # fmt: skip

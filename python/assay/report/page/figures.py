@@ -1,0 +1,91 @@
+"""Takes a figure of a report; returns it as HTML: the chart, a sentence that describes it, and its
+numbers as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from assay.plan import cell_names
+from assay.report.charts.draw import svg_for_page
+from assay.report.figure import LIMITED, DataSeries, Figure, Scale
+from assay.report.page.links import Links, escaped
+from assay.report.page.tables import table_html
+from assay.report.values import Cell, Column, Number, Row, Table
+from assay.text import units
+
+
+def figure_html(figure: Figure, links: Links) -> str:
+    name = figure.file_name
+    drawn = svg_for_page(figure, f"{name}-title {name}-text")
+    opening, rest = drawn.split(">", 1)
+    titled = (
+        f'{opening}><title id="{name}-title">{escaped(figure.title)}</title>'
+        f'<desc id="{name}-text">{escaped(description(figure))}</desc>{rest}'
+    )
+    notes = "".join(f"<p>{escaped(note)}</p>" for note in (figure.legend, *figure.notes) if note)
+    return (
+        f'<figure id="{name}"><figcaption>{escaped(figure.title)}</figcaption>'
+        f'<div class="chart">{titled}</div>{notes}'
+        f"<details><summary>Numbers of this chart</summary>"
+        f"{table_html(_table(figure), links)}</details></figure>"
+    )
+
+
+def description(figure: Figure) -> str:
+    """What a person who does not see it is to know: kind, axes, and where each series leads."""
+    kind = figure.mark.name.capitalize()
+    axes = f"{figure.y.heading} by {figure.x.heading}" if figure.x.title else figure.y.heading
+    return f"{kind}: {axes}. {'; '.join(map(_course, figure.series))}.{_limited(figure)}"
+
+
+def _limited(figure: Figure) -> str:
+    """How many points are marked as limited, as a picture shows them."""
+    words = [(word, sum(one.verdict == word for one in figure.points)) for word in LIMITED]
+    said = ", ".join(f"{number} of {len(figure.points)} {word}" for word, number in words if number)
+    return f" Points: {said}." if said else ""
+
+
+def _course(series: DataSeries) -> str:
+    first, last = series.points[0], series.points[-1]
+    ends = f"{units.digits(first.y, 3)} at {_level(first.x)}"
+    if first is not last:
+        ends += f" to {units.digits(last.y, 3)} at {_level(last.x)}"
+    return f"{series.name}: {ends}"
+
+
+def _level(x: float | str) -> str:
+    return x if isinstance(x, str) else cell_names.level_text(x)
+
+
+def _table(figure: Figure) -> Table:
+    is_share = figure.x.scale is Scale.PERCENTILES
+    return Table(
+        figure.name,
+        figure.title,
+        (
+            Column("series"),
+            Column(
+                "%" if is_share else figure.x.title or "of", is_number=not figure.has_categories
+            ),
+            Column(figure.y.title, is_number=True),
+            *([Column("range")] if figure.has_ranges else []),
+            *([Column("verdict")] if figure.legend else []),
+        ),
+        tuple(_rows(figure, is_share=is_share)),
+    )
+
+
+def _rows(figure: Figure, *, is_share: bool) -> Iterator[Row]:
+    for one in figure.series:
+        for point in one.points:
+            x = point.x
+            if is_share and not isinstance(x, str):
+                x = 100 - 100 / x
+            level = Cell(x) if isinstance(x, str) else Cell(f"{x:.6g}", Number(x, ""))
+            over = ""
+            if point.low is not None and point.high is not None:
+                over = f"{units.digits(point.low)}-{units.digits(point.high)}"
+            value = Cell(units.digits(point.y), Number(point.y, ""), runs=point.runs)
+            beside = [Cell(over)] if figure.has_ranges else []
+            beside += [Cell(point.verdict)] if figure.legend else []
+            yield Row((Cell(one.name), level, value, *beside))
