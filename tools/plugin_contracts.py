@@ -100,20 +100,21 @@ A system names its dialect, which writes all statements that Assay itself sends.
 _ROW_SOURCE = """## What every row source has
 
 A workload names its source in `[data] source = "csv"`. The source derives from
-`assay.load.row_sources.protocol.RowSource`, which has a default for every member but `name` and `open`.
+`assay.load.row_sources.protocol.RowSource`, which has a default for every member but `name` and
+`open`.
 """
 
 _ABILITIES = """## What only some systems can do
 
-Each is a protocol of `assay.contracts.systems.abilities`. A system has all its members or none of them;
-callers ask with `isinstance`, so a system needs no method that says "not me".
+Each is a protocol of `assay.contracts.systems.abilities`. A system has all its members or none of
+them; callers ask with `isinstance`, so a system needs no method that says "not me".
 """
 
 
 _STORAGE_ABILITIES = """## What only some storages can do
 
-Each is a protocol of `assay.contracts.storages.abilities`. Callers ask with `isinstance` and pass what
-`prepare` yielded.
+Each is a protocol of `assay.contracts.storages.abilities`. Callers ask with `isinstance` and pass
+what `prepare` yielded.
 """
 
 

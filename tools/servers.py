@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Brings what the product and its tests start and this machine has not: the Debian packages of all
-declared programs (`assay.provision.machine.program`), and the systems that `assay install` can bring.
+declared programs (`assay.provision.machine.program`), and the systems that `assay install` can
+bring.
 
 With --peers also what benchmarks are compared with. Only programs: no service is set up or started,
 each test makes its own private server. What does not come is a note: tests that need it are skipped

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 WORKLOADS_FOLDER = Path(__file__).parent / "workloads"
 WORKLOAD_FILE = "workload.toml"
-EXPERIMENTS_FOLDER = Path(__file__).parent / "experiments"
+EXPERIMENTS_FOLDER = Path(__file__).parent / "experiment" / "papers"
 _BUILT_IN = (".", "experiments")
 """Where guides name the built-in experiment files: they are there in a clone of the repository."""
 _DIALECTS, _WORKLOADS = "assay.dialects", "assay.workloads"

@@ -66,6 +66,37 @@ def test_no_room_imports_from_the_right() -> None:
     assert seen == set(rooms.values()), "ARCHITECTURE.md lists a room that is empty"
 
 
+def folder_of(module: str) -> list[str]:
+    """The folders that hold ``module``, from the outermost."""
+    parts = module.split(".")
+    return parts if PACKAGE.joinpath(*parts).is_dir() else parts[:-1]
+
+
+def test_no_two_folders_import_each_other() -> None:
+    importing: dict[tuple[str, str], str] = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        here = list(path.relative_to(PACKAGE).parent.parts)
+        for line, module in imports_of(path):
+            pairs = zip(here, folder_of(module), strict=False)
+            apart = next((depth for depth, (a, b) in enumerate(pairs, 1) if a != b), None)
+            if apart:
+                folders = ("/".join(here[:apart]), "/".join(folder_of(module)[:apart]))
+                importing.setdefault(folders, f"{path.relative_to(ROOT)}:{line}")
+    wrong = [
+        f"{here} and {there} import each other: {place} and {importing[there, here]}"
+        for (here, there), place in importing.items()
+        if here < there and (there, here) in importing
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_top_level_reads_as_the_architecture() -> None:
+    folders = sorted({path.relative_to(PACKAGE).parts[0] for path in PACKAGE.glob("*/**/*.*")})
+    folders.remove("__pycache__")
+    assert len(folders) <= 20, folders
+    assert len(list(PACKAGE.glob("*.py"))) <= 6
+
+
 def test_only_the_bridge_depends_on_python() -> None:
     for manifest in (ROOT / "crates").glob("*/Cargo.toml"):
         if manifest.parent.name != "bridge":

@@ -13,9 +13,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assay.contracts.dialects.protocol import Index, Table
+from assay.contracts.dialects.protocol import Index, NamedTables, Table
 from assay.dialects.minimal import MinimalDialect
-from assay.dialects.named_tables import NamedTables
 
 _PRIMARY = "primary_key"
 """The index of a declared primary key. The field ``_id``, which every document has besides, is the

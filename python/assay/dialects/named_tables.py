@@ -7,22 +7,7 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
-
-@dataclass(frozen=True)
-class NamedTables:
-    """Of one statement."""
-
-    read: frozenset[str] = frozenset()
-    """Whose rows it reads, changes or deletes."""
-    added_to: frozenset[str] = frozenset()
-    """To which it adds rows."""
-    changed: frozenset[str] = frozenset()
-    """Those of both to which it commits: it adds rows, changes or deletes them."""
-    made: frozenset[str] = frozenset()
-    """Which it makes; in statements that follow they are no tables that were there before."""
-    hidden: str = ""
-    """Why not all that it reads is named in it; empty: it is."""
-
+from assay.contracts.dialects.protocol import NamedTables
 
 _TOKEN = re.compile(
     r"""(?P<left_out>\s+|--[^\n]*|/\*.*?\*/|(?P<dollar>\$\w*\$).*?(?P=dollar)|'(?:[^']|'')*')
@@ -184,8 +169,8 @@ def _made_by_with(tokens: list[str], at: int) -> set[str]:
 
 
 class NamedInText:
-    """`assay.contracts.dialects.protocol.NamesTables` for SQL and languages that are like it. Limits of a
-    statement's time are a server's own."""
+    """`assay.contracts.dialects.protocol.NamesTables` for SQL and languages that are like it.
+    Limits of a statement's time are a server's own."""
 
     own_tables: tuple[str, ...] = ("information_schema.",)
     """How the names of the system's own tables begin, in lower case."""

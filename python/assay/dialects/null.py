@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from assay.contracts.dialects.protocol import Table
-from assay.dialects.named_tables import NamedTables
+from assay.contracts.dialects.protocol import NamedTables, Table
 from assay.dialects.standard import StandardSql
 
 

@@ -47,7 +47,8 @@ class StandardSql(NamedInText, MinimalDialect):
     """What asks a server for its name and version, as the next one for drivers that know no
     system."""
     lacking: frozenset[str] = frozenset()
-    """Capabilities of `assay.contracts.capabilities` that its systems do not have through such a driver."""
+    """Capabilities of `assay.contracts.capabilities` that its systems do not have through such a
+    driver."""
     keeps_statistics: bool = True
     """Whether a statement brings the statistics of the planner up to date."""
 

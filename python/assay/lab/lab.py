@@ -95,11 +95,10 @@ def run(
        start the system on it, and measure the durability of its commits if this is its first use
        there. A run whose test needs what the system lacks is refused instead, which is not a
        failure.
-    5. Take the steps that its test declares, in order (`assay.lab.steps`). Most tests have two: load
-       (fill the system with the data set and count it) and drive (bring the caches into the state
-       that is asked for, run the clients and measure).
-    6. Check: compare the answers with the expected ones, and run the consistency checks.
-    7. Record the run with its verdict.
+    5. Take the steps that its test declares, in order (`assay.lab.steps`). Most tests have two:
+       load (fill the system with the data set and count it) and drive (bring the caches into the
+       state that is asked for, run the clients and measure). 6. Check: compare the answers with the
+       expected ones, and run the consistency checks. 7. Record the run with its verdict.
 
     With a precision or a budget, runs that turn out not to be needed are taken out of the plan
     (`assay.lab.repeating`).

@@ -16,8 +16,7 @@ from typing import NamedTuple
 
 from assay import _engine
 from assay.contracts.deployment import Deployment
-from assay.contracts.dialects.protocol import Dialect, HasUnflushedTables, NamesTables
-from assay.dialects.named_tables import NamedTables
+from assay.contracts.dialects.protocol import Dialect, HasUnflushedTables, NamedTables, NamesTables
 from assay.errors import AssayError
 from assay.provision.engine.engine_calls import Session
 from assay.provision.engine.session import LOST, session

@@ -1,7 +1,7 @@
 """The base class of a test's steps, and the step in which clients run scripts, as frozen values.
 
-Each kind of step is a class in `assay.lab.steps` with its fields, ``read`` (from a workload file) and
-``take`` (execute). `assay.registry.step` returns it by name. `Drive` is here, because plans are
+Each kind of step is a class in `assay.lab.steps` with its fields, ``read`` (from a workload file)
+and ``take`` (execute). `assay.registry.step` returns it by name. `Drive` is here, because plans are
 made of it; it is executed in `assay.lab.steps.drive`.
 """
 

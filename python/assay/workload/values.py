@@ -125,7 +125,8 @@ class Test:
 
     quick: Quick = field(default_factory=Quick)
     needs: tuple[str, ...] = ()
-    """Capabilities that it needs of a system (`assay.contracts.capabilities`), besides those of its steps."""
+    """Capabilities that it needs of a system (`assay.contracts.capabilities`), besides those of its
+    steps."""
 
     not_expressible: Mapping[str, str] = field(default_factory=dict)
     """Dialect or language → why its systems cannot express the test."""

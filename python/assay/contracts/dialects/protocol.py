@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from assay.dialects.named_tables import NamedTables
-
 ELEMENTS = ("smallint", "int", "bigint", "double", "text", "bool")
 """The types of the elements of arrays."""
 
@@ -355,6 +353,22 @@ class LimitsWaiting(Protocol):
     def limit_waiting(self, wait_s: float) -> list[str]:
         """Statements after which none of the session waits for a lock much longer than this."""
         ...
+
+
+@dataclass(frozen=True)
+class NamedTables:
+    """Of one statement."""
+
+    read: frozenset[str] = frozenset()
+    """Whose rows it reads, changes or deletes."""
+    added_to: frozenset[str] = frozenset()
+    """To which it adds rows."""
+    changed: frozenset[str] = frozenset()
+    """Those of both to which it commits: it adds rows, changes or deletes them."""
+    made: frozenset[str] = frozenset()
+    """Which it makes; in statements that follow they are no tables that were there before."""
+    hidden: str = ""
+    """Why not all that it reads is named in it; empty: it is."""
 
 
 @runtime_checkable

@@ -49,7 +49,8 @@ class ErasesDevice(Protocol):
 @runtime_checkable
 class RawDevice(Protocol):
     """It may have a block device without a file system, for systems that take one
-    (`assay.contracts.systems.abilities.TakesRawDevice`); what else they write is in the directory."""
+    (`assay.contracts.systems.abilities.TakesRawDevice`); what else they write is in the
+    directory."""
 
     def is_raw(self, choice: StorageChoice) -> bool:
         """Whether the choice has no file system."""

@@ -18,8 +18,8 @@ class PreparedStorage:
     facts: StorageFacts
     """What was made, as found."""
     handle: Any = field(default=None, repr=False)
-    """What the kind needs to find it again, for its abilities (see `assay.contracts.storages.abilities`);
-    only the kind itself reads it."""
+    """What the kind needs to find it again, for its abilities (see
+    `assay.contracts.storages.abilities`); only the kind itself reads it."""
 
 
 class Storage(Protocol):

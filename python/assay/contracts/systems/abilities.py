@@ -90,8 +90,8 @@ class Profile:
     """Option → the server's setting for which it stands: where that is asked for, the option is
     left out."""
     durability: str = ""
-    """The class of its commits on any storage that can be written (`assay.contracts.durability`), also
-    where it cannot be measured; empty: it depends on the storage."""
+    """The class of its commits on any storage that can be written (`assay.contracts.durability`),
+    also where it cannot be measured; empty: it depends on the storage."""
     printed: Mapping[str, str] = field(default_factory=dict)
     """Setting as a paper printed it → what stands for it here, of those that have another name
     today, or none."""

@@ -69,8 +69,8 @@ class ProcessSample:
 
 class System(Protocol):
     """The members that every system under test has; optional abilities are in
-    `assay.contracts.systems.abilities`. Built-in systems and those of other packages are found in the same
-    way, by the entry-point group ``assay.systems``."""
+    `assay.contracts.systems.abilities`. Built-in systems and those of other packages are found in
+    the same way, by the entry-point group ``assay.systems``."""
 
     name: str
     """As in ``--on``; lower case."""

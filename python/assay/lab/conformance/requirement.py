@@ -45,7 +45,8 @@ class Requirement:
     spellings: tuple[type, ...]
     """Protocols of `assay.contracts.dialects.protocol`, of which the dialect must have all."""
     isolation_level: str
-    """Of `assay.contracts.dialects.protocol.ISOLATION_LEVELS`, one that the dialect must have; empty: any."""
+    """Of `assay.contracts.dialects.protocol.ISOLATION_LEVELS`, one that the dialect must have;
+    empty: any."""
     needs_url: bool
     """Whether it is about a server by URL."""
     attempt: Callable[[Subject], None]

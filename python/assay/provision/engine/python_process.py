@@ -1,5 +1,5 @@
-"""A process that calls a DB-API module for this one (`assay.provision.engine.dbapi.process`): takes requests;
-returns its messages, and how it ended.
+"""A process that calls a DB-API module for this one (`assay.provision.engine.dbapi.process`): takes
+requests; returns its messages, and how it ended.
 
 This process never calls a module itself: one that blocks, ends the program or crashes must not end
 the run before everything is undone.
