@@ -222,7 +222,8 @@ def test_mounts_are_found_whatever_their_path(tmp_path: Path) -> None:
 _MAKER = """
 import os, subprocess, sys, time
 from pathlib import Path
-from assay.provision import ledger, process_tags
+from assay.provision.machine import process_tags
+from assay.provision.undo import ledger
 from assay.provision.undo.clean_up import undone_at_end
 from assay.provision.undo.resources import *
 
