@@ -124,7 +124,7 @@ def readings(kind: str) -> Iterator[Callable[[], object]]:
                 if file.name == registry.WORKLOAD_FILE:
                     yield lambda file=file: _workload(str(file.parent))  # type: ignore[misc]
             return
-        for file in [*sorted((SHIPPED / "experiments").glob("*.toml")), *examples]:
+        for file in [*sorted(registry.EXPERIMENTS_FOLDER.glob("*.toml")), *examples]:
             if file.name != registry.WORKLOAD_FILE and "workload" in tomllib.loads(
                 file.read_text()
             ):
@@ -266,7 +266,7 @@ def _helps(kind: str) -> dict[str, str]:
 def _of_fields() -> dict[str, str]:
     """``steps.KEY`` → the text below the field of that name of a step's class."""
     found = {}
-    for file in sorted((SHIPPED / "steps").glob("*.py")):
+    for file in sorted((SHIPPED / "lab" / "steps").glob("*.py")):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             for one, below in pairwise(getattr(node, "body", []) if _is_class(node) else []):
                 text = getattr(getattr(below, "value", None), "value", None)

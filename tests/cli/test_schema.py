@@ -23,7 +23,7 @@ from assay.workload import reader
 from commands import Assay
 
 PACKAGE = Path(schema_command.__file__).parents[1]
-EXPERIMENTS = sorted((PACKAGE / "experiments").glob("*.toml"))
+EXPERIMENTS = sorted((PACKAGE / "experiment" / "papers").glob("*.toml"))
 UNKNOWN = "not_a_key"
 READERS = ("experiment", "workload", "steps", "row_sources", "bibsql/source.py",
            "report/cells/declaration.py", "report/cells/series.py")  # fmt: skip

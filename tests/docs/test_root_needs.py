@@ -12,7 +12,7 @@ from assay import registry
 from assay.contracts.storages.abilities import Inspectable
 
 ROOT = Path(__file__).parents[2]
-FILES = sorted((ROOT / "python" / "assay" / "experiments").glob("*.toml"))
+FILES = sorted((ROOT / "python" / "assay" / "experiment" / "papers").glob("*.toml"))
 
 
 @pytest.fixture

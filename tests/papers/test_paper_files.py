@@ -3,8 +3,6 @@ system that is not here stops none of the others."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from assay import registry
@@ -16,7 +14,7 @@ from assay.report.papers.judgement import ClaimVerdict
 from assay.report.values import Report, Table
 from commands import Assay
 
-EXPERIMENTS = Path(registry.__file__).parent / "experiments"
+EXPERIMENTS = registry.EXPERIMENTS_FOLDER
 IN_MEMORY = ("--storage", "tmpfs", "--no-probe", "--no-durability", "--repetitions", "1")
 
 

@@ -234,7 +234,7 @@ def test_the_command_line_wins_over_what_a_file_says_of_single_tests(tmp_path: P
 
 def test_the_printed_buffer_is_scaled_down_with_the_data_and_that_is_said() -> None:
     """At full size the tests have the 4 GB of the profiles, and no buffer made for the data."""
-    shipped = str(Path(registry.__file__).parent / "experiments" / "cubrid-2010.toml")
+    shipped = str(registry.EXPERIMENTS_FOLDER / "cubrid-2010.toml")
     quick, _ = experiment(Words(shipped, quick=True, storage=("here",)))
     scaled = {(one.test, one.name): (one.full, one.quick) for one in quick.scaled}
     assert scaled["insert", "data_to_buffer"] == ("0", "6")
