@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 import sqlite3
 import subprocess
 from contextlib import closing
@@ -245,3 +246,42 @@ def test_what_a_script_sets_lowers_the_durability_of_a_server_by_url(
         fast = run_in(tmp_path, "run", "fast.sql", *COMMON, *on)
     assert "durability-lowered" not in _warnings(safe)
     assert lowered in _warnings(fast)["durability-lowered"]
+
+
+def test_an_index_that_one_of_two_files_has_is_named_and_leaves_a_verdict(folder: Path) -> None:
+    shutil.copy(folder / "d.sqlite", folder / "e.sqlite")
+    _execute(folder / "e.sqlite", "CREATE INDEX by_x ON goods (x)")
+    on = ("--on", "old=sqlite:///d.sqlite,new=sqlite:///e.sqlite")
+    run_in(folder, "run", "read.sql", *COMMON, *on)
+    compared = run_in(folder, "compare", "1", "--between", "system", "--records", "r.sqlite")
+    assert "indexes of goods none → (x)" in " ".join(compared.stdout.split())
+    assert compared.returncode == 0, compared.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "indexes"),
+    [
+        ("postgresql", "btree (x DESC) WHERE (y > 1); unique btree (y, x)"),
+        ("mariadb", "btree (x); unique btree (y, x)"),
+    ],
+)
+def test_the_indexes_of_a_server_are_in_its_words(name: str, indexes: str, tmp_path: Path) -> None:
+    system = registry.system(name)
+    (tmp_path / "read.sql").write_text("SELECT count(*) FROM shop.goods;\n")
+    only = " DESC) WHERE (y > 1)" if name == "postgresql" else ")"
+    with servers.directory_for_servers() as storage, contextlib.ExitStack() as up:
+        server = up.enter_context(
+            servers.provisioned(system, storage, options={"transport": "tcp"})
+        )
+        for statement in (
+            "CREATE SCHEMA shop",
+            "CREATE TABLE shop.goods (x int NOT NULL, y int NOT NULL)",
+            "CREATE UNIQUE INDEX one ON shop.goods (y, x)",
+            f"CREATE INDEX two ON shop.goods (x{only}",
+        ):
+            servers.ask(server, statement)
+        on = ("--on", servers.url_of(system, server))
+        run_in(tmp_path, "run", "read.sql", *COMMON, *on)
+    with closing(sqlite3.connect(tmp_path / "r.sqlite")) as record:
+        found = record.execute("SELECT DISTINCT indexes FROM existing_tables").fetchall()
+    assert found == [(indexes,)]

@@ -128,6 +128,7 @@ def _of_runs(
         found += _run_by_run("data", "input of the data", a_runs, b_runs, _input)
         found += _run_by_run("data", "rows", a_runs, b_runs, _rows)
         found += existing_data.differences(a_runs, b_runs)
+        found += existing_data.differing_indexes(a_runs, b_runs)
     if between != "clients" and between not in cell_names.parameters(a_runs[0].parameters):
         found += [
             Difference("answers", f"answers to {one.statement}", one.a, one.b)

@@ -14,6 +14,27 @@ _DIGITS = 12
 """Of a digest, as it is shown."""
 
 
+def differing_indexes(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterator[Difference]:
+    """Of one system: others call theirs otherwise. As a setting does, an index makes a system
+    faster at the same work: it leaves a verdict."""
+    if len({run.system for run in (*a, *b)}) > 1:
+        return
+    of_a, of_b = ([_indexes(run) for run in side] for side in (a, b))
+    for name in dict.fromkeys(name for known in (*of_a, *of_b) for name in known):
+        left, right = (
+            " and ".join(dict.fromkeys(known[name] for known in side if name in known))
+            for side in (of_a, of_b)
+        )
+        if left and right and left != right:
+            yield Difference("indexes", f"indexes of {name}", left, right)
+
+
+def _indexes(run: RunRecord) -> dict[str, str]:
+    """By table, as they were before the run, of those that are known."""
+    before = run.existing_data.before if run.existing_data else ()
+    return {one.name: one.indexes for one in before if one.indexes}
+
+
 def differences(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterator[Difference]:
     """What is not known on either side is a difference. Of two systems the numbers of rows are
     compared alone, as they spell values otherwise; so are those of runs that write, which change

@@ -226,14 +226,30 @@ class MysqlDialect(StandardSql):
             f"SET SESSION max_execution_time = {max(1, round(longest_s * 1000))}",
         ]
 
-    def unflushed_query(self, table: str) -> str:
+    def indexes_query(self, table: str) -> str:
+        """With the length of a prefix; in place of an expression that word."""
+        column = (
+            "CONCAT(COALESCE(column_name, 'expression'), "
+            "IF(sub_part IS NULL, '', CONCAT('(', sub_part, ')')))"
+        )
+        columns = f"GROUP_CONCAT({column} ORDER BY seq_in_index SEPARATOR ', ')"
+        kind = "IF(non_unique = 0, 'unique ', ''), LOWER(index_type)"
+        return (
+            f"SELECT CONCAT({kind}, ' (', {columns}, ')') FROM information_schema.statistics "
+            f"WHERE {self._is_named(table)} GROUP BY index_name, non_unique, index_type"
+        )
+
+    def _is_named(self, table: str) -> str:
+        """A condition of information_schema on the table, as a script spells it."""
         names = [name.strip('`"') for name in _PART_OF_NAME.findall(table)]
         schema = self.literal(names[-2]) if names[1:] else "DATABASE()"
+        return f"table_schema = {schema} AND table_name = {self.literal(names[-1])}"
+
+    def unflushed_query(self, table: str) -> str:
         engines = ", ".join(map(self.literal, sorted(UNFLUSHED_ENGINES)))
         return (
             "SELECT CONCAT('engine = ', engine) FROM information_schema.tables "
-            f"WHERE table_schema = {schema} AND table_name = {self.literal(names[-1])} "
-            f"AND LOWER(engine) IN ({engines})"
+            f"WHERE {self._is_named(table)} AND LOWER(engine) IN ({engines})"
         )
 
     def flushed_table(self, table: str) -> str:

@@ -148,6 +148,15 @@ class PostgresqlDialect(StandardSql):
             f"AND (oid = {named} OR oid IN ({parts})) LIMIT 1"
         )
 
+    def indexes_query(self, table: str) -> str:
+        """Without those that are still being built, which no query uses."""
+        name = r"'^CREATE (UNIQUE )?INDEX .* USING '"
+        described = rf"regexp_replace(pg_get_indexdef(indexrelid), {name}, '\1')"
+        return (
+            f"SELECT replace({described}, 'UNIQUE ', 'unique ') FROM pg_index "
+            f"WHERE indisvalid AND indrelid = to_regclass({self.literal(table)})"
+        )
+
     def flushed_table(self, table: str) -> str:
         return f"ALTER TABLE {table} SET LOGGED"
 

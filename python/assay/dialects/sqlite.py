@@ -105,6 +105,16 @@ class SqliteDialect(StandardSql):
     def sets_session(self, statement: str) -> bool:
         return _OF_CONNECTION.match(statement) is not None
 
+    def indexes_query(self, table: str) -> str:
+        """With those that UNIQUE and PRIMARY KEY make; the row number is none."""
+        name = self.literal(table.rpartition(".")[2].strip('`"[]'))
+        columns = "SELECT group_concat(coalesce(name, 'expression'), ', ') FROM pragma_index_info"
+        return (
+            "SELECT iif(l.\"unique\", 'unique (', '(') || "
+            f"({columns}(l.name)) || iif(l.partial, ') partial', ')') "
+            f"FROM pragma_index_list({name}) AS l"
+        )
+
     def session_read_only(self) -> list[str]:
         return ["PRAGMA query_only = ON"]
 

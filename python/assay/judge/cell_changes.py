@@ -109,6 +109,10 @@ def _changed_tables(runs: Sequence[Evidence]) -> Iterator[str]:
         for table in run.existing_data.before
         if not table.is_only_added_to and not table.unknown
     ]
+    for name in dict.fromkeys(table.name for _, table in tables if table.indexes):
+        indexes = [(number, table.indexes) for number, table in tables if table.name == name]
+        if len({known for _, known in indexes if known}) > 1:
+            yield f"indexes of {name} {_in_runs(indexes)}"
     by_writers = any(map(writes, runs))
     for name in dict.fromkeys(table.name for _, table in tables):
         here = [(number, table) for number, table in tables if table.name == name]

@@ -1,5 +1,5 @@
 """Takes a server or file that Assay did not fill, and the statements of a run; returns what the
-tables that these name hold: their numbers of rows, and a digest of the smaller ones.
+tables that these name hold: their numbers of rows, a digest of the smaller ones, and their indexes.
 
 It is read outside the measured time, before and after each run, in a session of its own. The cost
 is bounded: the server ends a statement after `LONGEST_S`, no statement begins later than that, and
@@ -16,7 +16,13 @@ from typing import NamedTuple
 
 from assay import _engine
 from assay.contracts.deployment import Deployment
-from assay.contracts.dialects.protocol import Dialect, HasUnflushedTables, NamedTables, NamesTables
+from assay.contracts.dialects.protocol import (
+    Dialect,
+    HasUnflushedTables,
+    ListsIndexes,
+    NamedTables,
+    NamesTables,
+)
 from assay.errors import AssayError
 from assay.provision.engine.engine_calls import Session
 from assay.provision.engine.session import LOST, session
@@ -42,6 +48,9 @@ class ExistingTable(NamedTuple):
     compared, and need not be known."""
     unknown: str
     """Why it is not known what it holds; empty: it is."""
+    indexes: str = ""
+    """In the system's words, without their names: ``btree (price); unique btree (id)``; ``none``;
+    empty: not known."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +141,8 @@ def _looked_at(
             digest = ""
             if rows <= MOST_DIGESTED and not is_only_added_to and time.monotonic() < ends_s:
                 digest = _digest(opened, dialect.whole_rows(name))
-            found.append(ExistingTable(name, rows, digest, is_only_added_to, ""))
+            indexes = _indexes(opened, dialect, name)
+            found.append(ExistingTable(name, rows, digest, is_only_added_to, "", indexes))
         except (_engine.EngineError, ValueError, IndexError) as error:
             if isinstance(error, _engine.EngineError) and error.error_class == LOST:
                 raise
@@ -150,6 +160,19 @@ def _digest(opened: Session, statement: str) -> str:
         if error.error_class == LOST:
             raise
         return ""
+
+
+def _indexes(opened: Session, dialect: NamesTables, table: str) -> str:
+    """Empty where the system does not say."""
+    if not isinstance(dialect, ListsIndexes):
+        return ""
+    try:
+        rows = opened.execute(dialect.indexes_query(table)).rows
+    except _engine.EngineError as error:
+        if error.error_class == LOST:
+            raise
+        return ""
+    return "; ".join(sorted(str(row[0]) for row in rows)) or "none"
 
 
 def _unknown(name: str, why: str) -> ExistingTable:

@@ -33,14 +33,14 @@ def keep(
 def of_runs(connection: sqlite3.Connection, runs: Sequence[int]) -> dict[int, ExistingData]:
     """By run; those that were looked at."""
     question = (
-        "SELECT run_id, is_after, name, rows, digest, is_only_added_to, unknown "
+        "SELECT run_id, is_after, name, rows, digest, is_only_added_to, unknown, indexes "
         f"FROM existing_tables WHERE run_id IN {RUNS} ORDER BY run_id, is_after, position"
     )
     found: dict[int, ExistingData] = {}
     for run_id, rows in rows_of_runs.by_run(connection, runs, question).items():
         tables: dict[int, list[ExistingTable]] = {0: [], 1: []}
-        for is_after, name, count, digest, is_only_added_to, unknown in rows:
-            table = ExistingTable(name, count, digest, bool(is_only_added_to), unknown)
+        for is_after, name, count, digest, is_only_added_to, unknown, indexes in rows:
+            table = ExistingTable(name, count, digest, bool(is_only_added_to), unknown, indexes)
             tables[is_after].append(table)
         found[run_id] = ExistingData(tuple(tables[0]), tuple(tables[1]))
     return found

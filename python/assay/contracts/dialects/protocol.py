@@ -410,6 +410,16 @@ class HasUnflushedTables(Protocol):
 
 
 @runtime_checkable
+class ListsIndexes(Protocol):
+    """A dialect of systems that say which indexes a table has."""
+
+    def indexes_query(self, table: str) -> str:
+        """A statement with a row of one cell for each index of the table, as a script spells it:
+        what it is in the system's words, without its name (``unique btree (id)``)."""
+        ...
+
+
+@runtime_checkable
 class SingleRows(Protocol):
     """A dialect that can also insert and update one row at a time. Values stand as scripts spell
     them: ``:id``, or a number."""
