@@ -43,7 +43,7 @@ test: $(ENGINE) ## install the servers, then run all tests
 	$(RUST_TESTS) --quiet
 	$(BYTECODE)
 	-$(SYNC) --group site
-	$(BIN)/pytest -m "not alone" --numprocesses 3 --dist loadfile --no-loadscope-reorder
+	$(BIN)/pytest -m "not alone" --numprocesses 4 --dist loadfile --no-loadscope-reorder
 	$(BIN)/pytest -m alone
 
 quick: $(ENGINE) ## run the tests that need only Python, in less than a minute

@@ -13,10 +13,12 @@ from typing import Any
 
 import pytest
 
+import forked_programs
 from assay import env_vars, registry
 from assay.contracts.deployment import Deployment, StorageFacts
 from assay.systems import System
-from commands import BIN, Assay, Ended, need, why_missing
+from commands import Assay, Ended, need, why_missing
+from forked_programs import BIN
 from programs import StartedPrograms, brought, undeclared
 from servers import SERVERS, directory_for_servers, place_of_folders, provisioned
 
@@ -30,6 +32,8 @@ _ON_DISK = {"conformance", "docs", "papers", "proofs", "truth"}
 """Folders whose tests run systems as users do."""
 
 _STARTED = StartedPrograms()
+
+forked_programs.keep_environment()
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # In the background a shell makes programs ignore Ctrl-C, and so would all that tests start.
@@ -106,14 +110,12 @@ def assay(working_folder: Path) -> Assay:
     def run(
         *words: str | Path, program: str = "assay", stdin: str | None = None, **more: Any
     ) -> Ended:
-        done = subprocess.run(
-            [BIN / program, *map(str, words)],
-            cwd=working_folder,
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=280,
-            env={**os.environ, "XDG_STATE_HOME": str(working_folder / "state"), **more},
+        done = forked_programs.run(
+            program,
+            words,
+            folder=working_folder,
+            stdin=stdin,
+            environment={**os.environ, "XDG_STATE_HOME": str(working_folder / "state"), **more},
         )
         return Ended(done, working_folder)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from commands import BIN
+from forked_programs import BIN
 from programs import BASH, FISH, SETSID, ZSH, need_program
 
 START = {

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from assay.record import DEFAULT_FILE_NAME
-from commands import BIN, Assay
+from commands import Assay
+from forked_programs import BIN
 from running import started, wait_for_state
 
 FILE = """\

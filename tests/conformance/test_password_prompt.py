@@ -14,7 +14,8 @@ import pytest
 from assay.contracts.deployment import StorageFacts
 from assay.record import DEFAULT_FILE_NAME
 from assay.systems import System
-from commands import BIN, Assay
+from commands import Assay
+from forked_programs import BIN
 from programs import SETSID
 from servers import provisioned
 

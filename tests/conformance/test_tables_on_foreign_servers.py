@@ -19,7 +19,8 @@ from assay.contracts.systems.abilities import SessionLimit
 from assay.load import mark
 from assay.provision.engine.session import session
 from assay.systems import System
-from commands import BIN, Assay, need
+from commands import Assay, need
+from forked_programs import BIN
 from servers import ask, provisioned, url_of
 
 SYSTEMS = [

@@ -7,7 +7,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from commands import BIN
+from forked_programs import BIN
 from programs import SYSTEMD_ANALYZE, need_program
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "bibtosql.md"

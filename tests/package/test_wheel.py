@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from commands import BIN
+from forked_programs import BIN
 
 ROOT = Path(__file__).parents[2]
 OF_A_BUILD = {"Cargo.toml", "Cargo.lock", "LICENSE", "PKG-INFO", "README.md", "pyproject.toml"}

@@ -14,7 +14,7 @@ from pybtex.database.input import bibtex
 
 from assay.load.bibsql import debian_package
 from assay.load.row_sources.data_folder import input_folder
-from commands import BIN
+from forked_programs import BIN
 
 PACKAGES = {
     "bibtexconv": ("bibtexconv/examples", ("ExampleReferences.bib",)),

@@ -22,7 +22,8 @@ from assay.load.tables import drop
 from assay.provision.engine.session import session
 from assay.provision.stage import provision
 from assay.workload import reader
-from commands import BIN, need
+from commands import need
+from forked_programs import BIN
 
 WORKLOAD = reader.read("bibsql")
 HOSTILE = r"""

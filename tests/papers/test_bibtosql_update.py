@@ -20,6 +20,7 @@ from urllib.parse import quote
 
 import pytest
 
+import forked_programs
 from assay import _engine, registry
 from assay.cli.bibsql import applying, bibtosql
 from assay.cli.bibsql.update_lock import update_lock
@@ -32,7 +33,8 @@ from assay.load.tables import drop
 from assay.provision.engine.session import session
 from assay.provision.stage import provision
 from assay.workload import reader
-from commands import BIN, need
+from commands import need
+from forked_programs import BIN
 
 TABLES = reader.read("bibsql").tables
 SYSTEMS = ["sqlite", "postgresql", "mariadb"]
@@ -60,10 +62,9 @@ class Database:
         return f"{place}?host={quote(folder)}&port={port}"
 
     def bibtosql(self, *words: str | Path, **more: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [BIN / "bibtosql", *words], cwd=self.folder, capture_output=True, text=True,
-            timeout=200, env=self._environment(**more),
-        )  # fmt: skip
+        return forked_programs.run(
+            "bibtosql", words, folder=self.folder, environment=self._environment(**more)
+        )
 
     def started(self, *words: str | Path) -> subprocess.Popen[str]:
         return subprocess.Popen(
@@ -380,9 +381,7 @@ def test_warnings_are_counted_and_those_of_unchanged_files_are_not_repeated(
         )
 
     def warned(*words: str) -> list[str]:
-        done = subprocess.run(
-            [BIN / "bibtosql", *words, *target, "all"], cwd=tmp_path, capture_output=True, text=True
-        )
+        done = forked_programs.run("bibtosql", [*words, *target, "all"], folder=tmp_path)
         assert done.returncode == 0, done.stderr
         return [line for line in done.stderr.splitlines() if "warning" in line]
 
@@ -399,8 +398,7 @@ def test_warnings_are_counted_and_those_of_unchanged_files_are_not_repeated(
 
 @pytest.mark.parametrize("server", ["psql", "mariadb"])
 def test_a_script_takes_the_lock_before_it_deletes(files: Path, server: str) -> None:
-    words = [BIN / "bibtosql", "-s", server, "--update", files]
-    lines = subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()
+    lines = forked_programs.run("bibtosql", ["-s", server, "--update", files]).stdout.splitlines()
     begin = lines.index("START TRANSACTION;")
     assert "LOCK" in lines[begin + 1]
     assert not any("DELETE" in line for line in lines[:begin])
@@ -586,13 +584,11 @@ def test_what_cannot_be_done_is_refused(words: list[str], says: str, tmp_path: P
     (tmp_path / "empty.db").touch()
     with closing(sqlite3.connect(tmp_path / "other.db")) as other:
         other.execute("CREATE TABLE bibtab (x)")
-    program = [BIN / "bibtosql", "--quiet", "--create", "--apply", "full.db", "a.bib"]
+    load = ["--quiet", "--create", "--apply", "full.db", "a.bib"]
     environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
-    subprocess.run(program, cwd=tmp_path, check=True, env=environment)
+    forked_programs.run("bibtosql", load, folder=tmp_path, environment=environment)
     before = {file: file.read_bytes() for file in tmp_path.glob("*.*")}
-    ended = subprocess.run(
-        [BIN / "bibtosql", *words], cwd=tmp_path, capture_output=True, text=True, env=environment
-    )
+    ended = forked_programs.run("bibtosql", words, folder=tmp_path, environment=environment)
     assert (ended.returncode, ended.stdout) == (2, "")
     assert says in ended.stderr
     assert {file: file.read_bytes() for file in tmp_path.glob("*.*")} == before

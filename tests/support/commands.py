@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import forked_programs
 from assay import registry
 from assay.contracts.systems.abilities import Findable
 from assay.errors import SystemMissing
@@ -20,21 +20,12 @@ from assay.provision.stage import provision
 from assay.record import DEFAULT_FILE_NAME, ExperimentRecord, Store
 from assay.record.records import RunRecord
 
-BIN = Path(sys.executable).parent
-
 Assay = Callable[..., "Ended"]
 
 
 def run_in(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """One command in that folder."""
-    return subprocess.run(
-        [BIN / "assay", *words],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    return forked_programs.run("assay", words, folder=folder, timeout_s=120)
 
 
 IN_MEMORY = ("--storage", "tmpfs")

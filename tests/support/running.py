@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 
 from assay.record import DEFAULT_FILE_NAME, Store
-from commands import BIN
+from forked_programs import BIN
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from assay.provision.undo import ledger
 from assay.provision.undo.leftovers import clear_leftovers
 from assay.storages.here import HERE
 from assay.storages.tmpfs import TMPFS
-from commands import BIN
+from forked_programs import BIN
 
 pytestmark = pytest.mark.slow
 
