@@ -15,6 +15,7 @@ from typing import Any
 
 from assay import registry
 from assay.api import asked
+from assay.comparison.effects import SettingEffects
 from assay.contracts.observation import Observation, Observed, Outcomes, PassTime
 from assay.errors import ArgumentError
 from assay.experiment import Scalar
@@ -220,6 +221,12 @@ class Result:
         """In their order."""
         rows = {row["run"]: row for row in self.table("runs")}
         return tuple(_run(run, rows[run.id]) for run in self._record.runs)
+
+    @property
+    def effects(self) -> tuple[SettingEffects, ...]:
+        """Of each test in which settings vary in a full grid: what each factor changes over all of
+        it, and which two change each other's effect (docs/concepts/statistics.md)."""
+        return self._report.effects
 
     @cached_property
     def warnings(self) -> tuple[WarningNote, ...]:

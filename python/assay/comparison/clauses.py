@@ -157,18 +157,18 @@ def _seen(question: Question, conclusions: Sequence[Conclusion], *, is_short: bo
         return " and ".join((level, *others))
     verb = "is" if first.is_decided else "was"
     if question.is_numeric:
-        times = _times(first.ratio, first.low, first.high)
+        said_times = times(first.ratio, first.low, first.high)
         if is_short:
-            return times
-        return f"{first.metric.label} at {level} {verb} {times} that at {others[0]}"
+            return said_times
+        return f"{first.metric.label} at {level} {verb} {said_times} that at {others[0]}"
     beside = [
-        (_times(*_advantage(one)), name) for one, name in zip(conclusions, others, strict=True)
+        (times(*_advantage(one)), name) for one, name in zip(conclusions, others, strict=True)
     ]
     if is_short:
-        return ", ".join(times for times, _ in beside)
+        return ", ".join(often for often, _ in beside)
     if first.metric.is_speed:
-        return f"{level} {verb} " + ", ".join(f"{times} as fast as {one}" for times, one in beside)
-    as_much = (f"{one} {verb} {times} that of {level}" for times, one in beside)
+        return f"{level} {verb} " + ", ".join(f"{often} as fast as {one}" for often, one in beside)
+    as_much = (f"{one} {verb} {often} that of {level}" for often, one in beside)
     return f"the {first.metric.label} of {', '.join(as_much)}"
 
 
@@ -218,7 +218,7 @@ def _advantage(conclusion: Conclusion) -> tuple[float, float | None, float | Non
     return 1 / conclusion.ratio, high and 1 / high, low and 1 / low
 
 
-def _times(ratio: float, low: float | None, high: float | None) -> str:
+def times(ratio: float, low: float | None, high: float | None) -> str:
     """``2.2 times (1.8 to 2.7)``; no interval where there is none."""
     shown = f"{number(ratio)}{TOGETHER}times"
     if low is None or high is None:

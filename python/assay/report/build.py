@@ -7,7 +7,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
-from assay.comparison import conclusions
+from assay.comparison import conclusions, effects
+from assay.comparison.effects import SettingEffects
 from assay.comparison.knees import Knee
 from assay.judge import RunWarning
 from assay.judge.kinds import Kind
@@ -48,6 +49,7 @@ from assay.report.sections import (
     timeline,
     times,
 )
+from assay.report.sections import effects as of_effects
 from assay.report.storages import commit_efficiency
 from assay.report.storages import prices as storage_prices
 from assay.report.storages import probes as storage_probes
@@ -64,6 +66,7 @@ def build(experiment: ExperimentRecord) -> Report:
     sections: list[Section] = []
     noted = [warning for run in experiment.runs for warning in run.warnings]
     questions = conclusions.questions(experiment)
+    grids = effects.effects(experiment)
     knees = [knee for question in questions for _, knee in question.knees]
     every: list[CellRuns] = []
     compared = published_measured.section(experiment)
@@ -77,7 +80,7 @@ def build(experiment: ExperimentRecord) -> Report:
         every += found
         sections.append(shown := _results(experiment, test, found, test not in already, knees))
         from_here = len(sections) - 1
-        explained = _test_sections(experiment, test, found)
+        explained = [*_effects(grids, test, found), *_test_sections(experiment, test, found)]
         if probes is not None and len(cell_runs.levels(found, "storage")) > 1:
             explained.insert(0, probes)  # beside the first results that compare storages
             probes = None
@@ -111,12 +114,22 @@ def build(experiment: ExperimentRecord) -> Report:
         histograms=partial(timed_histograms, experiment),
         summary=summary.section(experiment, every),
         questions=questions,
+        effects=grids,
         runs=tuple(
             run_details.of_run(run, cell.runs[0].id, cell.name)
             for cell in every
             for run in cell.runs
         ),
     )
+
+
+def _effects(
+    grids: Iterable[SettingEffects], test: str, found: Sequence[CellRuns]
+) -> Iterator[Section]:
+    """Beside the results of their test."""
+    for grid in grids:
+        if grid.test == found[0].runs[0].full_test_name:
+            yield of_effects.section(grid, test)
 
 
 def _said_once(sections: Iterable[Section]) -> Iterator[Section]:

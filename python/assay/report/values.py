@@ -11,7 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from assay.comparison import effect_sentences, sentences
 from assay.comparison.conclusions import Question
+from assay.comparison.effects import SettingEffects
+from assay.comparison.sentences import Line
 from assay.experiment import Scalar
 from assay.judge.verdict import NONE, Verdict
 from assay.plan import cell_names
@@ -215,8 +218,15 @@ class Report:
     """The question, the main number of each cell and its verdict; for forms that begin with it."""
     questions: tuple[Question, ...] = ()
     """What each factor changes, with its conclusions; for forms that begin with them."""
+    effects: tuple[SettingEffects, ...] = ()
+    """What each factor of a grid of settings changes over all of it."""
     runs: tuple[RunDetail, ...] = ()
     """What is known of each run, for forms in which a number leads to its run."""
+
+    @property
+    def answers(self) -> list[Line]:
+        """The sentences with which a form begins."""
+        return [*effect_sentences.lines(self.effects), *sentences.lines(self.questions)]
 
 
 def text(shown: object) -> Cell:

@@ -10,7 +10,8 @@ import math
 from collections.abc import Mapping
 from typing import Any, TextIO
 
-from assay.comparison import sentences
+from assay.comparison import effect_sentences, sentences
+from assay.comparison.effects import SettingEffects
 from assay.report.tidy.schema import DETAILS, VERSION
 from assay.report.values import Report
 from assay.text.visible import visible_lines
@@ -22,6 +23,7 @@ def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> Non
         "version": VERSION,
         "experiment": report.tidy["experiment"],
         "answers": [_answer(answer) for answer in sentences.answers(report.questions)],
+        "effects": [_of_grid(grid) for grid in report.effects],
         "warnings": [
             {**vars(warning), "details": list(warning.details)} for warning in report.warnings
         ],
@@ -59,6 +61,35 @@ def _answer(answer: sentences.Answer) -> dict[str, Any]:
         "knees": [
             {"at": dict(at), "clients": knee.clients, "most": knee.most}
             for at, knee in question.knees
+        ],
+    }
+
+
+def _of_grid(grid: SettingEffects) -> dict[str, Any]:
+    return {
+        "test": grid.test,
+        "sentence": effect_sentences.sentence(grid),
+        "metric": grid.metric.name,
+        "cells": grid.cells,
+        "runs": grid.runs,
+        "left_out": list(grid.left_out),
+        "reason": grid.reason,
+        "is_pooled": grid.is_pooled,
+        "runs_verdict": grid.runs_verdict,
+        "effects": [
+            {
+                "of": [vars(change) for change in effect.of],
+                "ratio": effect.ratio,
+                "ratio_low": _finite(effect.low),
+                "ratio_high": _finite(effect.high),
+                "p_value": effect.p_value,
+                "adjusted_p": effect.adjusted_p,
+                "combinations": effect.combinations,
+                "is_seen": effect.is_seen,
+                "reason": effect.reason,
+                "durability": [name or None for name in effect.durability],
+            }
+            for effect in grid.effects
         ],
     }
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TextIO
 
-from assay.comparison import sentences
 from assay.report.forms.for_people import for_people
 from assay.report.values import Report, Table
 
@@ -41,7 +40,7 @@ def _lines(report: Report, with_detail: bool) -> Iterator[str]:
 
 def answer_lines(report: Report) -> Iterator[str]:
     """A line for each question of the experiment, and an empty one behind them."""
-    answers = sentences.lines(report.questions)
+    answers = report.answers
     for answer in answers:
         test = f"{escaped(answer.test)}, " if answer.test else ""
         yield f"- **{test}{escaped(answer.factor)}**: {escaped(answer.text)}"

@@ -15,7 +15,6 @@ from rich.style import Style
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from assay.comparison import sentences
 from assay.report.forms import upright
 from assay.report.forms.as_measured import as_measured
 from assay.report.forms.for_people import for_people
@@ -85,7 +84,7 @@ def _console(stream: TextIO) -> Iterator[Console]:
 def _print(console: Console, report: Report, left_out: int) -> None:
     """``left_out``: how many tables of details are not in it."""
     console.print(Text(report.title, "bold"))
-    for answer in sentences.lines(report.questions):
+    for answer in report.answers:
         test = f"{answer.test}: " if answer.test else ""
         _print_hanging(console, f"{answer.factor:<11} ", f"{test}{answer.text}")
     for name, value in report.facts.items():

@@ -9,7 +9,7 @@ from dataclasses import replace
 from importlib.resources import files
 from typing import TextIO
 
-from assay.comparison import clauses, sentences
+from assay.comparison import clauses
 from assay.comparison.conclusions import Question
 from assay.report.figure import Figure
 from assay.report.forms.for_people import for_people
@@ -132,7 +132,7 @@ def _summary(report: Report, chart: Figure | None, links: Links) -> str:
     """The answers, a chart and the table, what limits them, and then how they were measured."""
     answers = "".join(
         f"<p>{f'<b>{escaped(answer.test)}</b>: ' if answer.test else ''}{escaped(answer.text)}</p>"
-        for answer in sentences.lines(report.questions)
+        for answer in report.answers
     )
     claims = "".join(
         f"<p>{escaped(one.lines[0])}</p>" for one in report.sections if one.answers and one.lines

@@ -198,11 +198,16 @@ def _factors_table(
         for cache in caches
     ]
     order = [*blocks, declared.rows]
+    beside = _beside_rows(declared, blocks) if published is None else []
+    blocks = [name for name in blocks if name not in beside]
     pivot = pivot_rows(found, order, columns, order)
     printed = published if published and any(_printed(row, published) for row in pivot) else None
     rows = [
         table_row(
-            row, [declared.rows], blocks, _beside(declared, key, row, levels, caches, printed)
+            row,
+            [*beside, declared.rows],
+            blocks,
+            _beside(declared, key, row, levels, caches, printed),
         )
         for row in pivot
     ]
@@ -214,7 +219,9 @@ def _factors_table(
     return Table(
         name=test,
         title=declared.heading,
+        label_columns=len(beside) + 1,
         columns=(
+            *cell_runs.label_columns(found, beside),
             Column(declared.rows),
             *value_columns(columns),
             *speed_ups,
@@ -228,6 +235,13 @@ def _factors_table(
             *notes.beside(published, found),
         ),
     )
+
+
+def _beside_rows(declared: Declaration, blocks: Sequence[str]) -> list[str]:
+    """Several factors that the report does not place, as settings are, have columns of their own:
+    a block for each combination would have one row."""
+    others = [name for name in blocks if name != declared.blocks]
+    return others if len(others) > 1 else []
 
 
 def _caches(declared: Declaration, found: Sequence[CellRuns]) -> Sequence[Scalar]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
+from assay.comparison import effect_sentences
 from assay.comparison.conclusions import Question
 from assay.record import ExperimentRecord
 from assay.report.cells import cell_runs, durability, in_force
@@ -36,6 +37,8 @@ from assay.text.line_width import line_width
 MOST_LINES = 15
 MOST_WITH_ANSWERS = 16
 MOST_WITH_QUOTED = 20
+_MOST_OF_EFFECTS = 6
+"""Lines of a test."""
 _MOST_OF_THE_RECORD = 2
 
 
@@ -95,7 +98,12 @@ def lines(
         room = most_lines - len(last)
         shown = one_cell.lines(found[0], width, room - spare, is_narrow)
     else:
-        for most, (answered, quoted, _) in _tried(() if judged else report.questions, width):
+        of_grids = [] if judged else _effects(report, width)
+        # What each factor of a grid changes is said of the whole grid.
+        in_grids = {grid.test for grid in report.effects}
+        questions = [one for one in report.questions if one.test not in in_grids]
+        for most, (answered, quoted, _) in _tried(() if judged else questions, width):
+            answered = [*of_grids, *answered]
             room = most - len(answered) - len(last)
             shown, cells = several_cells.lines(found, width, room - spare, is_narrow, quoted)
             if quoted <= {run.id for cell in cells for run in cell.runs}:
@@ -109,6 +117,14 @@ def lines(
         parameters = []
     warnings = warning_lines.lines(report.warnings, left - len(parameters), width)
     return [*answered, *shown, *warnings, *parameters, *last]
+
+
+def _effects(report: Report, width: int) -> list[str]:
+    lines = []
+    for one in effect_sentences.lines(report.effects):
+        said = f"{one.test}: {one.text}" if one.test else one.text
+        lines += named_line(one.factor, said, width, most=_MOST_OF_EFFECTS)
+    return lines
 
 
 def _tried(questions: Sequence[Question], width: int) -> Iterator[tuple[int, Answers]]:

@@ -69,6 +69,48 @@ _KNEE = {
 }
 
 
+_EFFECT = {
+    "of": {
+        "description": "the factor; of an interaction two",
+        "type": "array",
+        "items": {
+            "type": "object",
+            "properties": {
+                "factor": _TEXT,
+                "level": _CONCLUSION["level"],
+                "compared_with": _CONCLUSION["compared_with"],
+            },
+            "required": ["factor", "level", "compared_with"],
+            "additionalProperties": False,
+        },
+    },
+    "ratio": {
+        "description": "the metric at `level`, divided by that at `compared_with`: the geometric "
+        "mean over the combinations of the other factors; of an interaction that ratio of the "
+        "first factor at the second one's `level`, divided by the one at its `compared_with`",
+        "type": "number",
+    },
+    "ratio_low": _BOUND,
+    "ratio_high": _BOUND,
+    "p_value": {"type": ["number", "null"]},
+    "adjusted_p": {
+        "description": "for all effects of the test (Holm)",
+        "type": ["number", "null"],
+    },
+    "combinations": {
+        "description": "of the other factors, in which all levels were measured",
+        "type": "integer",
+    },
+    "is_seen": {"description": "adjusted_p is 0.02 at most", "type": "boolean"},
+    "reason": {"description": "why nothing is decided; empty: it is", "type": "string"},
+    "durability": {
+        "description": "of commits at `level` and `compared_with`, where they differ",
+        "type": "array",
+        "items": {"type": ["string", "null"]},
+    },
+}
+
+
 def schema() -> dict[str, Any]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -120,6 +162,36 @@ def schema() -> dict[str, Any]:
                     }
                 ),
             },
+            "effects": {
+                "description": "of each test in which settings vary in a full grid: what each "
+                "factor changes over all of it, and which two change each other's effect",
+                "type": "array",
+                "items": _object(
+                    {
+                        "test": _TEXT,
+                        "sentence": _TEXT,
+                        "metric": _TEXT,
+                        "cells": _INTEGER,
+                        "runs": _INTEGER,
+                        "left_out": {
+                            "description": "cells that do not count, each with the reason",
+                            "type": "array",
+                            "items": _TEXT,
+                        },
+                        "reason": {
+                            "description": "why nothing at all is decided; empty: something is",
+                            "type": "string",
+                        },
+                        "is_pooled": {
+                            "description": "each cell was run once: the error is that of "
+                            "interactions of three and more factors",
+                            "type": "boolean",
+                        },
+                        "runs_verdict": {"type": ["string", "null"]},
+                        "effects": {"type": "array", "items": _object(_EFFECT)},
+                    }
+                ),
+            },
             "warnings": {
                 "type": "array",
                 "items": _object(
@@ -141,7 +213,7 @@ def schema() -> dict[str, Any]:
                 "additionalProperties": False,
             },
         },
-        "required": ["version", "experiment", "answers", "warnings", "tables"],
+        "required": ["version", "experiment", "answers", "effects", "warnings", "tables"],
         "additionalProperties": False,
     }
 

@@ -1,0 +1,98 @@
+"""Takes what the factors of a grid change; returns their table: a row for each factor, and for each
+two that may change each other's effect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from assay.comparison.effects import Effect, SettingEffects
+from assay.comparison.verdicts import NO_DIFFERENCE, NOT_DECIDED
+from assay.judge.estimate import CONFIDENCE
+from assay.judge.factorial import ERROR_OF_POOLED
+from assay.plan import cell_names
+from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, text
+from assay.text import units
+
+
+def section(found: SettingEffects, name: str) -> Section:
+    """``name``: of the test, as tables begin with it."""
+    return Section("Effects of settings", (), (_table(found, name),))
+
+
+def _table(found: SettingEffects, name: str) -> Table:
+    return Table(
+        name=f"{name}_effects",
+        title=f"What each factor changes over all of the grid: {found.metric.label}, "
+        f"{units.counted(found.runs, 'run')} of {units.counted(found.cells, 'cell')}",
+        label_columns=2,
+        columns=(
+            Column("effect"),
+            Column("levels"),
+            Column("ratio", is_number=True),
+            Column(f"{CONFIDENCE:.0%} interval", is_number=True),
+            Column("p", is_number=True),
+            Column("verdict"),
+        ),
+        rows=tuple(map(_row, found.effects)),
+        notes=tuple(_notes(found)),
+    )
+
+
+def _row(effect: Effect) -> Row:
+    interval = (
+        absent("-")
+        if effect.low is None or effect.high is None
+        else text(f"{units.digits(effect.low)} to {units.digits(effect.high)}")
+    )
+    shown = units.digits(effect.ratio)
+    return Row((
+        text(" and ".join(change.factor for change in effect.of)),
+        text(" and ".join(
+            f"{cell_names.level_text(one.level)} / {cell_names.level_text(one.compared_with)}"
+            for one in effect.of
+        )),
+        Cell(shown, Number(effect.ratio, "ratio", effect.combinations, effect.low, effect.high)),
+        interval,
+        absent("-") if effect.adjusted_p is None else text(_p(effect.adjusted_p)),
+        _verdict(effect),
+    ))  # fmt: skip
+
+
+def _p(value: float) -> str:
+    return "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def _verdict(effect: Effect) -> Cell:
+    if not effect.is_decided:
+        return Cell(NOT_DECIDED, note=effect.reason)
+    if not effect.is_seen:
+        return text(NO_DIFFERENCE)
+    word = "interact" if effect.is_interaction else "matters"
+    if effect.durability == ("", ""):
+        return text(word)
+    (change,) = effect.of
+    at = zip((change.level, change.compared_with), effect.durability, strict=True)
+    named = ", ".join(f"{cell_names.level_text(level)} {name}" for level, name in at)
+    return Cell(word, note=f"commits are not equally durable: {named}")
+
+
+def _notes(found: SettingEffects) -> Iterator[str]:
+    yield (
+        "ratio: at the first level, divided by that at the second; the geometric mean over all "
+        "combinations of the other factors"
+    )
+    if any(one.is_interaction for one in found.effects):
+        yield (
+            "A and B: the ratio of A at the first level of B, divided by that at its second; 1: A "
+            "has the same effect at both"
+        )
+    yield f"p: adjusted for {len(found.effects)} effects (Holm)"
+    if found.is_pooled:
+        yield ERROR_OF_POOLED
+    if found.left_out:
+        yield (f"left out, with the combinations that need them: {_listed(found.left_out)}")
+
+
+def _listed(names: Sequence[str], most: int = 3) -> str:
+    more = f"; and {len(names) - most} more" if len(names) > most else ""
+    return "; ".join(names[:most]) + more

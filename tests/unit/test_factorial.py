@@ -1,0 +1,143 @@
+"""Effects over a grid: as a textbook prints them, as least squares finds them, and what is true."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from scipy.stats import t as student
+
+from assay.judge import factorial
+from assay.judge.factorial import Place
+
+ETCH = {
+    (0, 0, 0): (550, 604), (1, 0, 0): (669, 650), (0, 1, 0): (633, 601), (1, 1, 0): (642, 635),
+    (0, 0, 1): (1037, 1052), (1, 0, 1): (749, 868), (0, 1, 1): (1075, 1063), (1, 1, 1): (729, 860),
+}  # fmt: skip
+"""The plasma etch experiment of Montgomery, Design and Analysis of Experiments, example 6.1: etch
+rate by gap, gas flow and power, twice each."""
+
+
+def test_a_printed_experiment_has_the_printed_effects() -> None:
+    grid = factorial.grid(
+        {place: [math.exp(one / 1000) for one in both] for place, both in ETCH.items()},
+        in_blocks=False,
+    )
+    for factor, printed in enumerate((-101.625, 7.375, 306.125)):
+        found = factorial.effect(grid, factor, 1, 0)
+        assert found is not None and found[1] == 4
+        assert 1000 * found[0].log_ratio == pytest.approx(printed)
+    for pair, printed in (((0, 1), -24.875), ((0, 2), -153.625), ((1, 2), -2.125)):
+        both = factorial.interaction(grid, (pair[0], 1, 0), (pair[1], 1, 0))
+        assert both is not None
+        assert 1000 * both[0].log_ratio / 2 == pytest.approx(printed)  # he prints half of it
+
+
+def noisy(
+    seed: int, repetitions: int, levels: Sequence[int] = (2, 2, 2), block: float = 0.0
+) -> dict[Place, list[float]]:
+    """Cells of which each varies differently: the first factor makes 1.5 times of it, and with the
+    last level of the second 1.5 · 1.2 times."""
+    draw = random.Random(seed)
+    blocks = [draw.gauss(0, block) for _ in range(repetitions)]
+    cells = {}
+    for k, place in enumerate(itertools.product(*map(range, levels))):
+        effect = (place[0] > 0) * (math.log(1.5) + math.log(1.2) * (place[1] == levels[1] - 1))
+        deviation = 0.01 * (1 + k % 4)
+        cells[place] = [math.exp(effect + draw.gauss(one, deviation)) for one in blocks]
+    return cells
+
+
+def test_ratio_and_interval_are_those_of_a_least_squares_fit() -> None:
+    """With each cell's own variance: the covariance of MacKinnon and White (HC2) of a model of all
+    effects in ±1/2 coding."""
+    cells = noisy(seed=3, repetitions=4)
+    rows = [(place, value) for place, values in cells.items() for value in values]
+    terms = [term for size in range(4) for term in itertools.combinations(range(3), size)]
+    x = np.array([[math.prod(at[k] - 0.5 for k in term) for term in terms] for at, _ in rows])
+    y = np.array([math.log(value) for _, value in rows])
+    inverse = np.linalg.inv(x.T @ x)
+    coefficients = inverse @ x.T @ y
+    leverage = np.einsum("ij,jk,ik->i", x, inverse, x)
+    squares = (y - x @ coefficients) ** 2 / (1 - leverage)
+    covariance = inverse @ (x.T * squares) @ x @ inverse
+    grid = factorial.grid(cells, in_blocks=False)
+    for k, term in enumerate(terms):
+        if len(term) == 1:
+            found = factorial.effect(grid, term[0], 1, 0)
+        elif len(term) == 2:
+            found = factorial.interaction(grid, (term[0], 1, 0), (term[1], 1, 0))
+        else:
+            continue
+        assert found is not None
+        assert found[0].log_ratio == pytest.approx(coefficients[k])
+        assert found[0].standard_error == pytest.approx(math.sqrt(covariance[k, k]))
+
+
+@pytest.mark.parametrize("block", [0.0, 0.05])
+@pytest.mark.parametrize("repetitions", [3, 6])
+def test_the_interval_holds_the_true_ratio_about_as_often_as_it_says(
+    repetitions: int, block: float
+) -> None:
+    """98 of 100; what a whole repetition has in common widens nothing."""
+    held, widths = 0, []
+    for seed in range(400):
+        cells = noisy(seed, repetitions, block=block)
+        grid = factorial.grid(cells, in_blocks=True)
+        found = factorial.interaction(grid, (0, 1, 0), (1, 1, 0))
+        assert found is not None
+        low, high = found[0].interval() or (0.0, 0.0)
+        held += low <= 1.2 <= high
+        widths.append(high - low)
+    assert held >= 384
+    assert np.median(widths) < 0.2
+
+
+def test_a_missing_cell_takes_its_combination_with_it_and_nothing_else() -> None:
+    cells = noisy(seed=5, repetitions=3, levels=(2, 2, 3))
+    del cells[1, 0, 2]
+    grid = factorial.grid(cells, in_blocks=True)
+    found = factorial.effect(grid, 0, 1, 0)
+    assert found is not None and found[1] == 5
+    logs = {place: np.mean(np.log(values)) for place, values in cells.items()}
+    there = [place for place in logs if place[0] == 0 and (1, *place[1:]) in logs]
+    by_hand = np.mean([logs[1, place[1], place[2]] - logs[place] for place in there])
+    assert found[0].log_ratio == pytest.approx(by_hand)
+    both = factorial.interaction(grid, (0, 1, 0), (2, 2, 0))
+    assert both is not None and both[1] == 1
+    del cells[1, 1, 2]
+    assert factorial.effect(factorial.grid(cells, in_blocks=True), 2, 2, 0) is not None
+    assert (
+        factorial.interaction(factorial.grid(cells, in_blocks=True), (0, 1, 0), (2, 2, 0)) is None
+    )
+
+
+def test_of_cells_that_were_run_once_higher_interactions_are_the_error() -> None:
+    cells = noisy(seed=7, repetitions=1, levels=(2, 2, 2, 2))
+    grid = factorial.grid(cells, in_blocks=True)
+    assert grid.is_pooled
+    found = factorial.effect(grid, 0, 1, 0)
+    assert found is not None and found[0].degrees_of_freedom == 5
+    # Of 16 values the 5 contrasts of three factors and more are left.
+    places = list(cells)
+    y = np.array([math.log(cells[place][0]) for place in places])
+    high = [term for size in (3, 4) for term in itertools.combinations(range(4), size)]
+    contrasts = [
+        sum(np.prod([2 * at[k] - 1 for k in term]) * v for at, v in zip(places, y, strict=True))
+        for term in high
+    ]
+    variance = sum(one**2 / 16 for one in contrasts) / 5
+    assert found[0].standard_error == pytest.approx(math.sqrt(variance / 4))
+    low, high_bound = found[0].interval() or (0.0, 0.0)
+    assert high_bound / low == pytest.approx(
+        math.exp(2 * student.ppf(0.99, 5) * math.sqrt(variance / 4))
+    )
+
+
+def test_a_few_cells_that_were_run_once_have_no_interval() -> None:
+    found = factorial.effect(factorial.grid(noisy(1, 1), in_blocks=True), 0, 1, 0)
+    assert found is not None and found[0].interval() is None
