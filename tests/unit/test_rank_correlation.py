@@ -6,8 +6,7 @@ import math
 
 import pytest
 
-from assay.judge.rank_correlation import kendall_tau
-from assay.judge.ranks import ranks
+from assay.judge.ranks import kendall_tau, ranks
 from assay.judge.spread import spread
 
 

@@ -5,10 +5,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from assay.contracts.observation import Observation
+from assay.contracts.observation import Observation, Standstill
 from assay.judge import (
     cache,
     cell_changes,
@@ -18,7 +18,6 @@ from assay.judge import (
     offered_rate,
     seconds,
     service,
-    standstills,
 )
 from assay.judge.evidence import Evidence
 from assay.judge.kinds import Kind
@@ -215,8 +214,8 @@ def _of_service(run: Evidence, observation: Observation) -> Iterator[tuple[Kind,
     """Whether all clients were served all the time; also where no transaction ended at all."""
     elapsed_ns = observation.elapsed_ns
     for kind, words in (
-        (Kind.STALLED, standstills.summary(observation.stalls, elapsed_ns)),
-        (Kind.CLIENT_SUSPENDED, standstills.summary(observation.suspensions, elapsed_ns)),
+        (Kind.STALLED, _stood_still(observation.stalls, elapsed_ns)),
+        (Kind.CLIENT_SUSPENDED, _stood_still(observation.suspensions, elapsed_ns)),
         (Kind.STARVED_CLIENTS, service.starved(observation)),
         (Kind.UNACCOUNTED_TIME, service.missing_by_law(observation)),
     ):
@@ -266,3 +265,15 @@ def _of_driving(run: Evidence, observation: Observation) -> Iterator[tuple[Kind,
             yield kind, units.short_duration(measured_ns / 1e9)
         if run.driving.duration_s and not cache.is_to_be_cold(run):
             yield from seconds.of_seconds(run, observation)
+
+
+def _stood_still(found: Sequence[Standstill], elapsed_ns: int) -> str:
+    """``2 times, 5.1 s of 6.0 s, the longest 4.0 s from 1.2 s on``; empty where there are none."""
+    if not found:
+        return ""
+    lasted_s = [one.lasted_ns / 1e9 for one in found]
+    longest_s, since_ns = max(zip(lasted_s, (one.from_ns for one in found), strict=True))
+    words = f"{sum(lasted_s):.1f} s of {elapsed_ns / 1e9:.1f} s, "
+    if len(found) > 1:
+        words = f"{len(found)} times, {words}the longest {longest_s:.1f} s "
+    return f"{words}from {since_ns / 1e9:.1f} s on"

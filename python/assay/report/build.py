@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -11,9 +11,9 @@ from assay.comparison import conclusions, effects
 from assay.comparison.effects import SettingEffects
 from assay.comparison.knees import Knee
 from assay.judge import RunWarning
-from assay.judge.kinds import Kind
+from assay.judge.kinds import Kind, WarningText
 from assay.record import ExperimentRecord
-from assay.report import empty_parts, footnotes, run_details, warnings
+from assay.report import empty_parts, footnotes, run_details
 from assay.report.cells import (
     cell_runs,
     compared_answers,
@@ -58,7 +58,7 @@ from assay.report.storages import ratios as storage_ratios
 from assay.report.storages import requests as storage_requests
 from assay.report.summaries import summary
 from assay.report.tidy import experiment as tidy
-from assay.report.values import Report, Section
+from assay.report.values import Report, Section, WarningNote
 
 
 def build(experiment: ExperimentRecord) -> Report:
@@ -108,7 +108,7 @@ def build(experiment: ExperimentRecord) -> Report:
             replace(section, tables=tuple(map(footnotes.numbered, section.tables)))
             for section in _said_once(empty_parts.without(sections))
         ),
-        warnings=warnings.notes(noted, _limits(experiment)),
+        warnings=_warning_notes(noted, _limits(experiment)),
         cell_count=len(every),
         tidy={"experiment": tidy.facts(experiment), "tables": tidy.tables(experiment)},
         histograms=partial(timed_histograms, experiment),
@@ -267,3 +267,31 @@ def _limits(experiment: ExperimentRecord) -> dict[str, None]:
 
 def _has(cell: CellRuns, kind: Kind) -> bool:
     return any(one.name == kind.id for one in cell.judged.warnings)
+
+
+_DETAILS_SHOWN = 4
+
+
+def _warning_notes(
+    warnings: Iterable[RunWarning], limits: Collection[str]
+) -> tuple[WarningNote, ...]:
+    """The warnings of many runs, which end by these ``limits``, each kind once. Kinds that this
+    version does not know come last, without cause and fix."""
+    details: dict[str, list[str]] = {}
+    for name, detail in warnings:
+        details.setdefault(name, []).append(detail)
+    kinds = {kind.id: kind.value for kind in Kind}
+    ordered = [name for name in kinds if name in details]
+    ordered += [name for name in details if name not in kinds]
+    return tuple(
+        WarningNote(name, text.cause, _distinct(details[name]), text.fix_of(limits))
+        for name in ordered
+        for text in [kinds.get(name, WarningText("", ""))]
+    )
+
+
+def _distinct(details: Iterable[str]) -> tuple[str, ...]:
+    """The first few distinct details, and the number of the others."""
+    distinct = list(dict.fromkeys(detail for detail in details if detail))
+    more = len(distinct) - _DETAILS_SHOWN
+    return (*distinct[:_DETAILS_SHOWN], *([f"and {more} more"] if more > 0 else []))

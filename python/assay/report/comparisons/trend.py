@@ -13,7 +13,7 @@ from assay.comparison.trend import Trend
 from assay.judge.estimate import CONFIDENCE
 from assay.report import footnotes
 from assay.report.comparisons.ratio_cells import interval_cell, ratio_text, value_cell
-from assay.report.figures import of_trend
+from assay.report.figure import Axis, DataSeries, Figure, Mark, Point
 from assay.report.values import Cell, Column, Report, Row, Section, Table, absent, text
 from assay.text import units
 
@@ -53,7 +53,7 @@ def _section(one: Trend) -> Section:
         tuple(_notes(one)),
         label_columns=len(labels),
     )
-    figures = (of_trend.figure(name, one),) if len(one.points) > 1 else ()
+    figures = (_figure(name, one),) if len(one.points) > 1 else ()
     return Section(one.name, (), (footnotes.numbered(table),), figures)
 
 
@@ -127,3 +127,45 @@ def _notes(one: Trend) -> Iterator[str]:
 
 def _local_time(unix_ns: int) -> str:
     return datetime.fromtimestamp(unix_ns / 1e9).astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+_MEANS = "mean between change points"
+_BROKEN = "the lines begin anew where an experiment did other work than the one before"
+
+
+def _figure(name: str, trend: Trend) -> Figure:
+    """Experiments stand side by side, however long the time between them was."""
+    unit = trend.metric.unit
+
+    def shown(value: float) -> float:
+        return units.comparable(value, unit)
+
+    def lines(title: str, points: Sequence[Point], *, is_reference: bool) -> Iterator[DataSeries]:
+        for begin, end in trend.stretches:
+            yield DataSeries(title, tuple(points[begin:end]), is_reference=is_reference)
+
+    measured = [
+        Point(
+            place,
+            shown(one.value),
+            shown(min(one.values)),
+            shown(max(one.values)),
+            one.runs,
+            one.runs_verdict,
+        )
+        for place, one in enumerate(trend.points, 1)
+    ]
+    means = [Point(place, shown(mean)) for place, mean in enumerate(trend.segment_means, 1)]
+    axis = f", {units.comparable_unit({unit})}" if unit in ("ns", "bytes") else ""
+    return Figure(
+        name,
+        trend.name,
+        Mark.LINES,
+        Axis("experiment, in the order of time"),
+        Axis(f"{trend.metric.meaning}{axis}"),
+        (
+            *lines(trend.metric.name, measured, is_reference=False),
+            *lines(_MEANS, means, is_reference=True),
+        ),
+        notes=(_BROKEN,) if len(trend.stretches) > 1 else (),
+    )

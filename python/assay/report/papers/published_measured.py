@@ -5,23 +5,25 @@ paper's claims with their judgements.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from assay.record import ExperimentRecord
 from assay.report.cells import published, selection
+from assay.report.papers import figure as published_figures
 from assay.report.papers import (
-    claims_summary,
     judged_claims,
     paper_table,
     published_columns,
     published_table,
 )
-from assay.report.papers import figure as published_figures
 from assay.report.papers.claim_case import ALIKE, JudgedClaim
 from assay.report.papers.claimed_ratios import ByRatio, by_ratio
 from assay.report.papers.comparability import MODELLED
+from assay.report.papers.judgement import Outcome
 from assay.report.sections import conditions
 from assay.report.values import CLAIMS, Column, Row, Section, Table, text
+from assay.text import units
 
 TITLE = "Published and measured"
 
@@ -42,7 +44,7 @@ def section(experiment: ExperimentRecord) -> Section | None:
         tables.insert(0, shrunk)
     if not tables:
         return None
-    lines = (claims_summary.summary(claims), *claims_summary.contradicted(claims)) if claims else ()
+    lines = (_summary(claims), *_contradicted(claims)) if claims else ()
     return Section(TITLE, lines, tuple(tables), tuple(figures))
 
 
@@ -117,3 +119,32 @@ def _modelled(found: Sequence[JudgedClaim]) -> tuple[str, ...]:
         "modelled storage: the times of its requests are those of a model; the order is the one on "
         "such a model, and was not measured on the storage itself",
     )
+
+
+_MOST_CONTRADICTED = 8
+"""Claims that are named at the end of a run; the table has all."""
+_MOST_REASONS = 2
+"""Of open claims; the table has all."""
+
+
+def _summary(found: Sequence[JudgedClaim]) -> str:
+    """``7 judgements: 3 confirmed, 1 contradicted, 3 open (2: one repetition; 1: no value)``."""
+    outcomes = Counter(one.outcome for one in found)
+    counts = ", ".join(f"{outcomes[one]} {one}" for one in Outcome if outcomes[one])
+    why = Counter(one.reason for one in found if one.outcome is Outcome.OPEN).most_common()
+    reasons = [f"{number}: {reason}" for reason, number in why[:_MOST_REASONS]]
+    if others := sum(number for _, number in why[_MOST_REASONS:]):
+        reasons.append(f"{others}: other reasons")
+    behind = f" ({'; '.join(reasons)})" if reasons else ""
+    return f"{units.counted(len(found), 'judgement')}: {counts}{behind}"
+
+
+def _contradicted(found: Sequence[JudgedClaim]) -> Iterator[str]:
+    """``contradicted:  CLAIM; measured x 0.63 (0.58 to 0.69): reversed``: a line for each claim
+    that these measurements contradict; of many the first."""
+    against = [one for one in found if one.outcome is Outcome.CONTRADICTED]
+    for one in against[:_MOST_CONTRADICTED]:
+        of = f", {one.of}" if one.of else ""
+        yield f"{one.outcome}:  {one.claim.shown}{of}; measured {one.measured}: {one.reason}"
+    if len(against) > _MOST_CONTRADICTED:
+        yield f"and {len(against) - _MOST_CONTRADICTED} more"

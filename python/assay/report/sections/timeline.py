@@ -11,7 +11,6 @@ from assay.judge import per_second
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.cells.seconds import LEAST_SECONDS, whole_seconds
-from assay.report.sections import standstills
 from assay.report.values import (
     Column,
     Row,
@@ -43,7 +42,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
         tables.append(_timeline_table(test, found, seen))
     if any(run.driven.outages for _, run in cell_runs.driven_runs(found)):
         tables.append(_outages_table(test, found))
-    if (stood_still := standstills.table(test, found)) is not None:
+    if (stood_still := _standstills_table(test, found)) is not None:
         tables.append(stood_still)
     return Section("Timeline", (), tuple(tables)) if tables else None
 
@@ -135,5 +134,53 @@ def _outages_table(test: str, found: Sequence[CellRuns]) -> Table:
         notes=(
             "from, to: since the beginning of the measurement; reconnects: of all clients in the "
             f"whole run{more}",
+        ),
+    )
+
+
+_SHOWN = 10
+
+
+def _standstills_table(test: str, found: Sequence[CellRuns]) -> Table | None:
+    """The longest ones of all runs; None where there were none."""
+    standstills = [
+        (span.lasted_ns, who, span, cell, run.run)
+        for cell, run in cell_runs.driven_runs(found)
+        for who, stood_still in (
+            ("system stalled", run.driven.stalls),
+            ("client suspended", run.driven.suspensions),
+        )
+        for span in stood_still
+    ]
+    if not standstills:
+        return None
+    standstills.sort(key=lambda standstill: -standstill[0])
+    rows = [
+        Row(
+            (
+                run_number(run.id),
+                text(cell.name),
+                text(who),
+                *(seconds(value_ns) for value_ns in (span.from_ns, span.to_ns, lasted_ns)),
+            )
+        )
+        for lasted_ns, who, span, cell, run in standstills[:_SHOWN]
+    ]
+    left_out = len(standstills) - len(rows)
+    return Table(
+        name=f"{test}_standstills",
+        label_columns=3,
+        title="Stalls and suspensions",
+        columns=(
+            Column("run", is_number=True),
+            Column("cell"),
+            Column("who"),
+            *(Column(title, is_number=True, unit="s") for title in ("from", "to", "lasted")),
+        ),
+        rows=tuple(rows),
+        notes=(
+            "stalled: no transaction ended while clients waited for an answer; suspended: this "
+            "program did not run; from, to: since the beginning of the measurement"
+            + (f"; and {left_out} shorter ones" if left_out else ""),
         ),
     )

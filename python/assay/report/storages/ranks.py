@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from assay.comparison import undecided
-from assay.judge.rank_correlation import LEAST_PAIRS, kendall_tau
-from assay.judge.ranks import ranks
+from assay.judge.ranks import LEAST_PAIRS, kendall_tau, ranks
 from assay.judge.spread import Spread, spread
 from assay.judge.steadiness import why_not_steady
 from assay.record import RunRecord
