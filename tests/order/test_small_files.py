@@ -26,11 +26,9 @@ SHELVES = {
 
 OWN_IDEA = {
     "comparison/unequal_cells.py": "cells without a partner are found by a rule of their own",
-    "contracts/systems/families.py": "a contract of plug-ins",
     "drive/pacing.py": "a calculation that is tried by itself",
     "drive/reserved_names.py": "a search that is tried by itself",
     "judge/drift.py": "a statistic, which imports SciPy on first use",
-    "judge/repetitions.py": "a rule of the judge, used by reports",
     "load/bibsql/reported.py": "the rule by which a variant of the data set is made",
     "provision/limits/control_groups.py": "seen by `provision/disk`, one level above",
     "provision/processes/paused.py": "acts on processes, not on backups",
