@@ -17,6 +17,7 @@ from assay.comparison.sentences import answers
 from assay.contracts.deployment import StorageFacts
 from assay.contracts.durability import Durability
 from assay.judge.kinds import Kind
+from assay.judge.warnings import RunWarning
 from assay.record import ExperimentRecord
 from assay.report.build import build
 from assay.report.cells import cell_runs
@@ -75,6 +76,22 @@ def test_the_better_system_with_its_ratio_interval_and_durability(tmp_path: Path
     assert sentence(measured(tmp_path, CLOSE, TWICE)) == (
         "postgresql is 2.0 times (2.0 to 2.0) as fast as mariadb; both flush every commit (D3)"
     )
+
+
+def test_the_gravest_reason_is_the_one_that_is_said(tmp_path: Path) -> None:
+    """Clients that starved make a number unsteady; of another work it says nothing at all."""
+    starved = (RunWarning(Kind.STARVED_CLIENTS.id, "1 of 8 clients ended 0 transactions"),)
+
+    def with_warning(experiment: ExperimentRecord) -> ExperimentRecord:
+        runs = tuple(replace(run, warnings=starved) for run in experiment.runs)
+        return replace(experiment, runs=runs)
+
+    alike, apart = tmp_path / "alike", tmp_path / "apart"
+    alike.mkdir()
+    apart.mkdir()
+    assert "starved clients" in sentence(with_warning(measured(alike, CLOSE, TWICE)))
+    said = sentence(with_warning(measured(apart, CLOSE, TWICE, (D3, D1))))
+    assert "not equally durable" in said and "starved" not in said
 
 
 def test_every_form_has_the_sentence(tmp_path: Path) -> None:

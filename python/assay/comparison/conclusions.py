@@ -179,7 +179,11 @@ def _compared(
     compared = compared_cell("", a, b, Asked(factor))
     return replace(
         compared,
-        not_comparable=first.why_not_ranked or second.why_not_ranked or compared.not_comparable,
+        not_comparable=first.why_no_number
+        or second.why_no_number
+        or compared.not_comparable
+        or first.why_not_ranked
+        or second.why_not_ranked,
         not_decided=disturbed
         if undecided.why_undecided([*first.measured, *second.measured])
         else compared.not_decided,
@@ -210,12 +214,15 @@ def _conclusion(
 
 
 def _why_apart(cells: Sequence[Cell], names: Sequence[str], compared: ComparedCell) -> str:
-    """Why one is not divided by the other; empty: it is."""
-    for cell, name in zip(cells, names, strict=True):
-        if why := cell.why_not_ranked:
-            return f"{name}: {why}"
-    if not compared.not_comparable:
-        return ""
+    """Why one is not divided by the other; empty: it is. The gravest reason alone: a cell has no
+    number; their work is not the same; a number is not the rate of clients at work."""
+    of_cells = list(zip(names, cells, strict=True))
+    no_number = (f"{name}: {cell.why_no_number}" for name, cell in of_cells if cell.why_no_number)
+    unsteady = (f"{name}: {cell.why_not_ranked}" for name, cell in of_cells if cell.why_not_ranked)
+    return next(no_number, "") or _why_not_the_same(names, compared) or next(unsteady, "")
+
+
+def _why_not_the_same(names: Sequence[str], compared: ComparedCell) -> str:
     return "; ".join(
         f"{_DIFFERING.get(one.name, f'the {one.name} is not the same')} "
         f"({names[0]}: {one.b or 'none'}; {names[1]}: {one.a or 'none'})"

@@ -32,14 +32,19 @@ class Cell:
         return [run for run in self.runs if run.evidence.is_measured]
 
     @property
-    def why_not_ranked(self) -> str:
-        """Why its number is compared with no other; empty: it is."""
+    def why_no_number(self) -> str:
+        """Why it has no number; empty: it has."""
         if not self.measured:
             return "not measured"
         for run in self.measured:
             if run.verdict == "invalid":
                 return run.verdict_reason or "invalid"
-        return steadiness.why_not_ranked(
+        return ""
+
+    @property
+    def why_not_ranked(self) -> str:
+        """Why its number is compared with no other; empty: it is."""
+        return self.why_no_number or steadiness.why_not_ranked(
             warning for run in self.measured for warning in run.warnings
         )
 
