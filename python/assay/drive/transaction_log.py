@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -173,7 +174,14 @@ def _make(path: Path, content: bytes, if_there: str = "log to another file") -> 
             hint=if_there,
         ) from error
     except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror or error}", file=path) from error
+        is_missing = not path.parent.is_dir()
+        raise InputError(
+            f"cannot be written: {error.strerror or error}",
+            file=path,
+            hint=f"make the folder: mkdir -p {shlex.quote(str(path.parent))}"
+            if is_missing
+            else "log to a folder that this user may write",
+        ) from error
 
 
 @contextmanager

@@ -11,14 +11,14 @@ import csv
 import itertools
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from assay import registry
 from assay.contracts.driving import CACHES, CLIENT_PROGRAMS
 from assay.contracts.experiment import Scalar, SystemChoice
 from assay.contracts.option_spec import spelled
-from assay.contracts.server_url import is_url
+from assay.contracts.server_url import is_url, without_password
 from assay.contracts.systems.abilities import (
     CompletesUrls,
     Installable,
@@ -63,6 +63,23 @@ def system_choice(word: str) -> SystemChoice:
 
 _BRACKETED = re.compile(r"\[\s*[\w.]+\s*=[^\]]*\]$")
 """``[NAME=VALUE,…]``, as behind the name of a system."""
+
+
+def _choices(words: Sequence[str]) -> Iterator[SystemChoice]:
+    """Of the systems that one word of ``--on`` names."""
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        try:
+            yield system_choice(word)
+        except ArgumentError as error:
+            _, own = called(word)
+            name = called(following)[1].partition("[")[0]
+            is_cut = is_url(own) and not (is_url(name) or name in ("", *registry.systems()))
+            if is_cut:
+                whole = f"{without_password(word)}%2C{following}"
+                error.hint = "; ".join(
+                    filter(None, [f"a comma in a URL is written %2C: {whole}", error.hint])
+                )
+            raise
 
 
 def _system_choice(word: str) -> SystemChoice:
@@ -162,7 +179,7 @@ def _given(word: str, name: str, rest: str) -> Levels:
 def system_choices(words: Iterable[str]) -> tuple[SystemChoice, ...]:
     """The choices for words of ``--on``, each a list of systems separated by commas; at least
     one."""
-    choices = tuple(system_choice(word) for words_ in words for word in split_systems(words_))
+    choices = tuple(choice for words_ in words for choice in _choices(split_systems(words_)))
     if not choices:
         raise ArgumentError(
             "no system under test", hint=f"--on NAME with one of: {', '.join(registry.systems())}"

@@ -19,6 +19,7 @@ from assay.experiment import (
     profiles,
     quick,
     settings,
+    settings_of_systems,
     storage_words,
     system_names,
 )
@@ -178,6 +179,16 @@ def _test_names(workload: Workload, words: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(test for word in named for test in workload.tests_of(word)))
 
 
+def _with_systems(words: Words, name: str, levels: tuple[Scalar, ...]) -> str:
+    """How to spell it as a setting of the systems that have one of this name; empty: none has."""
+    value = ",".join(map(str, levels))
+    choices = settings.system_choices(words.on) if words.on else ()
+    found = dict.fromkeys(settings_of_systems.spelled(name, value, choices))
+    if not found:
+        return ""
+    return f"as a setting of a system: {' '.join(f'--set {one}' for one in found)}"
+
+
 def _from_scripts(words: Words) -> tuple[Experiment, Workload]:
     """An ad hoc script: every ``--set NAME=VALUE`` without a system's name is a variable of it."""
     named = (words.target, *words.script) if words.target else words.script
@@ -189,7 +200,11 @@ def _from_scripts(words: Words) -> tuple[Experiment, Workload]:
             variables[name] = ad_hoc_script.inferred(values)
     workload = ad_hoc_script.workload(scripts, variables)
     for name in variables:
-        ad_hoc_script.refuse_variable(name, workload)
+        try:
+            ad_hoc_script.refuse_variable(name, workload)
+        except ArgumentError as error:
+            error.hint = _with_systems(words, name, variables[name]) or error.hint
+            raise
     asked = Experiment(
         workload=workload.name,
         tests=(ad_hoc_script.TEST,),

@@ -16,6 +16,7 @@ from assay.contracts.deployment import Address
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError
 from assay.systems.sourced import Sourced
+from assay.text.cut import beginning
 from assay.text.files import paths
 from assay.text.nearest import nearest
 
@@ -157,13 +158,15 @@ def read(
     if not may_be_several:
         server_url.insist_on_one_host(parts)
     ports = [port for _, port in parts.hosts]
-    if not all(
-        not port or (port.isdecimal() and port.isascii() and int(port) < 65536) for port in ports
-    ):
-        raise ArgumentError(
-            "the URL's port is not a number from 0 to 65535",
-            hint=f"{form(scheme)}; {server_url.HINT}",
-        )
+    for port in ports:
+        if port and not (port.isdecimal() and port.isascii() and int(port) < 65536):
+            # Of a password with a / the beginning stands where the port would, and an @ follows.
+            may_be_secret = "@" in url.partition(parts.authority)[2] or not port.isprintable()
+            found = "" if may_be_secret else f", found {beginning(port, 40)}"
+            raise ArgumentError(
+                f"the URL's port: expected a number from 0 to 65535{found}",
+                hint=f"{form(scheme)}; {server_url.HINT}",
+            )
     given = parts.parameters
     if unknown := [name for name in given if name not in parameters]:
         name = unknown[0] if unknown[0].replace("-", "").replace("_", "").isalnum() else "…"

@@ -23,6 +23,8 @@ _NO_DEFAULTS = frozenset({"max_connections", "open_files_limit", "table_open_cac
 _NOTHING = "(No default value)"
 _TRUTH = {"TRUE": "ON", "FALSE": "OFF"}
 _LARGE = (("G", 1 << 30), ("M", 1 << 20))
+_LONGEST_S = 60
+"""Of one call of the program."""
 _LINE = re.compile(r"^([a-z][\w-]*) +(.*)$", re.MULTILINE)
 
 
@@ -45,15 +47,19 @@ def spelled(product: Product, found: Programs, settings: Mapping[str, str]) -> I
 
 @functools.cache
 def _table(command: tuple[str, ...]) -> Mapping[str, str]:
-    """The table at the end of the help; empty where the program refuses what it was given."""
-    printed = subprocess.run(
-        [*command, "--verbose", "--help"],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-        cwd="/",
-    )
+    """The table at the end of the help; empty where the program refuses what it was given, or does
+    not answer."""
+    try:
+        printed = subprocess.run(
+            [*command, "--verbose", "--help"],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_LONGEST_S,
+            cwd="/",
+        )
+    except subprocess.TimeoutExpired:
+        return MappingProxyType({})
     if printed.returncode != 0:
         return MappingProxyType({})
     _, _, table = printed.stdout.partition("\n----")

@@ -35,6 +35,8 @@ _TIME = (
 )
 _KEPT_IN_MEMORY = ("kB", "MB", "B", "8kB", "4kB", "16kB", "32kB", "2kB")
 _KEPT_IN_TIME = ("ms", "s", "min", "us")
+_LONGEST_S = 60
+"""Of one call of the program."""
 _WHOLE = re.compile(r"[1-9][0-9]*")
 _SIZE_OF_A_UNIT = re.compile(r"([0-9]*)(\w+)")
 
@@ -55,22 +57,26 @@ def spelled(installation: Installation, settings: Mapping[str, str]) -> Iterator
 @functools.cache
 def _read(program: Path, name: str, value: str | None) -> str | None:
     """The value as the program keeps it, of the default where none is given; None where it refuses
-    it. Its files of settings are those of no server."""
+    it, or does not answer. Its files of settings are those of no server."""
     tried = _tried(program, name, value)
     return tried.stdout.removesuffix("\n") if tried.returncode == 0 else None
 
 
 def _tried(program: Path, name: str, value: str | None) -> subprocess.CompletedProcess[str]:
     given: Sequence[str] = () if value is None else ("-c", f"{name}={value}")
-    return subprocess.run(
-        # As the first argument, -C is allowed to root as well.
-        [program, "-C", name, "-c", "config_file=/dev/null", "-D", "/", *given],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-        env={**os.environ, "LC_ALL": "C"},
-    )
+    # As the first argument, -C is allowed to root as well.
+    command = [str(program), "-C", name, "-c", "config_file=/dev/null", "-D", "/", *given]
+    try:
+        return subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_LONGEST_S,
+            env={**os.environ, "LC_ALL": "C"},
+        )
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(command, returncode=1, stdout="", stderr="")
 
 
 def _with_unit(program: Path, name: str, kept: str) -> str:

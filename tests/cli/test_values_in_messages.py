@@ -1,0 +1,49 @@
+"""Messages about what was given show it, and how it is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay.systems.mysql_protocol import spelling as mysql_spelling
+from assay.systems.postgresql import spelling as postgresql_spelling
+from commands import run_in
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--on", "postgresql://u@h:99999/x"), "from 0 to 65535, found 99999"),
+        (("--on", "mariadb://u@h:33x/x"), "from 0 to 65535, found 33x"),
+        (("--on", "sqlite:///no,ne/x.db"), "a comma in a URL is written %2C: sqlite:///no%2Cne/"),
+        (("--on", "sqlite", "--log", "none/x.csv"), "hint: make the folder: mkdir -p none"),
+        (("--on", "sqlite", "--set", "synchronous=OFF"), "--set sqlite.synchronous=OFF"),
+        (("--on", "null", "--set", "synchronous=OFF"), "hint: "),
+    ],
+)
+def test_the_value_and_how_it_is_written(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    (tmp_path / "one.sql").write_text("SELECT 1;\n")
+    ended = run_in(tmp_path, "run", "one.sql", "--transactions", "1", *words)
+    assert ended.returncode == 2, ended.stdout
+    assert said in ended.stderr, ended.stderr
+    assert ("null.synchronous" in ended.stderr) is False
+
+
+def test_a_password_with_a_slash_is_not_shown_as_a_port(tmp_path: Path) -> None:
+    (tmp_path / "one.sql").write_text("SELECT 1;\n")
+    ended = run_in(tmp_path, "run", "one.sql", "--on", "postgresql://me:geheim/x@h/db")
+    assert ended.returncode == 2
+    assert "geheim" not in ended.stderr
+
+
+def test_a_program_that_does_not_answer_spells_no_setting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    silent = tmp_path / "silent"
+    silent.write_text("#!/bin/sh\nexec sleep 60\n")
+    silent.chmod(0o755)
+    for spelling in (mysql_spelling, postgresql_spelling):
+        monkeypatch.setattr(spelling, "_LONGEST_S", 0.2)
+    assert mysql_spelling._table((str(silent),)) == {}
+    assert postgresql_spelling._read(silent, "work_mem", "4MB") is None
