@@ -42,7 +42,8 @@ shop = "mydb_assay.shop"
 ```
 
 A dialect of its own is for databases that a DB-API module reaches, without a system:
-[Firebird](../guides/writing-a-dialect.md) is one, file by file. How a workload is packed:
+[Firebird](../guides/writing-a-dialect.md) is one, file by file; a TOML file can be one. How a
+workload is packed:
 [Writing a workload](../guides/writing-a-workload.md#in-a-package).
 
 `assay list systems` shows the system once the package is installed. A system or a storage needs

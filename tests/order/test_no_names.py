@@ -21,7 +21,7 @@ DESCRIPTIONS = {".toml", ".json", ".md"}
 RUN = {"workloads", "papers"}
 """Folders of what is run."""
 
-SHARED_DIALECT_FILES = {"__init__", "protocol", "standard"}
+SHARED_DIALECT_FILES = {"__init__", "declared", "protocol", "standard"}
 
 
 def names() -> re.Pattern[str]:

@@ -12,10 +12,10 @@ from assay import registry
 from assay.contracts.dialects.protocol import Column, ForeignKey, Index, Table
 from assay.dialects.bounded_indexes import BoundedIndexes
 from assay.dialects.db2 import DB2
-from assay.dialects.ingres import INGRES
 from assay.dialects.oracle import ORACLE
 from assay.dialects.sqlserver import SQL_SERVER
 from assay.errors import ArgumentError
+from assay.systems.dbapi.dialects import INGRES
 from assay.workload.reader import read
 
 ERROR_CLASSES = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from assay.contracts.dialects.protocol import Column, Table
+from assay.contracts.dialects.protocol import Table
 from assay.dialects import reads
 from assay.dialects.standard import StandardSql
 
@@ -84,6 +84,7 @@ class CubridDialect(StandardSql):
         "null byte": "data",
     }
     reserved_words = frozenset(_RESERVED_WORDS.split())
+    truth_words: Mapping[str, str] = {"true": "1", "false": "0"}
     type_words: Mapping[str, str] = {
         **StandardSql.type_words,
         "int": "INT",
@@ -95,12 +96,6 @@ class CubridDialect(StandardSql):
         "bool": "SMALLINT",
         "bytes": "BIT VARYING",
     }
-
-    def default(self, column: Column) -> str:
-        """A truth value is 1 or 0."""
-        if column.family == "bool":
-            return "1" if column.default == "true" else "0"
-        return super().default(column)
 
     def add_foreign_keys(self, table: Table, options: Mapping[str, str]) -> list[str]:
         """A statement for each: ALTER TABLE adds one at a time."""

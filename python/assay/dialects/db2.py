@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from assay.contracts.dialects.protocol import Column, Table
+from assay.contracts.dialects.protocol import Table
 from assay.dialects.bounded_indexes import BoundedIndexes, codes, type_words
 from assay.dialects.limits import SchemaLimits
 
@@ -52,17 +52,14 @@ class Db2Dialect(BoundedIndexes):
     type_words: Mapping[str, str] = type_words(
         {
             "double": "DOUBLE",
+            # Lengths are in characters; by themselves they are in bytes.
+            "char": "CHAR({n} CODEUNITS32)",
+            "varchar": "VARCHAR({n} CODEUNITS32)",
             "text": "CLOB(16M CODEUNITS32)",
             "timestamp": "TIMESTAMP(6)",
             "bytes": "BLOB(16M)",
         }
     )
-
-    def type_of(self, column: Column) -> str:
-        """Lengths are in characters; by themselves they are in bytes."""
-        found = super().type_of(column)
-        in_characters = column.family in ("char", "varchar")
-        return found.replace(")", " CODEUNITS32)") if in_characters else found
 
     def marks_query(self, database: str) -> str | None:
         del database

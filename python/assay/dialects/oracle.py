@@ -57,6 +57,7 @@ class OracleDialect(BoundedIndexes):
     own_tables = ("dba_", "v$", "sys.", "dual")
     reserved_words = words(_RESERVED_WORDS)
     error_classes = codes(_CODES)
+    truth_words: Mapping[str, str] = {"true": "1", "false": "0"}
     type_words: Mapping[str, str] = type_words(
         {
             "smallint": "NUMBER(5)",
@@ -65,7 +66,9 @@ class OracleDialect(BoundedIndexes):
             "decimal": "NUMBER",
             "float": "BINARY_FLOAT",
             "double": "BINARY_DOUBLE",
-            "varchar": "VARCHAR2",
+            # Lengths are in characters; by themselves they may be in bytes.
+            "char": "CHAR({n} CHAR)",
+            "varchar": "VARCHAR2({n} CHAR)",
             "text": "CLOB",
             "timestamp": "TIMESTAMP",
             "bool": "NUMBER(1)",
@@ -73,16 +76,8 @@ class OracleDialect(BoundedIndexes):
         }
     )
 
-    def type_of(self, column: Column) -> str:
-        """Lengths are in characters; by themselves they may be in bytes."""
-        found = super().type_of(column)
-        in_characters = column.family in ("char", "varchar")
-        return found.replace(")", " CHAR)") if in_characters else found
-
     def default(self, column: Column) -> str:
         """A text is read as a date in the session's own form, so it is said that it is one."""
-        if column.family == "bool":
-            return "1" if column.default == "true" else "0"
         if column.family in ("date", "timestamp"):
             return f"{column.family.upper()} {super().default(column)}"
         return super().default(column)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from assay.contracts.dialects.protocol import ISOLATION_LEVELS, Column, Table
+from assay.contracts.dialects.protocol import ISOLATION_LEVELS, Table
 from assay.dialects.bounded_indexes import BoundedIndexes, codes, type_words, words
 from assay.dialects.limits import SchemaLimits
 
@@ -59,6 +59,7 @@ class SqlServerDialect(BoundedIndexes):
     isolation_levels: tuple[str, ...] = ISOLATION_LEVELS
     reserved_words = words(_RESERVED_WORDS)
     error_classes = codes(_CODES)
+    truth_words: Mapping[str, str] = {"true": "1", "false": "0"}
     type_words: Mapping[str, str] = type_words(
         {
             "int": "INT",
@@ -96,11 +97,6 @@ class SqlServerDialect(BoundedIndexes):
     def session_isolation(self, level: str) -> list[str]:
         self.insist_on_level(level)
         return [f"SET TRANSACTION ISOLATION LEVEL {level.upper()}"]
-
-    def default(self, column: Column) -> str:
-        if column.family == "bool":
-            return "1" if column.default == "true" else "0"
-        return super().default(column)
 
     def literal(self, text: str | None) -> str:
         """Of any language."""

@@ -70,8 +70,10 @@ class StandardSql(NamedInText, MinimalDialect):
         "bool": "BOOLEAN",
         "bytes": "BINARY LARGE OBJECT",
     }
-    """The word of each neutral type; what stands in parentheses behind one is kept. Without one for
-    ``json``, JSON is kept as text."""
+    """The word of each neutral type. What stands in parentheses behind one is kept, or stands in
+    place of ``{n}``: ``VARCHAR({n} CHAR)``. Without one for ``json``, JSON is kept as text."""
+    truth_words: Mapping[str, str] = {"true": "TRUE", "false": "FALSE"}
+    """How the default of a column spells them."""
 
     def kept(self, table: Table) -> Table:
         """The table with the types that its values are kept in, where the dialect has a choice."""
@@ -287,8 +289,11 @@ class StandardSql(NamedInText, MinimalDialect):
             return self.array_of(column.element)
         if column.type == "json":
             return self.type_words.get("json", self.type_words["text"])
-        word, parenthesis, rest = column.type.partition("(")
-        return f"{self.type_words[word]}{parenthesis}{rest}"
+        family, parenthesis, rest = column.type.partition("(")
+        word = self.type_words[family]
+        if "{n}" in word:
+            return word.replace("{n}", rest.removesuffix(")"))
+        return f"{word}{parenthesis}{rest}"
 
     def array_of(self, element: str) -> str:
         """The type of an array; without one of the dialect's own it is kept as JSON."""
@@ -298,6 +303,8 @@ class StandardSql(NamedInText, MinimalDialect):
     def default(self, column: Column) -> str:
         """The column's default as a literal: numbers and truth values stand bare."""
         word = column.default or ""
+        if column.family == "bool":
+            return self.truth_words[word]
         return self.literal(word) if column.family in _QUOTED else word.upper()
 
 

@@ -1,17 +1,18 @@
 """The dialects that a DB-API module can speak, with the one bulk load that DB-API has: INSERT by
-``cursor.executemany``."""
+``cursor.executemany``. A dialect is a class, or a file (`dialect_file`)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any, Final, cast
 
+from assay import dialects as shelf
 from assay import registry
 from assay.contracts.dialects.protocol import Dialect, Table
 from assay.dialects.cubrid import CUBRID
 from assay.dialects.db2 import DB2
-from assay.dialects.ingres import INGRES
 from assay.dialects.mysql import MYSQL
 from assay.dialects.only_standard import ONLY_STANDARD
 from assay.dialects.oracle import ORACLE
@@ -19,6 +20,10 @@ from assay.dialects.postgresql import POSTGRESQL
 from assay.dialects.sqlite import SQLITE
 from assay.dialects.sqlserver import SQL_SERVER
 from assay.dialects.standard import StandardSql
+from assay.errors import ArgumentError
+from assay.systems.dbapi import dialect_file
+
+INGRES = dialect_file.read(Path(shelf.__file__).with_name("ingres.toml"))
 
 DIALECTS: Final[Mapping[str, StandardSql]] = {
     one.name: one
@@ -36,9 +41,37 @@ DIALECTS: Final[Mapping[str, StandardSql]] = {
 }
 
 
-def spoken() -> Mapping[str, StandardSql]:
-    """Those above, and those of other packages, by name."""
-    return {**registry.dialects_of_packages(), **DIALECTS}
+_of_files: dict[str, StandardSql] = {}
+"""Those of files that were named in this process, by their own names."""
+
+
+def known() -> Mapping[str, StandardSql]:
+    """Those above, and those of files, by name."""
+    return {**_of_files, **DIALECTS}
+
+
+def version_of(word: str) -> str:
+    """What a dialect that is a file is now; empty for one that has a name, and for no file."""
+    file = Path(word).absolute()
+    if not word.endswith(dialect_file.SUFFIX) or not file.is_file():
+        return ""
+    return f"{file} {file.stat().st_mtime_ns}"
+
+
+def of_word(word: str) -> StandardSql:
+    """The dialect that stands behind a plus sign: a name, or the path of a file. Raises
+    `ExperimentError` for what is wrong in a file, `ArgumentError` and `PluginFailed` as
+    `registry.dialect_of_package`."""
+    if not word.endswith(dialect_file.SUFFIX):
+        return DIALECTS.get(word) or registry.dialect_of_package(word, DIALECTS)
+    found = dialect_file.read(Path(word))
+    if found.name in {**DIALECTS, **registry.dialects_of_packages()}:
+        raise ArgumentError(
+            f"{word}: the name {found.name!r} is that of another dialect",
+            hint="give it a name of its own",
+        )
+    _of_files[found.name] = found
+    return found
 
 
 class _ByRows:
@@ -54,10 +87,13 @@ class _ByRows:
         return str(self.insert(table))
 
 
+def loaded_by_insert(dialect: StandardSql) -> StandardSql:
+    """The dialect, whose rows are loaded by INSERT."""
+    return _loaded_by_insert(type(dialect))
+
+
 @cache
-def loaded_by_insert(name: str) -> StandardSql:
-    """The dialect of that name, whose rows are loaded by INSERT."""
-    inner = type(spoken()[name])
+def _loaded_by_insert(inner: type[StandardSql]) -> StandardSql:
     made: Any = type(inner.__name__, (_ByRows, inner), {})()
     return cast(StandardSql, made)
 

@@ -17,6 +17,7 @@ from assay.contracts.dialects.protocol import Dialect
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.systems.abilities import IN_THE_TESTS, NOT_VERIFIED, Found
 from assay.contracts.systems.protocol import OptionSpec, ServerDirectory
+from assay.dialects.standard import StandardSql
 from assay.env_vars import DBAPI_PASSWORD
 from assay.errors import ArgumentError, Bug, PasswordNeeded, SystemRefused
 from assay.provision.engine.dbapi.describing import NOT_DBAPI
@@ -47,14 +48,14 @@ class DbapiSystem:
     option_specs: tuple[OptionSpec, ...] = (CLIENT_PROCESSES,)
     url_schemes: tuple[str, ...] = (keywords.SCHEME,)
 
-    def __init__(self, module: str, facts: Module, dialect: str, *, named_dialect: bool) -> None:
+    def __init__(self, word: str, module: str, facts: Module, dialect: StandardSql) -> None:
         self._module = module
         self._facts = facts
-        self.name = f"{keywords.SCHEME}:{module}" + (f"+{dialect}" if named_dialect else "")
+        self.name = f"{keywords.SCHEME}:{word}"
         spoken = loaded_by_insert(dialect)
         self.dialect: Dialect = spoken
         self._version_query = spoken.version_query
-        is_usual = dialect == facts.dialect
+        is_usual = dialect.name == facts.dialect
         self.verified = IN_THE_TESTS if facts.is_verified and is_usual else NOT_VERIFIED
         lacking = {*_NEVER, *spoken.lacking}
         if not self.dialect.isolation_levels:

@@ -1,0 +1,176 @@
+"""Takes a TOML file in which a dialect of SQL is described; returns the dialect.
+
+`docs/guides/writing-a-dialect.md` has its keys. Every error has the file, the line and the nearest
+name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from string import Formatter
+from typing import Any, Final
+
+from assay.contracts.capabilities import CAPABILITIES
+from assay.contracts.dialects.protocol import ISOLATION_LEVELS
+from assay.dialects.bounded_indexes import BoundedIndexes
+from assay.dialects.declared import STATEMENTS, declared
+from assay.dialects.limits import SchemaLimits
+from assay.dialects.only_standard import OnlyStandardSql
+from assay.dialects.standard import StandardSql
+from assay.text.files import toml_file
+from assay.text.files.toml_file import Section
+from assay.text.nearest import did_you_mean
+from assay.text.quantities import Whole
+
+SUFFIX: Final = ".toml"
+ERROR_CLASSES: Final = (
+    "authentication", "constraint", "data", "deadlock", "lost connection", "permission",
+    "resources", "serialization", "syntax", "timeout", "too many connections", "unknown object",
+)  # fmt: skip
+"""Those of the engine that a database can mean."""
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
+_LENGTH = Whole(1, 2**40)
+_TEXTS = ("version_query", "quote", "descending_index")
+_TRUTHS = ("has_if_exists", "keeps_statistics")
+_OF_BOUNDED = ("needs_not_null_in_keys", "short_text")
+"""Of dialects whose indexes are bounded alone."""
+_NOT_SIZES = ("source", "searches_text", "indexes_text")
+
+
+def read(file: Path) -> StandardSql:
+    """Raises `ExperimentError`, with the line."""
+    top = toml_file.read(file)
+    found: dict[str, Any] = {"name": _name(top)}
+    is_bounded = top.boolean("bounded_indexes", False)
+    for key in _TEXTS:
+        _take(top, key, found, top.text)
+    for key in _TRUTHS:
+        _take(top, key, found, top.boolean)
+    asks: tuple[Callable[[str], Any], ...] = (top.boolean, top.text)
+    for key, ask in zip(_OF_BOUNDED, asks, strict=True):
+        if key in top and not is_bounded:
+            raise top.error(
+                f"{key} is of bounded indexes alone", key, hint="bounded_indexes = true"
+            )
+        _take(top, key, found, ask)
+    if "marks_query" in top:
+        found["marks"] = top.text("marks_query")
+    if "server_names" in top:
+        found["server_names"] = top.texts("server_names")
+    if "own_tables" in top:
+        found["own_tables"] = top.texts("own_tables")
+    if "reserved_words" in top:
+        found["reserved_words"] = frozenset(top.text("reserved_words").lower().split())
+    if "lacking" in top:
+        found["lacking"] = frozenset(_each_of(top, "lacking", CAPABILITIES))
+    if "isolation_levels" in top:
+        found |= _isolation_levels(top)
+    base = BoundedIndexes if is_bounded else OnlyStandardSql
+    found["type_words"] = {**base.type_words, **_table(top, "types", (*base.type_words, "json"))}
+    found["truth_words"] = {**base.truth_words, **_table(top, "truth_words", base.truth_words)}
+    classes = _table(top, "error_classes", ERROR_CLASSES)
+    found["error_classes"] = {
+        code: of_codes for of_codes, codes in classes.items() for code in codes.split()
+    }
+    found["error_phrases"] = {**base.error_phrases, **_phrases(top.section("error_phrases"))}
+    if "limits" in top:
+        found["limits"] = _limits(top.section("limits"))
+    statements = _statements(top.section("statements"))
+    found["begins_implicitly"] = not statements.get("begin")
+    top.done()
+    return declared(base, found, statements)
+
+
+def _name(top: Section) -> str:
+    name = top.text("name")
+    if not _NAME.fullmatch(name):
+        raise top.error(
+            f"name = {name!r}: expected small letters, digits and underscores",
+            "name",
+            hint="a workload's overrides stand in a folder of that name",
+        )
+    return name
+
+
+def _take(top: Section, key: str, into: dict[str, Any], ask: Callable[[str], Any]) -> None:
+    """Only where it stands there: the base says the rest."""
+    if key in top:
+        into[key] = ask(key)
+
+
+def _each_of(section: Section, key: str, known: Mapping[str, Any] | tuple[str, ...]) -> list[str]:
+    words = section.texts(key, may_be_empty=True)
+    for word in words:
+        if word not in known:
+            raise section.error(f"{key}: {word!r}: unknown", key, hint=did_you_mean(word, known))
+    return list(words)
+
+
+def _isolation_levels(top: Section) -> dict[str, Any]:
+    """A list of them, or a table of what each is called here."""
+    key = "isolation_levels"
+    if not top.is_table(key):
+        return {key: tuple(_each_of(top, key, ISOLATION_LEVELS))}
+    words = _table(top, key, ISOLATION_LEVELS)
+    return {key: tuple(words), "level_words": words}
+
+
+def _table(top: Section, key: str, known: Mapping[str, Any] | tuple[str, ...]) -> dict[str, str]:
+    section = top.section(key)
+    for name in known:
+        _ = name in section  # so that they are suggested
+    names = [name for name in section.names() if name in known]
+    found = {name: section.text(name) for name in names}
+    section.done()
+    return found
+
+
+def _phrases(section: Section) -> dict[str, str]:
+    """Words of a message, which are the keys, to the class."""
+    return {name.lower(): section.choice(name, ERROR_CLASSES) for name in section.names()}
+
+
+def _limits(section: Section) -> SchemaLimits:
+    sizes = [name for name in SchemaLimits.__dataclass_fields__ if name not in _NOT_SIZES]
+    found = SchemaLimits(
+        source=section.text("source"),
+        searches_text=section.boolean("searches_text", True),
+        indexes_text=section.boolean("indexes_text", True),
+        **{name: section.whole(name, _LENGTH) for name in sizes if name in section},
+    )
+    section.done()
+    return found
+
+
+def _statements(section: Section) -> dict[str, tuple[str, ...]]:
+    for name in STATEMENTS:
+        _ = name in section
+    found = {}
+    for name in (name for name in section.names() if name in STATEMENTS):
+        found[name] = section.texts(name, may_be_empty=True)
+        for text in found[name]:
+            _check_braces(section, name, text)
+        if name in ("exists", "count") and len(found[name]) != 1:
+            raise section.error(f"{name}: expected one statement", name)
+    section.done()
+    return found
+
+
+def _check_braces(section: Section, name: str, text: str) -> None:
+    known = STATEMENTS[name]
+    try:
+        fields = [(word, spec or kind) for _, word, spec, kind in Formatter().parse(text)]
+    except ValueError:
+        raise section.error(
+            f"{name}: a brace has no partner",
+            name,
+            hint="a brace of the statement itself is doubled: {{",
+        ) from None
+    for word, has_more in fields:
+        if word is not None and (word not in known or has_more):
+            raise section.error(
+                f"{name}: {{{word}}}: unknown", name, hint=did_you_mean(word, known)
+            )
