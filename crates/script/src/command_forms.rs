@@ -171,7 +171,10 @@ const ELSEWHERE: &[(&str, &str)] = &[
 fn unknown(at: usize, name: &str) -> Defect {
     if name.is_empty() {
         return Defect::new(at, "expected the name of a meta command after \\")
-            .hint("a backslash is allowed only within literals and before a meta command");
+            .hint(
+            "a backslash is allowed only within literals and before a meta command; rows after COPY ... FROM STDIN \
+             cannot stand in a script: write INSERT statements, or load them before the run",
+        );
     }
     if let Some((_, instead)) = ELSEWHERE.iter().find(|(word, _)| *word == name) {
         return Defect::new(at, format!("expected a meta command, found \\{name}")).hint(*instead);

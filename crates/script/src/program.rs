@@ -71,6 +71,9 @@ pub struct Statement {
     pub text: String,
     /// How many values it has.
     pub parameter_count: u32,
+    /// Whether one of its values may change in the run: it is not that of a variable which the run gives and no
+    /// script changes.
+    pub changes_values: bool,
     /// What it does to the current transaction.
     pub kind: StatementKind,
     /// The operation of the driver (begin, commit or roll back), which has no text of its own.

@@ -98,7 +98,7 @@ impl<'a> Emitter<'_, 'a> {
     ) -> Result<Range<usize>, Defect> {
         let at = written.at;
         let choices = self.choices(&written)?;
-        let (parts, parameters) = self.values(written)?;
+        let (parts, parameters, changes_values) = self.values(written)?;
         let place = self.assembler.lines.place(at);
         let script = short(self.assembler.position.script);
         let program = &mut *self.assembler.program;
@@ -119,6 +119,7 @@ impl<'a> Emitter<'_, 'a> {
                 pieces,
                 text,
                 parameter_count: short(parameters.len()),
+                changes_values,
                 line: place.line,
                 column: place.column,
                 need: Need::Count,
@@ -141,11 +142,15 @@ impl<'a> Emitter<'_, 'a> {
         Ok(sent)
     }
 
-    /// Decides for each `:name` whether it is a value or text; returns the parts, and the
-    /// variables in order.
-    fn values(&mut self, written: Written<'a>) -> Result<(Vec<Part<'a>>, Vec<Parameter>), Defect> {
+    /// Decides for each `:name` whether it is a value or text; returns the parts, the variables in order, and
+    /// whether one of them may change in the run.
+    fn values(
+        &mut self,
+        written: Written<'a>,
+    ) -> Result<(Vec<Part<'a>>, Vec<Parameter>, bool), Defect> {
         let mut parts = Vec::with_capacity(written.parts.len());
         let mut parameters = Vec::new();
+        let mut changes_values = false;
         for part in written.parts {
             let (name, may_be_text) = match part {
                 Part::Value(name) => (name, false),
@@ -162,7 +167,15 @@ impl<'a> Emitter<'_, 'a> {
                 }
             };
             let slot = self.assembler.resolve(name)?;
+            let constant = self.assembler.variables.constant(name.name);
+            changes_values |= constant.is_none();
             if self.options.values == Values::Refused {
+                if let Some(value) = constant {
+                    let mut literal = String::new();
+                    self.options.lexer.literal(&value, &mut literal);
+                    parts.push(Part::Text(literal));
+                    continue;
+                }
                 let message = format!("the protocol simple binds no values, found :{}", name.name);
                 return Err(Defect::new(name.at, message).hint(
                     "run this test with the protocol prepared or extended: --protocol prepared, or \
@@ -176,7 +189,7 @@ impl<'a> Emitter<'_, 'a> {
                 is_of_answers: self.assembler.variables.is_of_answers(name.name),
             });
         }
-        Ok((parts, parameters))
+        Ok((parts, parameters, changes_values))
     }
 
     /// Whether a `:name` that may be plain text is a value. Within quotes it is a value if values are substituted

@@ -8,6 +8,7 @@ pub enum Values {
     Bound,
     /// Substituted into the text, wherever the name occurs, as in pgbench's `simple`.
     Pasted,
-    /// Not at all: a statement with a value is refused.
+    /// Not at all: a statement with a value is refused, except for one that no script changes (a parameter of the
+    /// workload), which is written into the text as a literal.
     Refused,
 }

@@ -134,6 +134,28 @@ fn a_parameter_where_no_value_can_be_bound_is_refused_at_its_place() {
     );
     assert!(error.hint.unwrap().contains("prepared"));
     assert!(try_compile_as(Values::Refused, "SELECT ':client_id';", &[]).is_ok());
+    let given = [("year", Value::Text("it's".into())), ("n", Value::Int(7))];
+    let constants = "SELECT ':year', :year, :n;";
+    let program = try_compile_as(Values::Refused, constants, &given).unwrap();
+    let [statement] = &program.statements[..] else {
+        panic!("it is one statement")
+    };
+    assert_eq!(statement.text, "SELECT ':year', 'it''s', 7");
+    assert!(!statement.changes_values && statement.parameter_count == 0);
+    assert!(
+        !try_compile_as(Values::Bound, constants, &given)
+            .unwrap()
+            .statements[0]
+            .changes_values
+    );
+    let changed = "\\set n 8\nSELECT :n;";
+    assert!(
+        try_compile_as(Values::Bound, changed, &given)
+            .unwrap()
+            .statements[0]
+            .changes_values
+    );
+    assert!(try_compile_as(Values::Refused, changed, &given).is_err());
     let error =
         try_compile_as(Values::Pasted, "\\startpipeline\nA;\n\\endpipeline", &[]).unwrap_err();
     assert!(error.message.contains("simple does not have"), "{error}");

@@ -14,7 +14,7 @@ from assay.cli.experiment_options import experiment_options
 from assay.cli.grouped_help import Grouped
 from assay.cli.options import format_option
 from assay.cli.outcome import say
-from assay.drive.prepare import explained, scripts_of_all
+from assay.drive.prepare import explained, scripts_of_all, sent_statements
 from assay.experiment import words as command_line
 from assay.lab.steps.refusal import why_lacking
 from assay.plan import Plan, PlannedRun, plan
@@ -47,7 +47,9 @@ def command(words: command_line.Words, form: str) -> None:
         for run in first_runs:
             if (reason := why_lacking(workload, run)) is not None:
                 say(f"{workload.full_name(run.cell.test)} is refused: {reason}")
-            for_terminal(sys.stdout).write(as_file(_scripts(workload, run)))
+            scripts = _scripts(workload, run)
+            sent = sent_statements(workload, run) if scripts else ()
+            for_terminal(sys.stdout).write(as_file(scripts, sent))
         return
     found = [_explained(workload, run) for run in first_runs]
     if form == "json":

@@ -199,6 +199,14 @@ def statements_of(
         raise as_ours(error) from error
 
 
+def sent_statements(workload: Workload, run: PlannedRun) -> list[tuple[str, str]]:
+    """Those of `statements_of` of all steps of the run."""
+    dialect = registry.system(run.cell.system.name).dialect
+    return [
+        one for drive in drives(workload, run) for one in statements_of(workload, drive, dialect)
+    ]
+
+
 def _with_an_end(document: dict[str, Any], drive: PlannedDrive) -> dict[str, Any]:
     """A document that the engine can compile: that of a step which other clients end has none.
     Groups end by themselves, or all by the duration."""

@@ -24,7 +24,7 @@ from assay.workload.parameters import Parameter, refuse_factor
 from assay.workload.schema import Schema
 from assay.workload.script_language import ENDINGS, language_of
 from assay.workload.steps import Drive
-from assay.workload.values import Script, Test, Workload
+from assay.workload.values import ExpectedRules, Script, Test, Workload
 
 TEST = "script"
 STANDARD_INPUT = "-"
@@ -71,7 +71,7 @@ def workload(files: Sequence[ScriptFile], variables: Mapping[str, tuple[Scalar, 
         overrides={},
         not_expressible={},
         expected=(),
-        expected_rules={},
+        expected_rules=ExpectedRules(),
         report={},
         published={},
         texts=_texts(scripts),

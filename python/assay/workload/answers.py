@@ -14,7 +14,8 @@ from assay.text.files import toml_file
 from assay.text.files.toml_file import Section
 from assay.text.nearest import did_you_mean
 from assay.text.quantities import COUNT
-from assay.workload.values import ExpectedAnswers
+from assay.workload.parameters import Parameter, Scalar
+from assay.workload.values import ExpectedAnswers, ExpectedRules
 
 EXPECTED_FILE = "expected.toml"
 PUBLISHED_FILE = "published.toml"
@@ -24,12 +25,12 @@ RULES = ("times replicas", "unchanged")
 
 
 def read_expected(
-    folder: Path, scripts: Iterable[str]
-) -> tuple[tuple[ExpectedAnswers, ...], Mapping[str, str]]:
-    """(counts of each known data set, variant → what replication does to a count)."""
+    folder: Path, scripts: Iterable[str], parameters: Mapping[str, Parameter]
+) -> tuple[tuple[ExpectedAnswers, ...], ExpectedRules]:
+    """(counts of each known data set, what is said of all of them)."""
     file = folder / EXPECTED_FILE
     if not file.is_file():
-        return (), {}
+        return (), ExpectedRules()
     top = toml_file.read(file)
     scripts = list(scripts)
     found = []
@@ -55,8 +56,31 @@ def read_expected(
         section.done()
     rules = top.section("rules")
     by_variant = {variant: rules.choice(variant, RULES) for variant in rules.names()}
+    holds_for = _holds_for(top.section("holds_for"), scripts, parameters)
     top.done()
-    return tuple(found), by_variant
+    return tuple(found), ExpectedRules(by_variant, holds_for)
+
+
+def _holds_for(
+    section: Section, scripts: Iterable[str], parameters: Mapping[str, Parameter]
+) -> Mapping[str, Mapping[str, Scalar]]:
+    """Script → the values of parameters for which its counts hold."""
+    found: dict[str, Mapping[str, Scalar]] = {}
+    for script in section.names():
+        if script not in scripts:
+            hint = did_you_mean(script, list(scripts))
+            raise section.error(f"values for the unknown script {script!r}", script, hint=hint)
+        values = section.section(script).plain()
+        for name, value in values.items():
+            if name not in parameters:
+                hint = did_you_mean(name, parameters)
+                raise section.error(f"a value of the unknown parameter {name!r}", script, hint=hint)
+            if not parameters[name].fits(value):
+                raise section.error(
+                    f"{name} = {value!r}: expected a value of type {parameters[name].type}", script
+                )
+        found[script] = values
+    return found
 
 
 def read_published(folder: Path, tests: Iterable[str]) -> Mapping[str, Mapping[str, Any]]:

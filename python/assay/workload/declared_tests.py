@@ -86,7 +86,7 @@ def _test(name: str, section: Section, known: Known) -> Test:
     test = _with_the_only_drive(section, test)
     test = _with_groups(section, test, known.parameters)
     _refuse_contradictions(section, test)
-    _refuse_not_native(section, test, known.scripts)
+    _refuse_not_native(section, test, known)
     if test.quick != Quick():
         _refuse_quick(section, test)
     return test
@@ -257,11 +257,17 @@ def _why_not_cold_each(test: Test) -> str | None:
     return None if ends == {"passes"} else "it does not end by passes alone"
 
 
-def _refuse_not_native(section: Section, test: Test, known: Mapping[str, Script]) -> None:
-    """Raises `ExperimentError` where a client program is allowed that could not run the test."""
+def _refuse_not_native(section: Section, test: Test, known: Known) -> None:
+    """Raises `ExperimentError` where a client program is allowed that could not run the test:
+    parameters are written into its statements, other values are not."""
     if not test.allows_native_client:
         return
-    with_values = [name for name in test.scripts if needed_values(known[name])]
+    with_values = [
+        (name, value)
+        for name in test.scripts
+        for value in needed_values(known.scripts[name])
+        if value not in known.parameters
+    ]
     why = ""
     if (
         test.only_drive is None
@@ -276,7 +282,7 @@ def _refuse_not_native(section: Section, test: Test, known: Mapping[str, Script]
     elif test.protocol != "simple":
         why = f"its protocol is {test.protocol}"
     elif with_values:
-        why = f"{with_values[0]} needs the value of :{needed_values(known[with_values[0]])[0]}"
+        why = f"{with_values[0][0]} needs the value of :{with_values[0][1]}"
     if why:
         raise section.error(
             f"a client program cannot run this test: {why}",

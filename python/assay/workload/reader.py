@@ -60,7 +60,7 @@ def _read(folder: Path) -> Workload:
     data = top.section("data")
     row_source = registry.row_source(data.choice("source", registry.row_sources()))
     schema = _schema(top, has_expressions=row_source.has_expressions)
-    expected, rules = answers.read_expected(folder, found.scripts)
+    expected, rules = answers.read_expected(folder, found.scripts, declared)
     series = series_sections(top, known)
     workload = Workload(
         name=folder.resolve().name,

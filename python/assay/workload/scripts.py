@@ -153,13 +153,22 @@ def _override(
     return dialects.split("+"), paths[replaced]
 
 
-def as_file(scripts: Iterable[Script]) -> str:
+def as_file(scripts: Iterable[Script], sent: Iterable[tuple[str, str]] = ()) -> str:
     """The statements as a file for a system's own client, without lines for the engine (which begin
-    with a backslash)."""
+    with a backslash). ``sent``: (script, text) of the statements as the engine sends them, with
+    the values that it writes into them."""
+    by_script: dict[str, list[str]] = {}
+    for name, statement in sent:
+        by_script.setdefault(name, []).append(statement)
     parts = []
     for script in scripts:
         text = _statements(script)
-        if used := needed_values(script):
+        written = by_script.get(script.name, [])
+        used = needed_values(script)
+        if used and written and not any(map(_values, written)):
+            comments = [line for line in text.splitlines() if line.startswith("--")]
+            text = "\n".join([*comments, *(f"{one};" for one in written)]) + "\n"
+        elif used:
             text = f"-- Assay sets :{', :'.join(used)}; replace by values of your own.\n{text}"
         parts.append(text)
     return "\n".join(parts)
@@ -167,7 +176,11 @@ def as_file(scripts: Iterable[Script]) -> str:
 
 def needed_values(script: Script) -> list[str]:
     """The names of the values in its statements, which the engine inserts."""
-    return list(dict.fromkeys(_VALUE.findall(_LITERAL.sub("", _statements(script)))))
+    return _values(_statements(script))
+
+
+def _values(text: str) -> list[str]:
+    return list(dict.fromkeys(_VALUE.findall(_LITERAL.sub("", text))))
 
 
 def _statements(script: Script) -> str:

@@ -227,6 +227,16 @@ class ExpectedAnswers:
 
 
 @dataclass(frozen=True)
+class ExpectedRules:
+    """What is said of the counts of all data sets."""
+
+    of_variant: Mapping[str, str] = field(default_factory=dict)
+    """Variant → what replication does to a count."""
+    holds_for: Mapping[str, Mapping[str, Scalar]] = field(default_factory=dict)
+    """Script → the values of parameters for which its counts hold; those of others hold for all."""
+
+
+@dataclass(frozen=True)
 class Workload:
     """A workload folder that has been read and found consistent."""
 
@@ -253,7 +263,7 @@ class Workload:
     not_expressible: Mapping[tuple[str, str], str] = field(repr=False)
     """(dialect or language, name of a script or a check) → why it has no text there."""
     expected: tuple[ExpectedAnswers, ...]
-    expected_rules: Mapping[str, str]
+    expected_rules: ExpectedRules
     """Variant → what replication does to a count: ``times replicas`` or ``unchanged``."""
     report: Mapping[str, Mapping[str, Any]] = field(repr=False)
     """Test → the declaration of its report (`assay.report.cells.declaration`)."""
@@ -392,17 +402,35 @@ class Workload:
         )
 
     def expected_counts(
-        self, fingerprint: str, replicas: int = 1, variant: str = "full"
+        self,
+        fingerprint: str,
+        replicas: int = 1,
+        variant: str = "full",
+        parameters: Mapping[str, Scalar] | None = None,
     ) -> dict[str, int | None]:
         """Rows that each script must return on data of that fingerprint; None: unknown."""
         for answers in self.expected:
             if answers.fingerprint == fingerprint:
-                factor = replicas if self.expected_rules.get(variant) == "times replicas" else 1
+                is_multiplied = self.expected_rules.of_variant.get(variant) == "times replicas"
+                factor = replicas if is_multiplied else 1
                 return {
-                    name: answers.counts[name] * factor if name in answers.counts else None
+                    name: answers.counts[name] * factor
+                    if name in answers.counts and not self.why_not_expected(name, parameters or {})
+                    else None
                     for name in self.scripts
                 }
         return dict.fromkeys(self.scripts)
+
+    def why_not_expected(self, script: str, parameters: Mapping[str, Scalar]) -> str:
+        """Why the counts of a script do not hold for these values of parameters; empty: they do."""
+        known = self.expected_rules.holds_for.get(script, {})
+        given = self.with_defaults(parameters)
+        other = [name for name, value in known.items() if given[name] != value]
+        if not other:
+            return ""
+        asked = ", ".join(f"{name} = {given[name]}" for name in other)
+        held = ", ".join(f"{name} = {known[name]}" for name in other)
+        return f"not applicable for {asked}: known for {held}"
 
     @property
     def titles(self) -> dict[str, str]:

@@ -61,7 +61,8 @@ pub struct StatementPlan {
     /// Whether it returns or changes rows.
     pub is_of_rows: bool,
     pub has_parameters: bool,
-    /// Whether its answers are compared: it has no parameters, so every client should get the same answer.
+    /// Whether its answers are compared: all its values are constants of the run, so every client should get the same
+    /// answer.
     pub is_compared: bool,
 }
 
@@ -113,12 +114,12 @@ impl Plan {
                     keep: match statement.need {
                         Need::Rows => Keep::FirstAndLast,
                         Need::Count if document.sum_answers => Keep::Digest,
-                        Need::Count if document.digest && !has_parameters => Keep::Digest,
+                        Need::Count if document.digest && !statement.changes_values => Keep::Digest,
                         Need::Count => Keep::Count,
                     },
                     is_of_rows,
                     has_parameters,
-                    is_compared: !has_parameters && is_of_rows,
+                    is_compared: !statement.changes_values && is_of_rows,
                 }
             })
             .collect();

@@ -28,7 +28,11 @@ impl ClientState<'_> {
         if let Some(error) = &mut transaction.error
             && matches!(
                 error.class,
-                ErrorClass::Syntax | ErrorClass::UnknownObject | ErrorClass::Permission
+                ErrorClass::Syntax
+                    | ErrorClass::UnknownObject
+                    | ErrorClass::Permission
+                    | ErrorClass::Constraint
+                    | ErrorClass::Data
             )
         {
             error.message = self

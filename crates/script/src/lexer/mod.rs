@@ -78,6 +78,34 @@ impl Lexer {
         }
     }
 
+    /// Appends a value to the text of a statement as a literal of the language.
+    pub(crate) fn literal(self, value: &Value, text: &mut String) {
+        let style = match self {
+            Self::Sql(style) => style,
+            Self::Cql | Self::Json => LiteralStyle::Doubled,
+        };
+        match value {
+            _ if self == Self::Json => {
+                let mut bytes = Vec::new();
+                value.write_json(&mut bytes);
+                text.push_str(&String::from_utf8_lossy(&bytes));
+            }
+            Value::Text(written) => {
+                text.push('\'');
+                for letter in written.chars() {
+                    match letter {
+                        '\'' => text.push('\''),
+                        '\\' if style == LiteralStyle::Backslash => text.push('\\'),
+                        _ => {}
+                    }
+                    text.push(letter);
+                }
+                text.push('\'');
+            }
+            other => paste(other, text),
+        }
+    }
+
     /// Appends a value to the text of a statement.
     pub(crate) fn paste(self, value: &Value, text: &mut String) {
         match self {

@@ -62,11 +62,13 @@ def check_answers(
     observation: Observation,
     expected: Mapping[str, int | None],
     titles: Mapping[str, str],
+    why_unknown: Mapping[str, str] | None = None,
     *,
     may_differ: bool,
 ) -> list[Check]:
     """Checks every result of ``observation``. ``may_differ``: clients change the data, and only the
-    expected number of rows is checked."""
+    expected number of rows is checked. ``why_unknown``: name of a script → why no number of rows
+    is expected of it, where that is known."""
     checks = []
     for result in observation.results:
         name = result.transaction
@@ -80,6 +82,7 @@ def check_answers(
             )
         if known is not None and rows != known:
             notes.append(f"{known} {'row' if known == 1 else 'rows'} expected")
+        why = (why_unknown or {}).get(name, "")
         checks.append(
             Check(
                 id=name,
@@ -87,7 +90,7 @@ def check_answers(
                 expected=known,
                 found=rows,
                 ok=False if notes else (True if known is not None else None),
-                note="; ".join(notes),
+                note="; ".join([*notes, *([why] if why else [])]),
             )
         )
     answered = {check["id"] for check in checks}

@@ -152,13 +152,18 @@ def compare(
 
 
 def compare_results(
-    questions: Questions, run: PlannedRun, data: str, label: str, observation: Observation
+    questions: Questions,
+    run: PlannedRun,
+    asked: Mapping[str, str],
+    label: str,
+    observation: Observation,
 ) -> None:
-    """The same for the answers to each statement, of runs on equal data (``data``)."""
+    """The same for the answers to each statement. ``asked``: name of a transaction → what is equal
+    where its data and the values of its parameters are."""
     for result in observation.results:
         questions.answered(
             run.position,
-            data,
+            asked[result.transaction],
             label,
             result.transaction,
             result.rows,

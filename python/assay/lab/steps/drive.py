@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -20,7 +21,7 @@ from assay.drive.read_only import WHY_REFUSED, may_change_data, session_statemen
 from assay.drive.sampler import TimedSample
 from assay.drive.watched import observe_watched
 from assay.errors import RunFailed
-from assay.experiment import NATIVE
+from assay.experiment import NATIVE, Scalar
 from assay.judge.check.answers import Check, check_answers, not_run
 from assay.judge.check.questions import compare, compare_results, what_is_asked
 from assay.judge.durability import as_it_held
@@ -33,6 +34,7 @@ from assay.record.records import IS_RESULT
 from assay.text import units
 from assay.text.files.toml_file import Section
 from assay.workload.declared_drives import read_drive
+from assay.workload.scripts import needed_values
 from assay.workload.steps import Drive, Names, Step
 from assay.workload.values import Script, Workload
 
@@ -49,7 +51,7 @@ class DriveStep(Drive):
         workload, dialect = state.workload, state.up().system.dialect
         planned = drive(workload, state.planned, self)
         scripts = scripts_of(workload, planned, dialect)
-        expected = expected_rows(workload, state.request, scripts)
+        expected = expected_rows(workload, state.request, scripts, state.planned.cell.parameters)
         if state.planned.cell.client_program == NATIVE:
             statements = _session_statements(state, planned)
             native_clients.take(state, self.label, planned, scripts, expected, statements)
@@ -103,8 +105,21 @@ def _checks(
         return None
     may_differ = test.leaves_other_data
     if not may_differ:
-        compare_results(known.questions, state.planned, state.request.key, label, observation)
-    return check_answers(observation, expected, titles, may_differ=may_differ)
+        questions = {name: state.request.key + _bound(state, name) for name in titles}
+        compare_results(known.questions, state.planned, questions, label, observation)
+    parameters = planned.run.cell.parameters
+    why_unknown = {name: state.workload.why_not_expected(name, parameters) for name in expected}
+    return check_answers(observation, expected, titles, why_unknown, may_differ=may_differ)
+
+
+def _bound(state: RunState, name: str) -> str:
+    """The values of parameters that a script of the workload sends with its statements: part of its
+    question."""
+    if (script := state.workload.scripts.get(name)) is None:
+        return ""
+    known = state.workload.with_defaults(state.planned.cell.parameters)
+    values = {one: known[one] for one in needed_values(script) if one in known}
+    return f" {json.dumps(values, sort_keys=True)}" if values else ""
 
 
 def _run_once(state: RunState, planned: PlannedDrive, document: Mapping[str, Any]) -> None:
@@ -215,10 +230,15 @@ def _processes(deployment: Deployment, document: Mapping[str, Any]) -> str:
 
 
 def expected_rows(
-    workload: Workload, request: DataRequest | None, scripts: Sequence[Script]
+    workload: Workload,
+    request: DataRequest | None,
+    scripts: Sequence[Script],
+    parameters: Mapping[str, Scalar],
 ) -> dict[str, int | None]:
     """The number of rows that each script must return; None where it is not known."""
     if request is None:
         return {}
-    known = workload.expected_counts(request.fingerprint, request.replicas, request.variant)
+    known = workload.expected_counts(
+        request.fingerprint, request.replicas, request.variant, parameters
+    )
     return {script.name: known.get(script.name) for script in scripts}

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.dialects.protocol import Dialect
-from assay.drive.prepare import statements_of
+from assay.drive.prepare import sent_statements
 from assay.drive.read_only import may_change_data
 from assay.errors import InputError, RunFailed, SystemDied
 from assay.experiment import Scalar
@@ -22,7 +22,7 @@ from assay.load.dataset import Dataset
 from assay.load.row_sources.protocol import Asked, request_of
 from assay.load.row_sources.request import DataRequest
 from assay.plan import PlannedRun
-from assay.plan.drives import drives, parameters_of
+from assay.plan.drives import parameters_of
 from assay.workload.steps import Step
 
 
@@ -126,9 +126,4 @@ class _RunSystem:
         return self.pooled.deployment
 
     def statements(self) -> list[str]:
-        workload = self.context.workload
-        return [
-            text
-            for drive in drives(workload, self.planned)
-            for _, text in statements_of(workload, drive, self.dialect)
-        ]
+        return [text for _, text in sent_statements(self.context.workload, self.planned)]

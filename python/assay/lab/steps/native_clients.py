@@ -19,6 +19,7 @@ from assay.contracts.observation import NativeClientsReport
 from assay.contracts.systems.abilities import NativeClient
 from assay.drive import native_clients
 from assay.drive.native_clients import ClientsReport
+from assay.drive.prepare import statements_of
 from assay.drive.read_only import may_change_data
 from assay.drive.sampler import Sampler
 from assay.errors import Bug, SystemMissing
@@ -87,7 +88,8 @@ def take(
         raise Bug(f"{cell.system.label} cannot have native clients")
     counts = list(expected.values())
     rows = None if None in counts or not counts else passes * sum(one or 0 for one in counts)
-    text = "\n".join([as_file(scripts)] * passes)
+    sent = statements_of(state.workload, planned, system.dialect)
+    text = "\n".join([as_file(scripts, sent)] * passes)
 
     def run() -> ClientsReport:
         pooled = state.up()

@@ -103,6 +103,7 @@ def _table(name: str, runs: Sequence[RunRecord]) -> Table:
         known = next((check for _, check in checks if not is_not_run(check)), checks[0][1])
         expected = None if is_not_run(known) else expected_rows(known)
         why_absent = "only counted" if is_counted(known) else "unknown"
+        why_unknown = known["note"] if known["ok"] is None and not is_not_run(known) else ""
         by_label = [
             [(run, check) for run, check in checks if run.system_label == label] for label in labels
         ]
@@ -111,7 +112,7 @@ def _table(name: str, runs: Sequence[RunRecord]) -> Table:
                 (
                     Cell(str(check_id)),
                     Cell(str(checks[0][1]["title"])),
-                    absent(why_absent) if expected is None else count(expected),
+                    absent(why_absent, why_unknown) if expected is None else count(expected),
                     *(_found(of_system) for of_system in by_label),
                     *([Cell(agreements[check_id])] if has_digests else []),
                 )

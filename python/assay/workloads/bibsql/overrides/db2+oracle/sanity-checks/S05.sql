@@ -3,6 +3,6 @@
 select filename, label from bibtab
 where substr(year, 1, 4) != '19xx'
 and substr(year, 1, 4) != '20xx'
-and (substr(year, 1, 4) < '1492' or '2023' < substr(year, 1, 4))
+and (substr(year, 1, 4) < '1492' or :latest_year < substr(year, 1, 4))
 order by filename, year, label;
 \expect rows :S05

@@ -3,6 +3,6 @@
 select filename, label from bibtab
 where substring(year from 1 for 4) != '19xx'
 and substring(year from 1 for 4) != '20xx'
-and (substring(year from 1 for 4) < '1492' or '2023' < substring(year from 1 for 4))
+and (substring(year from 1 for 4) < '1492' or :latest_year < substring(year from 1 for 4))
 order by filename, year, label;
 \expect rows :S05
