@@ -15,8 +15,10 @@ import invented_records as invented
 import jsonschema
 import pytest
 
+import assay
 from assay import comparison
 from assay.cli.compare import _insist_on_cells
+from assay.cli.program import run_program
 from assay.comparison import conditions, factors
 from assay.comparison.conditions import Answer
 from assay.comparison.values import Comparison, Direction
@@ -605,7 +607,7 @@ def test_a_condition_is_judged_by_the_interval_of_the_cell_alone(folder: Path) -
     assert [one.cell for one in found if one.answer is Answer.MET] == [
         "postgresql, here, 8 clients"
     ]
-    assert {one.answer for one in found} == {Answer.MET, Answer.NOT_MET}
+    assert {one.answer for one in found} == {Answer.MET, Answer.NOT_DECIDED}
 
 
 @pytest.mark.parametrize(
@@ -636,6 +638,25 @@ def test_a_ratio_beyond_the_limit_that_may_be_noise_is_not_decided(folder: Path)
     (judged,) = conditions.judge(made, [asked])
     assert judged.answer is Answer.NOT_DECIDED
     assert "5 repetitions do not decide it: the interval reaches over the limit" in judged.reason
+
+
+def test_a_gate_that_cannot_see_what_it_is_asked_has_a_status_of_its_own(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Equal sides, of which the repetitions show no difference of 10 %."""
+    records = [folder / name for name in ("a", "b")]
+    for path, noise in zip(records, ((1.0, 1.3, 0.8), (1.25, 0.82, 1.01)), strict=True):
+        made = measured(path, noise)
+        assert made.path == path
+    words = ["compare", *map(str, records), "--fail-if"]
+    assert run_program([*words, "throughput_per_s < 0.9x"]) == 5
+    said = capsys.readouterr().err
+    assert "condition not decided" in said and "they show differences from" in said
+    assert "repeat both with --precision 5%" in said
+    assert run_program([*words, "throughput_per_s < 0.01x"]) == 0
+    comparison = assay.compare(*(assay.open(path).latest for path in records))
+    with pytest.raises(ArgumentError, match="not decided"):
+        comparison.meets("throughput_per_s < 0.9x")
 
 
 @pytest.mark.parametrize(

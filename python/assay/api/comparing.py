@@ -100,7 +100,7 @@ class Comparison:
 
     def meets(self, condition: str) -> bool:
         """Whether a cell meets a condition of ``--fail-if``; raises `assay.errors.ArgumentError`
-        where that is not known of any cell."""
+        where none does, and it is not known or not decided of one."""
         if not isinstance(condition, str):
             raise ArgumentError(f"expected a condition, found {shown(condition)}", hint=_CONDITION)
         judged = conditions.judge(
@@ -108,11 +108,12 @@ class Comparison:
         )
         if any(one.answer is Answer.MET for one in judged):
             return True
-        unknown = [f"{one.cell}: {one.reason}" for one in judged if one.answer is Answer.UNKNOWN]
-        if unknown or not judged:
-            raise ArgumentError(
-                f"{condition}: not known: {'; '.join(unknown) or 'A and B have no cell in common'}"
-            )
+        for answer in (Answer.UNKNOWN, Answer.NOT_DECIDED):
+            open_ = [f"{one.cell}: {one.reason}" for one in judged if one.answer is answer]
+            if open_:
+                raise ArgumentError(f"{condition}: {answer.value}: {'; '.join(open_)}")
+        if not judged:
+            raise ArgumentError(f"{condition}: not known: A and B have no cell in common")
         return False
 
     def to_pandas(self) -> Any:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from assay.comparison.conditions import ConditionResult
     from assay.comparison.values import Comparison
 
-_MET, _NOT_JUDGED = 1, 2
+_MET, _NOT_JUDGED, _NOT_DECIDED = 1, 2, 5
 _MOST_REASONS = 3
 """Why cells are not comparable, in the error."""
 
@@ -81,7 +81,8 @@ def command(
     its two levels of a factor are compared, and interleaved repetitions are pairs.
 
     Exit status: 0 compared (no condition met), 1 a --fail-if is met, 2 nothing can
-    be compared, or a --fail-if cannot be judged.
+    be compared, or a --fail-if cannot be judged, 5 a --fail-if is not decided: the
+    repetitions are too few or too noisy to show it.
 
     \b
     Example:
@@ -111,7 +112,7 @@ def command(
                 f"'{one.text}x'"
             )
     status = _status(judged)
-    if not status:
+    if status in (0, _NOT_DECIDED):
         _insist_on_a_verdict(made)
     return status
 
@@ -176,4 +177,6 @@ def _status(judged: Sequence[ConditionResult]) -> int:
     ):
         for one in found:
             say(f"{words}: {one.condition.text}: {one.cell}: {one.reason}")
-    return _MET if met else _NOT_JUDGED if unknown else 0
+    if met:
+        return _MET
+    return _NOT_JUDGED if unknown else _NOT_DECIDED if undecided else 0

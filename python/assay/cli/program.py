@@ -162,8 +162,8 @@ def group() -> None:
     in a URL), or every run is refused; 3 the system under test or the machine: a
     program or Python module is missing, or a server is not there, is another
     product, or refuses (a wrong password, an unknown database); 4 an internal
-    error; 129 ended by SIGHUP (the terminal was closed), 130 by Ctrl-C, 131 by
-    SIGQUIT, 143 by SIGTERM.
+    error; 5 a condition of `assay compare` is not decided; 129 ended by SIGHUP (the
+    terminal was closed), 130 by Ctrl-C, 131 by SIGQUIT, 143 by SIGTERM.
 
     \b
     Example:

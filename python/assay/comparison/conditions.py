@@ -2,7 +2,8 @@
 that meet it, and those on which it cannot be judged.
 
 With ``x`` the limit is a ratio to A. Such a condition is met where the whole interval of the ratio
-is beyond the limit, and not decided where only the ratio is. The interval is that of the cell
+is beyond the limit, not met where none of it is, and else not decided: so few or so noisy
+repetitions do not show what is asked. The interval is that of the cell
 alone, not adjusted for the number of cells: the limit should leave a margin (0.95x), which already
 protects equal sides, and an adjusted interval of a few repetitions would be too wide to show even a
 fivefold loss. With one run on a side there is no interval, and the answer is not known. Without
@@ -12,6 +13,7 @@ loop had no answer, is above every limit.
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from collections.abc import Sequence
@@ -35,6 +37,10 @@ _SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.
 _NEAR_ONE = 5
 _FAR = 10
 """Times the limit."""
+_DETECTABLE_OF_PRECISION = 2.3
+"""A difference that is found with a probability of 80 % is about so many times the half width of
+the 95 % interval of the mean of either side, which is what ``--precision`` asks for."""
+_LEAST_PRECISION, _MOST_PRECISION = 0.002, 0.2
 _EXAMPLES = (
     "'throughput_per_s < 0.95x' (a ratio to A), 'latency_p99_ns > 5000000' (a value of B) or "
     "'latency_p99_ns[insert] > 1.2x' (of a transaction type)"
@@ -47,7 +53,7 @@ class Answer(Enum):
     MET = "met"
     NOT_MET = "not met"
     NOT_DECIDED = "not decided"
-    """The ratio is beyond the limit, its whole interval is not: there are too few repetitions."""
+    """The interval of the ratio reaches over the limit: there are too few repetitions."""
     UNKNOWN = "not known"
     """There is no ratio, or the runs forbid a verdict (`assay.comparison.undecided`)."""
 
@@ -208,12 +214,24 @@ def _of_ratio(condition: Condition, cell: ComparedCell, one: Compared) -> Condit
     shown += " (interval unbounded)" if one.estimate.is_unbounded() else f" ({bounds})"
     if cell.not_decided and one.metric.depends_on_machine:
         return answer(Answer.UNKNOWN, f"{shown}; {cell.not_decided}", ratio)
-    if not condition.is_met_by(ratio):
+    met = [condition.is_met_by(bound) for bound in interval]
+    if not any(met):
         return answer(Answer.NOT_MET, shown, ratio)
-    if all(map(condition.is_met_by, interval)):
+    if all(met):
         return answer(Answer.MET, shown, ratio)
+    return answer(Answer.NOT_DECIDED, f"{shown}; {_too_few(condition, one)}", ratio)
+
+
+def _too_few(condition: Condition, one: Compared) -> str:
+    """What the repetitions show, and how many would show what is asked."""
     few = f"{one.repetitions} repetitions do not decide it: the interval reaches over the limit"
-    return answer(Answer.NOT_DECIDED, f"{shown}; {few}", ratio)
+    least = one.estimate.detectable_difference if one.estimate else None
+    if least is not None and math.isfinite(least):
+        few += f", and they show differences from {units.share(least)} on"
+    share = abs(math.log(condition.limit)) / _DETECTABLE_OF_PRECISION
+    if one.is_primary and share >= _LEAST_PRECISION:
+        few += f"; repeat both with --precision {100 * min(share, _MOST_PRECISION):.1g}%"
+    return few
 
 
 def _number(value: float, metric: Metric) -> str:
