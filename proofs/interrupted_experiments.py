@@ -39,7 +39,7 @@ from assay.provision.limits import server_group
 from proofs._proof import Found
 
 CASES = 30
-SHORT = 2
+SHORT = 1
 
 _CELLS = 20
 _STAGES = 6 * _CELLS

@@ -168,7 +168,7 @@ def test_a_part_chosen_without_a_file_is_the_whole_plan(assay: Assay) -> None:
 
 
 def test_a_quick_version_says_so(assay: Assay) -> None:
-    words = ("run", "tpcb", "--on", "sqlite", "--quick", "--transactions", "5")
+    words = ("run", "tpcb", "--on", "sqlite", "--quick", "--warm-up", "0", "--transactions", "5")
     found = assay(*words, "--format", "markdown")
     assert found.status == 0, found.err
     assert "(quick version)" in found.out.splitlines()[0]

@@ -9,7 +9,7 @@ import pytest
 from assay.cli.program import run_program
 from assay.record import Store
 
-RUN = "run tpcb --on sqlite --clients 1 --transactions 1 --datasets sets"
+RUN = "run tpcb --on sqlite --clients 1 --warm-up 0 --transactions 1 --datasets sets"
 
 
 def how_loaded() -> list[str]:

@@ -53,7 +53,8 @@ def test_flushes_are_counted_on_every_device_of_its_own(
 def test_a_run_has_a_table_for_each_class(assay: Assay, folder: str) -> None:
     words = (
         "run", "tpcb.simple-update", "--on", "sqlite", "--set", "sqlite.synchronous=full,off",
-        "--storage", f"loop[size=64M]:{folder}", "--clients", "1", "--transactions", "20",
+        "--storage", f"loop[size=64M]:{folder}", "--clients", "1", "--warm-up", "0",
+        "--transactions", "20",
         "--repetitions", "2",
     )  # fmt: skip
     ended = assay(*words, "--detail")
@@ -74,7 +75,7 @@ def test_a_run_has_a_table_for_each_class(assay: Assay, folder: str) -> None:
 
 
 def test_a_server_by_url_is_not_measured_and_leaving_that_out_is_no_mistake(assay: Assay) -> None:
-    words = ("run", "tpcb", "--on", "null:///", "--transactions", "1")
+    words = ("run", "tpcb", "--on", "null:///", "--warm-up", "0", "--transactions", "1")
     ended = assay(*words, "--probe-seconds", "1")
     assert ended.status == 2
     assert "--probe-seconds does not apply" in ended.err
@@ -99,6 +100,6 @@ def test_a_kill_while_the_journal_is_put_off_leaves_no_mount(
         psutil.Process(running.pid).send_signal(signal.SIGKILL)
         running.wait(HANG_S)
     assert mounted()
-    ended = assay("run", "tpcb", "--on", "null", "--transactions", "1")
+    ended = assay("run", "tpcb", "--on", "null", "--warm-up", "0", "--transactions", "1")
     assert ended.status == 0, ended.err
     assert not mounted()

@@ -16,7 +16,19 @@ def _json(folder: Path, *command: str) -> Any:
 
 
 def _run(folder: Path, test: str, records: str) -> None:
-    run_in(folder, "run", test, "--on", "null", "--transactions", "20", "--records", records)
+    run_in(
+        folder,
+        "run",
+        test,
+        "--on",
+        "null",
+        "--warm-up",
+        "0",
+        "--transactions",
+        "20",
+        "--records",
+        records,
+    )
 
 
 def test_only_the_last_experiments_are_listed_and_in_a_trend(tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ def test_the_next_start_removes_what_a_killed_assay_left(
         wait_for_state(folder, "driving")
         running.kill()
     assert str(folder) in Path("/proc/self/mounts").read_text()
-    done = assay(folder, "run", "tpcb", "--on", "sqlite", "--transactions", "1")
+    done = assay(folder, "run", "tpcb", "--on", "sqlite", "--warm-up", "0", "--transactions", "1")
     assert done.returncode == 0, done.stderr
     assert "of an earlier assay command was killed" in done.stderr
     _assert_nothing_is_left(folder)

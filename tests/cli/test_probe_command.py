@@ -49,7 +49,8 @@ def test_what_cannot_be_probed_is_refused(
 def test_a_run_keeps_the_probe_of_each_storage_once(assay: Assay, working_folder: Path) -> None:
     ended = assay(
         "run", "tpcb.simple-update", "--on", "sqlite", "--storage", "here,other=here",
-        "--repetitions", "2", "--clients", "1", "--transactions", "100", *SHORT, "--format", "json",
+        "--repetitions", "2", "--clients", "1", "--warm-up", "0",
+        "--transactions", "100", *SHORT, "--format", "json",
     )  # fmt: skip
     assert ended.status == 0, ended.err
     tables = ended.document["tables"]
@@ -66,7 +67,8 @@ def test_a_run_keeps_the_probe_of_each_storage_once(assay: Assay, working_folder
 @pytest.mark.parametrize("words", [("--no-probe",), ("--probe-seconds", "0")])
 def test_a_run_without_a_probe(assay: Assay, words: tuple[str, ...]) -> None:
     ended = assay(
-        "run", "tpcb.simple-update", "--on", "sqlite", "--transactions", "5", *words,
+        "run", "tpcb.simple-update", "--on", "sqlite", "--warm-up", "0",
+        "--transactions", "5", *words,
         "--format", "json", ASSAY_PROBE_SECONDS="30",
     )  # fmt: skip
     assert ended.status == 0, ended.err

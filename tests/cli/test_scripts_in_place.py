@@ -14,7 +14,9 @@ def test_checks_of_a_test_are_not_run_after_other_scripts(
     (working_folder / "mine.sql").write_text(
         "UPDATE pgbench_accounts SET abalance = abalance + 1 WHERE aid = 1;\n"
     )
-    ended = assay("run", "tpcb", "-f", "mine.sql", "--on", "sqlite", "--transactions", "5")
+    ended = assay(
+        "run", "tpcb", "-f", "mine.sql", "--on", "sqlite", "--warm-up", "0", "--transactions", "5"
+    )
     assert ended.status == 0, ended.err
     (run,) = ended.runs
     rules = {check["id"]: (check["ok"], check["note"]) for check in run.checks}

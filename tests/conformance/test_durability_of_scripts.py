@@ -59,12 +59,12 @@ def test_what_a_script_sets_counts_for_its_class(assay: Assay, working_folder: P
     assert "flushes 0.00" in shown  # the line of the device, which had nothing to do
 
 
-@pytest.mark.parametrize("clients", [1, 16])
 def test_a_class_that_the_flushes_of_a_run_contradict_is_withdrawn(
-    clients: int, assay: Assay, working_folder: Path
+    assay: Assay, working_folder: Path
 ) -> None:
+    """Of many clients, whose commits might have shared a flush."""
     need("postgresql")
-    found, shown = run(assay, working_folder, SET_UNSEEN + UPDATE, clients)
+    found, shown = run(assay, working_folder, SET_UNSEEN + UPDATE, clients=16)
     assert of_record(found) == (None, True)
     assert "D3 was measured, but the device ended" in warnings(found)["class-contradicted"]
     assert "durability   contradicted" in shown

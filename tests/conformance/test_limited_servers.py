@@ -29,7 +29,7 @@ def test_a_server_with_little_memory_works_or_names_the_limit(assay: Assay, syst
     _need_groups()
     ended = assay(
         "run", "tpcb", "--on", f"{system}[buffer=27MB]", "--memory", "256MB,28MB", "--cpus", "0.5",
-        "--transactions", "20", "--format", "json",
+        "--warm-up", "0", "--transactions", "20", "--format", "json",
     )  # fmt: skip
     enough, little = ended.runs
     assert enough.state == "done", ended.err
@@ -53,7 +53,9 @@ def test_a_running_server_on_this_machine_is_sampled(assay: Assay) -> None:
             f"postgresql://{place.user}:{place.password}@{place.host}:{place.port}/{place.database}"
         )
         for words in ([], ["--rtt", "5ms"]):
-            ended = assay("run", "tpcb", "--on", url, "--transactions", "20", *words)
+            ended = assay(
+                "run", "tpcb", "--on", url, "--warm-up", "0", "--transactions", "20", *words
+            )
             assert ended.status == 0, ended.err
             [run] = ended.runs
             assert run.deployment is not None
@@ -82,7 +84,7 @@ def test_memory_that_runs_out_in_a_run_is_named(assay: Assay, working_folder: Pa
     _need_groups()
     (working_folder / "large.sql").write_text("SELECT length(repeat('x', 400000000));\n")
     ended = assay("run", "large.sql", "--on", "postgresql", "--memory", "160MB,none",
-                  "--clients", "1", "--transactions", "3")  # fmt: skip
+                  "--clients", "1", "--warm-up", "0", "--transactions", "3")  # fmt: skip
     little, enough = ended.runs
     assert enough.state == "done", ended.err
     assert little.state == "failed"
@@ -94,7 +96,7 @@ def test_memory_that_runs_out_in_a_load_is_named(assay: Assay) -> None:
     need("mariadb")
     _need_groups()
     ended = assay("run", "tpcb", "--on", "mariadb[buffer=143MB]", "--memory", "144MB",
-                  "--set", "scale=5", "--transactions", "3")  # fmt: skip
+                  "--set", "scale=5", "--warm-up", "0", "--transactions", "3")  # fmt: skip
     [run] = ended.runs
     assert run.state == "failed"
     assert run.driven is None
@@ -109,7 +111,18 @@ def test_a_default_buffer_that_does_not_fit_is_refused_before_anything_starts(
 ) -> None:
     _need_groups()
     for command in ("plan", "run"):
-        ended = assay(command, "tpcb", "--on", system, "--memory", "100MB", "--transactions", "3")
+        ended = assay(
+            command,
+            "tpcb",
+            "--on",
+            system,
+            "--memory",
+            "100MB",
+            "--warm-up",
+            "0",
+            "--transactions",
+            "3",
+        )
         said = " ".join((ended.out + ended.err).split())
         assert "its default buffer of 128MB does not fit into a memory of 100MB" in said
         assert f"{system}[buffer=25MB]" in said

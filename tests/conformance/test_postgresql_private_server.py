@@ -88,7 +88,9 @@ def test_full_shared_memory_is_named_with_its_size_and_the_fix(working_folder: P
     run = (
         f"{sys.executable} -m assay run tpcb.select-only --on postgresql --storage tmpfs --no-probe"
     )
-    small = f"mount -t tmpfs -o size=600k tmpfs {SHARED_MEMORY} && {run} --transactions 1"
+    small = (
+        f"mount -t tmpfs -o size=600k tmpfs {SHARED_MEMORY} && {run} --warm-up 0 --transactions 1"
+    )
     ended = subprocess.run(
         ["unshare", "--mount", "sh", "-c", small],
         cwd=working_folder, capture_output=True, text=True, check=False,

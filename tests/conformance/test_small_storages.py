@@ -28,7 +28,7 @@ def test_rows_that_cannot_fit_are_refused_without_a_record(
     small = f"loop[size=16M]:{folder}"
     ended = assay(
         "run", "tpcb", "--on", "sqlite", "--storage", small, "--set", "scale=60",
-        "--transactions", "1",
+        "--warm-up", "0", "--transactions", "1",
     )  # fmt: skip
     assert ended.status == 2
     assert f"storage '{small}' of 16.8 MB is too small for tpcb" in ended.err
@@ -51,7 +51,7 @@ def test_what_earlier_runs_took_decides_where_the_rows_alone_do_not(
     def run(storage: str) -> str:
         ended = assay(
             "run", "tpcb", "--on", "sqlite", "--storage", f"{storage}:{folder}",
-            "--set", "scale=14", "--transactions", "1",
+            "--set", "scale=14", "--warm-up", "0", "--transactions", "1",
         )  # fmt: skip
         assert ended.status == expected, ended.err
         return ended.err
@@ -72,7 +72,7 @@ def test_what_earlier_runs_took_decides_where_the_rows_alone_do_not(
     ):
         planned = assay(
             "plan", "tpcb", "--on", "sqlite", "--storage", f"loop[size={size}]:{folder}",
-            "--set", "scale=14", "--transactions", "1",
+            "--set", "scale=14", "--warm-up", "0", "--transactions", "1",
         )  # fmt: skip
         assert planned.status == status
         assert why in planned.err
@@ -85,7 +85,7 @@ def test_a_load_that_waits_for_space_is_ended(engine: str, folder: Path, assay: 
     small = f"loop[size=180M]:{folder}"
     ended = assay(
         "run", "tpcb", "--on", f"mariadb[engine={engine}]", "--storage", small,
-        "--set", "scale=20", "--transactions", "1",
+        "--set", "scale=20", "--warm-up", "0", "--transactions", "1",
     )  # fmt: skip
     assert ended.status == 3, ended.err
     (run,) = ended.runs

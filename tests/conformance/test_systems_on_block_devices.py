@@ -40,7 +40,16 @@ def test_systems_work_on_each_file_system(file_system: str, folder: Path, assay:
     need_program(FILE_SYSTEMS[file_system].make)
     storage = f"loop[fs={file_system},size=320M]:{folder}"
     ended = assay(
-        "run", "tpcb", "--on", "postgresql,sqlite", "--storage", storage, "--transactions", "20"
+        "run",
+        "tpcb",
+        "--on",
+        "postgresql,sqlite",
+        "--storage",
+        storage,
+        "--warm-up",
+        "0",
+        "--transactions",
+        "20",
     )
     assert ended.status == 0, ended.err
     for run in ended.runs:
@@ -85,7 +94,7 @@ def test_a_storage_that_fills_up_during_a_run_is_named_and_another_is_not_hurt(
     small = f"loop[size={size}]:{folder}"
     ended = assay(
         "run", "grow.sql", "--on", system, "--storage", f"{small},here:{folder}",
-        "--transactions", "25",
+        "--warm-up", "0", "--transactions", "25",
     )  # fmt: skip
     on_small, on_large = ended.runs
     assert ended.status == 3, ended.err
@@ -160,6 +169,8 @@ def test_a_raw_device_holds_the_tables_over_a_restart(system: str, folder: Path)
 def test_a_system_that_cannot_be_on_a_storage_is_refused_before_the_start(
     system: str, storage: str, message: str, assay: Assay
 ) -> None:
-    ended = assay("run", "tpcb", "--on", system, "--storage", storage, "--transactions", "1")
+    ended = assay(
+        "run", "tpcb", "--on", system, "--storage", storage, "--warm-up", "0", "--transactions", "1"
+    )
     assert ended.status == 2
     assert message in ended.err

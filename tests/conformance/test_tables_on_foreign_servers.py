@@ -29,7 +29,7 @@ SYSTEMS = [
     if registry.system(name).dialect.language == "sql"
     and registry.system(name).dialect.marks_query("")
 ]
-RUN = ("run", "tpcb", "--clients", "1")
+RUN = ("run", "tpcb", "--clients", "1", "--warm-up", "0")
 TABLE = "pgbench_tellers"
 
 

@@ -100,7 +100,17 @@ def test_a_transaction_that_forgets_the_teller_fails_the_run(assay: Assay, tmp_p
     assert len(kept) == len(lines) - 1
     script.write_text("".join(kept), encoding="utf-8")
     ended = assay(
-        "run", folder, "--on", "sqlite", "--clients", "2", "--transactions", "20", *IN_MEMORY
+        "run",
+        folder,
+        "--on",
+        "sqlite",
+        "--clients",
+        "2",
+        "--warm-up",
+        "0",
+        "--transactions",
+        "20",
+        *IN_MEMORY,
     )
     assert ended.status == 1
     (run,) = ended.runs
@@ -124,7 +134,7 @@ def test_pgbench_own_scripts_run_on_these_tables_as_they_stand(
         words += ["--script", script]
     ended = assay(
         "run", "tpcb.simple-update", *words, "--on", "postgresql", "--clients", "2",
-        "--transactions", "60", *IN_MEMORY,
+        "--warm-up", "0", "--transactions", "60", *IN_MEMORY,
     )  # fmt: skip
     (run,) = ended.runs
     assert run.driven is not None, ended.err

@@ -86,10 +86,11 @@ def provisioned(
     connections: int | None = None,
 ) -> Iterator[Deployment]:
     """A private server until the end of the block; then nothing is left of it. Where nothing is
-    asked of it, it starts on a copy of a new data directory if it can."""
+    asked of it that its data would show, it starts on a copy of a new data directory if it can."""
     choice = SystemChoice(system.name, settings=settings or {}, options=options or {})
     with server_directory(storage) as directory:
-        is_plain = not settings and not options and isinstance(system, Restartable)
+        is_plain = not settings and set(options or {}) <= {TRANSPORT.name}
+        is_plain = is_plain and isinstance(system, Restartable)
         if is_plain and (new := _new_data_directory(system)):
             _copy(new, directory.data)
         with system.provision(choice, directory, connections=connections) as deployment:

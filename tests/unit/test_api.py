@@ -192,7 +192,9 @@ WRONG = ["", "a\0b", "\ud800", 3, b"x", [], [3], {1: 2}, object()]
 
 def test_a_wrong_argument_is_an_error_of_assay() -> None:
     """Of every function, whatever the value: most are refused, some mean something."""
-    result = assay.run("tpcb", on="null", clients=[1, 2], transactions=5, repetitions=2)
+    result = assay.run(
+        "tpcb", on="null", clients=[1, 2], transactions=5, warm_up_s=0, repetitions=2
+    )
     records = assay.open()
     compared = assay.compare(result, between="clients")
     calls: dict[str, Callable[[Any], object]] = {
@@ -222,7 +224,13 @@ def _compare(result: assay.Result, name: str, wrong: Any) -> None:
 
 
 def _run(name: str, wrong: Any) -> None:
-    words = {"workload": "tpcb", "on": "null", "transactions": 2, "records": "w.sqlite"}
+    words = {
+        "workload": "tpcb",
+        "on": "null",
+        "transactions": 2,
+        "warm_up_s": 0,
+        "records": "w.sqlite",
+    }
     assay.run(**{**words, name: wrong})
 
 

@@ -57,7 +57,18 @@ def test_a_state_that_there_is_not_is_refused(given: dict[str, Any], message: st
 
 
 def test_a_system_without_data_is_refused_warm_and_measured_as_it_is(assay: Assay) -> None:
-    words = ["--on", "null", "--cache", "warm,as-is", "--transactions", "5", "--format", "json"]
+    words = [
+        "--on",
+        "null",
+        "--cache",
+        "warm,as-is",
+        "--warm-up",
+        "0",
+        "--transactions",
+        "5",
+        "--format",
+        "json",
+    ]
     ended = assay("run", "tpcb.select-only", *words)
     assert ended.status == 0, ended.err
     assert [run.state for run in ended.runs] == ["refused", "done"]
@@ -211,7 +222,7 @@ def test_a_cold_run_is_warm_where_its_seconds_begin_to_be_alike(
 def test_a_test_that_changes_data_is_not_run_beforehand(assay: Assay) -> None:
     ended = assay(
         "run", "tpcb.simple-update", "--on", "sqlite", "--cache", "warm",
-        "--transactions", "10", "--clients", "1",
+        "--warm-up", "0", "--transactions", "10", "--clients", "1",
     )  # fmt: skip
     (run,) = ended.runs
     assert run.driven is not None and run.driven.cache_state is not None

@@ -262,7 +262,17 @@ def test_a_state_directory_that_cannot_be_written_is_named_with_a_fix(
                     rest.write(bytes(1024))
         else:
             subprocess.run(["mount", "-o", "remount,ro", state], check=True)
-        words = ["run", "tpcb", "--on", "sqlite", "--transactions", "1", "--no-probe"]
+        words = [
+            "run",
+            "tpcb",
+            "--on",
+            "sqlite",
+            "--warm-up",
+            "0",
+            "--transactions",
+            "1",
+            "--no-probe",
+        ]
         assert run_program(words) == 3
         message = capsys.readouterr().err
     finally:

@@ -137,7 +137,18 @@ def test_a_limit_on_the_size_of_files_is_named(
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, before[1]))
     try:
         status = run_program(
-            ["run", "tpcb", "--on", "null", "--transactions", "1", "--records", str(path)]
+            [
+                "run",
+                "tpcb",
+                "--on",
+                "null",
+                "--warm-up",
+                "0",
+                "--transactions",
+                "1",
+                "--records",
+                str(path),
+            ]
         )
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)

@@ -11,6 +11,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -360,26 +361,32 @@ def _line_of(text: str, path: tuple[str | int, ...]) -> int:
     """The 1-based line where a key or table begins; the nearest enclosing table's if it is not
     found (a key inside an inline table), 0 for the whole file."""
     best, best_length = 0, 0
-    table: tuple[str | int, ...] = ()
-    counts: dict[tuple[str | int, ...], int] = {}
-    for number, line in enumerate(text.splitlines(), start=1):
-        if header := _HEADER.match(line):
-            names = _parts(header[1])
-            table = _with_counts(names, counts)
-            if line.lstrip().startswith("[["):
-                count = counts.get(table, -1) + 1
-                counts[table] = count
-                table = (*table, count)
-            here = table
-        elif key := _KEY.match(line):
-            here = (*table, *_parts(key[1]))
-        else:
-            continue
+    for number, here in _places(text):
         # A table may have no line but those of what is in it: [a.b] is in the table a.
         length = len(path) if here[: len(path)] == path else len(here)
         if here[:length] == path[:length] and length > best_length:
             best, best_length = number, length
     return best
+
+
+@lru_cache(maxsize=4)
+def _places(text: str) -> tuple[tuple[int, tuple[str | int, ...]], ...]:
+    """The 1-based lines of a file on which keys and tables begin, each with the path of what begins
+    there. Kept, as a reader asks for many lines of one file."""
+    places = []
+    table: tuple[str | int, ...] = ()
+    counts: dict[tuple[str | int, ...], int] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        if header := _HEADER.match(line):
+            table = _with_counts(_parts(header[1]), counts)
+            if line.lstrip().startswith("[["):
+                count = counts.get(table, -1) + 1
+                counts[table] = count
+                table = (*table, count)
+            places.append((number, table))
+        elif key := _KEY.match(line):
+            places.append((number, (*table, *_parts(key[1]))))
+    return tuple(places)
 
 
 def _with_counts(
