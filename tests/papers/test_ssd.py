@@ -3,10 +3,15 @@ counters distinguish a narrow range from a wide one."""
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
+from assay import registry
 from assay.record.records import RunRecord
-from commands import IN_MEMORY, Assay, need
+from commands import IN_MEMORY, Assay, need, run_in
+from tests.support import servers
 
 SYSTEMS = ["sqlite", "duckdb", "postgresql", "mariadb", "mysql", "cubrid"]
 
@@ -57,6 +62,25 @@ def test_the_buffer_as_given_is_kept_where_no_ratio_to_the_data_is_asked_for(ass
     as_given = next(run for run in ended.runs if run.parameters["data_to_buffer"] == 0)
     assert as_given.deployment is not None
     assert as_given.deployment.settings["shared_buffers"] in ("24MB", "3072")
+
+
+def test_a_server_by_url_keeps_its_buffer_and_the_report_says_so(tmp_path: Path) -> None:
+    need("postgresql")
+    system = registry.system("postgresql")
+    with (
+        servers.directory_for_servers() as storage,
+        servers.provisioned(system, storage, options={"transport": "tcp"}) as server,
+    ):
+        ended = run_in(
+            tmp_path, "run", "ssd.select-wide", "--on", servers.url_of(system, server), "--set",
+            "tables=2", "--set", "rows=100", "--clients", "2", "--warm-up", "0", "--transactions",
+            "50", "--records", "r.sqlite", "--format", "json",
+        )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    document = json.loads(ended.stdout)
+    (warning,) = (one for one in document["warnings"] if one["name"] == "buffer-not-sized")
+    (detail,) = warning["details"]
+    assert "6 times the buffer asked; it has 134 MB, the data are 0.0" in detail
 
 
 def hit_ratio(run: RunRecord) -> float:

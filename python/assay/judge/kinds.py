@@ -219,6 +219,10 @@ class Kind(Enum):
         "the rows are synthetic, with the lengths and frequencies of real data",
         "load the real files",
     )
+    BUFFER_NOT_SIZED = WarningText(
+        "the test sizes the buffer by its data, and this server is not started by Assay",
+        "give the server that buffer and start it again, or name the system instead of its URL",
+    )
     INPUT_SKIPPED = WarningText(
         "entries of the input could not be read and are not in the data set",
         "correct the lines that are listed with the data set",

@@ -29,6 +29,7 @@ from assay.judge.machine_load import (
 )
 from assay.judge.modelled_disks import missed
 from assay.judge.settings import mean_the_same
+from assay.load.dataset_facts import DatasetFacts
 from assay.text import units
 
 _COUNTED_BY = {
@@ -136,8 +137,22 @@ def _of_dataset(run: Evidence) -> Iterator[tuple[Kind, str]]:
         yield Kind.FITS_IN_MEMORY, f"{units.size(size_bytes)} of {units.size(memory_bytes)}"
     if dataset.source == "synthetic":
         yield Kind.SYNTHETIC_DATA, dataset.description
+    if dataset.data_to_buffer_asked is not None:
+        yield Kind.BUFFER_NOT_SIZED, f"{run.name}: {_of_buffer(dataset)}"
     if skipped := dataset.skipped_items:
         yield Kind.INPUT_SKIPPED, units.counted(skipped, "item")
+
+
+def _of_buffer(dataset: DatasetFacts) -> str:
+    """``data 24 MB, 6 times the buffer asked; it has 128 MB, the data are 0.19 times as large``."""
+    asked = f"{dataset.data_to_buffer_asked:.12g} times the buffer asked"
+    data = f"data {units.size(dataset.data_bytes)}, {asked}" if dataset.data_bytes else asked
+    if dataset.buffer_bytes is None:
+        return f"{data}; its buffer is not known"
+    buffer = f"{data}; it has {units.size(dataset.buffer_bytes)}"
+    if dataset.data_to_buffer is None:
+        return buffer
+    return f"{buffer}, the data are {units.digits(dataset.data_to_buffer)} times as large"
 
 
 def _memory_of_system(run: Evidence) -> int:

@@ -92,8 +92,7 @@ def refuse_missing(workload: Workload, found: Preflight, load_sessions: int | No
 
 def _check_rows(workload: Workload, runs: Sequence[PlannedRun]) -> None:
     """Raises `ExperimentError` where the tables of a run cannot be made with its parameters or not
-    be updated as its test requires, and `ArgumentError` where the test sizes the buffer of a server
-    by URL."""
+    be updated as its test requires."""
     source = row_source(workload)
     for run in runs:
         steps = workload.test(run.cell.test).steps
@@ -104,16 +103,4 @@ def _check_rows(workload: Workload, runs: Sequence[PlannedRun]) -> None:
                 file=workload.folder / WORKLOAD_FILE,
                 hint="leave the step update out",
             )
-        if run.cell.system.url and workload.test(run.cell.test).buffer_ratio(run.cell.parameters):
-            raise ArgumentError(
-                f"{workload.full_name(run.cell.test)} starts its server again with a buffer made "
-                f"for its data, and {run.cell.system.label} is not started by Assay",
-                hint=_with_its_buffer(workload, run),
-            )
     source.check(workload, [run.cell.parameters for run in runs])
-
-
-def _with_its_buffer(workload: Workload, run: PlannedRun) -> str:
-    ratio = workload.test(run.cell.test).data_to_buffer
-    own = f"leave its buffer as it is (--set {ratio}=0), " if isinstance(ratio, str) else ""
-    return f"{own}name the system instead of its URL, or another test"

@@ -38,6 +38,9 @@ class Dataset:
     """The size of the server's buffer where it was computed from the data; None: it was not."""
     data_to_buffer: float | None = None
     """The ratio of the data's size to that buffer's size."""
+    data_to_buffer_asked: float | None = None
+    """The ratio that the test asks for, where the buffer stayed as it was: the server is not
+    started by Assay. None: it was made so, or none is asked for."""
     files_on_disk: int | None = None
     """In the data directories, after the load; None: only the server's machine has them."""
 

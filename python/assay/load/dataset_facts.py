@@ -35,6 +35,7 @@ class DatasetFacts(msgspec.Struct, frozen=True):
     restore_ns: int | None = None
     buffer_bytes: int | None = None
     data_to_buffer: float | None = None
+    data_to_buffer_asked: float | None = None
     files_on_disk: int | None = None
 
     @property

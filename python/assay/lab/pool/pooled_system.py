@@ -144,12 +144,14 @@ class PooledSystem:
 
     def size_buffer(self, dataset: Dataset, data_to_buffer: float | None) -> Dataset:
         """Starts the server again with a buffer of which the data are so many times the size; None:
-        with its default one. A system without a buffer stays as it is. Returns the data set
-        with what came of it.
+        with its default one. A system without a buffer, or one by URL, stays as it is. Returns the
+        data set with what came of it.
 
         Raises `ArgumentError` where the system is not started by Assay again, or holds no data.
         """
         buffer_size = None
+        if not self.deployment.is_private:
+            return self._with_own_buffer(dataset, data_to_buffer)
         if data_to_buffer is not None and self._buffer_bytes() is not None:
             if not (self._running.can_restart and dataset.data_bytes):
                 raise ArgumentError(
@@ -168,6 +170,16 @@ class PooledSystem:
             dataset,
             buffer_bytes=effective,
             data_to_buffer=dataset.data_bytes / effective if effective else None,
+        )
+
+    def _with_own_buffer(self, dataset: Dataset, asked: float | None) -> Dataset:
+        """Of a server that cannot be started again: how it is, beside what was asked."""
+        if asked is None:
+            return dataset
+        found = self._buffer_bytes()
+        ratio = dataset.data_bytes / found if found and dataset.data_bytes else None
+        return replace(
+            dataset, buffer_bytes=found, data_to_buffer=ratio, data_to_buffer_asked=asked
         )
 
     def _buffer_bytes(self) -> int | None:
