@@ -47,3 +47,19 @@ def test_a_program_that_does_not_answer_spells_no_setting(
         monkeypatch.setattr(spelling, "_LONGEST_S", 0.2)
     assert mysql_spelling._table((str(silent),)) == {}
     assert postgresql_spelling._read(silent, "work_mem", "4MB") is None
+
+
+def test_an_error_in_the_data_names_script_line_and_statement(tmp_path: Path) -> None:
+    (tmp_path / "twice.sql").write_text(
+        "CREATE TABLE IF NOT EXISTS t (a int PRIMARY KEY);\nINSERT INTO t VALUES (1);\n"
+    )
+    ended = run_in(tmp_path, "run", "twice.sql", "--transactions", "2", "--on", "sqlite")
+    said = " ".join(ended.stdout.split())
+    assert "constraint: twice.sql, line 2: UNIQUE constraint failed: t.a; statement: INSERT" in said
+
+
+def test_rows_after_copy_are_refused_with_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "copy.sql").write_text("COPY t FROM STDIN;\n1\n\\.\n")
+    ended = run_in(tmp_path, "run", "copy.sql", "--transactions", "2", "--on", "sqlite")
+    assert ended.returncode == 2
+    assert "copy.sql:3:1" in ended.stderr and "write INSERT statements" in ended.stderr

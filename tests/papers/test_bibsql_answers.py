@@ -107,3 +107,23 @@ def test_look_ups_find_entries_on_every_system(
         assert run.driven is not None and run.driven.outcomes.ok == 120, run.system_label
         done = {one.name for one in run.driven.transactions if one.outcome == "ok"}
         assert done == {"by-key", "by-author", "by-title"}, run.system_label
+
+
+def test_the_year_of_the_paper_has_no_expected_rows_and_is_compared_between_systems(
+    assay: Assay, beebe: Path
+) -> None:
+    """S05 with 2012, as printed, and with 2023; bound as a value, and written into the text."""
+    need("postgresql")
+    for protocol in ("simple", "prepared"):
+        ended = assay(
+            "run", "bibsql", "--on", "sqlite,postgresql", "--bib", beebe, *IN_MEMORY,
+            "--set", "latest_year=2012,2023", "--protocol", protocol,
+        )  # fmt: skip
+        assert ended.status == 0, ended.err
+        for run in ended.runs:
+            is_printed = run.parameters["latest_year"] == "2012"
+            assert found(run) == {**COUNTS, **({"S05": 1260} if is_printed else {})}
+            (asked,) = (check for check in run.checks if check["id"] == "S05")
+            assert asked["note"].startswith("not applicable for latest_year") is is_printed
+            assert (asked["expected"], asked["ok"]) == ((None, None) if is_printed else (25, True))
+            assert all(result.digest for result in run.driven.results) if run.driven else False

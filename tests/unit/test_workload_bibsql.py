@@ -99,6 +99,19 @@ def test_expected_counts_follow_the_replicas(bibsql: Workload) -> None:
     assert set(bibsql.expected_counts("other data").values()) == {None}
 
 
+def test_a_count_holds_for_the_values_of_parameters_that_it_names(bibsql: Workload) -> None:
+    known, *_ = bibsql.expected
+    other = {"latest_year": "2012"}
+    assert bibsql.expected_counts(known.fingerprint, parameters=other) == {
+        **bibsql.expected_counts(known.fingerprint),
+        "S05": None,
+    }
+    assert bibsql.why_not_expected("S05", other) == (
+        "for latest_year = 2012: known for latest_year = 2023"
+    )
+    assert not bibsql.why_not_expected("S04", other)
+
+
 def test_each_known_edition_has_all_counts(bibsql: Workload) -> None:
     """The counts of S05, entries dated after 2023, tell the editions apart."""
     assert {one.entries: one.counts["S05"] for one in bibsql.expected} == S05_OF_ENTRIES

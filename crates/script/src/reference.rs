@@ -126,7 +126,8 @@ In `simple` a value is substituted without quotes: doubles have 15 digits, boole
 `false`, `\\set x NULL` is `NULL`, and a NULL stored by `\\gset` is an empty text. A name within quotes that is not a
 variable stays unchanged, and so does a bound of a slice (`a[1:n]`). In the other two protocols a value can be bound
 only where the system accepts a parameter: within quotes `:name` is text, which is reported as a warning; as the name
-of a table, or as part of a name, it is an error. A test of a workload uses `simple` only if its scripts have no values.
+of a table, or as part of a name, it is an error. A test of a workload uses `simple` only if its
+scripts have no values but parameters that no script sets: these are written into the text as literals.
 
 In `prepared` the server infers the type of each parameter from its context; if it cannot (`-:x`, `:x < :y`), or
 infers another type (`count < :x` with 1.5), a number has the type of the same literal in the text. A

@@ -422,7 +422,8 @@ class Workload:
         return dict.fromkeys(self.scripts)
 
     def why_not_expected(self, script: str, parameters: Mapping[str, Scalar]) -> str:
-        """Why the counts of a script do not hold for these values of parameters; empty: they do."""
+        """Why the counts of a script do not hold for these values of parameters: ``for year = 2012:
+        known for year = 2023``; empty: they do."""
         known = self.expected_rules.holds_for.get(script, {})
         given = self.with_defaults(parameters)
         other = [name for name, value in known.items() if given[name] != value]
@@ -430,7 +431,7 @@ class Workload:
             return ""
         asked = ", ".join(f"{name} = {given[name]}" for name in other)
         held = ", ".join(f"{name} = {known[name]}" for name in other)
-        return f"not applicable for {asked}: known for {held}"
+        return f"for {asked}: known for {held}"
 
     @property
     def titles(self) -> dict[str, str]:

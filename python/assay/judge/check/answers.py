@@ -7,10 +7,13 @@ their number is the expected one. `assay.judge.check.questions` compares them wi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NotRequired, TypedDict
 
 from assay.contracts.observation import Observation
+
+NOT_APPLICABLE = "not applicable"
+"""Begins the note of a check whose known answer is that of other values of parameters."""
 
 
 class DifferingRows(TypedDict):
@@ -53,6 +56,16 @@ def is_counted(check: Check) -> bool:
     return check["ok"] is None and check["found"] is not None and check["expected"] == 0
 
 
+def not_applicable(checks: Iterable[Check]) -> tuple[str, ...]:
+    """Why the rows that are known are not those expected here: ``S05: not applicable for …``. Runs
+    of which it is the same were asked the same."""
+    return tuple(
+        f"{check['id']}: {check['note']}"
+        for check in checks
+        if check["expected"] is None and check["note"].startswith(NOT_APPLICABLE)
+    )
+
+
 def expected_rows(check: Check) -> int | None:
     """None where no number of rows is the right one: it is unknown, or they are only counted."""
     return None if is_counted(check) else check["expected"]
@@ -67,8 +80,8 @@ def check_answers(
     may_differ: bool,
 ) -> list[Check]:
     """Checks every result of ``observation``. ``may_differ``: clients change the data, and only the
-    expected number of rows is checked. ``why_unknown``: name of a script → why no number of rows
-    is expected of it, where that is known."""
+    expected number of rows is checked. ``why_unknown``: name of a script → for which
+    parameters it is asked, and for which its number of rows is known, where these differ."""
     checks = []
     for result in observation.results:
         name = result.transaction
@@ -90,7 +103,7 @@ def check_answers(
                 expected=known,
                 found=rows,
                 ok=False if notes else (True if known is not None else None),
-                note="; ".join([*notes, *([why] if why else [])]),
+                note="; ".join([*([f"{NOT_APPLICABLE} {why}"] if why else []), *notes]),
             )
         )
     answered = {check["id"] for check in checks}

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from assay.judge.check.answers import Check, expected_rows, is_counted, is_not_run
+from assay.judge.check.answers import Check, expected_rows, is_counted, is_not_run, not_applicable
 from assay.judge.check.dumps import shown_row
 from assay.load.dataset_facts import DatasetFacts
 from assay.record import RunRecord
@@ -216,4 +216,7 @@ def _data_of(run: RunRecord) -> tuple[object, ...]:
     if run.driven and run.driven.answer_sums:
         return tuple(run.parameters.items())
     data: DatasetFacts | None = run.data
-    return (data.fingerprint, data.replicas, data.variant, data.description) if data else ()
+    if data is None:
+        return ()
+    asked = not_applicable(run.checks)
+    return (data.fingerprint, data.replicas, data.variant, data.description, asked)

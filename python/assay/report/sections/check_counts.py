@@ -7,10 +7,10 @@ result are compared with those of other runs and systems instead.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from assay.judge.check.answers import Check, is_counted, is_not_run
+from assay.judge.check.answers import Check, is_counted, is_not_run, not_applicable
 from assay.record import RunRecord
 from assay.text.units import counted
 
@@ -84,17 +84,23 @@ def counts_of(runs: Sequence[RunRecord]) -> CheckCounts:
     return found
 
 
-def _unknown_editions(runs: Iterable[RunRecord]) -> list[str]:
-    """Why real data have no expected results, which are known by the digest of an edition."""
+def _unknown_editions(runs: Sequence[RunRecord]) -> list[str]:
+    """Why real data have no expected results, which are known by the digest of an edition, and for
+    some values of parameters."""
     editions = {
         run.data.fingerprint: run.data.items
         for run in runs
-        if run.data and run.data.source == _REAL and any(map(_is_unrated, run.checks))
+        if run.data
+        and run.data.source == _REAL
+        and sum(map(_is_unrated, run.checks)) > len(not_applicable(run.checks))
     }
     return [
-        f"none is known for this edition of the data ({counted(items, 'item')}, "
-        f"digest {digest[:_DIGEST_SHOWN]})"
-        for digest, items in editions.items()
+        *dict.fromkeys(why for run in runs for why in not_applicable(run.checks)),
+        *(
+            f"none is known for this edition of the data ({counted(items, 'item')}, "
+            f"digest {digest[:_DIGEST_SHOWN]})"
+            for digest, items in editions.items()
+        ),
     ]
 
 
