@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -38,6 +39,7 @@ _MOST_RELATED = 12
 _MOST_NEAR = 8
 """Files of quick tests that are tried first."""
 _ENDS_WITHIN_S = 900
+_FROM_OUTSIDE = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.M)
 _FAILED_IN_RUST = re.compile(r"^test (\S+) .*FAILED$|^(error\S*): ", re.M)
 
@@ -121,6 +123,8 @@ class _Tests:
         ended = _run(command, self._tree, environment)
         if ended.returncode in (0, 5):
             return None
+        if -ended.returncode in _FROM_OUTSIDE:
+            raise _NotEnded(f"ended by signal {-ended.returncode}: {' '.join(words)[:80]}")
         match = _FAILED.search(ended.stdout)
         said = (ended.stdout + ended.stderr).strip().split("\n")
         return match.group(1) if match else said[-1][:160]
