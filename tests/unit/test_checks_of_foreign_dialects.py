@@ -89,7 +89,8 @@ def rows(entries: sqlite3.Connection, script: Script) -> list[tuple[object, ...]
     text = text.replace("dbms_lob.compare", "dbms_lob_compare")
     text = re.sub(r"rid\((\w)\)", r"\1.rowid", text)
     text = re.sub(r"substring\((\w+) from (\d) for (\d)\)", r"substring(\1, \2, \3)", text)
-    return sorted(entries.execute(text).fetchall(), key=repr)
+    constants = {name: one.default for name, one in BIBSQL.parameters.items()}
+    return sorted(entries.execute(text, constants).fetchall(), key=repr)
 
 
 @pytest.mark.parametrize("dialect", ["db2", "ingres", "oracle", "sqlserver"])

@@ -67,7 +67,7 @@ _BRACKETED = re.compile(r"\[\s*[\w.]+\s*=[^\]]*\]$")
 
 def _choices(words: Sequence[str]) -> Iterator[SystemChoice]:
     """Of the systems that one word of ``--on`` names."""
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+    for word, following in itertools.zip_longest(words, words[1:], fillvalue=""):
         try:
             yield system_choice(word)
         except ArgumentError as error:
