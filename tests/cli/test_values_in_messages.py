@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -63,3 +65,21 @@ def test_rows_after_copy_are_refused_with_what_to_do(tmp_path: Path) -> None:
     ended = run_in(tmp_path, "run", "copy.sql", "--transactions", "2", "--on", "sqlite")
     assert ended.returncode == 2
     assert "copy.sql:3:1" in ended.stderr and "write INSERT statements" in ended.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to mount")
+def test_a_full_disk_is_left_without_empty_files(tmp_path: Path) -> None:
+    full = tmp_path / "full"
+    full.mkdir()
+    (tmp_path / "one.sql").write_text("SELECT 1;\n")
+    common = ("run", "one.sql", "--transactions", "1", "--on", "sqlite")
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", full], check=True)
+    try:
+        (full / "fill").write_bytes(bytes(64 << 10))
+        for words in (("--records", "full/r.sqlite"), ("--log", "full/x.csv")):
+            ended = run_in(tmp_path, *common, *words)
+            assert ended.returncode in (2, 3), ended.stdout
+            assert "free" in ended.stderr, ended.stderr
+        assert [file.name for file in full.iterdir()] == ["fill"]
+    finally:
+        subprocess.run(["umount", full], check=True)

@@ -9,6 +9,7 @@ drive that fails leaves no rows.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import shlex
@@ -165,8 +166,12 @@ def _keep_ended(path: Path, before: Mapping[int, bool]) -> None:
 
 def _make(path: Path, content: bytes, if_there: str = "log to another file") -> None:
     try:
-        with path.open("xb") as new:
-            new.write(content)
+        with path.open("xb", buffering=0) as new:
+            try:
+                new.write(content)
+            except OSError:
+                path.unlink(missing_ok=True)
+                raise
     except FileExistsError as error:
         raise InputError(
             "already exists and is not overwritten",
@@ -174,14 +179,13 @@ def _make(path: Path, content: bytes, if_there: str = "log to another file") -> 
             hint=if_there,
         ) from error
     except OSError as error:
-        is_missing = not path.parent.is_dir()
-        raise InputError(
-            f"cannot be written: {error.strerror or error}",
-            file=path,
-            hint=f"make the folder: mkdir -p {shlex.quote(str(path.parent))}"
-            if is_missing
-            else "log to a folder that this user may write",
-        ) from error
+        hint = "log to a folder that this user may write"
+        if not path.parent.is_dir():
+            hint = f"make the folder: mkdir -p {shlex.quote(str(path.parent))}"
+        elif error.errno in (errno.ENOSPC, errno.EDQUOT):
+            hint = "free some space there, or log to another folder"
+        reason = f"cannot be written: {error.strerror or error}"
+        raise InputError(reason, file=path, hint=hint) from error
 
 
 @contextmanager

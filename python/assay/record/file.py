@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from assay.errors import ArgumentError, Bug
@@ -47,6 +47,7 @@ def open_file(path: Path) -> sqlite3.Connection:
     Raises `ArgumentError` where the file cannot be used, `RecordIsLocked`.
     """
     insist_on_a_file(path)
+    is_new = not path.exists()
     try:
         connection = opening.connect(path, "rwc", timeout_s=_BUSY_TIMEOUT_S)
         try:
@@ -62,8 +63,17 @@ def open_file(path: Path) -> sqlite3.Connection:
         found = faults.library_error(raised)
         if is_locked(found):
             raise RecordIsLocked(str(path)) from raised
+        if is_new and faults.is_full(found, path):
+            _remove_empty(path)
         raise faults.not_opened_for_writing(found, path) from raised
     return connection
+
+
+def _remove_empty(path: Path) -> None:
+    """The file that a full disk has left; another process could not have written it either."""
+    with suppress(OSError):
+        if path.stat().st_size == 0:
+            path.unlink()
 
 
 @contextmanager
