@@ -223,7 +223,7 @@ def _refusal(error: SystemRefused, address: Address, server: Server) -> _Refusal
 
 
 def _demands_a_login(error: SystemRefused, server: Server) -> bool:
-    """Some servers say of whoever gave no login that it lacks a right."""
+    """Some servers say of a client without a login that it lacks a right."""
     lacks_a_right = error.error_class == _PERMISSION and error.code in server.password_needed
     return lacks_a_right or error.error_class == _AUTHENTICATION
 
