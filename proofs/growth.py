@@ -3,8 +3,9 @@ three sizes a factor of ten apart has an exponent of at most 1.2.
 
 Each case is a command at 30, 300 and 3,000 runs (`run`: an experiment with so many repetitions on
 the null server; `report`, `page`, `csv`: of this experiment; `plan`: of a file with so many
-repetitions) or so many experiments (`merge`, `list`, `trend`). The exponent is that of the CPU time
-of the larger steps, user and system, without what the command takes at the smallest size:
+repetitions), or at 10, 100 and 1,000 experiments of one run (`merge`, `list`, `trend`), which take
+three times as long to make. The exponent is that of the CPU time of the larger steps, user and
+system, without what the command takes at the smallest size:
 log((t3 - t1) / (t2 - t1)) / log((n3 - n1) / (n2 - n1)), which is 1 where each run costs the same.
 """
 
@@ -21,7 +22,8 @@ from pathlib import Path
 import assay
 from proofs._proof import Found
 
-_SIZES = (30, 300, 3000)
+_RUNS = (30, 300, 3000)
+_EXPERIMENTS = (10, 100, 1000)
 _MOST = 1.2
 _LEAST_S = 0.2
 """A difference of CPU times below it says nothing of growth."""
@@ -98,6 +100,7 @@ _OPERATIONS: Mapping[str, Callable[[_Records, int], float]] = {
     "list": _of_experiments("list", "runs"),
     "trend": _of_experiments("trend"),
 }
+_OF_EXPERIMENTS = ("merge", "list", "trend")
 CASES = len(_OPERATIONS)
 SHORT = 1
 
@@ -109,8 +112,9 @@ def prove(cases: int, seed: int, timeout_s: float, first: int = 0) -> Found:
     with tempfile.TemporaryDirectory() as folder:
         records = _Records(Path(folder))
         for number, name in list(enumerate(_OPERATIONS))[first : first + cases]:
-            taken_s = [_OPERATIONS[name](records, size) for size in _SIZES]
-            grown = exponent(_SIZES, taken_s)
+            sizes = _EXPERIMENTS if name in _OF_EXPERIMENTS else _RUNS
+            taken_s = [_OPERATIONS[name](records, size) for size in sizes]
+            grown = exponent(sizes, taken_s)
             shown = ", ".join(f"{seconds:.2f}" for seconds in taken_s)
             outcome = f"{name}: {shown} s of CPU time, exponent {grown:.2f}"
             print(outcome, file=sys.stderr, flush=True)

@@ -134,9 +134,14 @@ def _trend(name: str, runs: Found, main: Metric | None) -> Trend:
             seen.add(run.identity)
             of_experiments.setdefault((record, run.experiment_id), []).append(run)
     points: list[Point] = []
+    first_of_work: Point | None = None
     last: RunRecord | None = None
     for (record, _), several in of_experiments.items():
-        points.append(_point(record, several, chosen, points, last))
+        before = (first_of_work, points[-1]) if first_of_work else None
+        point = _point(record, several, chosen, before, last)
+        if before is None or point.is_first_of_its_work:
+            first_of_work = point
+        points.append(point)
         last = several[-1]
     first = runs[0][1]
     return Trend(
@@ -154,13 +159,13 @@ def _point(
     record: str,
     runs: Sequence[RunRecord],
     metric: Metric,
-    before: Sequence[Point],
+    before: tuple[Point, Point] | None,
     previous: RunRecord | None,
 ) -> Point:
-    """``previous``: the last run of the point before."""
+    """``before``: the first point of the work before, and the last one; ``previous``: the last run
+    of that."""
     differs = differences.of_following_runs(previous, runs[0]) if previous else ()
-    begin = _stretches(before)[-1][0]
-    comparable = () if differences.leave_no_verdict(differs) else before[begin:]
+    comparable = None if differences.leave_no_verdict(differs) else before
     values = tuple(float(value) for run in runs if (value := metric.result(run)) is not None)
     return Point(
         record=record,
