@@ -45,7 +45,7 @@ def test_a_password_may_have_any_character_also_in_a_list(written: str, meant: s
         ("postgresql://me:geh#eim@host/db", "password holds / or ? or #"),
         ("postgresql://me:geh%eim@host/db", "a % without two hexadecimal digits"),
         ("postgresql://me:geheim@[::1/db", "a bracket that is not closed"),
-        ("postgresql://me:geheim@::1/db", "port is not a number"),
+        ("postgresql://me:geheim@::1/db", "port: expected a number"),
         ("postgresql://me:geheim@host:99999/db", "expected a number from 0 to 65535"),
         ("postgresql://me:geheim@host:port/db", "expected a number from 0 to 65535"),
         ("postgresql://me:geheim@host/db?geh,eim@x=1", "hold an @ unencoded"),

@@ -172,7 +172,7 @@ def _host_and_port(place: str) -> tuple[str, str]:
         )
     if ":" in port:
         raise ArgumentError(
-            "the URL's port is not a number from 0 to 65535",
+            "the URL's port: expected a number from 0 to 65535",
             hint=f"write an IPv6 address in brackets, [::1]; {HINT}",
         )
     return host, port
