@@ -16,10 +16,14 @@ from assay.provision.engine.session import session
 from assay.provision.stage import provision
 
 
+_WITHOUT_A_CLOCK = {"test_seeds", "test_slices"}
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What is compared with a clock is measured while no other test runs."""
     for item in items:
-        if item.path.is_relative_to(Path(__file__).parent):
+        is_here = item.path.is_relative_to(Path(__file__).parent)
+        if is_here and item.path.stem not in _WITHOUT_A_CLOCK:
             item.add_marker(pytest.mark.alone)
 
 
