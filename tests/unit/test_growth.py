@@ -28,6 +28,8 @@ from assay.report.forms import table
 from tests.unit import invented_records as invented
 from tests.unit import large_records
 
+pytestmark = pytest.mark.slow
+
 
 def counted(monkeypatch: pytest.MonkeyPatch, place: Any, name: str) -> Counter[str]:
     """Counts the calls of what stands there under that name."""

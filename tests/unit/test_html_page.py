@@ -17,6 +17,8 @@ from assay.report.build import build
 from assay.report.page.document import render
 from assay.report.values import Report
 
+pytestmark = pytest.mark.slow
+
 
 def written(report: Report, *, detail: bool | None = None) -> str:
     stream = io.StringIO()
