@@ -15,7 +15,6 @@ from assay.errors import SystemMissing
 from assay.provision.engine.session import session
 from assay.provision.stage import provision
 
-
 _WITHOUT_A_CLOCK = {"test_seeds", "test_slices"}
 
 
