@@ -43,7 +43,9 @@ STORED = ("show",)
 """What a system, a script or a machine said is printed as it was."""
 NAMES = re.compile(r"\.group$")
 """Of a single group of clients, empty."""
-TEXTS = re.compile(r"seed$|version$|\.(machine|build|installed)\b|default$|values$|options\b")
+TEXTS = re.compile(
+    r"seed$|version$|\.(machine|build|installed)\b|default$|values$|options\b|latest_year$"
+)
 """Texts that may look like numbers."""
 
 
