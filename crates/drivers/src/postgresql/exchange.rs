@@ -37,6 +37,8 @@ pub(super) enum Sent {
         id: u32,
         /// How the answer begins.
         tag: CommandTag,
+        /// Whether the statement is known to return rows.
+        has_columns: bool,
     },
     /// Parsed, bound and executed in one exchange.
     Direct,
@@ -58,13 +60,14 @@ impl Exchange {
         }
     }
 
-    /// Skips the messages of a common answer whose rows are only counted. Returns their length in bytes,
-    /// and whether the answer is complete; other messages, and an incomplete one, are left to
-    /// [`Exchange::read`].
+    /// Skips the messages of a common answer that has no rows, or whose rows are only counted. Returns their
+    /// length in bytes, and whether the answer is complete; other messages, and an incomplete one, are left
+    /// to [`Exchange::read`].
     #[inline]
     pub fn skim(&mut self, input: &[u8], answer: &mut Answer) -> (usize, bool) {
+        let wants_rows = answer.wants_cells();
         let expected = match self.sent {
-            _ if answer.wants_cells() => return (0, false),
+            Sent::Execute { has_columns, .. } if has_columns && wants_rows => return (0, false),
             Sent::Execute { tag, .. } => tag,
             Sent::Direct | Sent::Text => CommandTag::ANY,
             Sent::Prepare { .. } | Sent::Bulk | Sent::Pipeline { .. } => return (0, false),
@@ -76,6 +79,7 @@ impl Exchange {
                 break;
             };
             match tag {
+                tag::DATA_ROW | tag::ROW_DESCRIPTION if wants_rows => break,
                 tag::DATA_ROW => answer.pass_row(),
                 // Column names are not needed where cells are not.
                 tag::BIND_COMPLETE | tag::ROW_DESCRIPTION | tag::NO_DATA => {}

@@ -49,11 +49,15 @@ impl Wire for PostgresqlWire {
         let sent = match *request {
             Request::Execute { id, parameters } => {
                 let statement = self.prepared(id)?;
-                let tag = statement.tag;
+                let sent = Sent::Execute {
+                    id,
+                    tag: statement.tag,
+                    has_columns: !statement.columns.is_empty(),
+                };
                 if !statement.execute(self.kept.names, parameters, out)? {
                     self.declare(id, parameters, Statement::execute, out)?;
                 }
-                Sent::Execute { id, tag }
+                sent
             }
             Request::Text(text) => {
                 query(text, out)?;
