@@ -1,6 +1,6 @@
 """Makes the JSON Schemas of experiment and workload files out of their readers.
 
-The readers are the only list of keys: they ask a `Section` for each key once, with its type. Here
+The readers are the only list of keys: they ask a `TomlTable` for each key once, with its type. Here
 they read every file that is shipped, and every example of the guides, through sections that note
 what they are asked for. What a reader asks for in none of these files would be missing;
 `tests/cli/test_schema.py` looks for such keys.
@@ -25,7 +25,7 @@ from assay.cli.run import command as run_command
 from assay.experiment import file as experiment_file
 from assay.experiment.option_names import OPTIONS
 from assay.report import check_declarations
-from assay.text.files.toml_file import SECTION, Section
+from assay.text.files.toml_file import SECTION, TomlTable
 from assay.workload import reader
 
 ROOT = Path(__file__).parents[1]
@@ -140,7 +140,7 @@ def _experiment(file: Path) -> None:
     whole, plain = reader.read, SECTION
 
     def unnoted(name: str) -> Any:
-        token = plain.set(Section)
+        token = plain.set(TomlTable)
         try:
             return whole(name)
         finally:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.experiment.machines import FACTORS
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.text.quantities import Duration, Percent, Real, Whole
 from assay.workload import answers
 
@@ -45,7 +45,7 @@ class Given(str):
     """A key whose name the file has given: a reader had it from `Section.names`."""
 
 
-class Noting(Section):
+class Noting(TomlTable):
     """A section that notes what it is asked for."""
 
     top = Table()
@@ -138,19 +138,19 @@ class Noting(Section):
         self._note(key, _one_or_more(shape), None, is_asked=True)
         return super().words(key)
 
-    def section(self, key: str) -> Section:
+    def section(self, key: str) -> TomlTable:
         return self._placed(super().section(key), key)
 
-    def sections(self, key: str) -> list[Section]:
+    def sections(self, key: str) -> list[TomlTable]:
         found = super().sections(key)
         self._below(key).is_list = True
         return [self._placed(one, key, is_in_a_list=True) for one in found]
 
-    def texts_or_tables(self, key: str) -> list[str | Section]:
+    def texts_or_tables(self, key: str) -> list[str | TomlTable]:
         self._note(key, _one_or_more(TEXT, may_be_empty=True), ())
         found = super().texts_or_tables(key)
         return [
-            self._placed(one, key, is_in_a_list=True) if isinstance(one, Section) else one
+            self._placed(one, key, is_in_a_list=True) if isinstance(one, TomlTable) else one
             for one in found
         ]
 
@@ -160,7 +160,7 @@ class Noting(Section):
         known = self.table.required
         self.table.required = required if known is None else known & required
 
-    def _placed(self, below: Section, key: str, *, is_in_a_list: bool = False) -> Section:
+    def _placed(self, below: TomlTable, key: str, *, is_in_a_list: bool = False) -> TomlTable:
         table = self._below(key)
         if is_in_a_list:
             table.is_list = True

@@ -10,7 +10,7 @@ import click
 import pytest
 
 from assay import registry
-from assay.cli.numbers import Number
+from assay.cli.numbers import NumberType
 from assay.cli.program import COMMANDS, group, run_program
 from assay.text import quantities
 from assay.workload import reader
@@ -51,7 +51,7 @@ def options() -> Iterator[tuple[str, click.Option]]:
                 yield name, one
 
 
-NUMBERS = [(name, one) for name, one in options() if isinstance(one.type, Number)]
+NUMBERS = [(name, one) for name, one in options() if isinstance(one.type, NumberType)]
 
 
 def expected(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
@@ -72,7 +72,7 @@ def test_no_option_declares_a_range_of_its_own() -> None:
 
 @pytest.mark.parametrize(("command", "option"), NUMBERS, ids=lambda one: getattr(one, "name", one))
 def test_an_option(command: str, option: click.Option, capsys: pytest.CaptureFixture[str]) -> None:
-    assert isinstance(option.type, Number)
+    assert isinstance(option.type, NumberType)
     for value in NEVER:
         # A short name comes before the long one.
         message = expected([command, "tpcb", f"{option.opts[-1]}={value}"], capsys)

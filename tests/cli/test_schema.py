@@ -29,7 +29,7 @@ READERS = ("experiment", "workload", "steps", "row_sources", "bibsql/source.py",
            "report/cells/declaration.py", "report/cells/series.py")  # fmt: skip
 OF_OTHER_FILES = {"answers.py", "published.py", "step_keys.py", "keys.py", "driving.py"}
 """Readers of other files, and those whose keys come as arguments."""
-ASKED = {name for name in vars(toml_file.Section) if not name.startswith("_")} - {"error"}
+ASKED = {name for name in vars(toml_file.TomlTable) if not name.startswith("_")} - {"error"}
 
 
 def _validator(kind: str) -> jsonschema.Draft7Validator:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar, Self
 
 from assay.lab.steps.context import RunState
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.workload.steps import Names, Step, common
 
 
@@ -20,7 +20,7 @@ class Mark(Step):
     file: str = field(kw_only=True)
 
     @classmethod
-    def read(cls, section: Section, names: Names) -> Self:
+    def read(cls, section: TomlTable, names: Names) -> Self:
         return cls(file=section.text("file"), **common(section, names))
 
     def take(self, state: RunState) -> None:

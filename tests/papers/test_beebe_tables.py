@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from assay.report.build import build
-from assay.report.values import Report, Row, Table
+from assay.report.values import Report, ReportTable, Row
 from assay.storages.modelled import MODELLED
 from commands import Assay
 
@@ -41,7 +41,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def table(report: Report, name: str) -> Table:
+def table(report: Report, name: str) -> ReportTable:
     return next(one for part in report.sections for one in part.tables if one.name == name)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from assay.probe import fio
 from assay.report.build import build
-from assay.report.values import Report, Table
+from assay.report.values import Report, ReportTable
 from assay.storages.modelled import MODELLED
 from commands import Assay
 
@@ -26,7 +26,7 @@ pytestmark = [
 ]
 
 
-def table(report: Report, name: str) -> Table:
+def table(report: Report, name: str) -> ReportTable:
     return next(one for part in report.sections for one in part.tables if one.name == name)
 
 

@@ -11,14 +11,14 @@ from assay.errors import SystemUnderTestError
 from assay.report.build import build
 from assay.report.papers import judged_claims
 from assay.report.papers.judgement import ClaimVerdict
-from assay.report.values import Report, Table
+from assay.report.values import Report, ReportTable
 from commands import Assay
 
 EXPERIMENTS = registry.EXPERIMENTS_FOLDER
 IN_MEMORY = ("--storage", "tmpfs", "--no-probe", "--no-durability", "--repetitions", "1")
 
 
-def table(report: Report, name: str) -> Table:
+def table(report: Report, name: str) -> ReportTable:
     return next(one for part in report.sections for one in part.tables if one.name == name)
 
 

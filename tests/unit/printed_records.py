@@ -24,7 +24,7 @@ from assay.report.cells import published as published_tables
 from assay.report.cells.published import NOT_FACTORS, Published
 from assay.report.cells.selection import Quantity
 from assay.report.papers import published_columns
-from assay.report.papers.claims import BOUNDS, Claim, Kind, Term
+from assay.report.papers.claims import BOUNDS, Claim, ClaimKind, Term
 from assay.text import units
 from assay.workload.values import Workload
 
@@ -108,9 +108,10 @@ def in_words(claim: Claim, workload: Workload) -> list[PrintedCell]:
     """Cells with the numbers of the claim itself: the ratio of its last to its first, or its
     limit."""
     found: list[PrintedCell] = []
-    ratio = claim.published or {Kind.ORDER: 2.0, Kind.TIMES: claim.least or claim.most}.get(
-        claim.kind, 1.0
-    )
+    ratio = claim.published or {
+        ClaimKind.ORDER: 2.0,
+        ClaimKind.TIMES: claim.least or claim.most,
+    }.get(claim.kind, 1.0)
     assert ratio is not None
     least = {name: round(one) for name, one in claim.least_levels.items()}
     for place, term in enumerate(claim.terms):

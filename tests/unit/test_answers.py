@@ -14,7 +14,7 @@ from assay import comparison
 from assay.comparison.values import Comparison
 from assay.contracts.observation import Observation
 from assay.contracts.observation.merging import merge
-from assay.judge.answers import Asked, agreement, differing_statements
+from assay.judge.answers import AnsweringRun, agreement, differing_statements
 from assay.record import ExperimentRecord
 from assay.report.build import build
 from assay.report.comparisons import comparison as comparison_report
@@ -40,10 +40,10 @@ def answer(text: str = READ, *, rows_each: float = 1, **changes: Any) -> dict[st
     }  # fmt: skip
 
 
-def side(*changes: dict[str, Any], seed: int = 1, commits: int = 0) -> list[Asked]:
+def side(*changes: dict[str, Any], seed: int = 1, commits: int = 0) -> list[AnsweringRun]:
     """One run whose only statement was answered so."""
     answers = [answer(**one) for one in changes] or [answer()]
-    return [Asked(seed, observation(answers=answers, commits=commits))]
+    return [AnsweringRun(seed, observation(answers=answers, commits=commits))]
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_how_far_answers_were_compared_is_said() -> None:
     assert agreement(both, both) == "1 statement, first 2 transactions of each client, by values"
     writing = side(commits=5)
     assert agreement(writing, writing) == "1 statement, rows per answer"
-    assert agreement(side(), [Asked(1, observation())]) == ""
+    assert agreement(side(), [AnsweringRun(1, observation())]) == ""
 
 
 def test_answers_of_two_client_machines_are_summed_as_far_as_both_have_them() -> None:

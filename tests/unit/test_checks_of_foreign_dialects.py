@@ -20,7 +20,7 @@ from assay.drive.prepare import Compiled
 from assay.drive.read_only import may_change_data
 from assay.experiment import StorageChoice, SystemChoice
 from assay.judge import judge_run
-from assay.judge.kinds import UNDECIDING, Kind
+from assay.judge.kinds import UNDECIDING, WarningKind
 from assay.lab.steps.refusal import why_lacking
 from assay.plan import drives
 from assay.systems.dbapi.dialects import DIALECTS
@@ -167,6 +167,6 @@ def test_times_without_all_checks_decide_nothing(tmp_path: Path) -> None:
     (run,) = record.runs
     lacking = invented.changed(run, "observation", left_out=["S25"])
     _, warnings = judge_run(lacking.evidence)
-    (warning,) = (one for one in warnings if one.name == Kind.SCRIPTS_LEFT_OUT.id)
+    (warning,) = (one for one in warnings if one.name == WarningKind.SCRIPTS_LEFT_OUT.id)
     assert warning.detail.endswith("without S25")
-    assert Kind.SCRIPTS_LEFT_OUT.id in UNDECIDING
+    assert WarningKind.SCRIPTS_LEFT_OUT.id in UNDECIDING

@@ -17,7 +17,7 @@ from printed_records import PrintedCell
 from assay import registry
 from assay.report.papers import claims
 from assay.report.papers.claim_case import JudgedClaim
-from assay.report.papers.claims import BOUNDS, Claim, GrowthBound, Kind
+from assay.report.papers.claims import BOUNDS, Claim, ClaimKind, GrowthBound
 from assay.report.papers.judged_claims import judged
 from assay.report.papers.judgement import Outcome
 from assay.workload import reader
@@ -75,21 +75,23 @@ def test_printed_values_confirm_a_claim_and_wrong_ones_do_not(
 
 def _wrong(cell: PrintedCell, workload: Workload, claim: Claim) -> PrintedCell:
     """The last of an order far below the first, equal values apart, no growth, beyond a limit."""
-    if claim.kind is Kind.GROWTH:
+    if claim.kind is ClaimKind.GROWTH:
         is_flat = claim.growth_bound is not GrowthBound.AT_MOST
         size = 1.0 if is_flat else float(cell.levels[claim.growth])
         return replace(cell, values=dict.fromkeys(cell.values, 1e9 * size), shares={})
     (*_, last) = claim.terms
     first, *_ = printed_records.paths(last.quantity)
     if claim.kind in BOUNDS and not isinstance(claim.limit, str):
-        beyond = {Kind.AT_LEAST: 0.5, Kind.AT_MOST: 2.0, Kind.EQUALS: 2.0}[claim.kind]
+        beyond = {ClaimKind.AT_LEAST: 0.5, ClaimKind.AT_MOST: 2.0, ClaimKind.EQUALS: 2.0}[
+            claim.kind
+        ]
         elapsed_ns = cell.values.get("elapsed_ns", 1) if last.quantity.per == "elapsed_ns" else 1
         values = {**cell.values, first: claim.limit * beyond * elapsed_ns}
         return replace(cell, values=values, shares=dict.fromkeys(cell.shares, beyond - 1))
     factor = {
-        Kind.ORDER: 1e-4,
-        Kind.EQUAL: claim.within**2 * 1.2,
-        Kind.TIMES: 0.1 if claim.least is not None else 10.0,
+        ClaimKind.ORDER: 1e-4,
+        ClaimKind.EQUAL: claim.within**2 * 1.2,
+        ClaimKind.TIMES: 0.1 if claim.least is not None else 10.0,
     }.get(claim.kind, 0.5)
     if printed_records.is_throughput(workload, last):
         factor = 1 / factor
@@ -105,7 +107,7 @@ def _wrong(cell: PrintedCell, workload: Workload, claim: Claim) -> PrintedCell:
 def _growths(name: str) -> list[tuple[Claim, Mapping[str, Any]]]:
     workload = WORKLOADS[name]
     both = zip(claims.of_record(workload.for_record()), workload.claims, strict=True)
-    return [(claim, plain) for claim, plain in both if claim.kind is Kind.GROWTH]
+    return [(claim, plain) for claim, plain in both if claim.kind is ClaimKind.GROWTH]
 
 
 def test_printed_values_confirm_a_growth_also_on_a_part_of_their_range(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from assay import comparison
 from assay.cli.compare import _insist_on_cells
 from assay.cli.program import run_program
 from assay.comparison import conditions, factors
-from assay.comparison.conditions import Answer
+from assay.comparison.conditions import ConditionAnswer
 from assay.comparison.values import Comparison, Direction
 from assay.errors import ArgumentError
 from assay.experiment import ServerMachine, SystemChoice
@@ -83,7 +83,7 @@ NOTHING: dict[str, Any] = {"site": None, "dataset": None, "observation": None, "
 """Of a run that did not come so far."""
 
 
-def answers(made: Comparison, *texts: str, **given: Any) -> list[Answer]:
+def answers(made: Comparison, *texts: str, **given: Any) -> list[ConditionAnswer]:
     asked = [conditions.condition(text) for text in texts]
     return [one.answer for one in conditions.judge(made, asked, **given)]
 
@@ -143,9 +143,12 @@ def test_a_ratio_of_single_runs_decides_nothing(folder: Path, text: str) -> None
     """Fewer repetitions make no condition stricter, nor easier to pass. A value of B is judged."""
     made = compared(measured(folder / "a"), measured(folder / "b", (2.0,)))
     (judged,) = conditions.judge(made, [conditions.condition(text)])
-    assert judged.answer is Answer.UNKNOWN
+    assert judged.answer is ConditionAnswer.UNKNOWN
     assert "one repetition says nothing about noise; repeat with --repetitions 5" in judged.reason
-    assert answers(made, "elapsed_ns > 1.9e9", "failed > 0") == [Answer.MET, Answer.NOT_MET]
+    assert answers(made, "elapsed_ns > 1.9e9", "failed > 0") == [
+        ConditionAnswer.MET,
+        ConditionAnswer.NOT_MET,
+    ]
 
 
 def test_two_machines_compare_and_what_differs_between_them_comes_first(folder: Path) -> None:
@@ -161,8 +164,8 @@ def test_two_machines_compare_and_what_differs_between_them_comes_first(folder: 
     assert "not the same: cpu_model: Invented 9000 → Invented 7000" in lines[first]
     assert first < next(place for place, line in enumerate(lines) if line == "Ratios")
     assert made.cells[0].primary.verdict == "slower"
-    assert answers(made, "throughput_per_s < 0.95x") == [Answer.UNKNOWN]
-    assert answers(made, "throughput_per_s < 0.95x", despite=["machine"]) == [Answer.MET]
+    assert answers(made, "throughput_per_s < 0.95x") == [ConditionAnswer.UNKNOWN]
+    assert answers(made, "throughput_per_s < 0.95x", despite=["machine"]) == [ConditionAnswer.MET]
 
 
 @pytest.mark.parametrize(
@@ -174,7 +177,7 @@ def test_other_limits_around_assay_are_another_machine(folder: Path, limit: dict
     made = compared(a, measured(folder / "b", SLOW, machine={**unlimited, **limit}))
     assert made.is_other_machine
     assert [one.name for one in made.machines] == list(limit)
-    assert answers(made, "throughput_per_s < 0.95x") == [Answer.UNKNOWN]
+    assert answers(made, "throughput_per_s < 0.95x") == [ConditionAnswer.UNKNOWN]
 
 
 def test_another_kernel_is_no_other_machine(folder: Path) -> None:
@@ -286,7 +289,7 @@ def test_other_data_are_not_compared_unless_it_is_asked(folder: Path) -> None:
     b = measured(folder / "b", SLOW, dataset={"fingerprint": "e" * 64})
     made = compared(a, b)
     assert made.cells[0].primary.verdict.startswith("not comparable: input of the data")
-    assert answers(made, "throughput_per_s < 0.95x") == [Answer.UNKNOWN]
+    assert answers(made, "throughput_per_s < 0.95x") == [ConditionAnswer.UNKNOWN]
     assert compared(a, b, despite=["data"]).cells[0].primary.verdict == "slower"
 
 
@@ -408,7 +411,7 @@ def test_an_edited_feed_leaves_no_verdict(folder: Path) -> None:
         (cell,) = comparison.compare(sides[0], other, between=between).cells
         assert "text of the scripts" in cell.not_comparable
         made = comparison.compare(sides[0], other, between=between)
-        assert answers(made, "throughput_per_s < 0.95x") == [Answer.UNKNOWN]
+        assert answers(made, "throughput_per_s < 0.95x") == [ConditionAnswer.UNKNOWN]
     assert comparison.compare(sides[0], sides[3]).cells[0].primary.verdict == "slower"
 
 
@@ -469,9 +472,15 @@ def test_an_invalid_side_fails_no_condition_silently(folder: Path) -> None:
     """A limit that B's wrong run keeps is not known to be kept."""
     wrong = measured(folder / "b", verdict=("invalid", "wrong answers: S01"))
     made = compared(measured(folder / "a"), wrong)
-    assert answers(made, "elapsed_ns > 2e9", "elapsed_ns > 1000") == [Answer.UNKNOWN, Answer.MET]
+    assert answers(made, "elapsed_ns > 2e9", "elapsed_ns > 1000") == [
+        ConditionAnswer.UNKNOWN,
+        ConditionAnswer.MET,
+    ]
     made = compared(wrong, measured(folder / "c"))
-    assert answers(made, "elapsed_ns > 2e9", "elapsed_ns > 1x") == [Answer.NOT_MET, Answer.UNKNOWN]
+    assert answers(made, "elapsed_ns > 2e9", "elapsed_ns > 1x") == [
+        ConditionAnswer.NOT_MET,
+        ConditionAnswer.UNKNOWN,
+    ]
 
 
 def test_a_limit_of_b_is_judged_where_a_has_no_such_number(folder: Path) -> None:
@@ -479,7 +488,7 @@ def test_a_limit_of_b_is_judged_where_a_has_no_such_number(folder: Path) -> None
     without = tuple(invented.changed(run, "observation", all_ok=_no_samples(run)) for run in a.runs)
     made = compared(replace(a, runs=without), measured(folder / "b"))
     assert answers(made, "latency_p50_ns > 1", "latency_p50_ns > 1x") == [
-        Answer.MET, Answer.UNKNOWN,
+        ConditionAnswer.MET, ConditionAnswer.UNKNOWN,
     ]  # fmt: skip
 
 
@@ -487,7 +496,7 @@ def test_what_b_never_counted_is_judged_where_a_was_not_measured(folder: Path) -
     a, b = measured(folder / "a", clients=(8, 16)), measured(folder / "b", clients=(8, 16))
     runs = [replace(one, state="failed", **NOTHING) if one.clients == 8 else one for one in a.runs]
     made = compared(replace(a, runs=tuple(runs)), b)
-    assert answers(made, "failed > 0") == [Answer.NOT_MET] * 2
+    assert answers(made, "failed > 0") == [ConditionAnswer.NOT_MET] * 2
     assert "  failed  " not in shown(made, detail=True), "what never happened fills no rows"
 
 
@@ -546,7 +555,7 @@ def test_nothing_is_decided_while_other_programs_use_the_machine(folder: Path) -
     assert found["throughput_per_s"] == found["latency_p50_ns"] == why
     assert "not decided" not in found["size_on_disk_bytes"], "it has nothing to do with them"
     assert answers(made, "throughput_per_s < 0.95x", "throughput_per_s < 0.5x") == (
-        [Answer.UNKNOWN] * 2
+        [ConditionAnswer.UNKNOWN] * 2
     )
 
 
@@ -604,27 +613,27 @@ def test_a_condition_is_judged_by_the_interval_of_the_cell_alone(folder: Path) -
     lost = {**times, ("postgresql", "here", 8): (5.0, 7.0, 3.75)}
     made = compared(a, invented.experiment(folder / "b", planned, lost))
     found = conditions.judge(made, [conditions.condition("throughput_per_s < 0.95x")])
-    assert [one.cell for one in found if one.answer is Answer.MET] == [
+    assert [one.cell for one in found if one.answer is ConditionAnswer.MET] == [
         "postgresql, here, 8 clients"
     ]
-    assert {one.answer for one in found} == {Answer.MET, Answer.NOT_DECIDED}
+    assert {one.answer for one in found} == {ConditionAnswer.MET, ConditionAnswer.NOT_DECIDED}
 
 
 @pytest.mark.parametrize(
     ("text", "answer"),
     [
-        ("throughput_per_s < 0.95x", Answer.MET),
-        ("throughput_per_s < 0.8x", Answer.NOT_MET),
-        ("throughput_per_s<1.05x", Answer.MET),
-        ("throughput_per_s > 1x", Answer.NOT_MET),
-        ("elapsed_ns >= 1.1x", Answer.MET),
-        ("elapsed_ns > 1100000000", Answer.MET),
-        ("elapsed_ns > 1.3e9", Answer.NOT_MET),
-        ("failed > 0", Answer.NOT_MET),
-        ("failed <= 0", Answer.MET),
+        ("throughput_per_s < 0.95x", ConditionAnswer.MET),
+        ("throughput_per_s < 0.8x", ConditionAnswer.NOT_MET),
+        ("throughput_per_s<1.05x", ConditionAnswer.MET),
+        ("throughput_per_s > 1x", ConditionAnswer.NOT_MET),
+        ("elapsed_ns >= 1.1x", ConditionAnswer.MET),
+        ("elapsed_ns > 1100000000", ConditionAnswer.MET),
+        ("elapsed_ns > 1.3e9", ConditionAnswer.NOT_MET),
+        ("failed > 0", ConditionAnswer.NOT_MET),
+        ("failed <= 0", ConditionAnswer.MET),
     ],
 )
-def test_conditions_are_judged(folder: Path, text: str, answer: Answer) -> None:
+def test_conditions_are_judged(folder: Path, text: str, answer: ConditionAnswer) -> None:
     made = compared(measured(folder / "a"), measured(folder / "b", SLOW))
     assert answers(made, text) == [answer]
 
@@ -636,7 +645,7 @@ def test_a_ratio_beyond_the_limit_that_may_be_noise_is_not_decided(folder: Path)
     assert estimate and estimate.ratio < 0.95
     asked = conditions.condition("throughput_per_s < 0.95x")
     (judged,) = conditions.judge(made, [asked])
-    assert judged.answer is Answer.NOT_DECIDED
+    assert judged.answer is ConditionAnswer.NOT_DECIDED
     assert "5 repetitions do not decide it: the interval reaches over the limit" in judged.reason
 
 
@@ -798,22 +807,22 @@ def test_a_detectable_difference_beyond_100_percent_is_a_factor(folder: Path) ->
 def test_outcomes_and_answers_that_are_not_right_are_conditions(folder: Path) -> None:
     a = measured(folder / "a")
     assert answers(compared(a, measured(folder / "b")), "checks_wrong > 0", "unknown > 0") == [
-        Answer.NOT_MET, Answer.NOT_MET,
+        ConditionAnswer.NOT_MET, ConditionAnswer.NOT_MET,
     ]  # fmt: skip
     found = invented.checks()
     wrong = measured(
         folder / "c", checks=[{**found[0], "ok": False}, *found[1:]], verdict=("invalid", "wrong")
     )
-    assert answers(compared(a, wrong), "checks_wrong > 0") == [Answer.MET]
+    assert answers(compared(a, wrong), "checks_wrong > 0") == [ConditionAnswer.MET]
     b = measured(folder / "d")
     assert b.runs[0].driven
     outcomes = {**b.runs[0].driven.document["outcomes"], "unknown": 2}
     runs = (invented.changed(run, "observation", outcomes=outcomes) for run in b.runs)
     lost = replace(b, runs=tuple(runs))
-    assert answers(compared(a, lost), "unknown > 0") == [Answer.MET]
+    assert answers(compared(a, lost), "unknown > 0") == [ConditionAnswer.MET]
     unchecked = replace(b, runs=tuple(replace(run, checks=()) for run in b.runs))
     (judged,) = conditions.judge(compared(a, unchecked), [conditions.condition("checks_wrong > 0")])
-    assert judged.answer is Answer.UNKNOWN
+    assert judged.answer is ConditionAnswer.UNKNOWN
     assert judged.reason == "checks_wrong of B was not counted", "not that there is none"
 
 
@@ -833,18 +842,18 @@ def test_a_condition_that_is_repeated_counts_once(folder: Path) -> None:
         (one.answer, one.reason)
         for one in conditions.judge(made, [conditions.condition(texts[0])])
     ]  # fmt: skip
-    assert found[0].answer is Answer.MET
+    assert found[0].answer is ConditionAnswer.MET
 
 
 def test_a_condition_is_not_known_of_a_cell_that_b_has_lost(folder: Path) -> None:
     made = compared(measured(folder / "a", clients=(8, 16)), measured(folder / "b", clients=(8,)))
     for text in ("throughput_per_s < 0.5x", "elapsed_ns > 1e15"):
         kept, lost = conditions.judge(made, [conditions.condition(text)])
-        assert kept.answer is Answer.NOT_MET
-        assert (lost.answer, lost.reason) == (Answer.UNKNOWN, "B has no such cell")
+        assert kept.answer is ConditionAnswer.NOT_MET
+        assert (lost.answer, lost.reason) == (ConditionAnswer.UNKNOWN, "B has no such cell")
         assert "16 clients" in lost.cell
     made = compared(measured(folder / "c", clients=(8,)), measured(folder / "d", clients=(8, 16)))
-    assert answers(made, "throughput_per_s < 0.5x") == [Answer.NOT_MET]
+    assert answers(made, "throughput_per_s < 0.5x") == [ConditionAnswer.NOT_MET]
 
 
 def test_the_verdict_on_the_runs_stands_beside_the_result(folder: Path) -> None:
@@ -868,7 +877,7 @@ def test_durability_that_settings_lower_leaves_no_verdict(folder: Path, between:
     a, b = measured(folder / "a"), measured(folder / "b", SLOW, site=lowered)
     made = compared(a, b, between=between)
     assert made.cells[0].not_comparable == ("durability by settings: not lowered → fsync = off")
-    assert answers(made, "throughput_per_s < 0.95x") == [Answer.UNKNOWN]
+    assert answers(made, "throughput_per_s < 0.95x") == [ConditionAnswer.UNKNOWN]
     assert compared(a, b, despite=["durability"]).cells[0].primary.verdict == "slower"
     both = compared(b, measured(folder / "c", site=lowered))
     assert both.cells[0].not_comparable == ""
@@ -904,7 +913,7 @@ def test_queries_need_no_durability(folder: Path) -> None:
     ]
     made = compared(*sides)
     assert made.cells[0].primary.verdict == "slower"
-    assert answers(made, "throughput_per_s < 0.95x") == [Answer.MET]
+    assert answers(made, "throughput_per_s < 0.95x") == [ConditionAnswer.MET]
 
 
 @pytest.mark.parametrize("lost", [("cpu_model",), ("memory_bytes",), ("cpu_model", "memory_bytes")])
@@ -916,8 +925,8 @@ def test_machines_of_which_too_little_is_known_are_not_the_same(
     made = compared(a, b)
     assert f"not known: the record lacks B's {lost[0]}" in shown(made)
     assert "slower [1]" in shown(made) and "[1] machines not known" in shown(made)
-    assert answers(made, "throughput_per_s < 0.95x") == [Answer.UNKNOWN]
-    assert answers(made, "throughput_per_s < 0.95x", despite=["machine"]) == [Answer.MET]
+    assert answers(made, "throughput_per_s < 0.95x") == [ConditionAnswer.UNKNOWN]
+    assert answers(made, "throughput_per_s < 0.95x", despite=["machine"]) == [ConditionAnswer.MET]
     assert comparison_document.rows(made)[0]["machines"] == "not known"
 
 

@@ -16,7 +16,7 @@ from assay.comparison.conclusions import Question, questions
 from assay.comparison.sentences import answers
 from assay.contracts.deployment import StorageFacts
 from assay.contracts.durability import Durability
-from assay.judge.kinds import Kind
+from assay.judge.kinds import WarningKind
 from assay.judge.warnings import RunWarning
 from assay.record import ExperimentRecord
 from assay.report.build import build
@@ -80,7 +80,7 @@ def test_the_better_system_with_its_ratio_interval_and_durability(tmp_path: Path
 
 def test_the_gravest_reason_is_the_one_that_is_said(tmp_path: Path) -> None:
     """Clients that starved make a number unsteady; of another work it says nothing at all."""
-    starved = (RunWarning(Kind.STARVED_CLIENTS.id, "1 of 8 clients ended 0 transactions"),)
+    starved = (RunWarning(WarningKind.STARVED_CLIENTS.id, "1 of 8 clients ended 0 transactions"),)
 
     def with_warning(experiment: ExperimentRecord) -> ExperimentRecord:
         runs = tuple(replace(run, warnings=starved) for run in experiment.runs)
@@ -135,8 +135,8 @@ def test_one_repetition_decides_nothing(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("kind", [Kind.OUTAGE, Kind.OFFERED_RATE_NOT_REACHED])
-def test_numbers_of_other_work_are_not_ranked(kind: Kind, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", [WarningKind.OUTAGE, WarningKind.OFFERED_RATE_NOT_REACHED])
+def test_numbers_of_other_work_are_not_ranked(kind: WarningKind, tmp_path: Path) -> None:
     experiment = measured(tmp_path, CLOSE, TWICE, warnings=[(kind.id, "for 1 s")])
     assert sentence(experiment) == (
         f"not compared: postgresql and mariadb; postgresql: {kind.id.replace('-', ' ')}"
@@ -145,7 +145,10 @@ def test_numbers_of_other_work_are_not_ranked(kind: Kind, tmp_path: Path) -> Non
 
 def test_what_other_programs_disturbed_is_said_once_with_what_was_seen(tmp_path: Path) -> None:
     busy = [
-        (Kind.OTHER_PROGRAMS.id, "run 1 (postgresql): other programs used 9 % of the processors")
+        (
+            WarningKind.OTHER_PROGRAMS.id,
+            "run 1 (postgresql): other programs used 9 % of the processors",
+        )
     ]
     experiment = measured(tmp_path, CLOSE, TWICE, clients=(1, 8), warnings=busy)
     assert sentence(experiment) == (

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from assay.drive.query import Answer
+from assay.drive.query import StatementAnswer
 from assay.judge.check.dumps import check_dumps
 
 
-def _answer(*rows: tuple[str, ...]) -> Answer:
-    return Answer(is_query=True, columns=("name", "exp"), rows=rows)
+def _answer(*rows: tuple[str, ...]) -> StatementAnswer:
+    return StatementAnswer(is_query=True, columns=("name", "exp"), rows=rows)
 
 
 def test_a_dump_that_differs_keeps_each_row_that_is_missing_or_unexpected() -> None:

@@ -21,7 +21,7 @@ from assay.contracts.deployment import StorageFacts
 from assay.experiment import Driving
 from assay.judge import judge_run
 from assay.judge.check.verdict import why_failed
-from assay.judge.kinds import Kind
+from assay.judge.kinds import WarningKind
 from assay.judge.verdict import of_run
 from assay.record import ExperimentRecord, Store
 from assay.report.build import build
@@ -80,7 +80,7 @@ def test_six_cells_take_few_lines_and_no_word_is_cut(
         planned,
         2.0,
         verdict=("indicative", reasons),
-        warnings=[(one.id, "detail " * 30) for one in Kind],
+        warnings=[(one.id, "detail " * 30) for one in WarningKind],
     )
     lines = look(experiment, width)
     assert len(lines) <= first_look.MOST_WITH_ANSWERS, "\n".join(lines)
@@ -431,7 +431,7 @@ def test_no_case_takes_more_than_15_lines(
         },
         end=end,
         checks=[{**one, "id": f"S{n:02}"} for n in range(40) for one in wrong],
-        warnings=[(one.id, "detail " * 30) for one in Kind],
+        warnings=[(one.id, "detail " * 30) for one in WarningKind],
     )  # fmt: skip
     more = f"assay report 1 --records {path}"
     lines = first_look.lines(experiment, build(experiment), width, more)

@@ -16,7 +16,7 @@ import pytest
 from assay.cli.program import run_program
 from assay.record import Store, schema
 from assay.report.build import build
-from assay.report.values import Cell
+from assay.report.values import ReportCell
 
 pytestmark = pytest.mark.slow
 
@@ -129,7 +129,7 @@ def _is_empty(cell: Any) -> bool:
     return _expected(cell) in (None, "")
 
 
-def _plain(cell: Cell) -> Any:
+def _plain(cell: ReportCell) -> Any:
     """As in JSON: a number with its count and range, a label, or None."""
     if cell.number is not None:
         judged = cell.number.judged
@@ -140,7 +140,7 @@ def _plain(cell: Cell) -> Any:
     return cell.level if isinstance(cell.level, int | float) else _text(cell.shown)
 
 
-def _of_one_load(cell: Any, found: Cell | None) -> Any:
+def _of_one_load(cell: Any, found: ReportCell | None) -> Any:
     """The numbers of runs that shared a load: since, it is one of them."""
     if found is None or found.number is None or not isinstance(cell, dict) or "low" not in cell:
         return cell

@@ -19,7 +19,7 @@ from assay.report.forms import github_summary
 from assay.report.forms.as_measured import as_measured
 from assay.report.papers import figure as published_figures
 from assay.report.papers import paper_table, published_measured
-from assay.report.values import Cell, Column, Number, Row, Table, absent
+from assay.report.values import Number, ReportCell, ReportColumn, ReportTable, Row, absent
 
 PUBLISHED: dict[str, Any] = {
     "source": "the paper",
@@ -40,7 +40,7 @@ def paper(
     elapsed_s: Mapping[tuple[str, str, int], tuple[float]] | float,
     others: Mapping[str, Any] = MappingProxyType({}),
     **report: str,
-) -> Table:
+) -> ReportTable:
     planned = invented.plan([invented.SQLITE, invented.MARIADB], clients=(10, 1))
     workload = {
         "report": {"parallel": {"title": "Batch", "unit": "ms", **report}},
@@ -152,13 +152,17 @@ def test_the_numbers_of_a_row_divide_and_have_the_judgement_of_the_claim(
 def test_a_chart_has_one_unit_and_says_which_table_it_is_of() -> None:
     def row(origin: str, size_bytes: float, files: float, unit: str) -> Row:
         numbers = (Number(size_bytes, "bytes"), Number(files, unit))
-        cells = (Cell(f"{number.value:g}", number) for number in numbers)
-        return Row((Cell("SQLite"), Cell("8", level=8), Cell(origin), *cells))
+        cells = (ReportCell(f"{number.value:g}", number) for number in numbers)
+        return Row((ReportCell("SQLite"), ReportCell("8", level=8), ReportCell(origin), *cells))
 
     both = (row("published", 2e9, 1, "files"), row("measured", 3e6, 2, "count"))
-    titles = [Column("system"), Column("clients", is_number=True), Column("numbers")]
-    values = [Column("size on disk", is_number=True), Column("files", is_number=True)]
-    table = Table("sizes_paper", "Sizes", (*titles, *values), both, label_columns=3)
+    titles = [
+        ReportColumn("system"),
+        ReportColumn("clients", is_number=True),
+        ReportColumn("numbers"),
+    ]
+    values = [ReportColumn("size on disk", is_number=True), ReportColumn("files", is_number=True)]
+    table = ReportTable("sizes_paper", "Sizes", (*titles, *values), both, label_columns=3)
     shown = list(published_figures.of_paper(table, "N. N., Table 2"))
     assert [figure.y.title for figure in shown] == ["MB", "files"]
     assert {figure.title for figure in shown} == {"N. N., Table 2: published and measured"}
@@ -171,22 +175,25 @@ def test_a_chart_has_one_unit_and_says_which_table_it_is_of() -> None:
 
 
 def test_a_chart_has_no_pair_of_which_the_table_refuses_the_ratio() -> None:
-    def row(*cells: Cell, is_published: bool = False) -> Row:
+    def row(*cells: ReportCell, is_published: bool = False) -> Row:
         return Row(cells, is_published=is_published)
 
-    def time(value_s: float) -> Cell:
-        return Cell(str(value_s), Number(value_s, "s"))
+    def time(value_s: float) -> ReportCell:
+        return ReportCell(str(value_s), Number(value_s, "s"))
 
-    theirs, ours = (Cell("old 1.0"), Cell("published")), (Cell("sqlite"), Cell("measured"))
-    ratio = (Cell("sqlite"), Cell("measured ÷ published"))
-    table = Table(
+    theirs, ours = (
+        (ReportCell("old 1.0"), ReportCell("published")),
+        (ReportCell("sqlite"), ReportCell("measured")),
+    )
+    ratio = (ReportCell("sqlite"), ReportCell("measured ÷ published"))
+    table = ReportTable(
         "t",
         "Times",
-        (Column("system"), Column(""), Column("load"), Column("update")),
+        (ReportColumn("system"), ReportColumn(""), ReportColumn("load"), ReportColumn("update")),
         (
             row(*theirs, time(4), time(18), is_published=True),
             row(*ours, time(8), time(1)),
-            row(*ratio, Cell("2", Number(2, "ratio")), absent("scaled")),
+            row(*ratio, ReportCell("2", Number(2, "ratio")), absent("scaled")),
         ),
         label_columns=2,
     )
@@ -197,18 +204,24 @@ def test_a_chart_has_no_pair_of_which_the_table_refuses_the_ratio() -> None:
 
 def test_at_the_end_of_a_run_what_was_not_run_is_named_once() -> None:
     def row(system: str, origin: str, *shown: str) -> Row:
-        cells = (Cell(one, Number(1, "s")) if one[:1].isdecimal() else absent(one) for one in shown)
-        return Row((Cell(system), Cell(origin), *cells), is_published=origin == "published")
+        cells = (
+            ReportCell(one, Number(1, "s")) if one[:1].isdecimal() else absent(one) for one in shown
+        )
+        return Row(
+            (ReportCell(system), ReportCell(origin), *cells), is_published=origin == "published"
+        )
 
-    columns = [Column(f"{name}\ntime", is_number=True, group=name) for name in ("MySQL", "SQLite")]
+    columns = [
+        ReportColumn(f"{name}\ntime", is_number=True, group=name) for name in ("MySQL", "SQLite")
+    ]
     rows = (
         row("2", "published", "4", "6"),
         row("2", "measured", "not run", "5 [1]"),
         row("8", "measured", "not run", "not run"),
         row("9", "measured", "refused [2]", "failed [3]"),
     )
-    heads = (Column("clients", is_number=True), Column("numbers"))
-    found = as_measured(Table("t", "Times", (*heads, *columns), rows, label_columns=2))
+    heads = (ReportColumn("clients", is_number=True), ReportColumn("numbers"))
+    found = as_measured(ReportTable("t", "Times", (*heads, *columns), rows, label_columns=2))
     assert found is not None
     assert [column.group for column in found.columns] == ["", "", "SQLite"]
     assert [[cell.shown for cell in one.cells] for one in found.rows] == [
@@ -217,7 +230,10 @@ def test_at_the_end_of_a_run_what_was_not_run_is_named_once() -> None:
         ["9", "measured", "failed [3]"],
     ]
     assert found.notes == ("not run, refused [2]: MySQL", "not run: clients 8")
-    assert as_measured(Table("t", "Times", (*heads, *columns), rows[2:], label_columns=2)) is None
+    assert (
+        as_measured(ReportTable("t", "Times", (*heads, *columns), rows[2:], label_columns=2))
+        is None
+    )
 
 
 def test_a_series_has_the_published_line_unless_ours_is_of_another_size(tmp_path: Path) -> None:
@@ -285,10 +301,16 @@ def test_a_series_has_the_published_rows_of_other_sizes_where_none_was_measured(
 
 def test_tasks_without_sizes_and_published_numbers_are_bars_side_by_side() -> None:
     def row(storage: str, *rates: float) -> Row:
-        return Row((Cell(storage), *(Cell(f"{one:g}", Number(one, "per_s")) for one in rates)))
+        return Row(
+            (ReportCell(storage), *(ReportCell(f"{one:g}", Number(one, "per_s")) for one in rates))
+        )
 
-    columns = (Column("storage"), Column("from the buffer"), Column("from the device"))
-    table = Table("select", "Selects", columns, (row("disk", 9, 1), row("ssd", 9, 5)))
+    columns = (
+        ReportColumn("storage"),
+        ReportColumn("from the buffer"),
+        ReportColumn("from the device"),
+    )
+    table = ReportTable("select", "Selects", columns, (row("disk", 9, 1), row("ssd", 9, 5)))
     (chart,) = of_series.figures(table)
     assert {one.name: [point.y for point in one.points] for one in chart.series} == {
         "from the buffer": [9, 9],

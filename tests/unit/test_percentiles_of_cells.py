@@ -16,7 +16,7 @@ import pytest
 
 from assay import comparison
 from assay.comparison import conditions, trend
-from assay.comparison.conditions import Answer
+from assay.comparison.conditions import ConditionAnswer
 from assay.comparison.values import Comparison
 from assay.experiment import Driving
 from assay.record import ExperimentRecord, RunRecord
@@ -157,13 +157,13 @@ def test_a_gate_on_latency_is_met_by_what_never_ran(
         comparison.side("A", "", [whole]), comparison.side("B", "", [overloaded])
     )
     for text in ("latency_p99_ns > 20000000", "latency_max_ns > 20000000", "latency_p99_ns > 2x"):
-        assert answer(made, text) is Answer.MET, text
-    assert answer(made, "latency_p99_ns < 20000000") is Answer.NOT_MET
+        assert answer(made, text) is ConditionAnswer.MET, text
+    assert answer(made, "latency_p99_ns < 20000000") is ConditionAnswer.NOT_MET
     back = comparison.compare(
         comparison.side("A", "", [overloaded]), comparison.side("B", "", [whole])
     )
-    assert answer(back, "latency_p99_ns > 2x") is Answer.UNKNOWN
-    assert answer(back, "latency_p99_ns > 20000000") is Answer.NOT_MET
+    assert answer(back, "latency_p99_ns > 2x") is ConditionAnswer.UNKNOWN
+    assert answer(back, "latency_p99_ns > 20000000") is ConditionAnswer.NOT_MET
     assert "latency_p99_ns not reached on B" in made.cells[0].primary.verdict
     document = json.loads(json.dumps(comparison_document.document(made), allow_nan=False))
     (ratio,) = [one for one in document["ratios"] if one["is_primary"]]
@@ -172,6 +172,6 @@ def test_a_gate_on_latency_is_met_by_what_never_ran(
     assert found.left_out == 2
 
 
-def answer(made: Comparison, text: str) -> Answer:
+def answer(made: Comparison, text: str) -> ConditionAnswer:
     (found,) = conditions.judge(made, [conditions.condition(text)])
     return found.answer

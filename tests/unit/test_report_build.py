@@ -19,7 +19,7 @@ from assay.report.forms import github_summary
 from assay.report.sections import conditions
 from assay.report.summaries import first_look
 from assay.report.tidy import experiment as tidy
-from assay.report.values import Report, Table
+from assay.report.values import Report, ReportTable
 
 SPEED_UP = {"report": {"parallel": {"title": "t", "speed_up": True}}}
 
@@ -29,11 +29,11 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "records.sqlite"
 
 
-def table(report: Report, name: str) -> Table:
+def table(report: Report, name: str) -> ReportTable:
     return next(one for section in report.sections for one in section.tables if one.name == name)
 
 
-def shown(found: Table) -> list[list[str]]:
+def shown(found: ReportTable) -> list[list[str]]:
     return [[cell.shown for cell in row.cells] for row in found.rows]
 
 

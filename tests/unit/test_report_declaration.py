@@ -106,14 +106,14 @@ def test_a_unit_into_which_our_value_is_not_converted_is_refused_before_a_run(
 
 def test_one_unit_is_that_of_every_column() -> None:
     table = {"source": "s", "unit": "s", "columns": ["a", "b"], "rows": []}
-    section = toml_file.Section(Path("published.toml"), "", ("t",), table)
+    section = toml_file.TomlTable(Path("published.toml"), "", ("t",), table)
     assert published.read(section).units == ("s", "s")
 
 
 def test_what_a_paper_says_in_words_stands_beside_our_number() -> None:
     """Cassandra's count of all jobs "may take hours", in a report that repeats no paper as well."""
     table = reader.read("glidemon").published["count"]
-    section = toml_file.Section(Path("published.toml"), "", ("count",), table)
+    section = toml_file.TomlTable(Path("published.toml"), "", ("count",), table)
     beside = published.read(section)
     assert [cell.shown for cell in beside.cells(beside.rows[0])] == ["may take hours"]
 

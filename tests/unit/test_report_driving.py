@@ -20,14 +20,14 @@ from msgspec.structs import replace
 from assay.contracts.observation import Observation
 from assay.experiment import Driving
 from assay.judge import warnings
-from assay.judge.kinds import Kind
+from assay.judge.kinds import WarningKind
 from assay.record import ExperimentRecord, Store
 from assay.record.metrics import clients, work
 from assay.report.build import build
 from assay.report.cells import aggregates, cell_runs
 from assay.report.forms import csv, json, markdown, table
 from assay.report.sections import timeline
-from assay.report.values import Report, Table
+from assay.report.values import Report, ReportTable
 from tests.support import observations
 
 S = invented.S
@@ -110,15 +110,15 @@ def driven(record: ExperimentRecord) -> Observation:
     return run.driven
 
 
-def found(report: Report, name: str) -> Table:
+def found(report: Report, name: str) -> ReportTable:
     return next(one for part in report.sections for one in part.tables if one.name == name)
 
 
-def rows(shown: Table) -> list[list[str]]:
+def rows(shown: ReportTable) -> list[list[str]]:
     return [[cell.shown for cell in row.cells] for row in shown.rows]
 
 
-def by_title(shown: Table, row: int = 0) -> dict[str, str]:
+def by_title(shown: ReportTable, row: int = 0) -> dict[str, str]:
     titles = [column.title for column in shown.columns]
     return dict(zip(titles, rows(shown)[row], strict=True))
 
@@ -197,7 +197,7 @@ def test_client_and_server_cost_are_shown_with_the_hit_ratio(tmp_path: Path) -> 
 
 
 def test_written_bytes_are_of_the_device_of_the_processes_or_not_measured(tmp_path: Path) -> None:
-    def costs(name: str, **changes: Any) -> Table:
+    def costs(name: str, **changes: Any) -> ReportTable:
         (tmp_path / name).mkdir()
         return found(build(experiment(tmp_path / name, OPEN, **open_loop(**changes))), "load_costs")
 
@@ -260,38 +260,38 @@ def kinds(record: ExperimentRecord) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("driving", "changes", "kind", "detail"),
     [
-        (OPEN, {}, Kind.LATE_ARRIVALS, "60 late, 40 skipped of 2000 (5 %)"),
-        (OPEN, {}, Kind.OUTAGE, "1 time, 3.0 s"),
+        (OPEN, {}, WarningKind.LATE_ARRIVALS, "60 late, 40 skipped of 2000 (5 %)"),
+        (OPEN, {}, WarningKind.OUTAGE, "1 time, 3.0 s"),
         (
             OPEN,
             {"outcomes": {**OUTCOMES, "scheduled": 1400, "ok": 1390, "skipped": 0, "late": 0}},
-            Kind.OFFERED_RATE_NOT_REACHED,
+            WarningKind.OFFERED_RATE_NOT_REACHED,
             "70.00/s of 100/s",
         ),
         (
             CLOSED,
             {"intervals": seconds([10] * 4 + [100] * 16)},
-            Kind.SHORT_WARM_UP,
+            WarningKind.SHORT_WARM_UP,
             "the first 4 s were slower, 10.00/s, then 100.0/s: --warm-up 4",
         ),
         (
             CLOSED,
             {"outcomes": {**OUTCOMES, "scheduled": 40, "ok": 0, "failed": 40, "skipped": 0}},
-            Kind.ERRORS,
+            WarningKind.ERRORS,
             "40 failed of 40 (100 %)",
         ),
-        (CLOSED, {"elapsed_s": 3.0}, Kind.SHORT_MEASUREMENT, "3 s"),
-        (COUNTED, {"elapsed_s": 0.0008}, Kind.SHORT_MEASUREMENT, "800 µs"),
+        (CLOSED, {"elapsed_s": 3.0}, WarningKind.SHORT_MEASUREMENT, "3 s"),
+        (COUNTED, {"elapsed_s": 0.0008}, WarningKind.SHORT_MEASUREMENT, "800 µs"),
         (
             CLOSED,
             {"outcomes": {**OUTCOMES, "failed": 3, "ok": 1947}},
-            Kind.ERRORS,
+            WarningKind.ERRORS,
             "3 failed of 2000 (0.15 %)",
         ),
     ],
 )
 def test_each_warning_is_shown(
-    tmp_path: Path, driving: Driving, changes: Mapping[str, Any], kind: Kind, detail: str
+    tmp_path: Path, driving: Driving, changes: Mapping[str, Any], kind: WarningKind, detail: str
 ) -> None:
     warned = kinds(experiment(tmp_path, driving, **open_loop(**changes)))
     assert detail in warned[kind.id]
@@ -308,9 +308,9 @@ def test_a_long_drain_has_its_own_warning_only(
     record = experiment(tmp_path, OPEN, **open_loop(outcomes=outcomes, **SLOW_END))
     warned = kinds(record)
     words = "2.0 s of the 6.0 s were waiting for the last transactions"
-    assert words in warned[Kind.LONG_DRAIN.id]
-    assert warned[Kind.SHORT_MEASUREMENT.id] == "4 s"
-    assert Kind.OFFERED_RATE_NOT_REACHED.id not in warned
+    assert words in warned[WarningKind.LONG_DRAIN.id]
+    assert warned[WarningKind.SHORT_MEASUREMENT.id] == "4 s"
+    assert WarningKind.OFFERED_RATE_NOT_REACHED.id not in warned
     assert timeline.whole_seconds(driven(record)) == [100] * 4
 
 
@@ -319,14 +319,14 @@ def test_the_beginning_is_compared_with_the_seconds_in_which_transactions_began(
 ) -> None:
     steady = {"drained_ns": 7 * S, "intervals": seconds([100] * 5 + [1] * 7)}
     warned = kinds(experiment(tmp_path, CLOSED, **open_loop(elapsed_s=12.0, **steady)))
-    assert Kind.SHORT_WARM_UP.id not in warned
+    assert WarningKind.SHORT_WARM_UP.id not in warned
 
 
 def test_that_cold_caches_fill_during_the_measurement_is_no_short_warm_up(tmp_path: Path) -> None:
     cold = {"cache_state": {"cache": "cold", "done": ["restarted"]}}
     slow_start = {"intervals": seconds([10] * 4 + [100] * 16)}
     warned = kinds(experiment(tmp_path, CLOSED, **open_loop(**slow_start, **cold)))
-    assert Kind.SHORT_WARM_UP.id not in warned
+    assert WarningKind.SHORT_WARM_UP.id not in warned
 
 
 def test_where_the_latency_limit_skipped_the_missing_ones_it_is_named(tmp_path: Path) -> None:
@@ -334,8 +334,8 @@ def test_where_the_latency_limit_skipped_the_missing_ones_it_is_named(tmp_path: 
     outcomes = {**OUTCOMES, "scheduled": 2000, "ok": 1390, "skipped": 600, "late": 0}
     record = experiment(tmp_path, limited, **open_loop(outcomes=outcomes))
     warned = kinds(record)
-    assert Kind.OFFERED_RATE_NOT_REACHED.id not in warned
-    assert "70.00/s of 100/s, 600 skipped" in warned[Kind.SKIPPED_BY_LATENCY_LIMIT.id]
+    assert WarningKind.OFFERED_RATE_NOT_REACHED.id not in warned
+    assert "70.00/s of 100/s, 600 skipped" in warned[WarningKind.SKIPPED_BY_LATENCY_LIMIT.id]
     assert by_title(found(build(record), "driving"))["latency limit"] == "1 ns"
 
 
@@ -346,11 +346,11 @@ def test_a_short_run_is_made_longer_by_the_limit_that_ends_it(
     tmp_path: Path, driving: Driving, fix: str
 ) -> None:
     planned = invented.plan([invented.POSTGRESQL], driving=[driving])
-    kept = [(Kind.SHORT_MEASUREMENT.id, "3 s")]
+    kept = [(WarningKind.SHORT_MEASUREMENT.id, "3 s")]
     record = invented.experiment(tmp_path / "r.sqlite", planned, 3.0, warnings=kept)
     notes = {note.name: note for note in build(record).warnings}
-    assert notes[Kind.SHORT_MEASUREMENT.id].sentence.endswith(": 3 s")
-    assert notes[Kind.SHORT_MEASUREMENT.id].fix == fix
+    assert notes[WarningKind.SHORT_MEASUREMENT.id].sentence.endswith(": 3 s")
+    assert notes[WarningKind.SHORT_MEASUREMENT.id].fix == fix
 
 
 def test_a_good_run_has_no_warning(tmp_path: Path) -> None:

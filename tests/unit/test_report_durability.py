@@ -22,7 +22,7 @@ from assay.record import ExperimentRecord, Store
 from assay.report.build import build
 from assay.report.forms import json
 from assay.report.summaries import first_look
-from assay.report.values import Report, Table
+from assay.report.values import Report, ReportTable
 
 FLUSHED = Durability(
     "D3", commits=50, flushed_before_answer=50, payload_bytes=50 * 1024, written_bytes=50 * 8192
@@ -66,7 +66,7 @@ def mixed(path: Path, report: Any = None, **observed: Any) -> ExperimentRecord:
     return made
 
 
-def table(report: Report, name: str) -> Table:
+def table(report: Report, name: str) -> ReportTable:
     tables = [one for section in report.sections for one in section.tables]
     return next(one for one in tables if one.name == name)
 

@@ -23,7 +23,16 @@ from assay.report.forms import markdown as markdown_form
 from assay.report.forms import table as table_form
 from assay.report.forms import upright
 from assay.report.forms.csv import write_rows
-from assay.report.values import Column, Report, Row, Section, Table, WarningNote, count, text
+from assay.report.values import (
+    Report,
+    ReportColumn,
+    ReportTable,
+    Row,
+    Section,
+    WarningNote,
+    count,
+    text,
+)
 
 DECLARED = {
     "report": {
@@ -292,8 +301,12 @@ def test_texts_are_broken_at_the_ends_of_words() -> None:
     """Only what is longer than its column is broken within a word."""
     storages = ("modelled[profile=scsi-15k,size=128M]", "loop[size=128M,mount=nobarrier]")
     rows = [Row((text("1"), text(name), count(1234567890))) for name in storages]
-    columns = (Column("run"), Column("storage"), *(Column("x" * 40, is_number=True),))
-    section = Section("s", (), (Table("t", "t", columns, tuple(rows), label_columns=2),))
+    columns = (
+        ReportColumn("run"),
+        ReportColumn("storage"),
+        *(ReportColumn("x" * 40, is_number=True),),
+    )
+    section = Section("s", (), (ReportTable("t", "t", columns, tuple(rows), label_columns=2),))
     made = Report("r", 1, Path("r"), {}, (section,), (), 1)
     stream = io.StringIO()
     table_form.render(made, stream)

@@ -22,7 +22,7 @@ from assay.record import ExperimentRecord, Store
 from assay.report.build import build
 from assay.report.forms import json as json_form
 from assay.report.summaries import first_look
-from assay.report.values import Report, Table
+from assay.report.values import Report, ReportTable
 
 STORAGES = tuple(StorageChoice(name, "here") for name in ("slow", "middle", "fast"))
 FLUSHES = {"slow": 50.0, "middle": 100.0, "fast": 200.0}
@@ -52,11 +52,11 @@ def recorded(
     return invented.experiment(path, planned, seconds, **given)
 
 
-def tables(report: Report) -> dict[str, Table]:
+def tables(report: Report) -> dict[str, ReportTable]:
     return {one.name: one for section in report.sections for one in section.tables}
 
 
-def shown(table: Table) -> list[list[str]]:
+def shown(table: ReportTable) -> list[list[str]]:
     return [[cell.shown for cell in row.cells] for row in table.rows]
 
 

@@ -19,7 +19,7 @@ from assay.record import ExperimentRecord, Store, schema
 from assay.report.build import build
 from assay.report.forms import table
 from assay.report.sections import timeline
-from assay.report.values import Table
+from assay.report.values import ReportTable
 from tests.support import observations
 
 S = invented.S
@@ -77,12 +77,12 @@ def experiment(path: Path, **changes: Any) -> ExperimentRecord:
     )
 
 
-def found(record: ExperimentRecord, name: str) -> Table | None:
+def found(record: ExperimentRecord, name: str) -> ReportTable | None:
     every = [one for part in build(record).sections for one in part.tables]
     return next((one for one in every if one.name == name), None)
 
 
-def by_title(shown: Table | None) -> dict[str, str]:
+def by_title(shown: ReportTable | None) -> dict[str, str]:
     assert shown is not None
     titles = [column.title for column in shown.columns]
     return dict(zip(titles, [cell.shown for cell in shown.rows[0].cells], strict=True))

@@ -18,7 +18,17 @@ from assay.report.build import build
 from assay.report.comparisons import comparison
 from assay.report.forms import github_summary, markdown, table
 from assay.report.page.document import render as page
-from assay.report.values import Cell, Column, Number, Report, Row, Section, Table, absent, text
+from assay.report.values import (
+    Number,
+    Report,
+    ReportCell,
+    ReportColumn,
+    ReportTable,
+    Row,
+    Section,
+    absent,
+    text,
+)
 
 
 def measured(path: Path, seconds: Sequence[Sequence[float]]) -> ExperimentRecord:
@@ -87,11 +97,15 @@ def test_a_comparison_says_the_verdict_of_all_cells_above_them(tmp_path: Path) -
 
 
 def test_tables_without_a_number_and_empty_columns_are_left_out() -> None:
-    number = Cell("1", Number(1, "count"))
-    columns = (Column("storage"), Column("reads", is_number=True), Column("options"))
-    none = Table("none", "None", columns, (Row((text("a"), absent("not probed"), text(""))),))
-    some = Table("some", "Some", columns, (Row((text("a"), number, text(""))),))
-    why = Table("why", "Why", columns, (Row((text("a"), absent("-", "no disk"), text(""))),))
+    number = ReportCell("1", Number(1, "count"))
+    columns = (
+        ReportColumn("storage"),
+        ReportColumn("reads", is_number=True),
+        ReportColumn("options"),
+    )
+    none = ReportTable("none", "None", columns, (Row((text("a"), absent("not probed"), text(""))),))
+    some = ReportTable("some", "Some", columns, (Row((text("a"), number, text(""))),))
+    why = ReportTable("why", "Why", columns, (Row((text("a"), absent("-", "no disk"), text(""))),))
     explained = Section("Explained", (), (none, some, why), part_of="Test")
     alone = Section("Nothing", (), (none,), part_of="Test")
     found = list(empty_parts.without([explained, alone]))

@@ -15,7 +15,7 @@ from assay.errors import ArgumentError, ExperimentError
 from assay.experiment import Driving, StorageChoice, StoragePrice, prices
 from assay.experiment.words import Words, experiment
 from assay.judge import required_rate
-from assay.judge.required_rate import Kept
+from assay.judge.required_rate import RateKept
 from assay.judge.verdict import VALID
 from assay.record import Store
 from assay.report.build import build
@@ -173,17 +173,17 @@ def test_what_was_not_kept_in_each_repetition_is_not_recommended(tmp_path: Path)
 
 @pytest.mark.parametrize(
     ("offered_per_s", "elapsed_s", "expected"),
-    [(0.5, 32.0, Kept.OPEN), (1.0, 16.4, Kept.YES), (1.0, 20.0, Kept.NO)],
+    [(0.5, 32.0, RateKept.OPEN), (1.0, 16.4, RateKept.YES), (1.0, 20.0, RateKept.NO)],
 )
 def test_an_open_loop_keeps_what_was_offered(
-    offered_per_s: float, elapsed_s: float, expected: Kept
+    offered_per_s: float, elapsed_s: float, expected: RateKept
 ) -> None:
     driving = Driving(duration_s=16, arrival="constant", offered_rate_per_s=offered_per_s)
     observed = observations.observation(
         elapsed_ns=int(elapsed_s * invented.S), outcomes=observations.outcomes(ok=16)
     )
     answer, why = required_rate.kept([(driving, observed)], VALID, 1.0)
-    assert (answer, bool(why)) == (expected, expected is Kept.OPEN)
+    assert (answer, bool(why)) == (expected, expected is RateKept.OPEN)
 
 
 def test_a_rate_is_required_of_storages_with_a_price_alone() -> None:

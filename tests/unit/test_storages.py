@@ -18,7 +18,7 @@ from assay.provision.machine.users import ServerUser
 from assay.provision.undo.leftovers import clear_leftovers
 from assay.storages import Storage, here
 from assay.storages.here import HERE
-from assay.storages.mounts import Mount, mount_of
+from assay.storages.mounts import MountLine, mount_of
 from assay.storages.tmpfs import TMPFS
 from block_devices import MAY_MOUNT
 
@@ -204,13 +204,13 @@ def test_the_mount_table_is_read_as_the_kernel_writes_it() -> None:
         "43 22 0:40 / /empty rw - overlay  rw\n"
     )
 
-    def found(path: str) -> Mount:
+    def found(path: str) -> MountLine:
         return mount_of(Path(path), table)
 
-    assert found("/home") == Mount(
+    assert found("/home") == MountLine(
         Path("/"), "ext4", "/dev/root", "rw,relatime,errors=remount-ro", "254:0"
     )
-    assert found("/data disk/x") == Mount(
+    assert found("/data disk/x") == MountLine(
         Path("/data disk"), "btrfs", "/dev/sdb1", "rw,noatime,ssd", "0:33"
     )
     assert found("/srv/x").file_system == "xfs", "the last mount on a point hides the others"

@@ -13,7 +13,7 @@ from assay.text import quantities
 from assay.text.files import toml_file
 
 
-def written(folder: Path, text: str) -> toml_file.Section:
+def written(folder: Path, text: str) -> toml_file.TomlTable:
     file = folder / "some.toml"
     file.write_text(text, encoding="utf-8")
     return toml_file.read(file)

@@ -13,7 +13,7 @@ import pytest
 
 from assay import comparison
 from assay.comparison import conditions, trend
-from assay.comparison.conditions import Answer
+from assay.comparison.conditions import ConditionAnswer
 from assay.comparison.values import Comparison
 from assay.errors import ArgumentError
 from assay.record import ExperimentRecord, RunRecord
@@ -86,13 +86,13 @@ def answer(made: Comparison, text: str) -> conditions.ConditionResult:
 
 
 def test_a_gate_on_a_type_sees_what_the_whole_hides(made: Comparison) -> None:
-    assert answer(made, "latency_p99_ns > 1.5x").answer is Answer.NOT_MET
-    assert answer(made, "latency_p50_ns[insert] > 1.5x").answer is Answer.MET
-    assert answer(made, "latency_p50_ns[read] > 1.5x").answer is Answer.NOT_MET
-    assert answer(made, "throughput_per_s[insert] < 9").answer is Answer.NOT_MET
-    assert answer(made, "failed[insert] > 0").answer is Answer.NOT_MET
+    assert answer(made, "latency_p99_ns > 1.5x").answer is ConditionAnswer.NOT_MET
+    assert answer(made, "latency_p50_ns[insert] > 1.5x").answer is ConditionAnswer.MET
+    assert answer(made, "latency_p50_ns[read] > 1.5x").answer is ConditionAnswer.NOT_MET
+    assert answer(made, "throughput_per_s[insert] < 9").answer is ConditionAnswer.NOT_MET
+    assert answer(made, "failed[insert] > 0").answer is ConditionAnswer.NOT_MET
     unknown = answer(made, "latency_p50_ns[insrt] > 1.5x")
-    assert unknown.answer is Answer.UNKNOWN
+    assert unknown.answer is ConditionAnswer.UNKNOWN
     assert "transaction types: read, insert" in unknown.reason
 
 

@@ -13,7 +13,7 @@ from assay.api import asked
 from assay.api.results import Result, data_frame
 from assay.cli import record_words
 from assay.comparison import conditions
-from assay.comparison.conditions import Answer
+from assay.comparison.conditions import ConditionAnswer
 from assay.comparison.differences import DESPITE
 from assay.comparison.values import Side
 from assay.errors import ArgumentError
@@ -106,9 +106,9 @@ class Comparison:
         judged = conditions.judge(
             self._made, [conditions.condition(condition)], despite=self._despite
         )
-        if any(one.answer is Answer.MET for one in judged):
+        if any(one.answer is ConditionAnswer.MET for one in judged):
             return True
-        for answer in (Answer.UNKNOWN, Answer.NOT_DECIDED):
+        for answer in (ConditionAnswer.UNKNOWN, ConditionAnswer.NOT_DECIDED):
             open_ = [f"{one.cell}: {one.reason}" for one in judged if one.answer is answer]
             if open_:
                 raise ArgumentError(f"{condition}: {answer.value}: {'; '.join(open_)}")

@@ -10,7 +10,7 @@ import click
 
 from assay import __version__, _engine
 from assay.cli import rows
-from assay.cli.numbers import Number
+from assay.cli.numbers import NumberType
 from assay.cli.options import format_option, records_option
 from assay.cli.outcome import say
 from assay.cli.streams import status_at_least
@@ -44,14 +44,14 @@ COLUMNS = (
 )
 @click.option(
     "--threads",
-    type=Number(quantities.THREADS),
+    type=NumberType(quantities.THREADS),
     metavar="N",
     default=0,
     help="Client threads, at most one per client; 0: one per processor.",
 )
 @click.option(
     "--duration",
-    type=Number(quantities.DURATION_S),
+    type=NumberType(quantities.DURATION_S),
     metavar="S",
     default=3,
     help="Seconds of each measurement.",

@@ -165,11 +165,11 @@ def _passed_over(made: Comparison) -> str | None:
 
 
 def _status(judged: Sequence[ConditionResult]) -> int:
-    from assay.comparison.conditions import Answer
+    from assay.comparison.conditions import ConditionAnswer
 
-    met = [one for one in judged if one.answer is Answer.MET]
-    unknown = [one for one in judged if one.answer is Answer.UNKNOWN]
-    undecided = [one for one in judged if one.answer is Answer.NOT_DECIDED]
+    met = [one for one in judged if one.answer is ConditionAnswer.MET]
+    unknown = [one for one in judged if one.answer is ConditionAnswer.UNKNOWN]
+    undecided = [one for one in judged if one.answer is ConditionAnswer.NOT_DECIDED]
     for words, found in (
         ("condition met", met),
         ("condition not decided", undecided),

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from assay import _engine
-from assay.cli.numbers import Number
+from assay.cli.numbers import NumberType
 from assay.cli.options import format_option
 from assay.cli.outcome import say
 from assay.errors import ArgumentError
@@ -29,14 +29,14 @@ _TO = "--to 127.0.0.1:5432, or --to ./server.sock"
 @click.option(
     "--rtt",
     "rtt_s",
-    type=Number(quantities.RTT_S),
+    type=NumberType(quantities.RTT_S),
     required=True,
     metavar="D",
     help="Round-trip time to add (1ms): every byte is delayed by half of it, in both directions.",
 )
 @click.option(
     "--port",
-    type=Number(quantities.PORT_OR_ANY),
+    type=NumberType(quantities.PORT_OR_ANY),
     metavar="N",
     default=0,
     help="Listen on this port of 127.0.0.1; 0: any free port.",

@@ -11,7 +11,7 @@ import click
 from assay import registry
 from assay.cli import completers
 from assay.cli.erase_option import erase_option
-from assay.cli.numbers import Number
+from assay.cli.numbers import NumberType
 from assay.contracts.driving import ARRIVALS, CONNECTIONS, ISOLATION_LEVELS
 from assay.contracts.experiment import ENCODINGS, PROTOCOLS
 from assay.experiment.settings import ORDERS
@@ -83,7 +83,7 @@ _EXPERIMENT_OPTIONS = (
     click.option(
         "--required-rate",
         "required_rate_per_s",
-        type=Number(quantities.OFFERED_RATE_PER_S),
+        type=NumberType(quantities.OFFERED_RATE_PER_S),
         metavar="R",
         help="Transactions per second that are needed: with --price, the report says which storage "
         "keeps them for the least money.",
@@ -146,7 +146,7 @@ _EXPERIMENT_OPTIONS = (
     click.option(
         "-s",
         "--scale",
-        type=Number(quantities.SCALE),
+        type=NumberType(quantities.SCALE),
         metavar="N",
         help="Same as --set scale=N. [default: 1]",
     ),
@@ -154,7 +154,7 @@ _EXPERIMENT_OPTIONS = (
         "-T",
         "--duration",
         "duration_s",
-        type=Number(quantities.DURATION_S),
+        type=NumberType(quantities.DURATION_S),
         metavar="S",
         help="How long to measure: seconds, or with a unit (500ms, 5s, 2min, 1h), as in all "
         "options of time. [default: the test's; 10 for a script]",
@@ -162,14 +162,14 @@ _EXPERIMENT_OPTIONS = (
     click.option(
         "-t",
         "--transactions",
-        type=Number(quantities.TRANSACTIONS),
+        type=NumberType(quantities.TRANSACTIONS),
         metavar="N",
         help="Transactions per client; with --duration, whichever ends first.",
     ),
     click.option(
         "--warm-up",
         "warm_up_s",
-        type=Number(quantities.WAIT_S),
+        type=NumberType(quantities.WAIT_S),
         metavar="S",
         help="Seconds of work before the measurement; none with --cache cold. [default: the "
         "test's]",
@@ -177,7 +177,7 @@ _EXPERIMENT_OPTIONS = (
     click.option(
         "--ramp-up",
         "ramp_up_s",
-        type=Number(quantities.WAIT_S),
+        type=NumberType(quantities.WAIT_S),
         metavar="S",
         help="Seconds over which clients start one after another, before the warm-up. [default: "
         "the test's]",
@@ -185,7 +185,7 @@ _EXPERIMENT_OPTIONS = (
     click.option(
         "--drain",
         "drain_s",
-        type=Number(quantities.WAIT_S),
+        type=NumberType(quantities.WAIT_S),
         metavar="S",
         help="Seconds to wait at the end for open transactions, which are then cancelled. "
         "[default: the test's; 10]",
@@ -208,7 +208,7 @@ _EXPERIMENT_OPTIONS = (
         "-L",
         "--latency-limit",
         "latency_limit_s",
-        type=Number(quantities.LATENCY_LIMIT_MS),
+        type=NumberType(quantities.LATENCY_LIMIT_MS),
         callback=_in_seconds,
         metavar="MS",
         help="Milliseconds after which a transaction is late, or skipped if it could not start. "
@@ -227,7 +227,7 @@ _EXPERIMENT_OPTIONS = (
     ),
     click.option(
         "--retries",
-        type=Number(quantities.RETRIES),
+        type=NumberType(quantities.RETRIES),
         metavar="N",
         help="Retries after a deadlock or a serialization failure. [default: the test's]",
     ),
@@ -278,19 +278,19 @@ _EXPERIMENT_OPTIONS = (
     ),
     click.option(
         "--log-sample",
-        type=Number(quantities.LOG_SAMPLE),
+        type=NumberType(quantities.LOG_SAMPLE),
         metavar="SHARE",
         help="Share of the transactions that --log writes, chosen by the seed. [default: 1]",
     ),
     click.option(
         "--repetitions",
-        type=Number(quantities.REPETITIONS),
+        type=NumberType(quantities.REPETITIONS),
         metavar="N",
         help="Runs of each cell; with --precision or --budget the minimum. [default: 1]",
     ),
     click.option(
         "--precision",
-        type=Number(quantities.PRECISION),
+        type=NumberType(quantities.PRECISION),
         metavar="P%",
         help="Repeat each cell, 3 to 30 times, until its mean is known to within this share: half "
         "the width of its 95 % interval.",
@@ -298,7 +298,7 @@ _EXPERIMENT_OPTIONS = (
     click.option(
         "--budget",
         "budget_s",
-        type=Number(quantities.BUDGET_S),
+        type=NumberType(quantities.BUDGET_S),
         metavar="S",
         help="Begin no repetition that would end later than this (30min); without --precision, as "
         "many as fit, up to 30. Each cell is run at least once.",
@@ -311,14 +311,14 @@ _EXPERIMENT_OPTIONS = (
     ),
     click.option(
         "--seed",
-        type=Number(quantities.SEED),
+        type=NumberType(quantities.SEED),
         metavar="N",
         help="Seed of all random streams. [default: 1]",
     ),
     click.option(
         "-j",
         "--threads",
-        type=Number(quantities.THREADS),
+        type=NumberType(quantities.THREADS),
         metavar="N",
         help="Client threads, at most one per client; 0: one per processor. [default: 0]",
     ),

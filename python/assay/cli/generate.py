@@ -13,7 +13,7 @@ import click
 
 from assay import registry
 from assay.cli import completers
-from assay.cli.numbers import Number
+from assay.cli.numbers import NumberType
 from assay.cli.options import is_typed
 from assay.cli.report_output import STANDARD_OUTPUT
 from assay.cli.streams import OutputLost
@@ -54,7 +54,7 @@ _ROWS_PER_STATEMENT = 100
 )
 @click.option(
     "--seed",
-    type=Number(quantities.SEED),
+    type=NumberType(quantities.SEED),
     metavar="N",
     help="Seed of the random values. [default: the parameter data_seed, or 1]",
 )

@@ -12,7 +12,7 @@ import click
 from assay import env_vars, registry
 from assay.cli import rows
 from assay.cli.loading_options import datasets_option
-from assay.cli.numbers import Number
+from assay.cli.numbers import NumberType
 from assay.cli.options import format_option, is_typed, records_option
 from assay.cli.outcome import say
 from assay.cli.storage_rows import storage_option_rows, storage_rows
@@ -64,7 +64,7 @@ DATASET_COLUMNS = ("dataset", "system", "version", "rows", "bytes", "made", "fol
 @click.option(
     "--last",
     metavar="N",
-    type=Number(quantities.EXPERIMENTS),
+    type=NumberType(quantities.EXPERIMENTS),
     help="Runs: only those of the last N experiments.",
 )
 def command(

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from assay import env_vars
-from assay.cli.numbers import Number
+from assay.cli.numbers import NumberType
 from assay.cli.options import is_typed
 from assay.errors import ArgumentError
 from assay.experiment import Experiment
@@ -48,7 +48,7 @@ def refuse_unused_loading(loading: Loading, experiment: Experiment, workload: Wo
 _OPTIONS = (
     click.option(
         "--load-sessions",
-        type=Number(LOAD_SESSIONS),
+        type=NumberType(LOAD_SESSIONS),
         metavar="N",
         help="Parallel sessions that load generated rows. [default: half the processors]",
     ),

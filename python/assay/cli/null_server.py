@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from assay import _engine
-from assay.cli.numbers import Number
+from assay.cli.numbers import NumberType
 from assay.cli.options import is_typed
 from assay.cli.outcome import say
 from assay.errors import ArgumentError
@@ -47,7 +47,7 @@ def _engine_options(function: Callable[..., Any]) -> Callable[..., Any]:
 )
 @click.option(
     "--port",
-    type=Number(quantities.PORT_OR_ANY),
+    type=NumberType(quantities.PORT_OR_ANY),
     metavar="N",
     help="Listen on this port; 0: any free port.",
 )
@@ -56,7 +56,7 @@ def _engine_options(function: Callable[..., Any]) -> Callable[..., Any]:
 )
 @click.option(
     "--threads",
-    type=Number(quantities.THREADS),
+    type=NumberType(quantities.THREADS),
     metavar="N",
     default=0,
     help="Server threads; 0: one per processor, at most 4.",

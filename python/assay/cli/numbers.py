@@ -9,7 +9,7 @@ import click
 from assay.text.quantities import Quantity, shown
 
 
-class Number(click.ParamType):  # type: ignore[type-arg]  # older releases take none
+class NumberType(click.ParamType):  # type: ignore[type-arg]  # older releases take none
     """A number in a declared range; anything else is an error that names the range."""
 
     name = "number"

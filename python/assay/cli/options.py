@@ -12,7 +12,7 @@ import click
 
 from assay import env_vars, registry
 from assay.cli.live import LINE_EVERY_S
-from assay.cli.numbers import Number
+from assay.cli.numbers import NumberType
 from assay.record import DEFAULT_FILE_NAME
 from assay.text import quantities
 
@@ -97,7 +97,7 @@ def progress_option(function: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
         "--progress",
         "progress_s",
-        type=Number(quantities.WAIT_S),
+        type=NumberType(quantities.WAIT_S),
         default=LINE_EVERY_S,
         show_default=True,
         metavar="SECONDS",

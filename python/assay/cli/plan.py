@@ -31,7 +31,7 @@ from assay.plan.forecast import Forecast
 from assay.probe.first_use import FirstUse
 from assay.provision.disk.copying import RESERVE_BYTES
 from assay.record import Store
-from assay.record.estimates import Unfinished
+from assay.record.estimates import UnfinishedExperiment
 from assay.record.faults import no_folder
 from assay.systems.sourced import URL
 from assay.text.files import paths
@@ -241,7 +241,7 @@ def _repeated(experiment: Experiment) -> Iterator[str]:
     )
 
 
-def _continues(one: Unfinished, runs: int) -> str:
+def _continues(one: UnfinishedExperiment, runs: int) -> str:
     """What `assay run` does with the unfinished experiment of the file."""
     if one.under_way_in is not None:
         return (
@@ -263,7 +263,7 @@ class _Before:
 
     forecast: Forecast
     sizes: Mapping[int, int] = field(default_factory=dict)
-    unfinished: Unfinished | None = None
+    unfinished: UnfinishedExperiment | None = None
 
     def about_s(self, run: PlannedRun) -> float | None:
         """How long the run takes, as far as it is known."""

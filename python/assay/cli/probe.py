@@ -10,7 +10,7 @@ import click
 from assay import registry
 from assay.cli import completers, rows
 from assay.cli.erase_option import erase_option, refuse_unused_erase
-from assay.cli.numbers import Number
+from assay.cli.numbers import NumberType
 from assay.cli.options import format_option
 from assay.cli.outcome import say
 from assay.cli.streams import status_at_least
@@ -39,7 +39,7 @@ COLUMNS = (
 @click.argument("words", metavar="[STORAGE]...", nargs=-1, shell_complete=completers.storage)
 @click.option(
     "--probe-seconds",
-    type=Number(PROBE_S),
+    type=NumberType(PROBE_S),
     metavar="S",
     default=DEFAULT_S,
     show_default=True,

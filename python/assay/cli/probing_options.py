@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from assay import env_vars
-from assay.cli.numbers import Number
+from assay.cli.numbers import NumberType
 from assay.cli.options import is_typed
 from assay.errors import ArgumentError
 from assay.experiment import Experiment
@@ -38,7 +38,7 @@ _OPTIONS = (
     click.option(
         "--probe-seconds",
         "probe_s",
-        type=Number(PROBE_OR_NONE_S),
+        type=NumberType(PROBE_OR_NONE_S),
         metavar="S",
         default=DEFAULT_S,
         envvar=env_vars.PROBE_SECONDS.name,

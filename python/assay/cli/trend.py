@@ -12,7 +12,7 @@ import click
 
 from assay import env_vars
 from assay.cli import completers
-from assay.cli.numbers import Number
+from assay.cli.numbers import NumberType
 from assay.cli.options import COMPARISON_FORMS, format_option
 from assay.cli.outcome import say
 from assay.cli.usage_errors import DestroyingOption
@@ -42,7 +42,7 @@ _LEAST_OF_A_FINGERPRINT = 6
 @click.option(
     "--last",
     metavar="N",
-    type=Number(quantities.EXPERIMENTS),
+    type=NumberType(quantities.EXPERIMENTS),
     help="Only the last N experiments that have one of these cells. [default: all]",
 )
 @format_option(COMPARISON_FORMS)

@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 
 from assay.comparison import knees, ranked_cells, undecided
 from assay.comparison.knees import Knee
-from assay.comparison.ranked_cells import Cell, Levels
+from assay.comparison.ranked_cells import Levels, RankedCell
 from assay.comparison.side_cells import SideCell
-from assay.comparison.stage import Asked, compared_cell
+from assay.comparison.stage import ComparisonOptions, compared_cell
 from assay.comparison.values import ComparedCell, Direction, Side
 from assay.comparison.verdicts import with_verdicts
 from assay.experiment import Scalar
@@ -90,7 +90,9 @@ def questions(experiment: ExperimentRecord) -> tuple[Question, ...]:
     )
 
 
-def _of_test(experiment: ExperimentRecord, test: str, cells: Sequence[Cell]) -> Iterator[Question]:
+def _of_test(
+    experiment: ExperimentRecord, test: str, cells: Sequence[RankedCell]
+) -> Iterator[Question]:
     for factor in dict.fromkeys(name for cell in cells for name in cell.levels):
         is_numeric = all(
             isinstance(cell.levels[factor], int | float)
@@ -98,7 +100,7 @@ def _of_test(experiment: ExperimentRecord, test: str, cells: Sequence[Cell]) -> 
             for cell in cells
             if factor in cell.levels
         )
-        by_place: dict[tuple[tuple[str, Scalar], ...], list[Cell]] = {}
+        by_place: dict[tuple[tuple[str, Scalar], ...], list[RankedCell]] = {}
         for cell in cells:
             others = tuple((name, level) for name, level in cell.levels.items() if name != factor)
             if factor in cell.levels:
@@ -112,7 +114,7 @@ def _of_test(experiment: ExperimentRecord, test: str, cells: Sequence[Cell]) -> 
 def _conclusions(
     experiment: ExperimentRecord,
     factor: str,
-    by_place: Mapping[tuple[tuple[str, Scalar], ...], Sequence[Cell]],
+    by_place: Mapping[tuple[tuple[str, Scalar], ...], Sequence[RankedCell]],
     *,
     is_numeric: bool,
 ) -> tuple[Conclusion, ...]:
@@ -134,7 +136,7 @@ def _conclusions(
 
 
 def _knees(
-    by_place: Mapping[tuple[tuple[str, Scalar], ...], Sequence[Cell]],
+    by_place: Mapping[tuple[tuple[str, Scalar], ...], Sequence[RankedCell]],
 ) -> Iterator[tuple[Levels, Knee]]:
     """Of the levels that are ranked, in a closed loop."""
     for place, cells in by_place.items():
@@ -148,8 +150,8 @@ def _knees(
 
 
 def _pairs(
-    cells: Sequence[Cell], factor: str, *, is_numeric: bool
-) -> Iterator[tuple[Cell, Cell, bool]]:
+    cells: Sequence[RankedCell], factor: str, *, is_numeric: bool
+) -> Iterator[tuple[RankedCell, RankedCell, bool]]:
     """(what is compared, with what, whether it is a conclusion), each with a number if there are
     two that have one."""
     if len(cells) < 2:
@@ -167,7 +169,7 @@ def _pairs(
 
 
 def _compared(
-    experiment: ExperimentRecord, factor: str, first: Cell, second: Cell, disturbed: str
+    experiment: ExperimentRecord, factor: str, first: RankedCell, second: RankedCell, disturbed: str
 ) -> ComparedCell:
     """B: what is compared; A: with what. ``disturbed``: how other programs disturbed the runs of
     all cells, which is said of each pair that they disturbed, so that it is said once."""
@@ -176,7 +178,7 @@ def _compared(
         for cell in (second, first)
         if (placed := tuple((0, run) for run in cell.runs))
     )
-    compared = compared_cell("", a, b, Asked(factor))
+    compared = compared_cell("", a, b, ComparisonOptions(factor))
     return replace(
         compared,
         not_comparable=first.why_no_number
@@ -191,7 +193,7 @@ def _compared(
 
 
 def _conclusion(
-    factor: str, at: Levels, first: Cell, second: Cell, compared: ComparedCell
+    factor: str, at: Levels, first: RankedCell, second: RankedCell, compared: ComparedCell
 ) -> Conclusion:
     names = [cell_names.level_name(factor, cell.levels[factor]) for cell in (first, second)]
     reason = _why_apart((first, second), names, compared)
@@ -213,7 +215,7 @@ def _conclusion(
     )
 
 
-def _why_apart(cells: Sequence[Cell], names: Sequence[str], compared: ComparedCell) -> str:
+def _why_apart(cells: Sequence[RankedCell], names: Sequence[str], compared: ComparedCell) -> str:
     """Why one is not divided by the other; empty: it is. The gravest reason alone: a cell has no
     number; their work is not the same; a number is not the rate of clients at work."""
     of_cells = list(zip(names, cells, strict=True))

@@ -47,7 +47,7 @@ _EXAMPLES = (
 )
 
 
-class Answer(Enum):
+class ConditionAnswer(Enum):
     """Of a condition, on one cell."""
 
     MET = "met"
@@ -79,7 +79,7 @@ class ConditionResult:
 
     condition: Condition
     cell: str
-    answer: Answer
+    answer: ConditionAnswer
     reason: str
     """What was found, as text; or why it is not known."""
     found: float | None = None
@@ -118,7 +118,7 @@ def judge(
     for one in conditions:
         found += [_judged(one, cell, foreign) for cell in comparison.cells]
         found += [
-            ConditionResult(one, cell.name, Answer.UNKNOWN, "B has no such cell", None)
+            ConditionResult(one, cell.name, ConditionAnswer.UNKNOWN, "B has no such cell", None)
             for cell in lost
         ]
     return found
@@ -149,14 +149,14 @@ def _judged(condition: Condition, cell: ComparedCell, foreign: str) -> Condition
         return _of_value(condition, cell)
     one = _of_metric(condition.metric, cell)
     if cell.not_comparable:
-        return answer(Answer.UNKNOWN, cell.not_comparable)
+        return answer(ConditionAnswer.UNKNOWN, cell.not_comparable)
     if one is None:
         lacking = f"neither side has {condition.metric.name}{_types(condition.metric, cell)}"
-        return answer(Answer.UNKNOWN, lacking)
+        return answer(ConditionAnswer.UNKNOWN, lacking)
     if one.is_zero:
-        return answer(Answer.NOT_MET, f"{condition.metric.name} is 0 on both sides")
+        return answer(ConditionAnswer.NOT_MET, f"{condition.metric.name} is 0 on both sides")
     if foreign:
-        return answer(Answer.UNKNOWN, foreign)
+        return answer(ConditionAnswer.UNKNOWN, foreign)
     return _of_ratio(condition, cell, one)
 
 
@@ -182,16 +182,16 @@ def _of_value(condition: Condition, cell: ComparedCell) -> ConditionResult:
         is_count = condition.metric.unit == "count"
         lacking = f"{name} of B was not counted" if is_count else f"B has no {name}"
         reason = cell.b_does_not_count or lacking + _types(condition.metric, cell)
-        return answer(Answer.UNKNOWN, reason)
+        return answer(ConditionAnswer.UNKNOWN, reason)
     shown = f"{name} of B is {_number(value, condition.metric)}"
     is_met = condition.is_met_by(value)
     value = None if value == UNREACHED else value
     if is_met:
-        return answer(Answer.MET, shown, value)
+        return answer(ConditionAnswer.MET, shown, value)
     if cell.b_does_not_count:
         reason = f"{shown}, but {cell.b_does_not_count}"
-        return answer(Answer.UNKNOWN, reason, value)
-    return answer(Answer.NOT_MET, shown, value)
+        return answer(ConditionAnswer.UNKNOWN, reason, value)
+    return answer(ConditionAnswer.NOT_MET, shown, value)
 
 
 def _of_ratio(condition: Condition, cell: ComparedCell, one: Compared) -> ConditionResult:
@@ -200,26 +200,29 @@ def _of_ratio(condition: Condition, cell: ComparedCell, one: Compared) -> Condit
         if one.is_reached_by_a_alone:
             shown = f"{one.metric.name} is {NOT_REACHED} on B"
             if cell.not_decided:
-                return answer(Answer.UNKNOWN, f"{shown}; {cell.not_decided}")
-            return answer(Answer.MET if condition.is_met_by(UNREACHED) else Answer.NOT_MET, shown)
-        return answer(Answer.UNKNOWN, one.reason)
+                return answer(ConditionAnswer.UNKNOWN, f"{shown}; {cell.not_decided}")
+            return answer(
+                ConditionAnswer.MET if condition.is_met_by(UNREACHED) else ConditionAnswer.NOT_MET,
+                shown,
+            )
+        return answer(ConditionAnswer.UNKNOWN, one.reason)
     ratio = one.estimate.ratio
     shown = f"{one.metric.name} is {units.digits(ratio)}x"
     interval = one.estimate.interval()
     if interval is None:
         again = f"repeat with --repetitions {ENOUGH_REPETITIONS}"
         why = f"one repetition says nothing about noise; {again}"
-        return answer(Answer.UNKNOWN, f"{shown}; {why}", ratio)
+        return answer(ConditionAnswer.UNKNOWN, f"{shown}; {why}", ratio)
     bounds = " to ".join(map(units.digits, interval))
     shown += " (interval unbounded)" if one.estimate.is_unbounded() else f" ({bounds})"
     if cell.not_decided and one.metric.depends_on_machine:
-        return answer(Answer.UNKNOWN, f"{shown}; {cell.not_decided}", ratio)
+        return answer(ConditionAnswer.UNKNOWN, f"{shown}; {cell.not_decided}", ratio)
     met = [condition.is_met_by(bound) for bound in interval]
     if not any(met):
-        return answer(Answer.NOT_MET, shown, ratio)
+        return answer(ConditionAnswer.NOT_MET, shown, ratio)
     if all(met):
-        return answer(Answer.MET, shown, ratio)
-    return answer(Answer.NOT_DECIDED, f"{shown}; {_too_few(condition, one)}", ratio)
+        return answer(ConditionAnswer.MET, shown, ratio)
+    return answer(ConditionAnswer.NOT_DECIDED, f"{shown}; {_too_few(condition, one)}", ratio)
 
 
 def _too_few(condition: Condition, one: Compared) -> str:

@@ -15,7 +15,7 @@ from assay.comparison.values import Difference, Side
 from assay.contracts.durability import NOT_MEASURED
 from assay.experiment.profiles import PROFILE
 from assay.judge import answers, durability
-from assay.judge.answers import Asked
+from assay.judge.answers import AnsweringRun
 from assay.plan import cell_names
 from assay.probe import Probe
 from assay.probe.values import UNEVEN
@@ -137,9 +137,9 @@ def _of_runs(
     return [*found, *_durability(a_runs, b_runs), *_kept(a_runs, b_runs)]
 
 
-def asked(runs: Iterable[RunRecord]) -> list[Asked]:
+def asked(runs: Iterable[RunRecord]) -> list[AnsweringRun]:
     """The runs of which answers are known."""
-    return [Asked(run.seed, run.driven) for run in runs if run.driven and run.driven.answers]
+    return [AnsweringRun(run.seed, run.driven) for run in runs if run.driven and run.driven.answers]
 
 
 def of_unequal_cells(a: Mapping[str, str], b: Mapping[str, str]) -> tuple[Difference, ...]:

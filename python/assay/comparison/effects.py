@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from assay.comparison import ranked_cells, undecided
 from assay.comparison.adjusting import holm
 from assay.comparison.limits_of_runs import worst_word
-from assay.comparison.ranked_cells import Cell
+from assay.comparison.ranked_cells import RankedCell
 from assay.comparison.side_cells import SideCell
-from assay.comparison.stage import Asked, compared_cell
+from assay.comparison.stage import ComparisonOptions, compared_cell
 from assay.comparison.values import Side
 from assay.comparison.verdicts import LEAST_REPETITIONS
 from assay.experiment import Scalar
@@ -169,7 +169,7 @@ def _of_test(
     )
 
 
-def _is_grid(cells: Sequence[Cell], factors: Sequence[str]) -> bool:
+def _is_grid(cells: Sequence[RankedCell], factors: Sequence[str]) -> bool:
     """Whether each combination of the levels is one cell."""
     if len(factors) < 2 or not 4 <= len(cells) <= _MOST_CELLS:
         return False
@@ -187,7 +187,7 @@ def _has_setting(runs: Sequence[RunRecord], factors: Sequence[str]) -> bool:
     return bool(names & set(factors))
 
 
-def _in_order(cells: Sequence[Cell], factor: str) -> list[Scalar]:
+def _in_order(cells: Sequence[RankedCell], factor: str) -> list[Scalar]:
     """Numbers by size, names as they were asked for."""
     levels = list(dict.fromkeys(cell.levels[factor] for cell in cells))
     return sorted(levels, key=float) if _is_numeric(levels) else levels
@@ -197,12 +197,12 @@ def _is_numeric(levels: Iterable[Scalar]) -> bool:
     return all(isinstance(one, int | float) and not isinstance(one, bool) for one in levels)
 
 
-def _values(metric: Metric, cell: Cell) -> list[float]:
+def _values(metric: Metric, cell: RankedCell) -> list[float]:
     found = (metric.result(run) for run in cell.measured)
     return [float(value) for value in found if value is not None and math.isfinite(value)]
 
 
-def _why_not(cell: Cell, values: Sequence[float], most: int) -> str:
+def _why_not(cell: RankedCell, values: Sequence[float], most: int) -> str:
     """Why a cell does not count; empty: it does. ``most``: repetitions of any cell."""
     if why := cell.why_not_ranked:
         return why
@@ -215,7 +215,7 @@ def _effects(
     experiment: ExperimentRecord,
     factors: Sequence[str],
     levels: Sequence[Sequence[Scalar]],
-    counted: dict[factorial.Place, Cell],
+    counted: dict[factorial.Place, RankedCell],
     statistic: factorial.Factorial,
     metric: Metric,
 ) -> Iterator[Effect]:
@@ -280,7 +280,7 @@ def _sorted(found: Sequence[Effect]) -> list[Effect]:
 
 def _why_apart(
     experiment: ExperimentRecord,
-    counted: dict[factorial.Place, Cell],
+    counted: dict[factorial.Place, RankedCell],
     side: tuple[int, int, int],
     factor: str,
 ) -> str:
@@ -291,15 +291,15 @@ def _why_apart(
             for cell in (second, first)
             if (placed := tuple((0, run) for run in cell.runs))
         )
-        compared = compared_cell("", a, b, Asked(factor, despite=_SAID_ALONE))
+        compared = compared_cell("", a, b, ComparisonOptions(factor, despite=_SAID_ALONE))
         if compared.not_comparable:
             return compared.not_comparable
     return ""
 
 
 def _pairs(
-    counted: dict[factorial.Place, Cell], side: tuple[int, int, int]
-) -> Iterator[tuple[Cell, Cell]]:
+    counted: dict[factorial.Place, RankedCell], side: tuple[int, int, int]
+) -> Iterator[tuple[RankedCell, RankedCell]]:
     factor, level, compared_with = side
     for place, cell in counted.items():
         if place[factor] == level:
@@ -309,11 +309,11 @@ def _pairs(
 
 
 def _durability(
-    counted: dict[factorial.Place, Cell], side: tuple[int, int, int]
+    counted: dict[factorial.Place, RankedCell], side: tuple[int, int, int]
 ) -> tuple[str, str]:
     pairs = [(one.durability, other.durability) for one, other in _pairs(counted, side)]
     return next((pair for pair in pairs if pair[0] != pair[1]), ("", ""))
 
 
-def _name(cell: Cell, factors: Sequence[str]) -> str:
+def _name(cell: RankedCell, factors: Sequence[str]) -> str:
     return ", ".join(cell_names.level_name(factor, cell.levels[factor]) for factor in factors)

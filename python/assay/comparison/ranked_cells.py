@@ -23,7 +23,7 @@ _WITHOUT_CLASS = ("", IN_MEMORY, NOT_MEASURED)
 
 
 @dataclass(frozen=True)
-class Cell:
+class RankedCell:
     levels: Levels
     runs: tuple[RunRecord, ...]
 
@@ -60,7 +60,7 @@ class Cell:
         return ""
 
 
-def cells(runs: Sequence[RunRecord]) -> list[Cell]:
+def cells(runs: Sequence[RunRecord]) -> list[RankedCell]:
     """Each with its levels of the factors that vary."""
     levels_of_runs = factors.named_by(runs)
     names = dict.fromkeys(name for levels in levels_of_runs for name in levels)
@@ -78,7 +78,7 @@ def cells(runs: Sequence[RunRecord]) -> list[Cell]:
         levels_of_cells.setdefault(run.cell_fingerprint, own)
         by_cell.setdefault(run.cell_fingerprint, []).append(run)
     return [
-        Cell(levels_of_cells[cell], tuple(sorted(of_cell, key=lambda run: run.repetition)))
+        RankedCell(levels_of_cells[cell], tuple(sorted(of_cell, key=lambda run: run.repetition)))
         for cell, of_cell in by_cell.items()
     ]
 
@@ -99,7 +99,7 @@ def _is_of_cache(name: str, levels_of_runs: Sequence[Levels]) -> bool:
     return name in factors.OF_DRIVING and len(caches) > 1 and len(both) == len(caches)
 
 
-def best(cells: Sequence[Cell]) -> Cell:
+def best(cells: Sequence[RankedCell]) -> RankedCell:
     """Among those whose numbers are ranked, without those of a lower durability class than others;
     the first where none is ranked."""
     ranked = [cell for cell in cells if not cell.why_not_ranked] or [

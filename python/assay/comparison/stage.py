@@ -25,7 +25,7 @@ from assay.text import units
 
 
 @dataclass(frozen=True)
-class Asked:
+class ComparisonOptions:
     """How cells are compared."""
 
     between: str
@@ -55,7 +55,7 @@ def compare(
         a, b, factor = sides.at_levels(a, b, between)
     assert b is not None
     sides.insist_on_other_runs(a, b)
-    asked = Asked(factor, None if metric is None else catalogue.metric(metric), despite)
+    asked = ComparisonOptions(factor, None if metric is None else catalogue.metric(metric), despite)
     of_a = side_cells(a, factor)
     of_b = with_shared_identities(of_a, side_cells(b, factor), factor)
     shared = [identity for identity in of_a if identity in of_b]
@@ -82,7 +82,7 @@ def compared_cell(
     name: str,
     a: SideCell,
     b: SideCell,
-    asked: Asked,
+    asked: ComparisonOptions,
     beside: Iterable[Metric] = (),
     *,
     of_types: bool = False,

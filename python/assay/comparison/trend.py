@@ -25,7 +25,7 @@ from assay.record.metrics.metric import Metric
 
 
 @dataclass(frozen=True)
-class Point:
+class TrendPoint:
     """A cell in one experiment."""
 
     record: str
@@ -63,7 +63,7 @@ class Trend:
     workload: str
     test: str
     metric: Metric
-    points: tuple[Point, ...]
+    points: tuple[TrendPoint, ...]
     left_out: int
     """Runs without a value that counts: not measured, invalid, or without this metric, which may
     be a percentile that was not reached."""
@@ -133,8 +133,8 @@ def _trend(name: str, runs: Found, main: Metric | None) -> Trend:
         if run.identity not in seen:  # a file that was merged into another has the same runs
             seen.add(run.identity)
             of_experiments.setdefault((record, run.experiment_id), []).append(run)
-    points: list[Point] = []
-    first_of_work: Point | None = None
+    points: list[TrendPoint] = []
+    first_of_work: TrendPoint | None = None
     last: RunRecord | None = None
     for (record, _), several in of_experiments.items():
         before = (first_of_work, points[-1]) if first_of_work else None
@@ -159,15 +159,15 @@ def _point(
     record: str,
     runs: Sequence[RunRecord],
     metric: Metric,
-    before: tuple[Point, Point] | None,
+    before: tuple[TrendPoint, TrendPoint] | None,
     previous: RunRecord | None,
-) -> Point:
+) -> TrendPoint:
     """``before``: the first point of the work before, and the last one; ``previous``: the last run
     of that."""
     differs = differences.of_following_runs(previous, runs[0]) if previous else ()
     comparable = None if differences.leave_no_verdict(differs) else before
     values = tuple(float(value) for run in runs if (value := metric.result(run)) is not None)
-    return Point(
+    return TrendPoint(
         record=record,
         experiment=runs[0].experiment_id,
         begun_unix_ns=min(run.begun_unix_ns or 0 for run in runs),
@@ -187,7 +187,7 @@ def _ratio(metric: Metric, a: Sequence[float], b: Sequence[float]) -> Estimate |
     return independent(a, b, metric.least_deviation) if min(*a, *b) > 0 else None
 
 
-def _stretches(points: Sequence[Point]) -> list[tuple[int, int]]:
+def _stretches(points: Sequence[TrendPoint]) -> list[tuple[int, int]]:
     """`Trend.stretches`."""
     begins = [place for place, one in enumerate(points) if place and one.is_first_of_its_work]
     return list(pairwise([0, *begins, len(points)]))

@@ -21,7 +21,7 @@ Row = tuple[str | None, ...]
 
 
 @dataclass(frozen=True)
-class Answer:
+class StatementAnswer:
     """What a statement answered, in text form."""
 
     is_query: bool
@@ -55,10 +55,10 @@ def ask(
     variables: Mapping[str, Scalar],
     identifiers: Mapping[str, list[str]] | None = None,
     session_statements: Iterable[str] = (),
-) -> Answer:
+) -> StatementAnswer:
     """The answer of the script's last statement; as `ask_each`."""
     answers = ask_each(deployment, script, variables, identifiers, session_statements)
-    return answers[-1] if answers else Answer(False, (), ())
+    return answers[-1] if answers else StatementAnswer(False, (), ())
 
 
 def ask_for_all(
@@ -66,13 +66,13 @@ def ask_for_all(
     script: Script,
     variables: Mapping[str, Scalar],
     identifiers: Mapping[str, list[str]] | None = None,
-) -> Answer:
+) -> StatementAnswer:
     """The rows of all statements of the script, one after the other, and the columns of the first:
     not every language can say in one statement what belongs together. As `ask_each`."""
     answers = ask_each(deployment, script, variables, identifiers)
     rows = tuple(row for one in answers for row in one.rows)
     is_query = any(one.is_query for one in answers)
-    return Answer(is_query, answers[0].columns if answers else (), rows)
+    return StatementAnswer(is_query, answers[0].columns if answers else (), rows)
 
 
 def ask_each(
@@ -81,7 +81,7 @@ def ask_each(
     variables: Mapping[str, Scalar],
     identifiers: Mapping[str, list[str]] | None = None,
     session_statements: Iterable[str] = (),
-) -> list[Answer]:
+) -> list[StatementAnswer]:
     """The answer of each statement of the script. ``session_statements``: what the session runs
     first, behind the deployment's own.
 
@@ -95,4 +95,6 @@ def ask_each(
         answers = engine_calls.query({**document, "site": address.for_engine()})
     except _engine.EngineError as error:
         raise_as_ours(error)
-    return [Answer(one.is_query, tuple(one.columns), tuple(one.rows)) for _, one in answers]
+    return [
+        StatementAnswer(one.is_query, tuple(one.columns), tuple(one.rows)) for _, one in answers
+    ]

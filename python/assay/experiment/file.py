@@ -26,12 +26,12 @@ from assay.experiment import (
     storage_words,
     system_names,
 )
-from assay.experiment.levels import Placed
+from assay.experiment.levels import ErrorPlace
 from assay.experiment.option_names import OPTIONS
 from assay.experiment.repeated import first_repeated, refuse_repeated
 from assay.text import quantities
 from assay.text.files import paths, toml_file
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean, nearest
 from assay.workload import ad_hoc_script, reader
 from assay.workload.values import Workload
@@ -95,7 +95,7 @@ def read(file: Path, *, is_quick: bool = False) -> tuple[Experiment, Workload]:
     return experiment, workload
 
 
-def _refuse_repeated(top: Section, experiment: Experiment) -> None:
+def _refuse_repeated(top: TomlTable, experiment: Experiment) -> None:
     """Raises `ExperimentError` at the key that has a value twice."""
     if not (found := first_repeated(experiment)):
         return
@@ -105,11 +105,11 @@ def _refuse_repeated(top: Section, experiment: Experiment) -> None:
     section = top
     for table in tables:
         section = section.section(table)
-    with Placed(section, key):
+    with ErrorPlace(section, key):
         refuse_repeated(experiment)
 
 
-def _quick(top: Section, experiment: Experiment, workload: Workload) -> dict[str, Any]:
+def _quick(top: TomlTable, experiment: Experiment, workload: Workload) -> dict[str, Any]:
     """``[quick]``: what the quick version has in place of what the file says elsewhere;
     ``[quick.test.NAME]``: of single tests."""
     section = top.section("quick")
@@ -121,7 +121,7 @@ def _quick(top: Section, experiment: Experiment, workload: Workload) -> dict[str
     return said
 
 
-def _optional(top: Section, experiment: Experiment) -> tuple[str, ...]:
+def _optional(top: TomlTable, experiment: Experiment) -> tuple[str, ...]:
     """``optional = ["mydb", "memory"]``: systems and storages without which the others are run,
     and factors of the server's machine whose levels are left out."""
     systems = [name for one in experiment.systems for name in one.names]
@@ -145,12 +145,12 @@ def _optional(top: Section, experiment: Experiment) -> tuple[str, ...]:
     return found
 
 
-def _input(top: Section) -> tuple[str, ...]:
+def _input(top: TomlTable) -> tuple[str, ...]:
     """Files to read; ``bib`` is the key of older files."""
     return (*top.texts("input", ()), *top.texts("bib", ()))
 
 
-def _workload_name(top: Section) -> str:
+def _workload_name(top: TomlTable) -> str:
     """The name of the workload, or its path where it is relative to the file's folder."""
     name = top.text("workload")
     if name not in registry.workloads() and paths.is_folder(top.file.parent / name):
@@ -158,40 +158,40 @@ def _workload_name(top: Section) -> str:
     return name
 
 
-def _workload(top: Section, scripts: tuple[ScriptFile, ...]) -> Workload:
-    with Placed(top, "workload"):
+def _workload(top: TomlTable, scripts: tuple[ScriptFile, ...]) -> Workload:
+    with ErrorPlace(top, "workload"):
         read = reader.read(_workload_name(top))
-    with Placed(top, "script"):
+    with ErrorPlace(top, "script"):
         return ad_hoc_script.with_scripts(read, scripts, _tests(top, read))
 
 
-def _scripts(top: Section) -> tuple[ScriptFile, ...]:
+def _scripts(top: TomlTable) -> tuple[ScriptFile, ...]:
     """``script = ["a.sql", "b.sql@3"]``, relative to the file's folder."""
-    with Placed(top, "script"):
+    with ErrorPlace(top, "script"):
         named = [ad_hoc_script.script_file(script) for script in top.texts("script", ())]
     return tuple(replace(script, path=str(top.file.parent / script.path)) for script in named)
 
 
-def _ad_hoc_workload(top: Section, scripts: tuple[ScriptFile, ...]) -> Workload:
+def _ad_hoc_workload(top: TomlTable, scripts: tuple[ScriptFile, ...]) -> Workload:
     """The workload of ad hoc scripts, whose parameters are their variables."""
     variables = top.section("parameters")
     levels = {name: variables.scalars(name) for name in variables.names()}
-    with Placed(top, "script"):
+    with ErrorPlace(top, "script"):
         workload = ad_hoc_script.workload(scripts, levels)
     for name in levels:
-        with Placed(variables, name):
+        with ErrorPlace(variables, name):
             ad_hoc_script.refuse_variable(name, workload)
     return workload
 
 
-def _tests(top: Section, workload: Workload) -> tuple[str, ...]:
+def _tests(top: TomlTable, workload: Workload) -> tuple[str, ...]:
     """``tests = ["load", "select"]``, or one as ``test = "load"``; a series is all of its tests."""
     key, named = _named_tests(top, workload)
-    with Placed(top, key):
+    with ErrorPlace(top, key):
         return tuple(dict.fromkeys(test for name in named for test in workload.tests_of(name)))
 
 
-def _named_tests(top: Section, workload: Workload) -> tuple[str, tuple[str, ...]]:
+def _named_tests(top: TomlTable, workload: Workload) -> tuple[str, tuple[str, ...]]:
     """The key, and the tests and series that it names."""
     top.refuse_both("test", "tests")
     key = "tests" if "tests" in top else "test"
@@ -200,8 +200,8 @@ def _named_tests(top: Section, workload: Workload) -> tuple[str, tuple[str, ...]
     return key, default if is_of_values else top.texts(key, default)
 
 
-def _systems(top: Section, workload: Workload) -> tuple[SystemChoice, ...]:
-    with Placed(top, "systems"):
+def _systems(top: TomlTable, workload: Workload) -> tuple[SystemChoice, ...]:
+    with ErrorPlace(top, "systems"):
         choices = list(settings.system_choices(top.texts("systems", (workload.default_system,))))
     if "system" in top and not top.is_table("system"):
         raise top.error(
@@ -219,14 +219,14 @@ def _systems(top: Section, workload: Workload) -> tuple[SystemChoice, ...]:
                 name,
                 hint=did_you_mean(name, chosen),
             )
-        with Placed(given, name):
+        with ErrorPlace(given, name):
             levels = {key: section.words(key) for key in section.names()}
             choices = settings.varied(choices, name, levels)
     return system_names.named(choices)
 
 
 def _storages(
-    top: Section, *, is_quick: bool
+    top: TomlTable, *, is_quick: bool
 ) -> tuple[tuple[StorageChoice, ...], dict[str, StoragePrice]]:
     """The storages, and the prices of those that have one; ``[quick.storage.NAME]`` has what the
     quick version has otherwise."""
@@ -249,7 +249,7 @@ def _storages(
                 costs[chosen[-1].name] = price
             section.done()
             continue
-        with Placed(top, "storages"):
+        with ErrorPlace(top, "storages"):
             try:
                 chosen += storage_words.storage_choices([name])
             except ArgumentError as error:
@@ -263,12 +263,12 @@ def _storages(
             name,
             hint=f'storages = ["{name}"]',
         )
-    with Placed(top, "storages"):
+    with ErrorPlace(top, "storages"):
         prices.refuse_several_currencies(costs)
     return tuple(chosen), costs
 
 
-def _price(section: Section) -> StoragePrice | None:
+def _price(section: TomlTable) -> StoragePrice | None:
     """``price_per_gb = 0.60`` and ``currency = "EUR"``."""
     currency = section.text("currency", "")
     if "price_per_gb" not in section:
@@ -276,11 +276,11 @@ def _price(section: Section) -> StoragePrice | None:
             raise section.error("currency without a price", "currency", hint="price_per_gb = 0.60")
         return None
     per_gb = section.number("price_per_gb", quantities.PRICE_PER_GB)
-    with Placed(section, "currency"):
+    with ErrorPlace(section, "currency"):
         return StoragePrice(per_gb, prices.currency(currency))
 
 
-def _declared_storage(name: str, sections: list[Section]) -> StorageChoice:
+def _declared_storage(name: str, sections: list[TomlTable]) -> StorageChoice:
     """Keys of a later section win."""
     section = sections[0]
     if "kind" not in section.names():  # as a required key, which it is in the schema, too
@@ -295,9 +295,9 @@ def _declared_storage(name: str, sections: list[Section]) -> StorageChoice:
             is_price = one is section and key in ("price_per_gb", "currency")
             if key not in ("kind", "directory") and not is_price:
                 one.scalar(key)  # a single value
-                with Placed(one, key):
+                with ErrorPlace(one, key):
                     options[key] = storage_words.option_value(kind, key, one.words(key)[0])
-    with Placed(section, "kind"):
+    with ErrorPlace(section, "kind"):
         return storage_words.declared_choice(name, kind, directory, options)
 
 

@@ -11,14 +11,14 @@ from assay.errors import ArgumentError
 from assay.experiment import machines, settings
 from assay.experiment.spelling import of_file, respell
 from assay.text import quantities
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.workload import driving
 from assay.workload.values import Workload
 
 OFFERED_RATE = "offered_rate_per_s"
 
 
-def read(section: Section, workload: Workload) -> dict[str, Any]:
+def read(section: TomlTable, workload: Workload) -> dict[str, Any]:
     """Only what is given. The names of the file are checked, and the types and ranges of values;
     raises `ExperimentError` with the line."""
     given: dict[str, Any] = {}
@@ -34,7 +34,7 @@ def read(section: Section, workload: Workload) -> dict[str, Any]:
         given["client_programs"] = section.choices("client_program", CLIENT_PROGRAMS)
     for name, (field, level) in machines.FACTORS.items():
         if name in section:
-            with Placed(section, name):
+            with ErrorPlace(section, name):
                 given[field] = level(section.words(name))
     if "protocol" in section:
         given["protocol"] = section.choice("protocol", PROTOCOLS)
@@ -48,21 +48,21 @@ def read(section: Section, workload: Workload) -> dict[str, Any]:
     return given
 
 
-def parameters(section: Section, workload: Workload) -> dict[str, tuple[Scalar, ...]]:
+def parameters(section: TomlTable, workload: Workload) -> dict[str, tuple[Scalar, ...]]:
     levels = {}
     for name in section.names():
-        with Placed(section, name):
+        with ErrorPlace(section, name):
             levels[name] = settings.parameter_levels(workload, name, section.words(name))
     return levels
 
 
-def _group_clients(top: Section) -> dict[str, tuple[int, ...]]:
+def _group_clients(top: TomlTable) -> dict[str, tuple[int, ...]]:
     """``clients = { readers = [4, 8], writers = 2 }``: client counts by group."""
     section = top.section("clients")
     return {name: section.wholes(name, quantities.CLIENTS) for name in section.names()}
 
 
-def _driving(section: Section) -> dict[str, Any]:
+def _driving(section: TomlTable) -> dict[str, Any]:
     """``[drive]``, with the keys of a test; the levels of the offered rate are read elsewhere."""
     given = driving.read(section, {}, passed_over=(OFFERED_RATE,))
     if "allow_shell" in section:
@@ -71,11 +71,11 @@ def _driving(section: Section) -> dict[str, Any]:
     return given
 
 
-class Placed:
+class ErrorPlace:
     """Gives an `ArgumentError` raised inside the block the location of a key in the file, and makes
     it name keys in place of options."""
 
-    def __init__(self, section: Section, key: str) -> None:
+    def __init__(self, section: TomlTable, key: str) -> None:
         self._section = section
         self._key = key
 

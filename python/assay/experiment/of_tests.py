@@ -27,14 +27,14 @@ from assay.experiment import levels
 from assay.experiment.given import Words
 from assay.experiment.repeated import refuse_repeated
 from assay.experiment.unused import refuse_unused
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
 from assay.workload.values import Workload
 
 _PLACES = ("systems", "storages")
 
 
-def read(top: Section, experiment: Experiment, workload: Workload) -> dict[str, dict[str, Any]]:
+def read(top: TomlTable, experiment: Experiment, workload: Workload) -> dict[str, dict[str, Any]]:
     """Raises `ExperimentError` with the line: a test that is not among those of the file, a level
     or a setting that does not apply to its test."""
     if "test" not in top or not top.is_table("test"):
@@ -54,13 +54,13 @@ def read(top: Section, experiment: Experiment, workload: Workload) -> dict[str, 
             if key in section:
                 given[key] = _chosen(section, key, getattr(experiment, key))
         section.done()
-        with levels.Placed(declared, name):
+        with levels.ErrorPlace(declared, name):
             _check(given, name, experiment, workload)
         found[name] = given
     return found
 
 
-def _chosen(section: Section, key: str, known: Iterable[Any]) -> tuple[str, ...]:
+def _chosen(section: TomlTable, key: str, known: Iterable[Any]) -> tuple[str, ...]:
     """Names of systems or storages of the file, for this test alone. A storage that carries a label
     (``disk (modelled)``) is named without it."""
     names = {name.partition(" (")[0]: name for one in known for name in one.names}

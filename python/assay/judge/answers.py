@@ -39,7 +39,7 @@ _ORDERS = re.compile(r"\border\s+by\b", re.IGNORECASE)
 _MOST_OF_A_TEXT = 40
 
 
-class Asked(NamedTuple):
+class AnsweringRun(NamedTuple):
     """A run: its seed, and what it observed."""
 
     seed: int
@@ -60,7 +60,9 @@ class DifferingStatement(NamedTuple):
         return f"{self.statement}: {self.a} → {self.b}"
 
 
-def differing_statements(a: Sequence[Asked], b: Sequence[Asked]) -> tuple[DifferingStatement, ...]:
+def differing_statements(
+    a: Sequence[AnsweringRun], b: Sequence[AnsweringRun]
+) -> tuple[DifferingStatement, ...]:
     """The statements whose answers differ, in the order of the scripts."""
     return tuple(
         found
@@ -69,7 +71,7 @@ def differing_statements(a: Sequence[Asked], b: Sequence[Asked]) -> tuple[Differ
     )
 
 
-def agreement(a: Sequence[Asked], b: Sequence[Asked]) -> str:
+def agreement(a: Sequence[AnsweringRun], b: Sequence[AnsweringRun]) -> str:
     """How far they agree, where nothing differs: ``2 statements, values of the first 64
     transactions of each client``; empty: no answers are known."""
     shared = _shared(a, b)
@@ -90,13 +92,13 @@ _OfSide = Sequence[tuple[int, AnswerReport]]
 """The answers to one statement in each run, with the run's seed."""
 
 
-def _shared(a: Sequence[Asked], b: Sequence[Asked]) -> list[tuple[_OfSide, _OfSide]]:
+def _shared(a: Sequence[AnsweringRun], b: Sequence[AnsweringRun]) -> list[tuple[_OfSide, _OfSide]]:
     of_a, of_b = _by_statement(a), _by_statement(b)
     return [(of_a[key], of_b[key]) for key in of_a if key in of_b]
 
 
 def _by_statement(
-    runs: Sequence[Asked],
+    runs: Sequence[AnsweringRun],
 ) -> dict[tuple[str, int, str], list[tuple[int, AnswerReport]]]:
     found: dict[tuple[str, int, str], list[tuple[int, AnswerReport]]] = {}
     for seed, observation in runs:
@@ -106,7 +108,7 @@ def _by_statement(
     return found
 
 
-def _is_of_reads(a: Sequence[Asked], b: Sequence[Asked]) -> bool:
+def _is_of_reads(a: Sequence[AnsweringRun], b: Sequence[AnsweringRun]) -> bool:
     """Whether no client changed data: what one has written, another reads."""
     return all(one.observation.commits == 0 for one in (*a, *b))
 

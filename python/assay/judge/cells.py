@@ -41,7 +41,7 @@ def of_cell(runs: Sequence[tuple[Evidence, Verdict]]) -> CellVerdict:
         return CellVerdict(judged, (), len(runs), len(measured))
     verdicts = [own for _, own in measured]
     if cell_changes.changes([run for run, _ in measured]):
-        verdicts.append(Verdict.because("indicative", _name(kinds.Kind.CELL_CHANGED)))
+        verdicts.append(Verdict.because("indicative", _name(kinds.WarningKind.CELL_CHANGED)))
     judged = verdict.of_number(verdicts, len(measured), len(runs), over)
     warnings = tuple(_warnings(len(runs), over, [run for run, _ in measured]))
     return CellVerdict(judged, warnings, len(runs), len(measured))
@@ -49,15 +49,15 @@ def of_cell(runs: Sequence[tuple[Evidence, Verdict]]) -> CellVerdict:
 
 def _warnings(asked: int, over: Spread, measured: Sequence[Evidence]) -> Iterator[RunWarning]:
     if asked == 1:
-        yield RunWarning(kinds.Kind.ONE_REPETITION.id, "")
+        yield RunWarning(kinds.WarningKind.ONE_REPETITION.id, "")
     if over.relative > kinds.NOISE_LIMIT:
         detail = f"{units.share(over.relative)} over {over.n} repetitions"
-        yield RunWarning(kinds.Kind.NOISY_REPETITIONS.id, detail)
+        yield RunWarning(kinds.WarningKind.NOISY_REPETITIONS.id, detail)
     if changes := cell_changes.changes(measured):
-        yield RunWarning(kinds.Kind.CELL_CHANGED.id, changes)
+        yield RunWarning(kinds.WarningKind.CELL_CHANGED.id, changes)
     yield from _outlying(measured)
     if detail := samples.few([run.driven for run in measured if run.driven]):
-        yield RunWarning(kinds.Kind.FEW_SAMPLES.id, detail)
+        yield RunWarning(kinds.WarningKind.FEW_SAMPLES.id, detail)
 
 
 def _outlying(measured: Sequence[Evidence]) -> Iterator[RunWarning]:
@@ -76,10 +76,12 @@ def _outlying(measured: Sequence[Evidence]) -> Iterator[RunWarning]:
     if outlier is not None:
         run = measured[outlier.at].run
         named = f"run {run}: " if run else ""
-        yield RunWarning(kinds.Kind.OUTLYING_REPETITION.id, f"{named}{deviation(outlier, unit)}")
+        yield RunWarning(
+            kinds.WarningKind.OUTLYING_REPETITION.id, f"{named}{deviation(outlier, unit)}"
+        )
 
 
-def _name(kind: kinds.Kind) -> str:
+def _name(kind: kinds.WarningKind) -> str:
     """As reasons of verdicts say it."""
     return kind.id.replace("-", " ")
 

@@ -80,7 +80,7 @@ ENOUGH_REPETITIONS = 5
 outlier among them is found."""
 
 
-class Kind(Enum):
+class WarningKind(Enum):
     """All warnings; the record holds their names."""
 
     ONE_REPETITION = WarningText(
@@ -391,7 +391,7 @@ class Kind(Enum):
         return self.name.lower().replace("_", "-")
 
 
-LIMITING = frozenset(kind.id for kind in Kind if kind.value.limits)
+LIMITING = frozenset(kind.id for kind in WarningKind if kind.value.limits)
 """Names of those that make a number indicative."""
-UNDECIDING = frozenset(kind.id for kind in Kind if kind.value.forbids_deciding)
+UNDECIDING = frozenset(kind.id for kind in WarningKind if kind.value.forbids_deciding)
 """Names of those after which nothing is decided."""

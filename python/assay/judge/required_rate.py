@@ -13,7 +13,7 @@ from assay.judge.verdict import Verdict
 from assay.text import units
 
 
-class Kept(Enum):
+class RateKept(Enum):
     YES = "yes"
     NO = "no"
     OPEN = "not decided"
@@ -21,11 +21,11 @@ class Kept(Enum):
 
 def kept(
     runs: Sequence[tuple[Driving | None, Observation]], verdict: Verdict, required_per_s: float
-) -> tuple[Kept, str]:
+) -> tuple[RateKept, str]:
     """With the reason, where it is not decided. ``runs``: those that were measured; ``verdict``: of
     their number, which decides nothing where it is invalid."""
     if not runs or verdict.word not in ("valid", "indicative"):
-        return Kept.OPEN, "no valid number"
+        return RateKept.OPEN, "no valid number"
     offered = [
         rate
         for driving, _ in runs
@@ -34,13 +34,13 @@ def kept(
         and isinstance(rate := driving.offered_rate_per_s, int | float)
     ]
     if offered and min(offered) < required_per_s:
-        return Kept.OPEN, f"only {units.digits(min(offered))}/s were offered"
+        return RateKept.OPEN, f"only {units.digits(min(offered))}/s were offered"
     each = [
         _is_kept(observation, required_per_s, is_offered=bool(offered)) for _, observation in runs
     ]
     if len(set(each)) > 1:
-        return Kept.OPEN, f"in {sum(each)} of {len(each)} repetitions"
-    return (Kept.YES if each[0] else Kept.NO), ""
+        return RateKept.OPEN, f"in {sum(each)} of {len(each)} repetitions"
+    return (RateKept.YES if each[0] else RateKept.NO), ""
 
 
 def _is_kept(observation: Observation, required_per_s: float, *, is_offered: bool) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from assay.contracts.observation import Observation
 from assay.judge import kinds, per_second
 from assay.judge.evidence import Evidence
-from assay.judge.kinds import Kind
+from assay.judge.kinds import WarningKind
 from assay.text import units
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _NAMED = 3
 """Outliers of one run that are named; the others are counted."""
 
 
-def of_seconds(run: Evidence, observation: Observation) -> Iterator[tuple[Kind, str]]:
+def of_seconds(run: Evidence, observation: Observation) -> Iterator[tuple[WarningKind, str]]:
     """Of the whole seconds before the last transactions were waited for."""
     measured_ns = observation.elapsed_ns - observation.drained_ns
     counts = per_second.ok(observation)[: int(measured_ns // 1_000_000_000)]
@@ -44,7 +44,7 @@ def of_seconds(run: Evidence, observation: Observation) -> Iterator[tuple[Kind, 
             compared = "slower" if first.per_s < first.rest_per_s else "faster"
             warm_up_s = float(run.driving.warm_up_s) + first.seconds
             yield (
-                Kind.SHORT_WARM_UP,
+                WarningKind.SHORT_WARM_UP,
                 f"{run.name}: the first {first.seconds} s were {compared}, "
                 f"{units.digits(first.per_s)}/s, then {units.digits(first.rest_per_s)}/s: "
                 f"--warm-up {warm_up_s:g}",
@@ -53,7 +53,7 @@ def of_seconds(run: Evidence, observation: Observation) -> Iterator[tuple[Kind, 
     trend = drift(rest)
     if trend is not None and abs(trend.relative) > kinds.DRIFT_LIMIT:
         yield (
-            Kind.DRIFT,
+            WarningKind.DRIFT,
             f"{run.name}: {'rose' if trend.relative > 0 else 'fell'} by "
             f"{units.share(abs(trend.relative))} within {len(rest)} s, from "
             f"{units.digits(max(0.0, trend.first_per_s))}/s to "
@@ -64,7 +64,7 @@ def of_seconds(run: Evidence, observation: Observation) -> Iterator[tuple[Kind, 
         for one in among_seconds(rest, None if trend is None else trend.of(len(rest)))
     ]
     if found:
-        yield Kind.OUTLYING_SECONDS, f"{run.named_run}: {_named(found)}"
+        yield WarningKind.OUTLYING_SECONDS, f"{run.named_run}: {_named(found)}"
 
 
 def _interrupted(observation: Observation) -> set[int]:

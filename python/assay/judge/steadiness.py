@@ -5,11 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from assay.judge.kinds import Kind
+from assay.judge.kinds import WarningKind
 from assay.judge.warnings import RunWarning
 
-_UNSTEADY = {kind.id for kind in Kind if kind.value.is_unsteady}
-_OF_ANOTHER_RATE = {Kind.OFFERED_RATE_NOT_REACHED.id, Kind.SKIPPED_BY_LATENCY_LIMIT.id}
+_UNSTEADY = {kind.id for kind in WarningKind if kind.value.is_unsteady}
+_OF_ANOTHER_RATE = {
+    WarningKind.OFFERED_RATE_NOT_REACHED.id,
+    WarningKind.SKIPPED_BY_LATENCY_LIMIT.id,
+}
 
 
 def why_not_steady(warnings: Iterable[RunWarning]) -> str:

@@ -20,7 +20,7 @@ from assay.judge import (
     service,
 )
 from assay.judge.evidence import Evidence
-from assay.judge.kinds import Kind
+from assay.judge.kinds import WarningKind
 from assay.judge.machine_load import (
     client_shares,
     memory_of,
@@ -52,20 +52,20 @@ def of_run(run: Evidence) -> list[RunWarning]:
     return [RunWarning(kind.id, detail) for kind, detail in _of_run(run)]
 
 
-def _of_run(run: Evidence) -> Iterator[tuple[Kind, str]]:
+def _of_run(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
     deployment, driven = run.deployment, run.driven
     yield from _of_dataset(run)
     if run.existing_data is not None and (unknown := run.existing_data.unknown):
-        yield Kind.DATA_UNKNOWN, f"{run.system_label}: {unknown}"
+        yield WarningKind.DATA_UNKNOWN, f"{run.system_label}: {unknown}"
     if changed := cell_changes.changed_while_reading(run):
-        yield Kind.DATA_CHANGED, f"{run.named_run}: {changed}"
+        yield WarningKind.DATA_CHANGED, f"{run.named_run}: {changed}"
     for words in durability.lowered(deployment) if deployment and run.may_commit else ():
-        yield Kind.DURABILITY_LOWERED, f"{run.system_label}: {words}"
+        yield WarningKind.DURABILITY_LOWERED, f"{run.system_label}: {words}"
     held = deployment.durability if deployment else None
     if held is not None and held.is_contradicted:
-        yield Kind.CLASS_CONTRADICTED, f"{run.named_run}: {held.reason}"
+        yield WarningKind.CLASS_CONTRADICTED, f"{run.named_run}: {held.reason}"
     if deployment is not None and (nodes := deployment.nodes_on_this_machine):
-        yield Kind.NODES_ON_ONE_MACHINE, f"{run.system_label}: {nodes} nodes"
+        yield WarningKind.NODES_ON_ONE_MACHINE, f"{run.system_label}: {nodes} nodes"
     shares = client_shares(run)
     busy = []
     if shares and shares[0] > kinds.CLIENT_SHARE_LIMIT:
@@ -73,11 +73,11 @@ def _of_run(run: Evidence) -> Iterator[tuple[Kind, str]]:
     if shares and shares[1] > kinds.CLIENT_THREADS_LIMIT:
         busy.append(f"its threads were busy {units.share(shares[1])} of the time")
     if busy:
-        yield Kind.CLIENT_BUSY, f"{run.name}: {'; '.join(busy)}"
+        yield WarningKind.CLIENT_BUSY, f"{run.name}: {'; '.join(busy)}"
     waits = processor_wait(run)
     if waits and min(waits) > kinds.WAIT_LIMIT:
         yield (
-            Kind.CLIENT_WAITED_FOR_PROCESSOR,
+            WarningKind.CLIENT_WAITED_FOR_PROCESSOR,
             f"{run.named_run}: its threads waited "
             f"{units.share(waits[0])} of the time, other programs used {units.share(waits[1])} of "
             "the CPUs",
@@ -85,11 +85,11 @@ def _of_run(run: Evidence) -> Iterator[tuple[Kind, str]]:
     others = other_programs(run)
     if others and others > kinds.OTHERS_LIMIT:
         words = f"other programs used {units.share(others)} of the processors"
-        yield Kind.OTHER_PROGRAMS, f"{run.named_run}: {words}"
+        yield WarningKind.OTHER_PROGRAMS, f"{run.named_run}: {words}"
     room = headroom.of_run(run)
     if room and room.share > headroom.CEILING_LIMIT:
         yield (
-            Kind.NEAR_THE_CLIENT_CEILING,
+            WarningKind.NEAR_THE_CLIENT_CEILING,
             f"{run.name}: "
             f"{units.digits(room.statements_per_s)} statements/s, {units.share(room.share)} of "
             f"{units.digits(room.ceiling.statements_per_s)} at "
@@ -103,14 +103,14 @@ def _of_run(run: Evidence) -> Iterator[tuple[Kind, str]]:
         yield from _of_service(run, driven)
         yield from _of_driving(run, driven)
         if driven.left_out:
-            yield Kind.SCRIPTS_LEFT_OUT, f"{run.name}: without {', '.join(driven.left_out)}"
+            yield WarningKind.SCRIPTS_LEFT_OUT, f"{run.name}: without {', '.join(driven.left_out)}"
         for sentence in driven.script_warnings:
-            yield Kind.SCRIPT, sentence
+            yield WarningKind.SCRIPT, sentence
         if overflow := sum(one.latency.overflow for one in driven.transactions):
-            yield Kind.RANGE_EXCEEDED, f"{run.name}: {overflow}"
+            yield WarningKind.RANGE_EXCEEDED, f"{run.name}: {overflow}"
 
 
-def _of_servers(run: Evidence) -> Iterator[tuple[Kind, str]]:
+def _of_servers(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
     """Who answered the sessions: several servers, or one behind a pooler."""
     servers = run.driven.servers if run.driven else ()
     different: Counter[str] = Counter()
@@ -118,29 +118,29 @@ def _of_servers(run: Evidence) -> Iterator[tuple[Kind, str]]:
         different[server.described] += server.sessions
     if len(different) > 1:
         shown = (f"{units.counted(n, 'session')} by {one}" for one, n in different.most_common())
-        yield Kind.SEVERAL_SERVERS, f"{run.named_run}: {', '.join(shown)}"
+        yield WarningKind.SEVERAL_SERVERS, f"{run.named_run}: {', '.join(shown)}"
     if any(server.is_behind_pooler for server in servers):
         yield (
-            Kind.BEHIND_POOLER,
+            WarningKind.BEHIND_POOLER,
             f"{run.system_label}: the server's ids of its sessions are not those that the clients "
             "were given at login",
         )
 
 
-def _of_dataset(run: Evidence) -> Iterator[tuple[Kind, str]]:
+def _of_dataset(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
     """Of its size and origin."""
     dataset = run.dataset
     if dataset is None:
         return
     size_bytes, memory_bytes = dataset.size_on_disk_bytes, _memory_of_system(run)
     if size_bytes and memory_bytes and size_bytes < memory_bytes:
-        yield Kind.FITS_IN_MEMORY, f"{units.size(size_bytes)} of {units.size(memory_bytes)}"
+        yield WarningKind.FITS_IN_MEMORY, f"{units.size(size_bytes)} of {units.size(memory_bytes)}"
     if dataset.source == "synthetic":
-        yield Kind.SYNTHETIC_DATA, dataset.description
+        yield WarningKind.SYNTHETIC_DATA, dataset.description
     if dataset.data_to_buffer_asked is not None:
-        yield Kind.BUFFER_NOT_SIZED, f"{run.name}: {_of_buffer(dataset)}"
+        yield WarningKind.BUFFER_NOT_SIZED, f"{run.name}: {_of_buffer(dataset)}"
     if skipped := dataset.skipped_items:
-        yield Kind.INPUT_SKIPPED, units.counted(skipped, "item")
+        yield WarningKind.INPUT_SKIPPED, units.counted(skipped, "item")
 
 
 def _of_buffer(dataset: DatasetFacts) -> str:
@@ -161,54 +161,60 @@ def _memory_of_system(run: Evidence) -> int:
     return min((size for size in (limit, memory_of(run.machine)) if size), default=0)
 
 
-def _of_cache(run: Evidence) -> Iterator[tuple[Kind, str]]:
+def _of_cache(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
     """Whether a warm cache was warm, and whether a test of the device read from it."""
     per_transaction = cache.read_per_transaction(run)
     is_of_device = run.driven is not None and run.driven.reads_device
     if is_of_device and per_transaction is not None and per_transaction <= cache.READ_LIMIT_BYTES:
-        yield Kind.NOT_FROM_DEVICE, f"{run.named_run}: nothing was read from the device"
+        yield WarningKind.NOT_FROM_DEVICE, f"{run.named_run}: nothing was read from the device"
     if not cache.is_to_be_warm(run) or run.driven is None or not run.driven.outcomes.ended:
         return
     read_bytes = cache.read_per_transaction(run)
     if read_bytes is None:
-        yield Kind.WARM_NOT_VERIFIED, run.name
+        yield WarningKind.WARM_NOT_VERIFIED, run.name
     elif read_bytes > cache.READ_LIMIT_BYTES:
-        yield Kind.NOT_WARM, f"{run.name}: {units.size(read_bytes)} per transaction"
+        yield WarningKind.NOT_WARM, f"{run.name}: {units.size(read_bytes)} per transaction"
 
 
-def _of_settings(run: Evidence) -> Iterator[tuple[Kind, str]]:
+def _of_settings(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
     """Whether the system took them, and is as far away as was asked."""
     deployment = run.deployment
     if deployment is None:
         return
     if kept_bytes := deployment.page_cache_kept_bytes:
-        yield Kind.PAGE_CACHE_KEPT, f"{run.name}: {units.size(kept_bytes)}"
+        yield WarningKind.PAGE_CACHE_KEPT, f"{run.name}: {units.size(kept_bytes)}"
     delay = deployment.delay
     if delay and abs(delay.measured_rtt_s / delay.rtt_s - 1) > kinds.RTT_LIMIT:
         yield (
-            Kind.ROUND_TRIP_DIFFERS,
+            WarningKind.ROUND_TRIP_DIFFERS,
             f"{run.system_label}: {units.short_duration(delay.measured_rtt_s)} measured, "
             f"{units.short_duration(delay.rtt_s)} asked",
         )
     if unknown := deployment.settings_unknown:
-        yield Kind.SETTINGS_UNKNOWN, f"{run.system_label}: {unknown}"
+        yield WarningKind.SETTINGS_UNKNOWN, f"{run.system_label}: {unknown}"
     for name, asked in deployment.settings_asked.items():
         if name in deployment.settings_confirmed:
             continue
         found = deployment.settings.get(name)
         if found is None:
-            yield Kind.SETTINGS_DIFFER, f"{run.system_label}: {name} = {asked} cannot be read back"
+            yield (
+                WarningKind.SETTINGS_DIFFER,
+                f"{run.system_label}: {name} = {asked} cannot be read back",
+            )
         elif not mean_the_same(str(asked), str(found)):
-            yield Kind.SETTINGS_DIFFER, f"{run.system_label}: {name} = {asked} became {found}"
+            yield (
+                WarningKind.SETTINGS_DIFFER,
+                f"{run.system_label}: {name} = {asked} became {found}",
+            )
 
 
-def _of_storage_limits(run: Evidence) -> Iterator[tuple[Kind, str]]:
+def _of_storage_limits(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
     """Whether the model of the storage was kept, and its limits held for the device."""
     storage = run.deployment.storage if run.deployment else None
     if storage is None:
         return
     for words in missed(storage):
-        yield Kind.MODEL_NOT_KEPT, words
+        yield WarningKind.MODEL_NOT_KEPT, words
     if not storage.limits:
         return
     did = run.driven.device_cost if run.driven else None
@@ -220,25 +226,25 @@ def _of_storage_limits(run: Evidence) -> Iterator[tuple[Kind, str]]:
             shown = units.size if name.endswith("_bps") else units.digits
             exceeded.append(f"{name} {shown(limit)}/s, of the device {shown(done / elapsed_s)}/s")
     if exceeded:
-        yield Kind.STORAGE_LIMIT_EXCEEDED, f"{run.named_run}: {'; '.join(exceeded)}"
+        yield WarningKind.STORAGE_LIMIT_EXCEEDED, f"{run.named_run}: {'; '.join(exceeded)}"
     elif storage.is_write_back_free:
-        yield Kind.WRITE_BACK_NOT_LIMITED, storage.name
+        yield WarningKind.WRITE_BACK_NOT_LIMITED, storage.name
 
 
-def _of_service(run: Evidence, observation: Observation) -> Iterator[tuple[Kind, str]]:
+def _of_service(run: Evidence, observation: Observation) -> Iterator[tuple[WarningKind, str]]:
     """Whether all clients were served all the time; also where no transaction ended at all."""
     elapsed_ns = observation.elapsed_ns
     for kind, words in (
-        (Kind.STALLED, _stood_still(observation.stalls, elapsed_ns)),
-        (Kind.CLIENT_SUSPENDED, _stood_still(observation.suspensions, elapsed_ns)),
-        (Kind.STARVED_CLIENTS, service.starved(observation)),
-        (Kind.UNACCOUNTED_TIME, service.missing_by_law(observation)),
+        (WarningKind.STALLED, _stood_still(observation.stalls, elapsed_ns)),
+        (WarningKind.CLIENT_SUSPENDED, _stood_still(observation.suspensions, elapsed_ns)),
+        (WarningKind.STARVED_CLIENTS, service.starved(observation)),
+        (WarningKind.UNACCOUNTED_TIME, service.missing_by_law(observation)),
     ):
         if words:
             yield kind, f"{run.name}: {words}"
 
 
-def _of_driving(run: Evidence, observation: Observation) -> Iterator[tuple[Kind, str]]:
+def _of_driving(run: Evidence, observation: Observation) -> Iterator[tuple[WarningKind, str]]:
     """What happened to the transactions of the clients."""
     outcomes, elapsed_ns = observation.outcomes, observation.elapsed_ns
     if not outcomes.scheduled:
@@ -248,35 +254,41 @@ def _of_driving(run: Evidence, observation: Observation) -> Iterator[tuple[Kind,
         share = units.percent(lost / scheduled)
         counts = {"failed": outcomes.failed, "unknown": outcomes.unknown}
         counted = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-        yield Kind.ERRORS, f"{name}: {counted} of {scheduled} ({share})"
+        yield WarningKind.ERRORS, f"{name}: {counted} of {scheduled} ({share})"
     if outages := observation.outages:
         lasted_ns = sum(one.lasted_ns for one in outages)
-        yield Kind.OUTAGE, f"{name}: {units.counted(len(outages), 'time')}, {lasted_ns / 1e9:.1f} s"
+        yield (
+            WarningKind.OUTAGE,
+            f"{name}: {units.counted(len(outages), 'time')}, {lasted_ns / 1e9:.1f} s",
+        )
     drained_ns = observation.drained_ns
     if drained_ns > kinds.DRAIN_LIMIT * elapsed_ns:
         yield (
-            Kind.LONG_DRAIN,
+            WarningKind.LONG_DRAIN,
             f"{name}: {drained_ns / 1e9:.1f} s of the {elapsed_ns / 1e9:.1f} s were waiting for "
             "the last transactions",
         )
     late, skipped = outcomes.late, outcomes.skipped
     if (late + skipped) / scheduled > kinds.LATE_LIMIT:
         share = units.percent((late + skipped) / scheduled)
-        yield Kind.LATE_ARRIVALS, f"{name}: {late} late, {skipped} skipped of {scheduled} ({share})"
+        yield (
+            WarningKind.LATE_ARRIVALS,
+            f"{name}: {late} late, {skipped} skipped of {scheduled} ({share})",
+        )
     rate = offered_rate.of_run(run.driving, observation)
     if rate is not None and not rate.is_kept:
         words = f"{name}: {units.digits(rate.reached_per_s)}/s of {rate.offered_per_s:.15g}/s"
         if run.driving.latency_limit_s and skipped:
-            yield Kind.SKIPPED_BY_LATENCY_LIMIT, f"{words}, {skipped} skipped"
+            yield WarningKind.SKIPPED_BY_LATENCY_LIMIT, f"{words}, {skipped} skipped"
         else:
-            yield Kind.OFFERED_RATE_NOT_REACHED, words
+            yield WarningKind.OFFERED_RATE_NOT_REACHED, words
     if observation.ended_by == "stop":
         measured_ns = elapsed_ns - drained_ns
         # The time that passes take is their result, not the length of a sample.
         is_of_passes = set(run.driving.stop) == {"passes"}
         shortest_s = kinds.SHORTEST_PASSES_S if is_of_passes else kinds.SHORTEST_S
         if measured_ns < shortest_s * 1e9:
-            kind = Kind.SHORT_PASSES if is_of_passes else Kind.SHORT_MEASUREMENT
+            kind = WarningKind.SHORT_PASSES if is_of_passes else WarningKind.SHORT_MEASUREMENT
             yield kind, units.short_duration(measured_ns / 1e9)
         if run.driving.duration_s and not cache.is_to_be_cold(run):
             yield from seconds.of_seconds(run, observation)

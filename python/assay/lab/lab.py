@@ -28,7 +28,7 @@ from assay.lab.repeating import Repeating
 from assay.lab.resuming import Begun, Request, begin, continued_runs
 from assay.lab.small_storages import refuse_smaller_than_before
 from assay.lab.steps import take_all
-from assay.lab.steps.context import Context, Known
+from assay.lab.steps.context import Context, EarlierFindings
 from assay.lab.steps.optional_levels import plan_here
 from assay.load.loading import DEFAULT, Loading
 from assay.load.row_sources.protocol import ExperimentRows, ReadsFiles, opened
@@ -143,7 +143,7 @@ def run(
                 store,
                 pool,
                 progress,
-                Known(begun.questions),
+                EarlierFindings(begun.questions),
                 probe_s=first_use.probe_s,
                 log=log,
             )

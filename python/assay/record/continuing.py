@@ -19,14 +19,14 @@ from assay.plan import Plan, PlannedRun
 from assay.record import planned, reading
 from assay.record.document import json_text, storable
 from assay.record.file import insert
-from assay.record.process import ProcessIdentity, is_alive
+from assay.record.process import RecordedProcess, is_alive
 from assay.record.run_ends import ENDED, RunEnd
 from assay.record.runs_again import RunOnRecord, Runs, lay_out, runs_of
 
 NO_VERSIONS: Mapping[str, str] = {}
 
 
-class Kept(NamedTuple):
+class KeptRun(NamedTuple):
     """A run that had ended in a process before."""
 
     end: RunEnd
@@ -42,7 +42,7 @@ class Continued:
     experiment_id: int
     position: int
     """Of this continuation: 1 for the first."""
-    kept: Mapping[int, Kept]
+    kept: Mapping[int, KeptRun]
     """Position in the plan → the run there, which has ended."""
     superseded: int
     """Runs that had ended and are no longer part of the results."""
@@ -57,7 +57,7 @@ class Continued:
 class _Process(NamedTuple):
     """The last process that worked on the experiment, with what it found."""
 
-    identity: ProcessIdentity
+    identity: RecordedProcess
     facts: dict[str, Any]
 
 
@@ -136,7 +136,7 @@ def go_on(
     chosen: Iterable[PlannedRun],
     command: Mapping[str, Any],
     facts: Mapping[str, Any],
-    process: ProcessIdentity,
+    process: RecordedProcess,
     now_ns: int,
     versions: Mapping[str, str] = NO_VERSIONS,
 ) -> Continued | None:
@@ -221,7 +221,7 @@ def _next_position(connection: sqlite3.Connection, experiment_id: int) -> int:
     return int(continuations) + 1
 
 
-def _kept(connection: sqlite3.Connection, old: RunOnRecord) -> Kept:
+def _kept(connection: sqlite3.Connection, old: RunOnRecord) -> KeptRun:
     (reason,) = connection.execute(
         "SELECT verdict_reason FROM runs WHERE id = ?", (old.id,)
     ).fetchone()
@@ -229,7 +229,7 @@ def _kept(connection: sqlite3.Connection, old: RunOnRecord) -> Kept:
         "SELECT document FROM compared_answers WHERE run_id = ?", (old.id,)
     ).fetchone()
     answers = tuple(ComparedAnswer(*one) for one in json.loads(row[0])) if row else ()
-    return Kept(old.end, answers, str(reason))
+    return KeptRun(old.end, answers, str(reason))
 
 
 def _last_process(connection: sqlite3.Connection, experiment_id: int) -> _Process:
@@ -246,7 +246,7 @@ def _last_process(connection: sqlite3.Connection, experiment_id: int) -> _Proces
     )
     machine, build, content = map(json.loads, row[3:])
     return _Process(
-        ProcessIdentity(*row[:3]), {"machine": machine, "build": build, "content": content}
+        RecordedProcess(*row[:3]), {"machine": machine, "build": build, "content": content}
     )
 
 

@@ -20,7 +20,7 @@ _LATEST = 5
 """So many earlier runs count for the size of data."""
 
 
-class Unfinished(NamedTuple):
+class UnfinishedExperiment(NamedTuple):
     """The experiment that `assay run` would continue."""
 
     experiment_id: int
@@ -127,13 +127,13 @@ def data_bytes(
 
 def unfinished(
     connection: sqlite3.Connection, command: Mapping[str, Any], plan: Plan
-) -> Unfinished | None:
+) -> UnfinishedExperiment | None:
     """None where `assay run` would begin anew. Runs are found by their cells: whether a script, the
     data or a version has changed is seen when they are executed."""
     found = continuing.find(connection, plan, (), command)
     if found is None or not (found.is_under_way or found.is_of_use):
         return None
-    return Unfinished(
+    return UnfinishedExperiment(
         found.experiment_id,
         {place: old.state for place, old in found.kept.items()},
         found.before.identity.pid if found.is_under_way else None,

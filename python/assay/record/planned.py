@@ -11,7 +11,7 @@ from assay.plan import Plan, PlannedRun
 from assay.record import reading
 from assay.record.document import json_text, storable
 from assay.record.file import insert
-from assay.record.process import ProcessIdentity
+from assay.record.process import RecordedProcess
 from assay.text.secrets import without_secrets
 
 
@@ -22,7 +22,7 @@ def keep(
     machine: Mapping[str, Any],
     workload: Mapping[str, Any],
     build: Mapping[str, Any],
-    process: ProcessIdentity,
+    process: RecordedProcess,
     now_ns: int,
     command: Mapping[str, Any] | None,
     content: Mapping[str, Any],

@@ -11,7 +11,7 @@ _START_FIELD = 22 - 4
 """The start time is field 22 of ``/proc/<pid>/stat``, counted here from field 4 (see proc(5))."""
 
 
-class ProcessIdentity(NamedTuple):
+class RecordedProcess(NamedTuple):
     """Identifies a process: pids alone are reused, and start again at every boot."""
 
     pid: int
@@ -21,12 +21,12 @@ class ProcessIdentity(NamedTuple):
     """The kernel's random id of this boot; it does not identify the machine."""
 
 
-def this_process() -> ProcessIdentity:
+def this_process() -> RecordedProcess:
     pid = os.getpid()
-    return ProcessIdentity(pid, _started_ticks(pid) or 0, _boot_id())
+    return RecordedProcess(pid, _started_ticks(pid) or 0, _boot_id())
 
 
-def is_alive(process: ProcessIdentity) -> bool:
+def is_alive(process: RecordedProcess) -> bool:
     """Also False if the record was written before a reboot, or on another machine."""
     return process.boot_id == _boot_id() and process.started_ticks == _started_ticks(process.pid)
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from assay.plan import Plan, PlannedRun
 from assay.plan.forecast import CellTimes
 from assay.record import column_types, estimates, faults, reading
-from assay.record.estimates import Unfinished
+from assay.record.estimates import UnfinishedExperiment
 from assay.record.file import RecordIsLocked, reading_errors
 from assay.record.read_only import open_for_reading
 from assay.record.records import ExperimentRecord, RunRecord, RunSummary
@@ -20,7 +20,7 @@ from assay.record.writer import Change
 T = TypeVar("T")
 
 
-class Questions(ABC):
+class RecordQuestions(ABC):
     """What can be asked of a record."""
 
     @property
@@ -70,7 +70,7 @@ class Questions(ABC):
             lambda connection: estimates.data_bytes(connection, workload, run, input_fingerprint)
         )
 
-    def unfinished(self, command: Mapping[str, Any], plan: Plan) -> Unfinished | None:
+    def unfinished(self, command: Mapping[str, Any], plan: Plan) -> UnfinishedExperiment | None:
         """The command's last experiment, if it would be continued."""
         return self._read(lambda connection: estimates.unfinished(connection, command, plan))
 

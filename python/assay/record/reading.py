@@ -31,7 +31,7 @@ from assay.record import (
     typed,
 )
 from assay.record.file import DEFAULT_FILE_NAME
-from assay.record.process import ProcessIdentity, is_alive
+from assay.record.process import RecordedProcess, is_alive
 from assay.record.records import (
     END_STATES,
     PROCESS_ENDED,
@@ -389,8 +389,8 @@ def _summary(row: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
-def _process(row: dict[str, Any]) -> ProcessIdentity:
-    return ProcessIdentity(row["process_id"], row["process_started"], row["boot_id"])
+def _process(row: dict[str, Any]) -> RecordedProcess:
+    return RecordedProcess(row["process_id"], row["process_started"], row["boot_id"])
 
 
 def _rows(connection: sqlite3.Connection, question: str, *values: int) -> Iterator[dict[str, Any]]:

@@ -19,7 +19,7 @@ from assay.load.dataset_facts import DatasetFacts
 from assay.load.existing_data import ExistingData
 from assay.probe import Probe
 from assay.provision.deployment_facts import DeploymentFacts
-from assay.record.process import ProcessIdentity
+from assay.record.process import RecordedProcess
 from assay.record.run_ends import RunEnd
 from assay.record.run_samples import OpenFile
 from assay.text.reasons import sentence
@@ -311,7 +311,7 @@ class ContinuationRecord:
     """Of machine, build and content: ``machine.kernel`` → before, now."""
     is_asked_otherwise: bool
     """The experiment file had changed."""
-    process: ProcessIdentity
+    process: RecordedProcess
     ended_unix_ns: int | None
     """When the process before had executed what was asked (a part of the runs: ``--only``) and
     ended; None: it was interrupted."""

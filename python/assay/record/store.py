@@ -55,7 +55,7 @@ from assay.record.continuing import NO_VERSIONS, Continued
 from assay.record.document import json_text
 from assay.record.file import insert
 from assay.record.process import this_process
-from assay.record.questions import Questions, Reader
+from assay.record.questions import Reader, RecordQuestions
 from assay.record.records import CalibrationRecord
 from assay.record.repetitions import Repetition, Taken
 from assay.record.run_states import EndState
@@ -65,7 +65,7 @@ from assay.record.writer import Change, OnMessage, Writer
 T = TypeVar("T")
 
 
-class Store(Questions):
+class Store(RecordQuestions):
     """The record file of a laboratory, open. One `Store` follows one experiment at a time."""
 
     def __init__(

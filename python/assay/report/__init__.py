@@ -17,7 +17,7 @@ from assay.report.cells.published import Published
 from assay.report.cells.series import Series
 from assay.report.papers import claims, published_columns
 from assay.text.files import toml_file
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
 from assay.workload.answers import CLAIMS, PUBLISHED_FILE, published_names
 from assay.workload.reader import report_sections, series_sections
@@ -57,7 +57,7 @@ def check_declarations(workload: Workload) -> None:
 
 
 def _refuse_unknown_factors(
-    section: Section, factors: Mapping[str, str], parameters: Collection[str]
+    section: TomlTable, factors: Mapping[str, str], parameters: Collection[str]
 ) -> None:
     """What labels blocks, rows and columns is a factor of the test's cells. ``factors``: of each
     key, the word that it has; empty: none."""
@@ -77,14 +77,16 @@ def _refuse_unknown_factors(
                 )
 
 
-def _refuse_other_columns(section: Section, found: Published, measured: Series) -> None:
+def _refuse_other_columns(section: TomlTable, found: Published, measured: Series) -> None:
     """The published table of a series must have the columns of our table."""
     titles = [column.title for column in measured.columns]
     if len(found.columns) != len(titles):
         raise section.error(f"a column for each of {', '.join(titles)}", "columns")
 
 
-def _refuse_unknown_units(section: Section, found: Published, workload: Mapping[str, Any]) -> None:
+def _refuse_unknown_units(
+    section: TomlTable, found: Published, workload: Mapping[str, Any]
+) -> None:
     """A printed time or size must be in a unit into which the measured one is converted."""
     if found.column_factor == "clients":
         return  # printed and measured as scalability

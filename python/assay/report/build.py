@@ -11,7 +11,7 @@ from assay.comparison import conclusions, effects
 from assay.comparison.effects import SettingEffects
 from assay.comparison.knees import Knee
 from assay.judge import RunWarning
-from assay.judge.kinds import Kind, WarningText
+from assay.judge.kinds import WarningKind, WarningText
 from assay.record import ExperimentRecord
 from assay.report import empty_parts, footnotes, run_details
 from assay.report.cells import (
@@ -247,15 +247,17 @@ def _title(cell: CellRuns) -> str:
 def _cell_warnings(found: Sequence[CellRuns]) -> Iterator[RunWarning]:
     """Those that need all repetitions, as they are on record; of several cells each with the name
     of its cell, but what is the same of many cells is said once."""
-    once = [cell for cell in found if _has(cell, Kind.ONE_REPETITION)]
+    once = [cell for cell in found if _has(cell, WarningKind.ONE_REPETITION)]
     if once:
-        yield RunWarning(Kind.ONE_REPETITION.id, f"{len(once)} cells" if len(once) > 1 else "")
+        yield RunWarning(
+            WarningKind.ONE_REPETITION.id, f"{len(once)} cells" if len(once) > 1 else ""
+        )
     tests = {cell.runs[0].full_test_name for cell in found}
     for cell in found:
         test = f"{cell.runs[0].full_test_name}: " if len(tests) > 1 else ""
         named = f"{test}{cell.name}: " if len(found) > 1 else ""
         for one in cell.judged.warnings:
-            if one.name != Kind.ONE_REPETITION.id:
+            if one.name != WarningKind.ONE_REPETITION.id:
                 yield RunWarning(one.name, f"{named}{one.detail}")
 
 
@@ -265,7 +267,7 @@ def _limits(experiment: ExperimentRecord) -> dict[str, None]:
     return dict.fromkeys(limit for driving in drivings for limit in driving.stop)
 
 
-def _has(cell: CellRuns, kind: Kind) -> bool:
+def _has(cell: CellRuns, kind: WarningKind) -> bool:
     return any(one.name == kind.id for one in cell.judged.warnings)
 
 
@@ -280,7 +282,7 @@ def _warning_notes(
     details: dict[str, list[str]] = {}
     for name, detail in warnings:
         details.setdefault(name, []).append(detail)
-    kinds = {kind.id: kind.value for kind in Kind}
+    kinds = {kind.id: kind.value for kind in WarningKind}
     ordered = [name for name in kinds if name in details]
     ordered += [name for name in details if name not in kinds]
     return tuple(

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from assay.report.values import Section, Table
+from assay.report.values import ReportTable, Section
 
 
 def without(sections: Iterable[Section]) -> Iterator[Section]:
@@ -22,12 +22,12 @@ def without(sections: Iterable[Section]) -> Iterator[Section]:
             yield replace(section, tables=tables)
 
 
-def _has_value(table: Table) -> bool:
+def _has_value(table: ReportTable) -> bool:
     values = [cell for row in table.rows for cell in row.cells[table.label_columns :]]
     return not values or any(cell.note or (cell.shown and not cell.is_absent) for cell in values)
 
 
-def _without_columns(table: Table) -> Table:
+def _without_columns(table: ReportTable) -> ReportTable:
     """One column stays."""
     every = range(len(table.columns))
     kept = [

@@ -7,17 +7,17 @@ from dataclasses import replace
 
 from assay.judge import verdict
 from assay.judge.verdict import Verdict
-from assay.report.values import Cell, Table
+from assay.report.values import ReportCell, ReportTable
 
 ALL_VALID = "every number is valid"
 
 
-def numbered(table: Table) -> Table:
+def numbered(table: ReportTable) -> ReportTable:
     """``26091 [1]`` in a cell, and ``[1] indicative: one repetition`` below the table."""
     table = _said_once(table)
     numbers: dict[str, int] = {}
 
-    def shown(cell: Cell) -> Cell:
+    def shown(cell: ReportCell) -> ReportCell:
         if not cell.note:
             return cell
         number = numbers.setdefault(cell.note, len(numbers) + 1)
@@ -35,7 +35,7 @@ def numbered(table: Table) -> Table:
     return replace(table, rows=rows, notes=(*table.notes, *notes))
 
 
-def _said_once(table: Table) -> Table:
+def _said_once(table: ReportTable) -> ReportTable:
     """What all judged numbers have in common is taken out of their notes."""
     measured = [cell for row in table.rows if not row.is_published for cell in row.cells]
     judged = [cell for cell in measured if cell.number and cell.number.verdict]
@@ -49,11 +49,11 @@ def _said_once(table: Table) -> Table:
     return replace(table, rows=rows, of_all=f"all numbers: {of_all.sentence}")
 
 
-def _has_it_noted(cell: Cell) -> bool:
+def _has_it_noted(cell: ReportCell) -> bool:
     return cell.number is not None and cell.number.judged.sentence in cell.note
 
 
-def _without(cell: Cell, of_all: Verdict) -> Cell:
+def _without(cell: ReportCell, of_all: Verdict) -> ReportCell:
     if not cell.note or not _has_it_noted(cell) or cell.number is None:
         return cell
     rest = cell.number.judged.without(of_all)
@@ -63,5 +63,5 @@ def _without(cell: Cell, of_all: Verdict) -> Cell:
     return replace(cell, note="; ".join(filter(None, parts)))
 
 
-def _is_judged(table: Table) -> bool:
+def _is_judged(table: ReportTable) -> bool:
     return any(cell.number and cell.number.verdict for row in table.rows for cell in row.cells)

@@ -83,7 +83,7 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Cell:
+class ReportCell:
     shown: str
     number: Number | None = None
     is_absent: bool = False
@@ -97,7 +97,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Column:
+class ReportColumn:
     title: str
     is_number: bool = False
     """Numbers are aligned to the right."""
@@ -116,7 +116,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Row:
-    cells: tuple[Cell, ...]
+    cells: tuple[ReportCell, ...]
     block: Mapping[str, Scalar] = field(default_factory=dict)
     """Factors that this row shares with its neighbours, printed once above them; a text that is
     no level of a factor has the name ""."""
@@ -137,11 +137,11 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     name: str
     """For programs; unique in the report."""
     title: str
-    columns: tuple[Column, ...]
+    columns: tuple[ReportColumn, ...]
     """Their titles are unique."""
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
@@ -160,17 +160,17 @@ class Section:
     title: str
     lines: tuple[str, ...] = ()
     """The first sums the section up; a short form has that one alone."""
-    tables: tuple[Table, ...] = ()
+    tables: tuple[ReportTable, ...] = ()
     figures: tuple[Figure, ...] = ()
     """For forms with charts."""
     part_of: str = ""
     """The title of the section of results that it explains; empty: it stands for itself."""
 
     @property
-    def answers(self) -> tuple[Table, ...]:
+    def answers(self) -> tuple[ReportTable, ...]:
         return tuple(table for table in self.tables if table.is_answer)
 
-    def shown_tables(self, with_detail: bool) -> tuple[Table, ...]:
+    def shown_tables(self, with_detail: bool) -> tuple[ReportTable, ...]:
         return tuple(table for table in self.tables if with_detail or not table.is_detail)
 
     def is_shown(self, with_detail: bool) -> bool:
@@ -229,41 +229,41 @@ class Report:
         return [*effect_sentences.lines(self.effects), *sentences.lines(self.questions)]
 
 
-def text(shown: object) -> Cell:
-    return Cell(str(shown))
+def text(shown: object) -> ReportCell:
+    return ReportCell(str(shown))
 
 
-def absent(why: str, note: str = "") -> Cell:
-    return Cell(why, is_absent=True, note=note)
+def absent(why: str, note: str = "") -> ReportCell:
+    return ReportCell(why, is_absent=True, note=note)
 
 
-def judged(shown: str, number: Number) -> Cell:
+def judged(shown: str, number: Number) -> ReportCell:
     """A number, with a note if its verdict is not valid."""
     verdict = number.judged
     is_limited = verdict.word not in ("", "valid")
-    return Cell(shown, number, note=verdict.sentence if is_limited else "")
+    return ReportCell(shown, number, note=verdict.sentence if is_limited else "")
 
 
-def run_number(number: int) -> Cell:
+def run_number(number: int) -> ReportCell:
     """The number of a run, which leads to it."""
-    return Cell(str(number), Number(number, "count"), runs=(number,))
+    return ReportCell(str(number), Number(number, "count"), runs=(number,))
 
 
-def count(number: int | None) -> Cell:
-    return absent("none") if number is None else Cell(str(number), Number(number, "count"))
+def count(number: int | None) -> ReportCell:
+    return absent("none") if number is None else ReportCell(str(number), Number(number, "count"))
 
 
-def size(value_bytes: float | None) -> Cell:
+def size(value_bytes: float | None) -> ReportCell:
     return (
         absent("-")
         if value_bytes is None
-        else Cell(units.size(value_bytes), Number(value_bytes, "bytes"))
+        else ReportCell(units.size(value_bytes), Number(value_bytes, "bytes"))
     )
 
 
-def seconds(value_ns: int) -> Cell:
-    return Cell(f"{value_ns / 1e9:.2f}", Number(value_ns, "ns"))
+def seconds(value_ns: int) -> ReportCell:
+    return ReportCell(f"{value_ns / 1e9:.2f}", Number(value_ns, "ns"))
 
 
-def rate(per_s: float) -> Cell:
-    return Cell(units.digits(per_s), Number(per_s, "per_s"))
+def rate(per_s: float) -> ReportCell:
+    return ReportCell(units.digits(per_s), Number(per_s, "per_s"))

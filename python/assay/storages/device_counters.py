@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.contracts.deployment import RAW, Deployment, StorageFacts
-from assay.storages.mounts import Mount, mount_of
+from assay.storages.mounts import MountLine, mount_of
 from assay.text.files import paths
 
 _BLOCK_DEVICES = Path("/sys/dev/block")
@@ -126,7 +126,7 @@ def device_at(device: Path) -> Devices | None:
     return Devices((node,)) if node is not None and _counts(node) else None
 
 
-def _nodes(mount: Mount) -> tuple[Path, ...]:
+def _nodes(mount: MountLine) -> tuple[Path, ...]:
     number = mount.device_number
     if number.startswith("0:"):  # a file system with several devices has a number of its own
         try:
@@ -180,7 +180,7 @@ def _counts(node: Path) -> bool:
     return _queue(_disk(node), "iostats") != "0"
 
 
-def _option(mount: Mount, name: str) -> Path | None:
+def _option(mount: MountLine, name: str) -> Path | None:
     for option in mount.options.split(","):
         key, _, value = option.partition("=")
         if key == name and value:

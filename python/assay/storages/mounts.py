@@ -18,7 +18,7 @@ FSTAB = Path("/etc/fstab")
 
 
 @dataclass(frozen=True)
-class Mount:
+class MountLine:
     """One line of ``/proc/self/mountinfo`` (proc(5))."""
 
     point: Path
@@ -48,16 +48,16 @@ def facts_of(choice: StorageChoice, directory: Path) -> StorageFacts:
     )
 
 
-def mount_of(path: Path, table: str | None = None) -> Mount:
+def mount_of(path: Path, table: str | None = None) -> MountLine:
     """The mount of `path` (resolved). Of several mounts on the same point the last one hides the
     others."""
     text = MOUNT_TABLE.read_text() if table is None else table
-    best: Mount | None = None
+    best: MountLine | None = None
     for mount in every_mount(text):
         is_around = path == mount.point or mount.point in path.parents
         if is_around and (best is None or len(mount.point.parts) >= len(best.point.parts)):
             best = mount
-    return best or Mount(Path("/"), "unknown", "unknown", "", "0:0")
+    return best or MountLine(Path("/"), "unknown", "unknown", "", "0:0")
 
 
 def unmounted_point(
@@ -82,18 +82,18 @@ def unmounted_point(
     return innermost if innermost is not None and innermost not in now else None
 
 
-def every_mount(table: str) -> Iterator[Mount]:
+def every_mount(table: str) -> Iterator[MountLine]:
     """The mounts of the table, in its order."""
     yield from map(_parse, table.splitlines())
 
 
-def _parse(line: str) -> Mount:
+def _parse(line: str) -> MountLine:
     left, _, right = line.partition(" - ")
     number, point, options = (left.split(" ")[index] for index in (2, 4, 5))
     file_system, source, super_options = (*right.split(" "), "")[:3]
     # Options of the mount and of the file system overlap (ro, rw); each is listed once.
     together = dict.fromkeys((options + "," + super_options).strip(",").split(","))
-    return Mount(Path(_plain(point)), file_system, _plain(source), ",".join(together), number)
+    return MountLine(Path(_plain(point)), file_system, _plain(source), ",".join(together), number)
 
 
 def _plain(word: str) -> str:
@@ -103,7 +103,7 @@ def _plain(word: str) -> str:
     return word
 
 
-def _device_facts(mount: Mount) -> dict[str, Any]:
+def _device_facts(mount: MountLine) -> dict[str, Any]:
     """Properties of the block device; empty where there is none (tmpfs, network)."""
     number = mount.device_number
     if number.startswith("0:") and mount.source.startswith("/dev/"):

@@ -55,7 +55,7 @@ _NEW_CERTIFICATE = (
 
 
 @dataclass(frozen=True)
-class Server:
+class ExpectedServer:
     """The server that is expected at a URL, with its system's names for parameters and error
     codes."""
 
@@ -94,7 +94,7 @@ class Server:
 
 
 @contextmanager
-def first_session(url: str | None, address: Address, server: Server) -> Iterator[Session]:
+def first_session(url: str | None, address: Address, server: ExpectedServer) -> Iterator[Session]:
     """An open session with an answer timeout; without a URL (a private server) refusals are raised
     as by `session`."""
     asked = replace(address, answer_timeout_s=FIRST_ANSWER_S)
@@ -139,7 +139,7 @@ def _opened_soon(address: Address, stack: ExitStack) -> Session | None:
         return None
 
 
-def _says_how_long(address: Address, server: Server) -> bool:
+def _says_how_long(address: Address, server: ExpectedServer) -> bool:
     name, _, _ = server.more_time.partition("=")
     return name in address.origins
 
@@ -158,7 +158,7 @@ def _is_http_server(address: Address) -> bool:
 
 
 def _explained(
-    error: SystemRefused | SystemDied, url: str, address: Address, server: Server
+    error: SystemRefused | SystemDied, url: str, address: Address, server: ExpectedServer
 ) -> SystemRefused | SystemDied:
     place = address.unix or f"{address.host}:{address.port}"
     expected = f"{server_url.without_password(url)}: expected a {server.name} server"
@@ -179,7 +179,7 @@ def _explained(
     )
 
 
-def _fix_of_closed(address: Address, server: Server) -> str:
+def _fix_of_closed(address: Address, server: ExpectedServer) -> str:
     """The fix where the server closed the connection without an answer."""
     fix = f"does a {server.name} server listen there? correct host and port in the URL; "
     if server.begins_with_tls and address.tls == "off":
@@ -205,7 +205,7 @@ class _Refusal:
     needs_password: bool = False
 
 
-def _refusal(error: SystemRefused, address: Address, server: Server) -> _Refusal:
+def _refusal(error: SystemRefused, address: Address, server: ExpectedServer) -> _Refusal:
     said = server.fix_of(error, address)
     fixes = _fixes(address, server)
     fix = error.hint or said or fixes.get(error.code) or fixes.get(error.error_class)
@@ -222,14 +222,19 @@ def _refusal(error: SystemRefused, address: Address, server: Server) -> _Refusal
     return _Refusal(error.message, fix)
 
 
-def _demands_a_login(error: SystemRefused, server: Server) -> bool:
+def _demands_a_login(error: SystemRefused, server: ExpectedServer) -> bool:
     """Some servers say of a client without a login that it lacks a right."""
     lacks_a_right = error.error_class == _PERMISSION and error.code in server.password_needed
     return lacks_a_right or error.error_class == _AUTHENTICATION
 
 
 def _refused_user(
-    error: SystemRefused, address: Address, server: Server, fix: str | None, *, is_explained: bool
+    error: SystemRefused,
+    address: Address,
+    server: ExpectedServer,
+    fix: str | None,
+    *,
+    is_explained: bool,
 ) -> _Refusal:
     """``is_explained``: whether the server's message says what it misses."""
     cause = error.message
@@ -247,7 +252,7 @@ def _refused_user(
     )
 
 
-def _tls_option(address: Address, server: Server) -> str:
+def _tls_option(address: Address, server: ExpectedServer) -> str:
     return f"{server.tls_parameter} ({address.origins.get(server.tls_parameter) or 'default'})"
 
 
@@ -260,7 +265,7 @@ def _alternative_name(host: str | None) -> str:
         return f"DNS:{host}"
 
 
-def _fixes(address: Address, server: Server) -> dict[str, str]:
+def _fixes(address: Address, server: ExpectedServer) -> dict[str, str]:
     """Error code or class → the fix."""
     place = server.socket if address.unix else "host and port"
     less_tls = f"ask for less with {_tls_option(address, server)}"

@@ -26,7 +26,7 @@ from pathlib import Path
 
 from assay.contracts.systems.abilities import Profile
 from assay.text.files import toml_file
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 
 FILE = "profiles.toml"
 
@@ -43,7 +43,7 @@ def profiles_of(folder: Path) -> Mapping[str, Profile]:
     return found
 
 
-def _profile(name: str, section: Section) -> Profile:
+def _profile(name: str, section: TomlTable) -> Profile:
     profile = Profile(
         name,
         section.text("title"),
@@ -57,5 +57,5 @@ def _profile(name: str, section: Section) -> Profile:
     return profile
 
 
-def _texts(section: Section) -> dict[str, str]:
+def _texts(section: TomlTable) -> dict[str, str]:
     return {name: section.text(name) for name in section.names()}

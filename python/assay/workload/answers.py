@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.text.files import toml_file
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
 from assay.text.quantities import COUNT
 from assay.workload.parameters import Parameter, Scalar
@@ -62,7 +62,7 @@ def read_expected(
 
 
 def _holds_for(
-    section: Section, scripts: Iterable[str], parameters: Mapping[str, Parameter]
+    section: TomlTable, scripts: Iterable[str], parameters: Mapping[str, Parameter]
 ) -> Mapping[str, Mapping[str, Scalar]]:
     """Script → the values of parameters for which its counts hold."""
     found: dict[str, Mapping[str, Scalar]] = {}
@@ -107,6 +107,6 @@ def read_claims(folder: Path) -> tuple[Mapping[str, Any], ...]:
     return tuple(claim.plain() for claim in top.sections(CLAIMS)) if CLAIMS in top else ()
 
 
-def published_names(top: Section) -> list[str]:
+def published_names(top: TomlTable) -> list[str]:
     """The tests and series that the published file has a table for."""
     return [name for name in top.names() if name != CLAIMS]

@@ -10,7 +10,7 @@ import re
 
 from assay.contracts.dialects.protocol import ELEMENTS, Column
 from assay.errors import ExperimentError
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 
 TYPES = (
     "smallint",
@@ -49,7 +49,7 @@ LONGEST_NAME_BYTES = 63
 """Of a table or a column: longer names are truncated by one system and refused by another."""
 
 
-def read(section: Section, name: str) -> Column:
+def read(section: TomlTable, name: str) -> Column:
     """The column; raises `ExperimentError` at its line."""
     words = section.text(name)
     refuse_long(section, name, name)
@@ -67,7 +67,7 @@ def read(section: Section, name: str) -> Column:
     )
 
 
-def refuse_long(section: Section, name: str, key: str) -> None:
+def refuse_long(section: TomlTable, name: str, key: str) -> None:
     """Raises `ExperimentError` at ``key`` for a name that is empty or too long."""
     if not name or len(name.encode()) > LONGEST_NAME_BYTES:
         raise section.error(
@@ -77,7 +77,7 @@ def refuse_long(section: Section, name: str, key: str) -> None:
         )
 
 
-def _flags(section: Section, name: str, words: str, kind: re.Match[str]) -> dict[str, str]:
+def _flags(section: TomlTable, name: str, words: str, kind: re.Match[str]) -> dict[str, str]:
     """The flags after the type: flag → its literal, or its text."""
     flags: dict[str, str] = {}
     at = kind.end()
@@ -90,7 +90,7 @@ def _flags(section: Section, name: str, words: str, kind: re.Match[str]) -> dict
     return flags
 
 
-def _type(section: Section, name: str, kind: re.Match[str]) -> str:
+def _type(section: TomlTable, name: str, kind: re.Match[str]) -> str:
     """The type in canonical form, with its numbers checked."""
     if kind["exact"]:
         digits, scale = int(kind["digits"]), int(kind["scale"])
@@ -116,7 +116,7 @@ def _type(section: Section, name: str, kind: re.Match[str]) -> str:
     return kind["array"] or kind["family"]
 
 
-def _default(section: Section, name: str, type_: str, word: str) -> str:
+def _default(section: TomlTable, name: str, type_: str, word: str) -> str:
     """The literal without its quotes; raises `ExperimentError` where its type is not the
     column's."""
     family = type_.partition("(")[0]
@@ -136,7 +136,7 @@ def _default(section: Section, name: str, type_: str, word: str) -> str:
     return word[1:-1].replace("''", "'") if word.startswith("'") else word
 
 
-def _not_understood(section: Section, name: str, words: str) -> ExperimentError:
+def _not_understood(section: TomlTable, name: str, words: str) -> ExperimentError:
     return section.error(
         f"column {name} = {words!r} is not a column type",
         name,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from assay.text import quantities
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.workload import declared_scripts, driving
 from assay.workload.steps import Drive, Group, Names, common
 
@@ -18,7 +18,7 @@ OF_GROUPS = (
 """Fields of `Driving` that each group sets; the others apply to the whole step."""
 
 
-def read_drive(section: Section, names: Names, kind: type[Kind]) -> Kind:
+def read_drive(section: TomlTable, names: Names, kind: type[Kind]) -> Kind:
     """The step, of class ``kind``."""
     scripts = declared_scripts.read(section, names.scripts, names.parameters)
     groups = tuple(_groups(section, names))
@@ -39,7 +39,7 @@ def read_drive(section: Section, names: Names, kind: type[Kind]) -> Kind:
     return step
 
 
-def _groups(section: Section, names: Names) -> list[Group]:
+def _groups(section: TomlTable, names: Names) -> list[Group]:
     groups: list[Group] = []
     for group_section in section.sections("groups"):
         group = _group(group_section, names)
@@ -49,7 +49,7 @@ def _groups(section: Section, names: Names) -> list[Group]:
     return groups
 
 
-def _group(section: Section, names: Names) -> Group:
+def _group(section: TomlTable, names: Names) -> Group:
     scripts = declared_scripts.read(section, names.scripts, names.parameters)
     if not scripts.names:
         raise section.error(
@@ -79,7 +79,7 @@ def _group(section: Section, names: Names) -> Group:
     return group
 
 
-def _clients(section: Section, names: Names) -> int | str:
+def _clients(section: TomlTable, names: Names) -> int | str:
     """A number, or the name of a parameter that holds it."""
     if not section.is_text("clients"):
         return section.whole("clients", quantities.CLIENTS)

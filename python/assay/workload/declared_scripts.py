@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from assay.errors import ExperimentError
 from assay.text import quantities
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.workload import driving, script_names
 from assay.workload.parameters import Parameter
 from assay.workload.values import Script
@@ -31,7 +31,7 @@ class Scripts:
 
 
 def read(
-    section: Section, known: Mapping[str, Script], parameters: Mapping[str, Parameter]
+    section: TomlTable, known: Mapping[str, Script], parameters: Mapping[str, Parameter]
 ) -> Scripts:
     """The scripts, none where the section names none; raises `ExperimentError` with the line."""
     mix = _mix(section, known, parameters)
@@ -54,7 +54,7 @@ def read(
 
 
 def _mix(
-    section: Section, known: Mapping[str, Script], parameters: Mapping[str, Parameter]
+    section: TomlTable, known: Mapping[str, Script], parameters: Mapping[str, Parameter]
 ) -> dict[str, int | str]:
     """``[tests.NAME.mix]``: script → its weight."""
     weights = section.section("mix")
@@ -73,7 +73,7 @@ def _mix(
 
 
 def _weight_of_word(
-    section: Section, script: str, word: str, parameters: Mapping[str, Parameter]
+    section: TomlTable, script: str, word: str, parameters: Mapping[str, Parameter]
 ) -> int | str:
     """What stands behind the ``@``: a number, or ``:parameter``."""
     if word.startswith(":"):
@@ -88,12 +88,12 @@ def _weight_of_word(
         ) from None
 
 
-def _parameter(section: Section, key: str, name: str, parameters: Mapping[str, Parameter]) -> str:
+def _parameter(section: TomlTable, key: str, name: str, parameters: Mapping[str, Parameter]) -> str:
     """The name of a parameter that can hold a weight."""
     if name not in parameters or parameters[name].type != "int":
         raise driving.no_number(section, key, name, parameters, ("int",))
     return name
 
 
-def _two_weights(section: Section, key: str, name: str) -> ExperimentError:
+def _two_weights(section: TomlTable, key: str, name: str) -> ExperimentError:
     return section.error(f"{name} has two weights", key, hint="leave one of them out")

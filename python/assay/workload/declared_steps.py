@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from assay import registry
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
 from assay.workload.parameters import Parameter
 from assay.workload.steps import Names, Step
@@ -36,7 +36,7 @@ from assay.workload.values import Script
 
 
 def read(
-    sections: list[Section], scripts: Mapping[str, Script], parameters: Mapping[str, Parameter]
+    sections: list[TomlTable], scripts: Mapping[str, Script], parameters: Mapping[str, Parameter]
 ) -> tuple[Step, ...]:
     """The steps in order; raises `ExperimentError` with the line."""
     steps: list[Step] = []
@@ -59,7 +59,7 @@ def read(
     return tuple(steps)
 
 
-def earlier(section: Section, key: str, do: str, names: Names) -> str:
+def earlier(section: TomlTable, key: str, do: str, names: Names) -> str:
     """The name of an earlier step of that kind."""
     known = [step.label for step in names.before if step.do == do]
     name = section.text(key)

@@ -10,7 +10,7 @@ from assay.contracts.driving import AS_IS, CACHES, STOPS, Driving
 from assay.contracts.experiment import PROTOCOLS
 from assay.errors import ArgumentError
 from assay.text import quantities
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
 from assay.workload import (
     declared_scripts,
@@ -29,7 +29,7 @@ DATA = ("loaded", "empty")
 
 
 @dataclass(frozen=True)
-class Known:
+class DeclaredNames:
     """The scripts, checks and parameters that a test may name."""
 
     scripts: Mapping[str, Script]
@@ -38,7 +38,7 @@ class Known:
 
 
 def read(
-    section: Section,
+    section: TomlTable,
     scripts: Mapping[str, Script],
     checks: Mapping[str, Script],
     parameters: Mapping[str, Parameter],
@@ -47,11 +47,11 @@ def read(
     names = section.names()
     if not names:
         raise section.error("no test is declared", hint="a workload has at least one [tests.NAME]")
-    known = Known(scripts, checks, parameters)
+    known = DeclaredNames(scripts, checks, parameters)
     return [_test(name, section.section(name), known) for name in names]
 
 
-def _test(name: str, section: Section, known: Known) -> Test:
+def _test(name: str, section: TomlTable, known: DeclaredNames) -> Test:
     scripts = declared_scripts.read(section, known.scripts, known.parameters)
     test = Test(
         name=name,
@@ -92,14 +92,16 @@ def _test(name: str, section: Section, known: Known) -> Test:
     return test
 
 
-def _refuse_quick(section: Section, test: Test) -> None:
+def _refuse_quick(section: TomlTable, test: Test) -> None:
     """Raises `ExperimentError` where the quick version of the test contradicts itself."""
     if test.quick.clients and (test.groups or len(test.drives) > 1):
         raise section.error("quick: expected no clients: its steps have their own", "quick")
     _refuse_contradictions(section.section("quick"), test.quickly())
 
 
-def _checks(section: Section, key: str, known: Known, default: tuple[str, ...]) -> tuple[str, ...]:
+def _checks(
+    section: TomlTable, key: str, known: DeclaredNames, default: tuple[str, ...]
+) -> tuple[str, ...]:
     """The names of the checks that the key gives."""
     if key not in section:
         return default
@@ -107,7 +109,7 @@ def _checks(section: Section, key: str, known: Known, default: tuple[str, ...]) 
     return script_names.named(section, key, given, known.checks, "check")
 
 
-def _steps(section: Section, known: Known) -> tuple[Step, ...]:
+def _steps(section: TomlTable, known: DeclaredNames) -> tuple[Step, ...]:
     """``[[tests.NAME.steps]]``, or the steps of ``procedure = "…"``."""
     if "steps" not in section:
         procedure = section.choice("procedure", procedures.PROCEDURES, "drive")
@@ -120,7 +122,7 @@ def _steps(section: Section, known: Known) -> tuple[Step, ...]:
     return found
 
 
-def _with_the_only_drive(section: Section, test: Test) -> Test:
+def _with_the_only_drive(section: TomlTable, test: Test) -> Test:
     """The test with the scripts, clients and pace of its only drive step moved to the test
     itself."""
     if len(test.drives) != 1 or test.overlaps:
@@ -146,7 +148,7 @@ def _with_the_only_drive(section: Section, test: Test) -> Test:
     )
 
 
-def _with_groups(section: Section, test: Test, known: Mapping[str, Parameter]) -> Test:
+def _with_groups(section: TomlTable, test: Test, known: Mapping[str, Parameter]) -> Test:
     """The test with the client counts of its groups, and the scripts of all its steps."""
     if test.groups and "clients" in section:
         raise section.error("clients: each group has its own", "clients")
@@ -168,7 +170,7 @@ def _by_default(clients: int | str | None, known: Mapping[str, Parameter]) -> in
     return int(known[clients].default) if isinstance(clients, str) else clients or 0
 
 
-def _caches(section: Section) -> tuple[str, ...]:
+def _caches(section: TomlTable) -> tuple[str, ...]:
     """``cache = ["cold", "warm"]``."""
     found = section.texts("cache", (AS_IS,))
     for place, word in enumerate(found):
@@ -183,7 +185,7 @@ def _caches(section: Section) -> tuple[str, ...]:
     return found
 
 
-def _quick(section: Section, parameters: Mapping[str, Parameter]) -> Quick:
+def _quick(section: TomlTable, parameters: Mapping[str, Parameter]) -> Quick:
     """``[tests.NAME.quick]``: what ``--quick`` sets."""
     clients = section.wholes("clients", quantities.CLIENTS, ())
     found = Quick(clients, driving.read(section, parameters))
@@ -191,7 +193,7 @@ def _quick(section: Section, parameters: Mapping[str, Parameter]) -> Quick:
     return found
 
 
-def _needs(section: Section) -> tuple[str, ...]:
+def _needs(section: TomlTable) -> tuple[str, ...]:
     needs = section.texts("needs", (), may_be_empty=True)
     for name in needs:
         if name not in CAPABILITIES:
@@ -201,7 +203,7 @@ def _needs(section: Section) -> tuple[str, ...]:
     return needs
 
 
-def _not_expressible(section: Section) -> dict[str, str]:
+def _not_expressible(section: TomlTable) -> dict[str, str]:
     """``[tests.NAME.not_expressible]``: dialect or language → the reason, which reports show where
     the number would stand."""
     for name in section.names():
@@ -210,7 +212,7 @@ def _not_expressible(section: Section) -> dict[str, str]:
     return {name: section.text(name) for name in section.names()}
 
 
-def _refuse_contradictions(section: Section, test: Test) -> None:
+def _refuse_contradictions(section: TomlTable, test: Test) -> None:
     """Raises `ExperimentError` for keys that contradict one another."""
     if not test.changes_data and test.leaves_other_data:
         step = next(changing for changing in test.steps if changing.changes_data)
@@ -257,7 +259,7 @@ def _why_not_cold_each(test: Test) -> str | None:
     return None if ends == {"passes"} else "it does not end by passes alone"
 
 
-def _refuse_not_native(section: Section, test: Test, known: Known) -> None:
+def _refuse_not_native(section: TomlTable, test: Test, known: DeclaredNames) -> None:
     """Raises `ExperimentError` where a client program is allowed that could not run the test:
     parameters are written into its statements, other values are not."""
     if not test.allows_native_client:
@@ -291,7 +293,7 @@ def _refuse_not_native(section: Section, test: Test, known: Known) -> None:
         )
 
 
-def _refuse_incomparable(section: Section, test: Test, step: Drive) -> None:
+def _refuse_incomparable(section: TomlTable, test: Test, step: Drive) -> None:
     """Raises `ExperimentError` where how much is asked depends on how fast a system is."""
     driving = test.driving.changed(step.driving_changes)
     key = "duration_s" if driving.duration_s is not None else "warm_up_s"
@@ -303,7 +305,7 @@ def _refuse_incomparable(section: Section, test: Test, step: Drive) -> None:
         )
 
 
-def _refuse_idle(section: Section, test: Test, step: Drive) -> None:
+def _refuse_idle(section: TomlTable, test: Test, step: Drive) -> None:
     """Raises `ExperimentError` where clients have nothing to do, or never end."""
     if not (test.scripts or step.scripts or step.groups):
         raise section.error(
@@ -322,7 +324,7 @@ def _refuse_idle(section: Section, test: Test, step: Drive) -> None:
             _refuse_no_rate(section, ends.changed(changes), group)
 
 
-def _refuse_no_rate(section: Section, found: Driving, group: Group) -> None:
+def _refuse_no_rate(section: TomlTable, found: Driving, group: Group) -> None:
     """Raises `ExperimentError` for a group in an open loop without a rate, which no option can
     give."""
     if found.is_open and found.offered_rate_per_s is None:
@@ -333,7 +335,7 @@ def _refuse_no_rate(section: Section, found: Driving, group: Group) -> None:
         )
 
 
-def _data_to_buffer(section: Section, parameters: Mapping[str, Parameter]) -> float | str | None:
+def _data_to_buffer(section: TomlTable, parameters: Mapping[str, Parameter]) -> float | str | None:
     if "data_to_buffer" not in section:
         return None
     if section.is_text("data_to_buffer") and section.text("data_to_buffer") in parameters:
@@ -341,7 +343,9 @@ def _data_to_buffer(section: Section, parameters: Mapping[str, Parameter]) -> fl
     return section.number("data_to_buffer", quantities.DATA_TO_BUFFER)
 
 
-def _levels(section: Section, parameters: Mapping[str, Parameter]) -> dict[str, tuple[Scalar, ...]]:
+def _levels(
+    section: TomlTable, parameters: Mapping[str, Parameter]
+) -> dict[str, tuple[Scalar, ...]]:
     levels = {}
     for name in section.names():
         if name not in parameters:

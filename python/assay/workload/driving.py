@@ -15,7 +15,7 @@ from assay import _engine, registry
 from assay.contracts.driving import ARRIVALS, CONNECTIONS, ISOLATION_LEVELS, RECONNECT_TIMEOUT_S
 from assay.errors import ArgumentError, ExperimentError
 from assay.text import quantities
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
 from assay.workload.parameters import Parameter
 
@@ -31,7 +31,7 @@ _NUMERAL = frozenset("0123456789.+-")
 
 
 def read(
-    section: Section, parameters: Mapping[str, Parameter], *, passed_over: Collection[str] = ()
+    section: TomlTable, parameters: Mapping[str, Parameter], *, passed_over: Collection[str] = ()
 ) -> dict[str, Any]:
     """The fields of `Driving` that the section sets; raises `ExperimentError` with the line.
 
@@ -81,7 +81,7 @@ def _in_largest_unit(found: re.Match[str]) -> str:
     return f"{float(length_ns / _NS[unit]):.15g}{unit}"
 
 
-def _number(section: Section, key: str, parameters: Mapping[str, Parameter]) -> int | float | str:
+def _number(section: TomlTable, key: str, parameters: Mapping[str, Parameter]) -> int | float | str:
     quantity = quantities.DRIVING[key]
     if section.is_text(key):
         value = section.text(key)
@@ -96,7 +96,7 @@ def _number(section: Section, key: str, parameters: Mapping[str, Parameter]) -> 
 
 
 def no_number(
-    section: Section,
+    section: TomlTable,
     key: str,
     value: str,
     parameters: Mapping[str, Parameter],
@@ -121,7 +121,7 @@ def no_number(
     )
 
 
-def _pause(section: Section, key: str, parameters: Mapping[str, Parameter]) -> str | None:
+def _pause(section: TomlTable, key: str, parameters: Mapping[str, Parameter]) -> str | None:
     value = section.text(key)
     if value not in parameters and not is_pause(value):
         raise section.error(
@@ -130,7 +130,7 @@ def _pause(section: Section, key: str, parameters: Mapping[str, Parameter]) -> s
     return pause(value)
 
 
-def _retries(section: Section, parameters: Mapping[str, Parameter]) -> dict[str, Any]:
+def _retries(section: TomlTable, parameters: Mapping[str, Parameter]) -> dict[str, Any]:
     """``retries = 3``, or ``retries = { most = 3, classes = ["deadlock"] }``."""
     if not section.is_table("retries"):
         return {"retries": _number(section, "retries", parameters)}
@@ -142,7 +142,7 @@ def _retries(section: Section, parameters: Mapping[str, Parameter]) -> dict[str,
     return given
 
 
-def _isolation(section: Section) -> str | dict[str, str]:
+def _isolation(section: TomlTable) -> str | dict[str, str]:
     """``isolation = "serializable"``, or a level for each system by its name:
     ``isolation = { SYSTEM = "serializable" }``."""
     if not section.is_table("isolation"):
@@ -161,7 +161,7 @@ def _isolation(section: Section) -> str | dict[str, str]:
     return found
 
 
-def _timeout_s(section: Section) -> float | None:
+def _timeout_s(section: TomlTable) -> float | None:
     """``reconnect = true``, or ``reconnect = { timeout_s = 60 }``."""
     if not section.is_table("reconnect"):
         return RECONNECT_TIMEOUT_S if section.boolean("reconnect") else None

@@ -15,10 +15,10 @@ import re
 from dataclasses import replace
 from typing import TypeVar
 
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
 from assay.workload.schema import INSTANCE
-from assay.workload.scripts import Found
+from assay.workload.scripts import FoundScripts
 from assay.workload.values import Script
 
 Key = TypeVar("Key")
@@ -26,7 +26,7 @@ _RANGE = re.compile(r"(?P<first>\d{1,9})\s*\.\.\s*(?P<last>\d{1,9})")
 _MOST = 1000
 
 
-def expand(found: Found, section: Section) -> Found:
+def expand(found: FoundScripts, section: TomlTable) -> FoundScripts:
     """Raises `ExperimentError` at the line of a name that is no such script, or of a range that is
     none."""
     numbers = {name: _numbers(section, name, found) for name in section.names()}
@@ -53,7 +53,7 @@ def expand(found: Found, section: Section) -> Found:
     return replace(found, scripts=scripts, overrides=overrides)
 
 
-def _numbers(section: Section, name: str, found: Found) -> range:
+def _numbers(section: TomlTable, name: str, found: FoundScripts) -> range:
     if name not in found.scripts or INSTANCE not in name:
         known = [one for one in found.scripts if INSTANCE in one]
         raise section.error(

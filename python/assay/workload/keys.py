@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from assay.contracts.dialects.protocol import Column, ForeignKey, Index, Partitioning
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
 from assay.workload.schema import Expression
 
@@ -20,14 +20,14 @@ _FOREIGN_KEY = re.compile(r"\s*(?P<own>[^>]+?)\s*->\s*(?P<table>[^()\s]+)\s*\((?
 
 
 def indexes(
-    section: Section, table: str, known: Mapping[str, Column]
+    section: TomlTable, table: str, known: Mapping[str, Column]
 ) -> dict[Index, Expression | None]:
     """Index → the condition for creating it; None: always."""
     found: dict[Index, Expression | None] = {}
     for declared in section.texts_or_tables("indexes"):
         when = None
         text = declared if isinstance(declared, str) else declared.text("columns")
-        if isinstance(declared, Section):
+        if isinstance(declared, TomlTable):
             when = expression(declared, "when")
             declared.done()
         index = _index(section, table, known, text)
@@ -37,7 +37,7 @@ def indexes(
     return found
 
 
-def _index(section: Section, table: str, known: Mapping[str, Column], text: str) -> Index:
+def _index(section: TomlTable, table: str, known: Mapping[str, Column], text: str) -> Index:
     parts = [part.split() for part in text.split(",")]
     if not all(map(_is_in_order, parts)):
         raise section.error(
@@ -55,7 +55,7 @@ def _is_in_order(words: Sequence[str]) -> bool:
 
 
 def _ordered(
-    section: Section, key: str, known: Mapping[str, Column], parts: Sequence[Sequence[str]]
+    section: TomlTable, key: str, known: Mapping[str, Column], parts: Sequence[Sequence[str]]
 ) -> tuple[tuple[str, ...], frozenset[str]]:
     """The columns, and those of them in descending order."""
     columns = known_columns(section, key, known, tuple(part[0] for part in parts))
@@ -63,7 +63,7 @@ def _ordered(
 
 
 def partitioning(
-    section: Section, known: Mapping[str, Column], primary_key: tuple[str, ...]
+    section: TomlTable, known: Mapping[str, Column], primary_key: tuple[str, ...]
 ) -> Partitioning | None:
     """``partition_by`` and ``partition_order``, which identify a row together: a system that keeps
     one row for each key loses none."""
@@ -103,7 +103,7 @@ def partitioning(
     return Partitioning(by, order, descending)
 
 
-def unique(section: Section, known: Mapping[str, Column]) -> tuple[tuple[str, ...], ...]:
+def unique(section: TomlTable, known: Mapping[str, Column]) -> tuple[tuple[str, ...], ...]:
     """The unique constraints, each a list of columns."""
     return tuple(
         known_columns(section, "unique", known, _split(columns))
@@ -112,7 +112,7 @@ def unique(section: Section, known: Mapping[str, Column]) -> tuple[tuple[str, ..
 
 
 def foreign_keys(
-    section: Section, table: str, known: Mapping[str, Column]
+    section: TomlTable, table: str, known: Mapping[str, Column]
 ) -> tuple[ForeignKey, ...]:
     """The foreign keys; `relations` checks their targets."""
     found = []
@@ -136,7 +136,7 @@ def foreign_keys(
 
 
 def known_columns(
-    section: Section, key: str, known: Mapping[str, Column], names: tuple[str, ...]
+    section: TomlTable, key: str, known: Mapping[str, Column], names: tuple[str, ...]
 ) -> tuple[str, ...]:
     """The names, each checked to be a column and to occur once."""
     for position, name in enumerate(names):
@@ -156,7 +156,7 @@ def known_columns(
     return names
 
 
-def expression(section: Section, key: str) -> Expression:
+def expression(section: TomlTable, key: str) -> Expression:
     """A text in the expression language, or a number."""
     value = section.scalar(key)
     text = str(value).lower() if isinstance(value, bool) else str(value)

@@ -10,7 +10,7 @@ from assay.contracts import capabilities
 from assay.contracts.experiment import FACTOR_NAMES
 from assay.errors import ArgumentError
 from assay.registry import unknown
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.text.quantities import INTEGER, NUMBER, Quantity, Real, Whole, shown
 
 T = TypeVar("T", int, float)
@@ -90,7 +90,7 @@ _BOOLEANS = {"yes": True, "true": True, "no": False, "false": False}
 PARAMETER_TYPES = tuple(_TYPES)
 
 
-def read(section: Section) -> list[Parameter]:
+def read(section: TomlTable) -> list[Parameter]:
     """Every parameter of ``[parameters]``; raises `ExperimentError` with the line."""
     for name in section.names():
         try:
@@ -110,7 +110,7 @@ def refuse_factor(name: str) -> None:
         )
 
 
-def _parameter(name: str, section: Section) -> Parameter:
+def _parameter(name: str, section: TomlTable) -> Parameter:
     parameter = Parameter(
         name=name,
         type=section.choice("type", PARAMETER_TYPES),
@@ -139,7 +139,7 @@ def _parameter(name: str, section: Section) -> Parameter:
     return parameter
 
 
-def _needs(section: Section, levels: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+def _needs(section: TomlTable, levels: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     """``[parameters.NAME.needs]``: level → capabilities."""
     needs = {}
     for level in section.names():

@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from assay.registry import step
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.text.quantities import CLIENTS
 from assay.workload import step_keys
 from assay.workload.parameters import Parameter
@@ -32,7 +32,7 @@ PROCEDURES = ("drive", "update", "limit", "reference", "connect")
 
 
 def read(
-    section: Section, procedure: str, scripts: Mapping[str, Named], known: Mapping[str, Parameter]
+    section: TomlTable, procedure: str, scripts: Mapping[str, Named], known: Mapping[str, Parameter]
 ) -> tuple[Step, ...]:
     """The steps of the test that ``section`` declares; raises `ExperimentError`."""
     if procedure == "update":
@@ -57,7 +57,7 @@ def _connect() -> tuple[Step, ...]:
 
 
 def _reference(
-    section: Section, scripts: Mapping[str, Named], known: Mapping[str, Parameter]
+    section: TomlTable, scripts: Mapping[str, Named], known: Mapping[str, Parameter]
 ) -> tuple[Step, ...]:
     """Compares the rows that a single client leaves on a small table with those of many clients."""
     small = step_keys.parameters(section.section("parameters"), known)

@@ -9,7 +9,7 @@ from assay import registry
 from assay.errors import AssayError, ExperimentError, PluginFailed, YouError
 from assay.plugin_failures import of_package
 from assay.text.files import text_file, toml_file
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
 from assay.workload import (
     answers,
@@ -96,7 +96,7 @@ def _read(folder: Path) -> Workload:
     return workload
 
 
-def _refuse_unknown_dialects(folder: Path, found: scripts.Found) -> None:
+def _refuse_unknown_dialects(folder: Path, found: scripts.FoundScripts) -> None:
     """Raises `ExperimentError` for a folder of overrides that no system would read."""
     for dialect, name in found.overrides:
         if hint := dialect_names.hint_if_unknown(dialect):
@@ -108,7 +108,7 @@ def _refuse_unknown_dialects(folder: Path, found: scripts.Found) -> None:
             )
 
 
-def _not_expressible(section: Section, known: Mapping[str, Script]) -> dict[tuple[str, str], str]:
+def _not_expressible(section: TomlTable, known: Mapping[str, Script]) -> dict[tuple[str, str], str]:
     """``[not_expressible.DIALECT]``: a script or a check → why it has no text in the dialect or
     language."""
     reasons = {}
@@ -123,7 +123,7 @@ def _not_expressible(section: Section, known: Mapping[str, Script]) -> dict[tupl
     return reasons
 
 
-def report_sections(top: Section, tests: Iterable[str]) -> dict[str, Section]:
+def report_sections(top: TomlTable, tests: Iterable[str]) -> dict[str, TomlTable]:
     """Test → its ``[report.TEST]``, whose keys `assay.report.cells.declaration` defines."""
     section = top.section("report")
     tests = list(tests)
@@ -135,7 +135,7 @@ def report_sections(top: Section, tests: Iterable[str]) -> dict[str, Section]:
     return {name: section.section(name) for name in section.names()}
 
 
-def series_sections(top: Section, tests: Iterable[str]) -> dict[str, Section]:
+def series_sections(top: TomlTable, tests: Iterable[str]) -> dict[str, TomlTable]:
     """Name → its ``[series.NAME]``, a table over several tests (`assay.report.cells.series`)."""
     section = top.section("series")
     tests = list(tests)
@@ -147,11 +147,11 @@ def series_sections(top: Section, tests: Iterable[str]) -> dict[str, Section]:
     return {name: section.section(name) for name in section.names()}
 
 
-def _default_system(top: Section) -> str:
+def _default_system(top: TomlTable) -> str:
     return top.choice("default_system", registry.systems()) if "default_system" in top else ""
 
 
-def _schema(top: Section, *, has_expressions: bool) -> Schema:
+def _schema(top: TomlTable, *, has_expressions: bool) -> Schema:
     sections = top.sections("tables")
     declared = tuple(tables.read(table, has_expressions=has_expressions) for table in sections)
     relations.check(sections, declared)
@@ -162,7 +162,7 @@ def _schema(top: Section, *, has_expressions: bool) -> Schema:
     return Schema(top.file, relations.in_order(declared), identifiers, constants, declared_views)
 
 
-def _constants(section: Section, parameters: Collection[str]) -> dict[str, Expression]:
+def _constants(section: TomlTable, parameters: Collection[str]) -> dict[str, Expression]:
     for name in section.names():
         if name in parameters:
             raise section.error(f"{name} is a parameter and a constant", name)
@@ -178,7 +178,7 @@ def _own_texts(folder: Path) -> dict[str, str]:
     }
 
 
-def _refuse_unknown_tests(top: Section, workload: Workload) -> None:
+def _refuse_unknown_tests(top: TomlTable, workload: Workload) -> None:
     for parameter in workload.parameters.values():
         for name in parameter.tests:
             if name not in workload.tests:

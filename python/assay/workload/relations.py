@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from assay.contracts.dialects.protocol import ForeignKey
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
 from assay.workload.schema import DeclaredTable
 
 
-def check(sections: Sequence[Section], declared: Sequence[DeclaredTable]) -> None:
+def check(sections: Sequence[TomlTable], declared: Sequence[DeclaredTable]) -> None:
     """Raises `ExperimentError` at the line of the first table that conflicts with the others."""
     by_name: dict[str, DeclaredTable] = {}
     for section, table in zip(sections, declared, strict=True):
@@ -53,7 +53,7 @@ def in_order(declared: Sequence[DeclaredTable]) -> tuple[DeclaredTable, ...]:
     return tuple(placed.values())
 
 
-def identifiers(section: Section, tables: Iterable[str]) -> dict[str, tuple[str, ...]]:
+def identifiers(section: TomlTable, tables: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Name in scripts → the declared tables it may choose among."""
     known = list(tables)
     found = {}
@@ -68,7 +68,7 @@ def identifiers(section: Section, tables: Iterable[str]) -> dict[str, tuple[str,
 
 
 def _check_parent(
-    section: Section, table: DeclaredTable, tables: Mapping[str, DeclaredTable]
+    section: TomlTable, table: DeclaredTable, tables: Mapping[str, DeclaredTable]
 ) -> None:
     per = table.generator.per
     if not per:
@@ -83,7 +83,7 @@ def _check_parent(
 
 
 def _check_instances(
-    section: Section, key: str, table: DeclaredTable, owner: DeclaredTable
+    section: TomlTable, key: str, table: DeclaredTable, owner: DeclaredTable
 ) -> None:
     """Raises where a table refers to one with instances and has not the same instances itself."""
     if owner.instances is None:
@@ -98,7 +98,7 @@ def _check_instances(
 
 
 def _check_foreign_key(
-    section: Section, table: DeclaredTable, key: ForeignKey, tables: Mapping[str, DeclaredTable]
+    section: TomlTable, table: DeclaredTable, key: ForeignKey, tables: Mapping[str, DeclaredTable]
 ) -> None:
     if key.table not in tables:
         raise section.error(
@@ -142,7 +142,7 @@ def _check_foreign_key(
 
 
 def _refuse_circle(
-    places: Mapping[str, Section],
+    places: Mapping[str, TomlTable],
     key: str,
     leads_to: Callable[[DeclaredTable], Sequence[str]],
     tables: Mapping[str, DeclaredTable],

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Protocol
 
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
 
 CHECKS = "checks"
@@ -29,7 +29,7 @@ class Named(Protocol):
 
 
 def named(
-    section: Section,
+    section: TomlTable,
     key: str,
     words: Iterable[str],
     known: Mapping[str, Named],

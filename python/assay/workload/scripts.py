@@ -30,7 +30,7 @@ _VALUE = re.compile(r"(?<![:\w]):\{?([A-Za-z_]\w*)")
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundScripts:
     scripts: dict[str, Script]
     checks: dict[str, Script]
     overrides: dict[tuple[str, str], Script]
@@ -41,7 +41,7 @@ class Found:
     """Files in another language without SQL beside them, still without their texts: scripts where a
     test names them."""
 
-    def with_named(self, folder: Path, names: Collection[str]) -> Found:
+    def with_named(self, folder: Path, names: Collection[str]) -> FoundScripts:
         """Of the files that stand alone, those that are named are scripts."""
         named = {
             name: replace(script, text=text_file.read(folder / script.path, ExperimentError))
@@ -54,9 +54,9 @@ class Found:
         )
 
 
-def read(folder: Path) -> Found:
+def read(folder: Path) -> FoundScripts:
     """Reads every script of the folder, ordered by path."""
-    found = Found({}, {}, {}, {}, {})
+    found = FoundScripts({}, {}, {}, {}, {})
     overrides: list[tuple[Path, str]] = []
     for file in sorted(folder.rglob("*.sql")):
         text = text_file.read(file, ExperimentError)
@@ -94,7 +94,7 @@ def read(folder: Path) -> Found:
     return found
 
 
-def _checks_alone(folder: Path, found: Found) -> dict[str, Script]:
+def _checks_alone(folder: Path, found: FoundScripts) -> dict[str, Script]:
     """The checks of another language without SQL beside them."""
     checks: dict[str, Script] = {}
     for language in LANGUAGES:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
 from assay.workload import script_names
 from assay.workload.parameters import Parameter
@@ -12,7 +12,7 @@ from assay.workload.schema import Expression
 from assay.workload.script_names import Named
 
 
-def script(section: Section, key: str, scripts: Mapping[str, Named]) -> str:
+def script(section: TomlTable, key: str, scripts: Mapping[str, Named]) -> str:
     """The name of the one script that is the value of ``key``."""
     word = section.text(key)
     found = script_names.named(section, key, (word,), scripts)
@@ -25,7 +25,7 @@ def script(section: Section, key: str, scripts: Mapping[str, Named]) -> str:
     return found[0]
 
 
-def parameters(section: Section, known: Mapping[str, Parameter]) -> dict[str, Expression]:
+def parameters(section: TomlTable, known: Mapping[str, Parameter]) -> dict[str, Expression]:
     """Parameters that differ in a step: name → expression."""
     for name in section.names():
         if name not in known:
@@ -36,7 +36,7 @@ def parameters(section: Section, known: Mapping[str, Parameter]) -> dict[str, Ex
     }
 
 
-def seconds(section: Section, key: str, known: Mapping[str, Parameter]) -> str:
+def seconds(section: TomlTable, key: str, known: Mapping[str, Parameter]) -> str:
     """The name of a parameter that holds seconds."""
     name = section.choice(key, known)
     if known[name].type != "float":

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 from assay.errors import Bug
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.workload.parameters import Parameter
 from assay.workload.schema import Expression
 from assay.workload.step_keys import parameters
@@ -70,7 +70,7 @@ class Step:
         return {}
 
     @classmethod
-    def read(cls, section: Section, names: Names) -> Self:
+    def read(cls, section: TomlTable, names: Names) -> Self:
         """The step that the section declares; raises `ExperimentError` with the line."""
         return cls(**common(section, names))
 
@@ -87,7 +87,7 @@ class Step:
         raise Bug(f"the step {self.do!r} is only declared here and cannot be executed")
 
 
-def common(section: Section, names: Names) -> dict[str, Any]:
+def common(section: TomlTable, names: Names) -> dict[str, Any]:
     """The fields that every step may declare."""
     return {
         "name": section.text("name", ""),

@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 
 from assay.contracts.dialects.protocol import Column, Table
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
 from assay.workload import columns, keys
 from assay.workload.schema import INSTANCE, SQL, DeclaredTable, Expression, Generator
@@ -19,7 +19,7 @@ _RANGE = re.compile(r"(?P<first>.+?)\s*\.\.\s*(?P<last>.+)")
 _OF_ROWS = ("rows", "per", "instances", "values")
 
 
-def read(section: Section, *, has_expressions: bool) -> DeclaredTable:
+def read(section: TomlTable, *, has_expressions: bool) -> DeclaredTable:
     """The table; raises `ExperimentError` with the line. References to other tables are not
     checked."""
     name = section.text("name")
@@ -56,7 +56,7 @@ def read(section: Section, *, has_expressions: bool) -> DeclaredTable:
     return declared
 
 
-def _languages(section: Section) -> tuple[str, ...]:
+def _languages(section: TomlTable) -> tuple[str, ...]:
     """``languages = ["cql"]``: only systems whose statements are in one of them have the table."""
     named = section.texts("languages", ())
     for name in named:
@@ -67,7 +67,7 @@ def _languages(section: Section) -> tuple[str, ...]:
     return named
 
 
-def _instances(section: Section, name: str) -> tuple[Expression, Expression] | None:
+def _instances(section: TomlTable, name: str) -> tuple[Expression, Expression] | None:
     if "instances" not in section:
         if INSTANCE in name:
             raise section.error(
@@ -97,7 +97,7 @@ def _instances(section: Section, name: str) -> tuple[Expression, Expression] | N
     )
 
 
-def _generator(section: Section, table: Table, *, has_expressions: bool) -> Generator:
+def _generator(section: TomlTable, table: Table, *, has_expressions: bool) -> Generator:
     if not has_expressions:
         for key in _OF_ROWS:
             if key in section:
@@ -125,7 +125,7 @@ def _generator(section: Section, table: Table, *, has_expressions: bool) -> Gene
     return generator
 
 
-def _refuse_gaps(section: Section, table: Table, generator: Generator) -> None:
+def _refuse_gaps(section: TomlTable, table: Table, generator: Generator) -> None:
     """Raises where a table with rows has no value for a column that is not null."""
     if generator.rows is None:
         for key in ("per", "values"):
@@ -149,7 +149,7 @@ def _refuse_gaps(section: Section, table: Table, generator: Generator) -> None:
             )
 
 
-def _refuse_alike(section: Section, names: dict[str, Column]) -> None:
+def _refuse_alike(section: TomlTable, names: dict[str, Column]) -> None:
     """Refuses columns whose names differ only in case, which are equal to every system."""
     by_lower: dict[str, str] = {}
     for name in names:

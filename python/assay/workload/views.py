@@ -11,14 +11,14 @@ import re
 from collections.abc import Collection, Sequence
 
 from assay.contracts.dialects.protocol import View
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.workload import columns, dialect_names
 
 _VARIABLE = re.compile(r"(?<![:\w]):\{?([A-Za-z_]\w*)")
 _LITERAL = re.compile(r"'[^']*'")
 
 
-def read(sections: Sequence[Section], tables: Collection[str]) -> tuple[View, ...]:
+def read(sections: Sequence[TomlTable], tables: Collection[str]) -> tuple[View, ...]:
     """Raises `ExperimentError` with the line."""
     taken = {name.lower() for name in tables}
     found = []
@@ -33,7 +33,7 @@ def read(sections: Sequence[Section], tables: Collection[str]) -> tuple[View, ..
     return tuple(found)
 
 
-def _view(section: Section) -> View:
+def _view(section: TomlTable) -> View:
     name = section.text("name")
     columns.refuse_long(section, name, "name")
     own = section.section("overrides")
@@ -45,7 +45,7 @@ def _view(section: Section) -> View:
     return view
 
 
-def _query(section: Section, key: str) -> str:
+def _query(section: TomlTable, key: str) -> str:
     """Without the semicolon that ends it; its text is sent as it stands."""
     text = section.text(key).strip().rstrip(";").strip()
     if not text:

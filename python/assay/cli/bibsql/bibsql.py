@@ -155,7 +155,7 @@ def _address(server: servers.Server, parsed: Parsed) -> Address:
     return address
 
 
-def _profile(server: servers.Server, name: str | None) -> toml_file.Section:
+def _profile(server: servers.Server, name: str | None) -> toml_file.TomlTable:
     """The profile's table for this server; empty where nothing is said and none was asked for."""
     file = profiles_file()
     if not file.exists():
@@ -163,13 +163,13 @@ def _profile(server: servers.Server, name: str | None) -> toml_file.Section:
             raise ArgumentError(
                 f"no profile {name!r}: there is no file {file}", hint=_profile_hint(server, name)
             )
-        return toml_file.Section(file, "", (), {})
+        return toml_file.TomlTable(file, "", (), {})
     top = toml_file.read(file)
     name = DEFAULT_PROFILE if name is None else name
     if name not in top:
         if name != DEFAULT_PROFILE:
             raise top.error(f"no profile {name!r}", hint=did_you_mean(name, top.names()))
-        return toml_file.Section(file, "", (), {})
+        return toml_file.TomlTable(file, "", (), {})
     profile = top.section(name)
     for key in profile.names():
         if servers.server(key).system.dialect.name == server.system.dialect.name:

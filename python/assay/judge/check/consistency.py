@@ -81,7 +81,7 @@ def _check(
     )
 
 
-def _counted(answers: Sequence[query.Answer]) -> tuple[int | None, str]:
+def _counted(answers: Sequence[query.StatementAnswer]) -> tuple[int | None, str]:
     """The rows of all statements, and the first of them; None where no statement is a query."""
     if not any(answer.is_query for answer in answers):
         return None, "expected a query, found none"

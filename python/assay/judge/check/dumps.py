@@ -12,22 +12,24 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
-from assay.drive.query import Answer, Row
+from assay.drive.query import Row, StatementAnswer
 from assay.judge.check.answers import Check, DifferingRows
 
 _DOUBT = "rows were lost or doubled, or clients overlapped: start them further apart to find out"
 
 
 def check_dumps(
-    expected: Sequence[Answer],
-    found: Sequence[Answer],
-    own: Sequence[tuple[Answer, Answer]],
+    expected: Sequence[StatementAnswer],
+    found: Sequence[StatementAnswer],
+    own: Sequence[tuple[StatementAnswer, StatementAnswer]],
     label: str,
     title: str,
 ) -> list[Check]:
     """A check for each pair of answers. ``label`` names the kind of dump (``set``), ``title`` its
     content; ``own``: the pairs that do not depend on the order of clients, or none."""
-    own_or_none: Sequence[tuple[Answer, Answer] | None] = own or [None] * len(found)
+    own_or_none: Sequence[tuple[StatementAnswer, StatementAnswer] | None] = own or [None] * len(
+        found
+    )
     return [
         _check(f"{label} {number}", title, dumps, own_pair)
         for number, (dumps, own_pair) in enumerate(
@@ -37,7 +39,10 @@ def check_dumps(
 
 
 def _check(
-    id_: str, title: str, dumps: tuple[Answer, Answer], own: tuple[Answer, Answer] | None
+    id_: str,
+    title: str,
+    dumps: tuple[StatementAnswer, StatementAnswer],
+    own: tuple[StatementAnswer, StatementAnswer] | None,
 ) -> Check:
     expected, found = (answer.rows for answer in dumps)
     ok: bool | None = expected == found
@@ -54,7 +59,7 @@ def _check(
     return check
 
 
-def _differing_rows(expected: Answer, found: Answer) -> DifferingRows:
+def _differing_rows(expected: StatementAnswer, found: StatementAnswer) -> DifferingRows:
     return DifferingRows(
         columns=list(expected.columns),
         missing=[list(row) for row in _without(expected.rows, found.rows)],

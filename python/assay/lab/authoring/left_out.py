@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from assay.errors import ExperimentError, YouError
 from assay.text.files import toml_file
-from assay.text.files.toml_file import SECTION, Section
+from assay.text.files.toml_file import SECTION, TomlTable
 
 Place = tuple[str, tuple[str | int, ...]]
 """The name of a file, and the path of a table or key in it; an empty path: the whole file."""
@@ -86,11 +86,11 @@ class Reading:
             (self.copy / file).unlink()
         return True
 
-    def section_class(self) -> type[Section]:
+    def section_class(self) -> type[TomlTable]:
         """The class of sections that do not have what is left out, and note where errors are."""
         reading = self
 
-        class Without(Section):
+        class Without(TomlTable):
             def __init__(
                 self, file: Path, text: str, path: tuple[str | int, ...], data: Any
             ) -> None:
@@ -114,7 +114,7 @@ class Reading:
                     default = levels[0]
                 return super().choice(key, levels, default)
 
-            def sections(self, key: str) -> list[Section]:
+            def sections(self, key: str) -> list[TomlTable]:
                 return [one for one in super().sections(key) if not self._out(one.path)]
 
             def error(
@@ -132,14 +132,14 @@ class Reading:
 
 def _path_at(file: Path, line: int) -> tuple[str | int, ...]:
     """The path of the key in that line; empty: none is found."""
-    token = SECTION.set(Section)
+    token = SECTION.set(TomlTable)
     try:
         return _key_at(toml_file.read(file), line)
     finally:
         SECTION.reset(token)
 
 
-def _key_at(section: Section, line: int) -> tuple[str | int, ...]:
+def _key_at(section: TomlTable, line: int) -> tuple[str | int, ...]:
     for key, value in section.plain().items():
         if isinstance(value, dict):
             inner = [section.section(key)]

@@ -6,7 +6,7 @@ from assay.contracts.systems.protocol import System
 from assay.experiment import StorageChoice, SystemChoice
 from assay.lab.backup import files
 from assay.lab.backup.meanwhile import Meanwhile
-from assay.lab.backup.way import Made, Subject
+from assay.lab.backup.way import BackupSubject, Made
 from assay.provision.disk.copying import RESERVE_BYTES, copy_directory
 
 
@@ -17,7 +17,7 @@ class ColdCopy:
         del system
         return files.why_refused(choice, storage)
 
-    def make(self, subject: Subject, meanwhile: Meanwhile) -> Made:
+    def make(self, subject: BackupSubject, meanwhile: Meanwhile) -> Made:
         """Every byte is copied, also where the file system could share blocks: that is the other
         way."""
         with meanwhile.without_sessions():
@@ -28,7 +28,7 @@ class ColdCopy:
             )
         return Made(copied.bytes, shares_blocks=False)
 
-    def restore(self, subject: Subject) -> int:
+    def restore(self, subject: BackupSubject) -> int:
         return files.restore(subject, "never")
 
 

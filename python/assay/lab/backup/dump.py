@@ -11,7 +11,7 @@ from assay.contracts.systems.protocol import System
 from assay.errors import Bug
 from assay.experiment import StorageChoice, SystemChoice
 from assay.lab.backup.meanwhile import Meanwhile
-from assay.lab.backup.way import Made, Subject
+from assay.lab.backup.way import BackupSubject, Made
 from assay.load.tables import drop
 from assay.provision.disk.size import allocated_bytes
 from assay.provision.engine import client_program
@@ -19,7 +19,7 @@ from assay.provision.engine import client_program
 _FILE = "dump.sql"
 
 
-class Dump:
+class DumpBackup:
     def why_refused(
         self, system: System, choice: SystemChoice, storage: StorageChoice
     ) -> str | None:
@@ -28,7 +28,7 @@ class Dump:
             return None
         return f"{choice.label} has no program that dumps its tables and reads a dump again"
 
-    def make(self, subject: Subject, meanwhile: Meanwhile) -> Made:
+    def make(self, subject: BackupSubject, meanwhile: Meanwhile) -> Made:
         del meanwhile
         system = subject.pooled.system
         if not isinstance(system, OwnDump):
@@ -39,7 +39,7 @@ class Dump:
         client_program.run_to_end(command, environment, subject.directory, reads=None, writes=file)
         return Made(allocated_bytes(file), shares_blocks=False)
 
-    def restore(self, subject: Subject) -> int:
+    def restore(self, subject: BackupSubject) -> int:
         pooled, system = subject.pooled, subject.pooled.system
         if not isinstance(system, OwnClient):
             raise Bug(f"{system.name} has no client program")
@@ -56,4 +56,4 @@ class Dump:
         return began_ns
 
 
-DUMP = Dump()
+DUMP = DumpBackup()

@@ -9,7 +9,7 @@ from pathlib import Path
 from assay import registry
 from assay.contracts.storages.abilities import RawDevice
 from assay.experiment import StorageChoice, SystemChoice
-from assay.lab.backup.way import Subject
+from assay.lab.backup.way import BackupSubject
 from assay.provision.disk.copying import Sharing, copy_directory
 
 
@@ -21,7 +21,7 @@ def why_refused(choice: SystemChoice, storage: StorageChoice) -> str | None:
     return None
 
 
-def restore(subject: Subject, sharing: Sharing) -> int:
+def restore(subject: BackupSubject, sharing: Sharing) -> int:
     """The files of the backup take the place of those that are there; returns when the copy
     began."""
 

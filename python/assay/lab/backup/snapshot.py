@@ -15,7 +15,7 @@ from assay.errors import Bug
 from assay.experiment import StorageChoice, SystemChoice
 from assay.lab.backup import files
 from assay.lab.backup.meanwhile import Meanwhile
-from assay.lab.backup.way import Made, Subject
+from assay.lab.backup.way import BackupSubject, Made
 from assay.provision.disk.copying import copy_directory
 from assay.provision.processes.paused import paused
 from assay.storages.known_file_system import known_file_system
@@ -38,7 +38,7 @@ class Snapshot:
             )
         return files.why_refused(choice, storage)
 
-    def make(self, subject: Subject, meanwhile: Meanwhile) -> Made:
+    def make(self, subject: BackupSubject, meanwhile: Meanwhile) -> Made:
         del meanwhile
         pooled = subject.pooled
         if not isinstance(pooled.system, Quiesced):
@@ -51,7 +51,7 @@ class Snapshot:
             copied = copy_directory(directory.data, subject.folder, sharing="always")
         return Made(copied.bytes, shares_blocks=copied.is_shared)
 
-    def restore(self, subject: Subject) -> int:
+    def restore(self, subject: BackupSubject) -> int:
         return files.restore(subject, "always")
 
 

@@ -13,7 +13,7 @@ from assay.contracts.observation import BackupReport
 from assay.errors import Bug, RunFailed, SystemRefused, SystemUnderTestError
 from assay.lab.backup import meanwhile
 from assay.lab.backup.meanwhile import Meanwhile
-from assay.lab.backup.way import Subject, Way
+from assay.lab.backup.way import BackupSubject, Way
 from assay.lab.pool import PooledSystem
 from assay.load.digest import table_digests
 from assay.load.tables import drop
@@ -35,7 +35,7 @@ def observe(
     dialect = pooled.system.dialect
     if pooled.directory is None or not isinstance(dialect, SingleRows):
         raise Bug(f"{pooled.deployment.label} cannot be backed up")
-    subject = Subject(pooled, (*tables, meanwhile.TABLE), pooled.directory.root / _FOLDER)
+    subject = BackupSubject(pooled, (*tables, meanwhile.TABLE), pooled.directory.root / _FOLDER)
     source = table_digests(pooled.deployment, dialect, tables)
     meanwhile.create(pooled.deployment, dialect, dialect)
     try:

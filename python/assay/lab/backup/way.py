@@ -15,7 +15,7 @@ from assay.lab.pool import PooledSystem
 
 
 @dataclass(frozen=True)
-class Subject:
+class BackupSubject:
     """What is backed up."""
 
     pooled: PooledSystem
@@ -48,11 +48,11 @@ class Way(Protocol):
         before it is started; None: it can."""
         ...
 
-    def make(self, subject: Subject, meanwhile: Meanwhile) -> Made:
+    def make(self, subject: BackupSubject, meanwhile: Meanwhile) -> Made:
         """Makes the backup while the clients of ``meanwhile`` work."""
         ...
 
-    def restore(self, subject: Subject) -> int:
+    def restore(self, subject: BackupSubject) -> int:
         """Takes the data away, then brings them back and the system up. Returns when the second
         began (``time.monotonic_ns``)."""
         ...

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from assay.contracts.dialects.protocol import Column
 from assay.lab.conformance.failures import NotMet
 from assay.lab.conformance.requirement import requirement
-from assay.lab.conformance.subject import Refusal, Row, Subject, insist_on_class
+from assay.lab.conformance.subject import RefusedStatement, Row, Subject, insist_on_class
 from assay.load.fill import fill
 
 _STORED = ("tables", "stored rows")
@@ -74,7 +74,7 @@ def a_load_with_a_refused_row_leaves_nothing(subject: Subject) -> None:
     error = subject.refusal_of_load(
         table, [*rows, (_MANY // 2, 1), *((n + _MANY, 0) for n in range(9))]
     )
-    insist_on_class(Refusal.of(error), "constraint")
+    insist_on_class(RefusedStatement.of(error), "constraint")
     subject.insist_on_count(table, 0)
     subject.load(table, [(1, 1)])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay.contracts.dialects.protocol import Column, SingleRows, Table
 from assay.lab.conformance.failures import NotMet
 from assay.lab.conformance.requirement import requirement
-from assay.lab.conformance.subject import Refusal, Subject, insist_on_class
+from assay.lab.conformance.subject import RefusedStatement, Subject, insist_on_class
 from assay.load.tables import drop
 
 _STORED = ("tables", "stored rows")
@@ -85,7 +85,7 @@ def a_second_row_of_a_key_is_refused_as_a_constraint(subject: Subject) -> None:
 def null_is_refused_where_a_column_must_not_be(subject: Subject) -> None:
     table = subject.made("not_null", Column("value", "int", not_null=True))
     error = subject.refusal_of_load(table, [(1, None)])
-    insist_on_class(Refusal.of(error), "constraint")
+    insist_on_class(RefusedStatement.of(error), "constraint")
     subject.insist_on_count(table, 0)
 
 

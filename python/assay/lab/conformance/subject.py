@@ -30,7 +30,7 @@ TIMEOUT_S = 60.0
 
 
 @dataclass(frozen=True)
-class Refusal:
+class RefusedStatement:
     """What a system answers to a statement that it does not execute."""
 
     error_class: str
@@ -40,7 +40,7 @@ class Refusal:
     """``undone`` or ``unknown``."""
 
     @classmethod
-    def of(cls, error: _engine.EngineError) -> Refusal:
+    def of(cls, error: _engine.EngineError) -> RefusedStatement:
         return cls(error.error_class, error.code, error.message, error.certainty)
 
 
@@ -166,7 +166,7 @@ class Subject:
         with self.session() as opened:
             return [opened.execute(one).rows for one in statements]
 
-    def refusal(self, *statements: str) -> Refusal:
+    def refusal(self, *statements: str) -> RefusedStatement:
         """What the last statement is refused with; the others must succeed, and the session must be
         usable afterwards."""
         with self.session() as opened:
@@ -190,12 +190,12 @@ class Subject:
         document["site"] = self.address.for_engine()
         return query(document)[-1][1].rows
 
-    def refusal_of_value(self, text: str, variables: Mapping[str, object]) -> Refusal:
+    def refusal_of_value(self, text: str, variables: Mapping[str, object]) -> RefusedStatement:
         """What a script is refused with, its values bound."""
         try:
             self.ask(text, variables)
         except _engine.EngineError as error:
-            return Refusal.of(error)
+            return RefusedStatement.of(error)
         raise NotMet(f"expected an error, and this succeeded: {text} with {dict(variables)}")
 
     def drive(self, texts: Sequence[str], **more: Any) -> Observation:
@@ -218,16 +218,16 @@ class Subject:
         }
 
 
-def refused(opened: Session, statement: str) -> Refusal:
+def refused(opened: Session, statement: str) -> RefusedStatement:
     """What the statement is refused with. Raises `NotMet` where it succeeds."""
     try:
         opened.execute(statement)
     except _engine.EngineError as error:
-        return Refusal.of(error)
+        return RefusedStatement.of(error)
     raise NotMet(f"expected an error, and this succeeded: {statement}")
 
 
-def insist_on_class(refusal: Refusal, *expected: str) -> None:
+def insist_on_class(refusal: RefusedStatement, *expected: str) -> None:
     """Raises `NotMet` for another class of error, or for one whose effect is unknown."""
     if refusal.error_class not in expected or refusal.certainty != "undone":
         wanted = " or ".join(expected)

@@ -6,7 +6,7 @@ from assay.contracts.dialects.protocol import Column, Index, Table
 from assay.errors import AssayError
 from assay.lab.conformance.failures import NotMet
 from assay.lab.conformance.requirement import requirement
-from assay.lab.conformance.subject import Refusal, Row, Subject, insist_on_class
+from assay.lab.conformance.subject import RefusedStatement, Row, Subject, insist_on_class
 
 _STORED = ("tables", "stored rows")
 
@@ -61,7 +61,7 @@ def a_text_with_a_zero_byte_is_kept_or_refused_as_data(subject: Subject) -> None
         subject.load(table, [(1, "a\0b")])
     except AssayError:
         error = subject.refusal_of_load(table, [(1, "a\0b")])
-        insist_on_class(Refusal.of(error), "data")
+        insist_on_class(RefusedStatement.of(error), "data")
         subject.insist_on_count(table, 0)
 
 

@@ -12,7 +12,7 @@ from assay import _engine
 from assay.contracts.dialects.protocol import Column, SingleRows, Table
 from assay.lab.conformance.failures import NotMet
 from assay.lab.conformance.requirement import requirement
-from assay.lab.conformance.subject import Refusal, Subject, insist_on_class, refused
+from assay.lab.conformance.subject import RefusedStatement, Subject, insist_on_class, refused
 
 _NEEDS = ("tables", "stored rows", "transactions")
 _TRY_AGAIN = ("deadlock", "serialization")
@@ -136,7 +136,7 @@ def _insist_on(subject: Subject, table: Table, expected: list[tuple[str, str]]) 
         raise NotMet(f"expected the rows {expected}, found {found}")
 
 
-def _insist_that_one_commits(refusals: list[Refusal | None]) -> None:
+def _insist_that_one_commits(refusals: list[RefusedStatement | None]) -> None:
     for refusal in refusals:
         if refusal is not None:
             insist_on_class(refusal, *_TRY_AGAIN)
@@ -168,12 +168,14 @@ class Transaction:
     """Once every session is through with the statements before."""
 
 
-def run_at_once(subject: Subject, transactions: Sequence[Transaction]) -> list[Refusal | None]:
+def run_at_once(
+    subject: Subject, transactions: Sequence[Transaction]
+) -> list[RefusedStatement | None]:
     """Runs the transactions, each in a session and a thread; returns the error of each. One with an
     error ends with its session."""
     all_through = threading.Barrier(len(transactions))
 
-    def run(transaction: Transaction) -> Refusal | None:
+    def run(transaction: Transaction) -> RefusedStatement | None:
         with subject.session() as opened:
             try:
                 for statement in transaction.before:
@@ -184,7 +186,7 @@ def run_at_once(subject: Subject, transactions: Sequence[Transaction]) -> list[R
                     opened.execute(statement)
             except _engine.EngineError as error:
                 # The session ends here, and an open transaction with it.
-                return Refusal.of(error)
+                return RefusedStatement.of(error)
         return None
 
     with ThreadPoolExecutor(len(transactions)) as threads:

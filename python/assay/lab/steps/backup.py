@@ -12,7 +12,7 @@ from assay.lab.backup import WAYS
 from assay.lab.backup.stage import observe
 from assay.lab.steps.context import RunState
 from assay.plan import PlannedRun
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.workload.steps import Names, Step, common
 
 
@@ -27,7 +27,7 @@ class Backup(Step):
     """The parameter that names the way: one of `assay.lab.backup.WAYS`."""
 
     @classmethod
-    def read(cls, section: Section, names: Names) -> Self:
+    def read(cls, section: TomlTable, names: Names) -> Self:
         way = section.choice("way", names.parameters)
         levels = names.parameters[way].levels
         if not levels or not set(levels) <= set(WAYS):

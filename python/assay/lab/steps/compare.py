@@ -11,7 +11,7 @@ from assay.contracts.observation import ReferenceReport
 from assay.judge.check.dumps import check_dumps
 from assay.lab.steps.context import RunState
 from assay.lab.steps.dump import Dump
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.workload.declared_steps import earlier
 from assay.workload.steps import Names, Step, common
 
@@ -25,7 +25,7 @@ class Compare(Step):
     found: str = field(kw_only=True)
 
     @classmethod
-    def read(cls, section: Section, names: Names) -> Self:
+    def read(cls, section: TomlTable, names: Names) -> Self:
         return cls(
             expected=earlier(section, "expected", "dump", names),
             found=earlier(section, "found", "dump", names),

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from assay.contracts.observation import Observation, OtherReport
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.drive.prepare import Compiled
-from assay.drive.query import Answer
+from assay.drive.query import StatementAnswer
 from assay.drive.transaction_log import TransactionLog
 from assay.errors import Bug
 from assay.judge.check.answers import Check
@@ -34,7 +34,7 @@ _SLOW_CPUS = 0.5
 
 
 @dataclass
-class Known:
+class EarlierFindings:
     """Findings of earlier runs of the experiment."""
 
     questions: Questions = field(default_factory=Questions)
@@ -57,7 +57,7 @@ class Context:
     store: Store
     pool: Pool
     progress: Progress
-    known: Known = field(default_factory=Known)
+    known: EarlierFindings = field(default_factory=EarlierFindings)
     probe_s: float = 0.0
     """How long to probe each storage before its first use; 0: not."""
     log: TransactionLog | None = None
@@ -68,8 +68,8 @@ class Context:
 class Dumps:
     """The rows that clients left: one answer per client, or a single one."""
 
-    answers: tuple[Answer, ...]
-    own: tuple[Answer, ...]
+    answers: tuple[StatementAnswer, ...]
+    own: tuple[StatementAnswer, ...]
     """The part of each client's rows that other clients cannot change; empty where the step names
     no script for it."""
 

@@ -9,7 +9,7 @@ from assay.contracts.systems.abilities import SpreadsSchema
 from assay.drive import query
 from assay.lab.steps.context import RunState
 from assay.plan.drives import parameters_of
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.workload import step_keys
 from assay.workload.steps import Names, Step, common
 
@@ -27,7 +27,7 @@ class Ddl(Step):
         return (self.script,)
 
     @classmethod
-    def read(cls, section: Section, names: Names) -> Self:
+    def read(cls, section: TomlTable, names: Names) -> Self:
         script = step_keys.script(section, "script", names.scripts)
         return cls(script=script, **common(section, names))
 

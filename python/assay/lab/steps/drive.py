@@ -27,12 +27,12 @@ from assay.judge.check.questions import compare, compare_results, what_is_asked
 from assay.judge.durability import as_it_held
 from assay.lab.steps import cache, native_clients
 from assay.lab.steps.context import RunState
-from assay.lab.steps.parts import Part, documents_of, keep_samples, whole
+from assay.lab.steps.parts import DrivenPart, documents_of, keep_samples, whole
 from assay.load.row_sources.request import DataRequest
 from assay.plan.drives import PlannedDrive, drive
 from assay.record.records import IS_RESULT
 from assay.text import units
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.workload.declared_drives import read_drive
 from assay.workload.scripts import needed_values
 from assay.workload.steps import Drive, Names, Step
@@ -43,7 +43,7 @@ class DriveStep(Drive):
     """`Drive` with its ``read`` and ``take``."""
 
     @classmethod
-    def read(cls, section: Section, names: Names) -> Self:
+    def read(cls, section: TomlTable, names: Names) -> Self:
         return read_drive(section, names, cls)
 
     def take(self, state: RunState) -> None:
@@ -57,14 +57,14 @@ class DriveStep(Drive):
             native_clients.take(state, self.label, planned, scripts, expected, statements)
             return
         document = document_of(workload, planned, dialect, scripts, expected)
-        measured: list[Part] = []
+        measured: list[DrivenPart] = []
         for part in documents_of(state.test, planned, document):
             cached = cache.prepare(state, partial(_run_once, state, planned, part))
             if not measured:
                 as_result = {IS_RESULT: True} if self.is_result else {}
                 state.context.store.driving({**document, **as_result})
             observation, samples = observe(state, self, planned, part)
-            measured.append(Part(replace(observation, cache_state=cached), samples))
+            measured.append(DrivenPart(replace(observation, cache_state=cached), samples))
             if observation.ended_by != "stop":
                 break
         observation = whole(measured)

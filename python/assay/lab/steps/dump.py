@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Self
 
 from assay.drive import query
-from assay.drive.query import Answer
+from assay.drive.query import StatementAnswer
 from assay.experiment import Scalar
 from assay.lab.steps.context import Dumps, RunState
 from assay.plan.drives import parameters_of
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.workload import step_keys
 from assay.workload.steps import Names, Step, common
 
@@ -39,7 +39,7 @@ class Dump(Step):
         return {self.each: 0} if self.each else {}
 
     @classmethod
-    def read(cls, section: Section, names: Names) -> Self:
+    def read(cls, section: TomlTable, names: Names) -> Self:
         return cls(
             script=step_keys.script(section, "script", names.scripts),
             own=step_keys.script(section, "own", names.scripts) if "own" in section else "",
@@ -56,7 +56,7 @@ class Dump(Step):
 
 def _answers(
     state: RunState, step: Dump, name: str, parameters: Mapping[str, Scalar]
-) -> tuple[Answer, ...]:
+) -> tuple[StatementAnswer, ...]:
     workload, pooled = state.workload, state.up()
     script = workload.script_for(name, pooled.system.dialect)
     variables = workload.with_defaults(parameters)

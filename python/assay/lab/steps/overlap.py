@@ -24,10 +24,10 @@ from assay.judge.check.answers import Check
 from assay.lab.steps.context import RunState
 from assay.lab.steps.drive import observe
 from assay.lab.steps.load import keep, load
-from assay.lab.steps.parts import Part, keep_samples
+from assay.lab.steps.parts import DrivenPart, keep_samples
 from assay.plan.drives import PlannedDrive, weights
 from assay.text import quantities
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.workload import step_keys
 from assay.workload.declared_steps import earlier
 from assay.workload.steps import Drive, Names, Step, common
@@ -56,7 +56,7 @@ class Overlap(Step):
     """How many clients must work at once."""
 
     @classmethod
-    def read(cls, section: Section, names: Names) -> Self:
+    def read(cls, section: TomlTable, names: Names) -> Self:
         return cls(
             alone=earlier(section, "alone", "drive", names),
             stagger=step_keys.seconds(section, "stagger", names.parameters),
@@ -144,7 +144,7 @@ class _Asked:
         keep(self._state, self._dataset)
         store.driving(self._document)
         self._state.observed(self._step.label, observation)
-        keep_samples(self._state, [Part(observation, self._samples)])
+        keep_samples(self._state, [DrivenPart(observation, self._samples)])
 
 
 def _check(report: ReferenceReport, expected: int) -> Check:

@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 
 from assay.lab.steps.context import RunState
 from assay.provision.disk import page_cache
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.workload.steps import Names, Step, common
 
 
@@ -22,7 +22,7 @@ class Restart(Step):
     """Whether the files of the data are removed from the operating system's page cache."""
 
     @classmethod
-    def read(cls, section: Section, names: Names) -> Self:
+    def read(cls, section: TomlTable, names: Names) -> Self:
         drops = section.boolean("drop_page_cache", False)
         return cls(drops_page_cache=drops, **common(section, names))
 

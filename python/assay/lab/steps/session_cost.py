@@ -14,7 +14,7 @@ from assay.contracts.observation import ConnectReport, Observation
 from assay.drive.transactions import first_error
 from assay.errors import RunFailed
 from assay.lab.steps.context import RunState
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.workload.declared_steps import earlier
 from assay.workload.steps import Names, Step, common
 
@@ -30,7 +30,7 @@ class SessionCost(Step):
     """The drive whose clients open one for each transaction."""
 
     @classmethod
-    def read(cls, section: Section, names: Names) -> Self:
+    def read(cls, section: TomlTable, names: Names) -> Self:
         return cls(
             kept=earlier(section, "kept", "drive", names),
             per_transaction=earlier(section, "per_transaction", "drive", names),

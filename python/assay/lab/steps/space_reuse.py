@@ -13,7 +13,7 @@ from assay.errors import Bug
 from assay.lab.steps.context import RunState
 from assay.load import reuse
 from assay.plan import PlannedRun
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.workload.steps import Names, Step, common
 
 
@@ -30,7 +30,7 @@ class SpaceReuse(Step):
     """The parameter, a bool, that says whether the system is asked to give space back."""
 
     @classmethod
-    def read(cls, section: Section, names: Names) -> Self:
+    def read(cls, section: TomlTable, names: Names) -> Self:
         cycles = section.choice("cycles", names.parameters)
         reclaim = section.choice("reclaim", names.parameters)
         for key, name, kind in (("cycles", cycles, "int"), ("reclaim", reclaim, "bool")):

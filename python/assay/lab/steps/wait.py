@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 
 from assay.lab.steps.context import RunState
 from assay.text import quantities
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.workload.steps import Names, Step, common
 
 
@@ -20,7 +20,7 @@ class Wait(Step):
     duration_s: float = field(kw_only=True)
 
     @classmethod
-    def read(cls, section: Section, names: Names) -> Self:
+    def read(cls, section: TomlTable, names: Names) -> Self:
         duration_s = section.number("duration_s", quantities.WAIT_S)
         return cls(duration_s=duration_s, **common(section, names))
 

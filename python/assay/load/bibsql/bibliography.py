@@ -18,7 +18,7 @@ from assay.errors import InputError
 from assay.experiment import Experiment
 from assay.load.bibsql import beebe
 from assay.load.row_sources.data_folder import PLACE_HINT, input_folder
-from assay.load.row_sources.protocol import Listener
+from assay.load.row_sources.protocol import ProgressReceiver
 from assay.load.row_sources.request import DataRequest
 from assay.provision.engine.session import raise_as_ours
 from assay.text.files.paths import exists, is_folder, is_something_else
@@ -90,7 +90,7 @@ class Bibliography:
         )
 
 
-def resolve(experiment: Experiment, workload: Workload, progress: Listener) -> Bibliography:
+def resolve(experiment: Experiment, workload: Workload, progress: ProgressReceiver) -> Bibliography:
     """The bibliography of this experiment, read once; raises `InputError` where it is wrong."""
     if experiment.input_paths:
         files = files_of(experiment.input_paths)
@@ -185,7 +185,7 @@ def _bib_files(folder: Path) -> list[Path]:
     return [one for one in named if not is_folder(one)]
 
 
-def _default(progress: Listener) -> tuple[list[Path], str, str]:
+def _default(progress: ProgressReceiver) -> tuple[list[Path], str, str]:
     """(files, origin, description) of the 13 bibliographies, or of the synthetic one."""
     try:
         folder = beebe.default_folder()

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
 from assay.workload.schema import Schema
 
@@ -30,11 +30,11 @@ class Declared:
     """None: the data cannot be brought up to date by file."""
 
 
-def read(data: Section, schema: Schema) -> Declared:
+def read(data: TomlTable, schema: Schema) -> Declared:
     return Declared(data.text("default_input", ""), _update(data, schema))
 
 
-def _update(data: Section, schema: Schema) -> FileRows | None:
+def _update(data: TomlTable, schema: Schema) -> FileRows | None:
     if "update" not in data:
         return None
     section = data.section("update")

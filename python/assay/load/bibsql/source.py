@@ -19,9 +19,9 @@ from assay.load.bibsql.changed_files import LoadedTables
 from assay.load.bibsql.declared import Declared
 from assay.load.bibsql.reported import Entries, reported_entries
 from assay.load.bibsql.update_experiment import UpdateTask, edits, observe
-from assay.load.row_sources.protocol import Asked, Download, Listener, RowSource, RowsSize
+from assay.load.row_sources.protocol import Asked, Download, ProgressReceiver, RowSource, RowsSize
 from assay.load.row_sources.request import DataRequest
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.workload.schema import Schema
 from assay.workload.values import Workload
 
@@ -42,7 +42,7 @@ class BibSource(RowSource):
     reads_parameters = ("replicas", "variant", "data_seed", "changed", "vanished", "updates")
     downloads = (_BEEBE,)
 
-    def declared(self, data: Section, schema: Schema) -> Declared:
+    def declared(self, data: TomlTable, schema: Schema) -> Declared:
         return declared.read(data, schema)
 
     def check_input(self, paths: Sequence[str]) -> None:
@@ -71,7 +71,7 @@ class BibSource(RowSource):
         return None if data.update else "no [data.update] says how rows follow files"
 
     def open(
-        self, workload: Workload, experiment: Experiment, listener: Listener
+        self, workload: Workload, experiment: Experiment, listener: ProgressReceiver
     ) -> BibliographyRows:
         return BibliographyRows(workload, resolve(experiment, workload, listener))
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from assay import _engine
 from assay.contracts.experiment import Experiment
-from assay.load.row_sources.protocol import Asked, Listener, RowSource, RowsSize
+from assay.load.row_sources.protocol import Asked, ProgressReceiver, RowSource, RowsSize
 from assay.load.row_sources.request import DataRequest
 from assay.workload.parameters import Scalar
 from assay.workload.schema import placed
@@ -51,7 +51,9 @@ class Generated(RowSource):
         rows, text_bytes = (sum(int(table[key]) for table in measured) for key in ("rows", "bytes"))
         return RowsSize(rows, text_bytes)
 
-    def open(self, workload: Workload, experiment: Experiment, listener: Listener) -> GeneratedRows:
+    def open(
+        self, workload: Workload, experiment: Experiment, listener: ProgressReceiver
+    ) -> GeneratedRows:
         del experiment, listener
         return GeneratedRows(workload)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.contracts.experiment import Experiment
-from assay.load.row_sources.protocol import Asked, Listener, RowSource
+from assay.load.row_sources.protocol import Asked, ProgressReceiver, RowSource
 from assay.load.row_sources.request import DataRequest
 from assay.workload.values import Workload
 
@@ -13,7 +13,9 @@ class NoSource(RowSource):
     makes_rows = False
     reads_parameters = ()
 
-    def open(self, workload: Workload, experiment: Experiment, listener: Listener) -> NoRows:
+    def open(
+        self, workload: Workload, experiment: Experiment, listener: ProgressReceiver
+    ) -> NoRows:
         del workload, experiment, listener
         return NoRows()
 

@@ -17,12 +17,12 @@ from assay.contracts.observation import UpdateReport
 from assay.contracts.systems.protocol import System
 from assay.errors import PluginFailed
 from assay.load.row_sources.request import DataRequest
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.workload.schema import Schema
 from assay.workload.values import Workload
 
 
-class Listener(Protocol):
+class ProgressReceiver(Protocol):
     """Receives progress reports; `assay.lab.progress.Progress` is one."""
 
     def stage(self, name: str) -> None: ...
@@ -128,7 +128,7 @@ class RowSource(ABC):
     downloads: tuple[Download, ...] = ()
     """Data sets that ``assay get NAME`` brings."""
 
-    def declared(self, data: Section, schema: Schema) -> Any:
+    def declared(self, data: TomlTable, schema: Schema) -> Any:
         """What ``[data]`` of the workload says to this source: `Workload.data`. Raises
         `ExperimentError` with the line."""
         del data, schema
@@ -162,7 +162,7 @@ class RowSource(ABC):
 
     @abstractmethod
     def open(
-        self, workload: Workload, experiment: Experiment, listener: Listener
+        self, workload: Workload, experiment: Experiment, listener: ProgressReceiver
     ) -> ExperimentRows:
         """The rows of an experiment; its input is read here, once. Raises `InputError` where that
         is wrong."""
@@ -174,7 +174,9 @@ def row_source(workload: Workload) -> RowSource:
     return found
 
 
-def opened(workload: Workload, experiment: Experiment, listener: Listener) -> ExperimentRows:
+def opened(
+    workload: Workload, experiment: Experiment, listener: ProgressReceiver
+) -> ExperimentRows:
     """The rows of an experiment; its input is read here. Raises `PluginFailed` where the source
     gives something else."""
     rows = row_source(workload).open(workload, experiment, listener)

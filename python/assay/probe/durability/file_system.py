@@ -17,7 +17,7 @@ from pathlib import Path
 
 from assay.errors import SystemUnderTestError
 from assay.provision.undo.resources.mount import MOUNT
-from assay.storages.mounts import Mount, mount_of
+from assay.storages.mounts import MountLine, mount_of
 from assay.text.files.syncing import sync_file_system
 
 PUT_OFF_S = 3600
@@ -59,19 +59,19 @@ def sync(directory: Path) -> None:
         raise SystemUnderTestError(f"{directory} cannot be synced: {error.strerror}") from None
 
 
-def _has_journal(mount: Mount) -> bool:
+def _has_journal(mount: MountLine) -> bool:
     if mount.file_system == "btrfs":
         return True
     device = Path(mount.source).resolve().name
     return (_EXT / device / "journal_task").exists()
 
 
-def _option(mount: Mount, name: str) -> str | None:
+def _option(mount: MountLine, name: str) -> str | None:
     options = dict(option.partition("=")[::2] for option in mount.options.split(","))
     return options.get(name)
 
 
-def _remount(mount: Mount, commit_s: int) -> None:
+def _remount(mount: MountLine, commit_s: int) -> None:
     _run(
         [MOUNT.path, "-o", f"remount,commit={commit_s}", str(mount.point)],
         f"the mount option commit={commit_s} of {mount.point} cannot be set",

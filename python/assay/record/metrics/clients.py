@@ -10,7 +10,7 @@ from assay.contracts.observation import Latency
 from assay.judge import samples
 from assay.judge.samples import BY_NAME, RELATIVE_RESOLUTION
 from assay.record import RunRecord
-from assay.record.metrics.metric import COUNT, SPEED, Metric, Over, Read, Words
+from assay.record.metrics.metric import COUNT, SPEED, DifferenceWords, Metric, Over, Read
 from assay.record.metrics.work import Work, in_all, kept
 
 
@@ -36,7 +36,7 @@ def _is_not_asked(run: RunRecord, elapsed_ns: float) -> bool:
     return bool(elapsed_ns) and not (run.driven is not None and is_asked)
 
 
-def _outcome(name: str, meaning: str, words: Words | None = None) -> Metric:
+def _outcome(name: str, meaning: str, words: DifferenceWords | None = None) -> Metric:
     def read(work: Work) -> int | None:
         counted: int | None = getattr(work.outcomes, name) if work.outcomes else None
         return counted

@@ -10,18 +10,18 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 
-class Words(NamedTuple):
+class DifferenceWords(NamedTuple):
     """What a metric's difference is called."""
 
     better: str
     worse: str
 
 
-SPEED = Words("faster", "slower")
-SIZE = Words("smaller", "larger")
-WAIT = Words("shorter", "longer")
-COUNT = Words("fewer", "more")
-USE = Words("less", "more")
+SPEED = DifferenceWords("faster", "slower")
+SIZE = DifferenceWords("smaller", "larger")
+WAIT = DifferenceWords("shorter", "longer")
+COUNT = DifferenceWords("fewer", "more")
+USE = DifferenceWords("less", "more")
 
 
 class Over(Enum):
@@ -56,7 +56,7 @@ class Metric:
     is_whole: bool = True
     """Whether its values are whole numbers."""
     is_never_null: bool = False
-    words: Words | None = None
+    words: DifferenceWords | None = None
     """None: no direction is better, so that sides are not compared by it."""
     is_more_better: bool = False
     over: Over | None = None

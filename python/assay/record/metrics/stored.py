@@ -9,7 +9,7 @@ from typing import Any
 from assay.contracts.observation import BackupReport, SpaceReuseReport
 from assay.record import RunRecord
 from assay.record.metrics.commits import efficiency
-from assay.record.metrics.metric import COUNT, SIZE, SPEED, WAIT, Metric, Words
+from assay.record.metrics.metric import COUNT, SIZE, SPEED, WAIT, DifferenceWords, Metric
 from assay.record.metrics.work import driven, kept
 
 
@@ -17,7 +17,9 @@ def _one_load(run: RunRecord) -> Hashable:
     return run.data.one_load if run.data else None
 
 
-def _loaded(name: str, unit: str, meaning: str, words: Words | None, exported: str = "") -> Metric:
+def _loaded(
+    name: str, unit: str, meaning: str, words: DifferenceWords | None, exported: str = ""
+) -> Metric:
     """Once for all runs that share a load; 0 where the data were there."""
     return Metric(
         name=name,
@@ -35,7 +37,9 @@ def _rows_loaded(run: RunRecord) -> int | None:
     return sum(run.data.rows.values()) or None if run.data else None
 
 
-def _checks(name: str, meaning: str, ok: bool | None, words: Words | None = None) -> Metric:
+def _checks(
+    name: str, meaning: str, ok: bool | None, words: DifferenceWords | None = None
+) -> Metric:
     """It is a result where an answer was compared with a right one."""
     return Metric(
         name=name,
@@ -59,7 +63,11 @@ def _space(name: str, meaning: str) -> Metric:
 
 
 def _backup(
-    name: str, unit: str, meaning: str, read: Callable[[BackupReport], float], words: Words
+    name: str,
+    unit: str,
+    meaning: str,
+    read: Callable[[BackupReport], float],
+    words: DifferenceWords,
 ) -> Metric:
     return Metric(
         name=f"backup_{name}", unit=unit, meaning=meaning, words=words,

@@ -21,7 +21,7 @@ from assay.record.metrics.metric import Metric
 from assay.report.cells import cell_runs, field_path, percentiles
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.cells.pivot import Aggregate
-from assay.report.values import Cell, Number, absent, judged
+from assay.report.values import Number, ReportCell, absent, judged
 from assay.text import units
 
 OVER_REPETITIONS = (
@@ -145,7 +145,7 @@ def mean(key: Key, time_unit: str = "s") -> Aggregate:
 def _one_of_all(
     key: Key, time_unit: str, *, with_range: bool = False, is_mean: bool = False
 ) -> Aggregate:
-    def shown(cell: CellRuns) -> Cell:
+    def shown(cell: CellRuns) -> ReportCell:
         made = number(cell, key, is_mean=is_mean)
         if made is None:
             return _none(cell, key) if cell.measured and key.path else cell.absent
@@ -154,7 +154,7 @@ def _one_of_all(
     return shown
 
 
-def _none(cell: CellRuns, key: Key) -> Cell:
+def _none(cell: CellRuns, key: Key) -> ReportCell:
     """Why there is no number, by the first repetition without one."""
     runs = key.runs(cell)
     without = [run for run in runs if not isinstance(key.value(run), int | float)]
@@ -168,25 +168,25 @@ def _none(cell: CellRuns, key: Key) -> Cell:
 def full_range(key: Key) -> Aggregate:
     """The smallest and the largest value of the repetitions."""
 
-    def shown(cell: CellRuns) -> Cell:
+    def shown(cell: CellRuns) -> ReportCell:
         made = number(cell, key)
         if made is None or made.low is None or made.high is None:
             return absent("")
-        return Cell(f"{units.shown(made.low, made.unit)}-{units.shown(made.high, made.unit)}")
+        return ReportCell(f"{units.shown(made.low, made.unit)}-{units.shown(made.high, made.unit)}")
 
     return shown
 
 
-def each(show: Callable[[DrivenRun], Cell], written: Callable[[Number], str]) -> Aggregate:
+def each(show: Callable[[DrivenRun], ReportCell], written: Callable[[Number], str]) -> Aggregate:
     """The median of what is shown of each repetition, written anew."""
 
-    def shown(cell: CellRuns) -> Cell:
+    def shown(cell: CellRuns) -> ReportCell:
         return median_cell([show(run) for run in cell_runs.measured_runs(cell)], written)
 
     return shown
 
 
-def median_cell(cells: Sequence[Cell], written: Callable[[Number], str]) -> Cell:
+def median_cell(cells: Sequence[ReportCell], written: Callable[[Number], str]) -> ReportCell:
     """Of one cell, itself; of several the median, or the first that has no number."""
     numbers = [cell.number for cell in cells if cell.number is not None]
     if len(cells) == 1 or len(numbers) < len(cells):
@@ -203,26 +203,26 @@ def median_cell(cells: Sequence[Cell], written: Callable[[Number], str]) -> Cell
         resolution=percentiles.middle_width(numbers),
     )
     note = "; ".join(dict.fromkeys(cell.note for cell in cells if cell.note))
-    return Cell(written(made), made, note=note)
+    return ReportCell(written(made), made, note=note)
 
 
 def over_repetitions(key: Key, time_unit: str = "s") -> Aggregate:
     """Of the repetitions that were measured: the median where each has a number, else each of
     their texts once."""
 
-    def shown(cell: CellRuns) -> Cell:
+    def shown(cell: CellRuns) -> ReportCell:
         runs = key.runs(cell)
         cells = [_own(run, key, time_unit) for run in runs]
         made = number(cell, key)
         if made is None or not all(one.number for one in cells):
             texts = dict.fromkeys(one.shown for one in cells)
-            return Cell(" and ".join(texts)) if texts else cell.absent
+            return ReportCell(" and ".join(texts)) if texts else cell.absent
         return _shown(made, time_unit, with_range=False)
 
     return shown
 
 
-def ratio(number: Number | None, divided_by: Number | None) -> Cell | None:
+def ratio(number: Number | None, divided_by: Number | None) -> ReportCell | None:
     """With the widest range that the repetitions of both allow, and the worse verdict."""
     if number is None or divided_by is None:
         return None
@@ -242,7 +242,7 @@ def _divided(bound: float | None, by: float | None) -> float | None:
     return None if bound is None or by is None else bound / by
 
 
-def speed_up(first: Number | None, other: Number | None, key: Key) -> Cell | None:
+def speed_up(first: Number | None, other: Number | None, key: Key) -> ReportCell | None:
     """How many times faster the other is than the first."""
     return ratio(other, first) if key.is_more_better else ratio(first, other)
 
@@ -265,7 +265,7 @@ def scaled(number: Number, factor: float) -> Number:
 def only(key: Key, time_unit: str = "s", *, shows_reason: bool = False) -> Aggregate:
     """The value of a cell's only run. ``shows_reason``: says why nothing was observed."""
 
-    def shown(cell: CellRuns) -> Cell:
+    def shown(cell: CellRuns) -> ReportCell:
         (run,) = cell.runs
         if run.observation is None and shows_reason:
             return cell.absent
@@ -274,14 +274,14 @@ def only(key: Key, time_unit: str = "s", *, shows_reason: bool = False) -> Aggre
     return shown
 
 
-def _own(run: RunRecord, key: Key, time_unit: str) -> Cell:
+def _own(run: RunRecord, key: Key, time_unit: str) -> ReportCell:
     value = key.value(run)
     if value is None:
         return absent(field_path.why_none(run, key.path))
     if isinstance(value, bool) or not isinstance(value, int | float):
         text = ("yes" if value else "no") if isinstance(value, bool) else str(value)
         note = judged(text, Number(0, "", 1, judged=run.judged))
-        return Cell(text, note=note.note)
+        return ReportCell(text, note=note.note)
     width_ns = percentiles.width_of(key.path, value, run.driven)
     made = Number(
         value,
@@ -293,7 +293,7 @@ def _own(run: RunRecord, key: Key, time_unit: str) -> Cell:
     return judged(units.shown(value, key.unit, time_unit, resolution_ns=width_ns), made)
 
 
-def _shown(made: Number, time_unit: str, with_range: bool) -> Cell:
+def _shown(made: Number, time_unit: str, with_range: bool) -> ReportCell:
     def text(value: float, resolution_ns: int = 0) -> str:
         return units.shown(value, made.unit, time_unit, resolution_ns=resolution_ns)
 

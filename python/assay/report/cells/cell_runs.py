@@ -16,7 +16,7 @@ from assay.plan import cell_names, server_machines, system_settings
 from assay.plan.cell_names import AS_DECLARED, CACHE, CLIENT_PROGRAM, OF_GROUP, OFFERED_RATE
 from assay.record import ExperimentRecord, RunRecord
 from assay.report.cells import compared_answers, factor_order, storage_roles
-from assay.report.values import Cell, Column, absent
+from assay.report.values import ReportCell, ReportColumn, absent
 
 TEST, STORAGE, REPETITION = "test", "storage", "repetition"
 """Further factors that distinguish cells and runs."""
@@ -92,7 +92,7 @@ class CellRuns:
         return (self.durability, *others)
 
     @property
-    def absent(self) -> Cell:
+    def absent(self) -> ReportCell:
         """The cell of a table where there is no number: the state, with its reason as a note."""
         for run in self.runs:
             if run.state == "refused":
@@ -176,23 +176,23 @@ def varying(found: Sequence[CellRuns], *always: str) -> list[str]:
 
 def label_cells(
     cell: CellRuns, factors: Sequence[str], run: RunRecord | None = None
-) -> tuple[Cell, ...]:
+) -> tuple[ReportCell, ...]:
     """The cell's levels as the first cells of a row; ``run``: where the row is about that one."""
     runs = cell.run_ids if run is None else (run.id,)
     return tuple(label(cell.level(name), runs) for name in factors)
 
 
-def label(level: Scalar | None, runs: tuple[int, ...] = ()) -> Cell:
+def label(level: Scalar | None, runs: tuple[int, ...] = ()) -> ReportCell:
     """A level as a cell about these runs; None: it has no such factor."""
     if level is None:
-        return Cell("", is_absent=True, runs=runs)
-    return Cell(cell_names.level_text(level), level=level, runs=runs)
+        return ReportCell("", is_absent=True, runs=runs)
+    return ReportCell(cell_names.level_text(level), level=level, runs=runs)
 
 
-def label_columns(found: Sequence[CellRuns], factors: Sequence[str]) -> tuple[Column, ...]:
+def label_columns(found: Sequence[CellRuns], factors: Sequence[str]) -> tuple[ReportColumn, ...]:
     """The columns of `label_cells`."""
     return tuple(
-        Column(
+        ReportColumn(
             _TITLES.get(name, name),
             is_number=all(isinstance(level, int | float) for level in levels(found, name)),
         )

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from assay.judge import cache, warming
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
-from assay.report.values import Cell, Number, absent
+from assay.report.values import Number, ReportCell, absent
 from assay.text import units
 
 FIRST, WARM_AFTER = "first execution", "warm after"
@@ -40,7 +40,7 @@ def any_timed(found: Iterable[CellRuns]) -> bool:
     return any(map(is_timed, found))
 
 
-def first(cell: CellRuns) -> Cell:
+def first(cell: CellRuns) -> ReportCell:
     """Empty where the cell has no such number."""
     if not is_timed(cell):
         return absent("")
@@ -48,7 +48,7 @@ def first(cell: CellRuns) -> Cell:
     return _median(values_ns, "ns", units.short_duration(statistics.median(values_ns) / 1e9), cell)
 
 
-def warm_after(cell: CellRuns) -> Cell:
+def warm_after(cell: CellRuns) -> ReportCell:
     """In the same way; `NOT_SEEN` where a repetition was not seen to become warm."""
     if not is_timed(cell):
         return absent("")
@@ -59,7 +59,7 @@ def warm_after(cell: CellRuns) -> Cell:
     return _median(values_s, "s", f"{statistics.median(values_s):g} s", cell)
 
 
-def _median(values: Sequence[int], unit: str, shown: str, cell: CellRuns) -> Cell:
+def _median(values: Sequence[int], unit: str, shown: str, cell: CellRuns) -> ReportCell:
     middle = statistics.median(values)
     made = Number(middle, unit, len(values), min(values), max(values), judged=cell.judged.verdict)
-    return Cell(shown, made)
+    return ReportCell(shown, made)

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from assay.comparison.differences import asked
 from assay.judge import CellVerdict, RunWarning, answers, verdict
-from assay.judge.answers import Asked
-from assay.judge.kinds import Kind
+from assay.judge.answers import AnsweringRun
+from assay.judge.kinds import WarningKind
 from assay.judge.verdict import Verdict
 from assay.record import RunRecord
 
@@ -32,7 +32,7 @@ def judged(
         left = len(differing) - len(sentences)
         more = [f"and {left} more"] if left else []
         detail = f"compared with {names[first]}: {'; '.join([*sentences, *more])}"
-        warning = RunWarning(Kind.ANSWERS_DIFFER.id, detail)
+        warning = RunWarning(WarningKind.ANSWERS_DIFFER.id, detail)
         found[other] = _limited(found[other], warning)
         found[first] = _limited(found[first])
     return found
@@ -41,7 +41,7 @@ def judged(
 def lines(cells: Sequence[Runs], verdicts: Sequence[CellVerdict]) -> Iterator[str]:
     """One where all agree, or where some do not."""
     warnings = (one for judged in verdicts for one in judged.warnings)
-    if any(one.name == Kind.ANSWERS_DIFFER.id for one in warnings):
+    if any(one.name == WarningKind.ANSWERS_DIFFER.id for one in warnings):
         yield "answers differ: these numbers are not ranked (see the warnings)"
         return
     agreed = (answers.agreement(first, other) for *_, first, other in _pairs(cells))
@@ -49,10 +49,12 @@ def lines(cells: Sequence[Runs], verdicts: Sequence[CellVerdict]) -> Iterator[st
         yield f"answers are the same: {words}"
 
 
-def _pairs(cells: Sequence[Runs]) -> Iterator[tuple[int, int, list[Asked], list[Asked]]]:
+def _pairs(
+    cells: Sequence[Runs],
+) -> Iterator[tuple[int, int, list[AnsweringRun], list[AnsweringRun]]]:
     """Each cell with the first that asked the same: seeds are equal where only systems, storages
     and the like differ."""
-    firsts: dict[tuple[str, int], tuple[int, list[Asked]]] = {}
+    firsts: dict[tuple[str, int], tuple[int, list[AnsweringRun]]] = {}
     for place, runs in enumerate(cells):
         known = asked([run for run in runs if run.evidence.is_measured])
         if not known:

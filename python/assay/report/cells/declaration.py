@@ -40,7 +40,7 @@ from typing import Any
 from assay.contracts.observation import Observation
 from assay.record import RunRecord
 from assay.report.cells import aggregates, field_path
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.text.units import TIME_UNITS
 
 _SHOWN_UNITS = ("ns", "bytes", "ratio")
@@ -82,7 +82,7 @@ class Declaration:
         return self.value == "throughput"
 
 
-def read(section: Section, test: str) -> Declaration:
+def read(section: TomlTable, test: str) -> Declaration:
     """The declaration of ``test``; raises `ExperimentError` with the line that is wrong.
 
     An empty section declares the elapsed time of each system on each storage.
@@ -119,7 +119,7 @@ def of_record(workload: Mapping[str, Any], test: str) -> Declaration | None:
     declared = workload.get("report", {}).get(test)
     if declared is None:
         return None
-    return read(Section(Path("workload.toml"), "", ("report", test), declared), test)
+    return read(TomlTable(Path("workload.toml"), "", ("report", test), declared), test)
 
 
 def of_test(
@@ -145,7 +145,7 @@ def _title(name: str) -> str:
     return name.rpartition("_")[0].replace("_", " ")
 
 
-def _value(section: Section) -> str:
+def _value(section: TomlTable) -> str:
     found = section.choice("value", (*aggregates.KEYS, *field_path.EARLIER), "elapsed")
     return field_path.EARLIER.get(found, found)
 
@@ -154,7 +154,7 @@ def _is_number(title: str) -> bool:
     return title.isascii() and title.isdecimal()
 
 
-def _field(section: Section) -> Field:
+def _field(section: TomlTable) -> Field:
     found = Field(
         key=section.text("key"),
         title=section.text("title"),

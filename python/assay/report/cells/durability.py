@@ -21,7 +21,7 @@ from assay.judge.durability import (
 )
 from assay.record import RunRecord
 from assay.report.cells.cell_runs import DURABILITY, CellRuns
-from assay.report.values import Column, Row, Table, text
+from assay.report.values import ReportColumn, ReportTable, Row, text
 from assay.text import units
 
 NONE = "none"
@@ -31,7 +31,7 @@ _SESSIONS = (
 )
 
 
-def table(runs: Iterable[RunRecord]) -> Table | None:
+def table(runs: Iterable[RunRecord]) -> ReportTable | None:
     """A row for each system on each storage; None where nothing was measured."""
     measured = {
         (run.system_label, run.storage, found.session_statements, found.is_contradicted): (
@@ -61,10 +61,10 @@ def table(runs: Iterable[RunRecord]) -> Table | None:
         "system", "storage", DURABILITY, "meaning", "flushed before the answer",
         "write\namplification", "lowered by", *(["sessions execute"] if has_settings else []),
     )  # fmt: skip
-    return Table(
+    return ReportTable(
         DURABILITY,
         "Durability",
-        tuple(map(Column, titles)),
+        tuple(map(ReportColumn, titles)),
         tuple(Row(tuple(text(cell) for cell in row)) for row in rows),
         notes=(
             "flushed before the answer: commits after which the device had ended a flush (fsync) "
@@ -93,8 +93,8 @@ def grouped(found: Sequence[CellRuns]) -> list[CellRuns]:
 
 
 def tables_by_durability(
-    found: Sequence[CellRuns], made: Callable[[Sequence[CellRuns]], Table]
-) -> tuple[Table, ...]:
+    found: Sequence[CellRuns], made: Callable[[Sequence[CellRuns]], ReportTable]
+) -> tuple[ReportTable, ...]:
     """A table for each group of cells with the same durability, which are not ranked with the
     others; one table where none is known. What varies is asked of ``found``: a group may have one
     storage, which is named even so."""
@@ -109,8 +109,11 @@ def tables_by_durability(
 
 
 def _of_group(
-    name: str, place: int, cells: Sequence[CellRuns], made: Callable[[Sequence[CellRuns]], Table]
-) -> Table:
+    name: str,
+    place: int,
+    cells: Sequence[CellRuns],
+    made: Callable[[Sequence[CellRuns]], ReportTable],
+) -> ReportTable:
     table = made(cells)
     return replace(
         table,

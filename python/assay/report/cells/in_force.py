@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from assay.experiment.storage_words import as_written
 from assay.provision.deployment_facts import RecordedStorage
 from assay.record import ExperimentRecord, RunRecord
-from assay.report.values import Column, Row, Table, text
+from assay.report.values import ReportColumn, ReportTable, Row, text
 from assay.text.sizes import option_word
 
 _BYTES_PER_S = "_bps"
@@ -44,7 +44,7 @@ def changes(storage: RecordedStorage) -> list[str]:
     ]
 
 
-def table(runs: Iterable[RunRecord]) -> Table | None:
+def table(runs: Iterable[RunRecord]) -> ReportTable | None:
     """A row for each limit or parameter and a column for each storage; None where none has any."""
     deployments = (run.deployment for run in runs)
     storages = {
@@ -56,10 +56,10 @@ def table(runs: Iterable[RunRecord]) -> Table | None:
     notes = [f"{name}: {_NOT_LIMITED}" for name, one in storages.items() if one.is_write_back_free]
     if any(one.profile_values for one in storages.values()):
         notes.insert(0, "in brackets: the value of the profile, where another one was asked for")
-    return Table(
+    return ReportTable(
         "storages_in_force",
         "Limits and parameters of the storages, in effect",
-        (Column("parameter"), *map(Column, storages)),
+        (ReportColumn("parameter"), *map(ReportColumn, storages)),
         tuple(
             Row((text(name), *(text(_shown(one, name)) for one in storages.values())))
             for name in names

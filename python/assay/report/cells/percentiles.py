@@ -12,7 +12,7 @@ from assay.contracts.observation import Latency, Observation, Resolution
 from assay.judge import samples
 from assay.judge.samples import BY_NAME, NOT_REACHED, SHARES, UNREACHED
 from assay.judge.spread import middle_places
-from assay.report.values import Cell, Number, absent
+from assay.report.values import Number, ReportCell, absent
 from assay.text import units
 
 
@@ -56,15 +56,15 @@ def width_of(key: str, value: float, observation: Observation | None) -> int:
     return bucket_width_ns(value, observation.resolution)
 
 
-def cells(times: Latency, unit: str, resolution: Resolution) -> tuple[Cell, ...]:
+def cells(times: Latency, unit: str, resolution: Resolution) -> tuple[ReportCell, ...]:
     """n, each of `SHARES`, and the maximum, which needs no more than one sample."""
     return (
-        Cell(str(times.due), Number(times.due, "count")),
+        ReportCell(str(times.due), Number(times.due, "count")),
         *(one(times, name, unit, resolution) for name in (*SHARES, "max")),
     )
 
 
-def one(times: Latency, name: str, unit: str, resolution: Resolution) -> Cell:
+def one(times: Latency, name: str, unit: str, resolution: Resolution) -> ReportCell:
     """One of `SHARES` or ``max``, or why there is none: how many samples it would need, or that
     too many transactions had no answer."""
     value_ns = samples.known_ns(times, name)
@@ -72,7 +72,7 @@ def one(times: Latency, name: str, unit: str, resolution: Resolution) -> Cell:
         return absent(why_none(times, name.replace(".", "_")))
     width_ns = 0 if name == "max" else bucket_width_ns(value_ns, resolution)
     made = Number(value_ns, "ns", n=times.due, resolution=width_ns or None)
-    return Cell(units.time(value_ns, unit, resolution_ns=width_ns), made)
+    return ReportCell(units.time(value_ns, unit, resolution_ns=width_ns), made)
 
 
 def unit_of(found: Iterable[Latency]) -> str:

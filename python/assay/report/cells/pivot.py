@@ -14,11 +14,11 @@ from dataclasses import dataclass, field, replace
 from assay.experiment import Scalar
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
-from assay.report.values import MEASURED, Cell, Column, Row, absent
+from assay.report.values import MEASURED, ReportCell, ReportColumn, Row, absent
 
 NOT_ASKED = absent("not asked")
 
-Aggregate = Callable[[CellRuns], Cell]
+Aggregate = Callable[[CellRuns], ReportCell]
 """Combines the runs of a cell into one table cell."""
 
 
@@ -37,7 +37,7 @@ class PivotRow:
     """Levels of the factors that label it."""
     cells: tuple[CellRuns | None, ...]
     """The cell of each column; None where the experiment has no such cell."""
-    shown: tuple[Cell, ...]
+    shown: tuple[ReportCell, ...]
 
 
 def pivot_rows(
@@ -66,14 +66,18 @@ def pivot_rows(
     return made
 
 
-def value_columns(columns: Sequence[PivotColumn]) -> tuple[Column, ...]:
+def value_columns(columns: Sequence[PivotColumn]) -> tuple[ReportColumn, ...]:
     return tuple(
-        Column(column.title, is_number=True, unit=column.unit, role=MEASURED) for column in columns
+        ReportColumn(column.title, is_number=True, unit=column.unit, role=MEASURED)
+        for column in columns
     )
 
 
 def table_row(
-    row: PivotRow, labels: Sequence[str], blocks: Sequence[str] = (), beside: Sequence[Cell] = ()
+    row: PivotRow,
+    labels: Sequence[str],
+    blocks: Sequence[str] = (),
+    beside: Sequence[ReportCell] = (),
 ) -> Row:
     """The row of a table; ``beside``: further cells after those of the pivot."""
     named = {name: level for name, level in row.levels.items() if level is not None}

@@ -47,8 +47,15 @@ from typing import Any
 
 from assay.experiment import Scalar
 from assay.report.cells.cell_runs import STORAGE_ROLE
-from assay.report.values import PUBLISHED, PUBLISHED_SPEED_UP, Cell, Column, Number, absent
-from assay.text.files.toml_file import Section
+from assay.report.values import (
+    PUBLISHED,
+    PUBLISHED_SPEED_UP,
+    Number,
+    ReportCell,
+    ReportColumn,
+    absent,
+)
+from assay.text.files.toml_file import TomlTable
 
 HARDWARE = "hardware"
 NOT_FACTORS = {
@@ -65,7 +72,7 @@ COLUMN_FACTORS = (STORAGE_ROLE, "clients")
 
 
 @dataclass(frozen=True)
-class Layout:
+class FactorLayout:
     """Which factors label the rows, and which the columns outside the values."""
 
     rows: tuple[str, ...]
@@ -83,7 +90,7 @@ class Published:
     column_levels: tuple[Scalar, ...] = ()
     machines: Mapping[str, str] = field(default_factory=dict)
     """What the paper says of its machines and versions, by what ran there."""
-    layout: Layout | None = None
+    layout: FactorLayout | None = None
     """None: the table is shown beside measured values alone."""
     measured: tuple[Mapping[str, Any], ...] = ()
     """Levels and quantity of our cells for each column; empty: those of our own table."""
@@ -93,7 +100,7 @@ class Published:
     """The paper has these numbers in its text: they are not among the tables it is known for."""
 
     @property
-    def beside(self) -> list[Column]:
+    def beside(self) -> list[ReportColumn]:
         """The columns beside measured ones."""
         has_speed_up = any(row.get("speed_up") for row in self.rows)
         others = self.columns[1:]
@@ -101,7 +108,7 @@ class Published:
         named = dict.fromkeys(self._printed_columns, PUBLISHED)
         named |= dict.fromkeys(speed_ups if has_speed_up else [], PUBLISHED_SPEED_UP)
         return [
-            Column(f"published\n{title}", is_number=True, role=role)
+            ReportColumn(f"published\n{title}", is_number=True, role=role)
             for title, role in named.items()
         ]
 
@@ -133,19 +140,19 @@ class Published:
             return []
         return list(dict.fromkeys(row[factor] for row in self.rows if factor in row))
 
-    def cells(self, row: Mapping[str, Any] | None) -> list[Cell]:
+    def cells(self, row: Mapping[str, Any] | None) -> list[ReportCell]:
         """One cell per column of `beside`."""
         if row is None:
             return [absent("") for _ in self.beside]
         values = list(map(printed_cell, row["values"], self.units))
         speed_ups = [
-            Cell(f"{value:.2f}", Number(value, "ratio")) for value in row.get("speed_up", ())
+            ReportCell(f"{value:.2f}", Number(value, "ratio")) for value in row.get("speed_up", ())
         ]
         cells = [*values, *speed_ups]
         return cells + [absent("")] * (len(self.beside) - len(cells))
 
 
-def read(section: Section) -> Published:
+def read(section: TomlTable) -> Published:
     """The table of one test; raises `ExperimentError` with the line that is wrong."""
     found = Published(
         source=section.text("source"),
@@ -182,8 +189,8 @@ def read(section: Section) -> Published:
     return found
 
 
-def _layout(section: Section) -> Layout:
-    layout = Layout(section.texts("rows"), section.texts("columns", ()))
+def _layout(section: TomlTable) -> FactorLayout:
+    layout = FactorLayout(section.texts("rows"), section.texts("columns", ()))
     section.done()
     return layout
 
@@ -191,17 +198,17 @@ def _layout(section: Section) -> Layout:
 def of_record(workload: Mapping[str, Any], test: str) -> Published | None:
     """The published table of that test at the time of the run."""
     table = workload.get("published", {}).get(test)
-    return read(Section(Path("published.toml"), "", (test,), table)) if table else None
+    return read(TomlTable(Path("published.toml"), "", (test,), table)) if table else None
 
 
-def _row(section: Section) -> Mapping[str, Any]:
+def _row(section: TomlTable) -> Mapping[str, Any]:
     section.text("system")
     section.scalars("values", may_be_empty=True)
     return section.plain()
 
 
-def printed_cell(value: float | str, unit: str) -> Cell:
+def printed_cell(value: float | str, unit: str) -> ReportCell:
     """As published: a number, or what the paper says in words ("": nothing)."""
     if isinstance(value, str):
-        return Cell(value) if value else absent("")
-    return Cell(f"{value:.10g}", Number(value, unit))
+        return ReportCell(value) if value else absent("")
+    return ReportCell(f"{value:.10g}", Number(value, unit))

@@ -21,7 +21,7 @@ from assay.record import ExperimentRecord, RunRecord
 from assay.report.cells import aggregates, cell_runs, declaration, field_path
 from assay.report.cells.aggregates import Key
 from assay.report.cells.cell_runs import CellRuns
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 
 QUANTITY = ("value", "key", "per")
 
@@ -58,7 +58,7 @@ class Quantity:
         return whole / below if isinstance(below, int | float) and below else None
 
 
-def quantity(section: Section, default: Quantity | None = None) -> Quantity:
+def quantity(section: TomlTable, default: Quantity | None = None) -> Quantity:
     """``value``, ``key`` and ``per`` of the section; ``default`` where it has none of them."""
     if default is not None and not any(name in section for name in QUANTITY):
         return default
@@ -69,7 +69,7 @@ def quantity(section: Section, default: Quantity | None = None) -> Quantity:
     )
 
 
-def levels(section: Section, *apart: str) -> dict[str, Any]:
+def levels(section: TomlTable, *apart: str) -> dict[str, Any]:
     """Every other key of the section, which names a factor."""
     found: dict[str, Any] = {}
     for name in section.names():

@@ -33,7 +33,7 @@ from typing import Any
 from assay.experiment import CACHES
 from assay.report.cells import aggregates
 from assay.report.cells.aggregates import Key
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.text.units import TIME_UNITS
 
 
@@ -73,7 +73,7 @@ class Series:
         return f"{self.title} ({self.reproduces})" if self.reproduces else self.title
 
 
-def read(section: Section, name: str) -> Series:
+def read(section: TomlTable, name: str) -> Series:
     """Raises `ExperimentError` with the line that is wrong."""
     series = Series(
         name=name,
@@ -92,12 +92,12 @@ def read(section: Section, name: str) -> Series:
 def of_record(workload: Mapping[str, Any]) -> list[Series]:
     """The series of the workload at the time of the run."""
     return [
-        read(Section(Path("workload.toml"), "", ("series", name), table), name)
+        read(TomlTable(Path("workload.toml"), "", ("series", name), table), name)
         for name, table in workload.get("series", {}).items()
     ]
 
 
-def _column(section: Section) -> SeriesColumn:
+def _column(section: TomlTable) -> SeriesColumn:
     column = SeriesColumn(
         title=section.text("title"),
         test=section.text("test"),

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from assay.report.cells import cell_runs, percentiles
 from assay.report.cells.cell_runs import CellRuns
-from assay.report.values import Cell
+from assay.report.values import ReportCell
 from assay.text import units
 
 _NAMES = ("p99", "p50")
@@ -50,7 +50,7 @@ def _of_cell(cell: CellRuns, unit: str) -> str:
     return ""
 
 
-def _with_unit(shown: Cell, unit: str) -> str:
+def _with_unit(shown: ReportCell, unit: str) -> str:
     number = shown.number
     assert number is not None, "compared above"
     return units.time_with_unit(number.value, unit, resolution_ns=number.resolution or 0)

@@ -11,7 +11,7 @@ from assay.comparison.values import Comparison, Difference, Machines
 from assay.judge.estimate import Design
 from assay.judge.kinds import ENOUGH_REPETITIONS
 from assay.report.comparisons import ratio_tables
-from assay.report.values import Column, Report, Row, Section, Table, text
+from assay.report.values import Report, ReportColumn, ReportTable, Row, Section, text
 from assay.text import units
 
 _MOST_DIFFERENCES = 6
@@ -89,10 +89,15 @@ def _ratios(comparison: Comparison) -> Iterator[Section]:
 def _conditions(judged: Sequence[ConditionResult]) -> Iterator[Section]:
     if not judged:
         return
-    table = Table(
+    table = ReportTable(
         "conditions",
         "by cell",
-        (Column("condition"), Column("cell"), Column("answer"), Column("found")),
+        (
+            ReportColumn("condition"),
+            ReportColumn("cell"),
+            ReportColumn("answer"),
+            ReportColumn("found"),
+        ),
         tuple(
             Row(
                 (
@@ -125,10 +130,10 @@ def _differences(comparison: Comparison) -> Iterator[Section]:
     left_out = len(shared) - len(lines) + len(own)
     if left_out:
         lines.append(f"{units.counted(left_out, 'further difference')}  --detail")
-    table = Table(
+    table = ReportTable(
         "differences",
         "what differs in equal cells",
-        (Column("cell"), Column("what"), Column("A"), Column("B")),
+        (ReportColumn("cell"), ReportColumn("what"), ReportColumn("A"), ReportColumn("B")),
         tuple(
             Row((text(name), text(one.name), text(one.a or "none"), text(one.b or "none")))
             for name, one in [*(("all", one) for one in shared), *own]
@@ -151,10 +156,14 @@ def _unequal(comparison: Comparison) -> Iterator[Section]:
         if left := len(found) - len(few):
             cells = units.counted(left, "further cell" if few else "cell")
             lines.append(f"{side}  {cells}: --detail")
-    table = Table(
+    table = ReportTable(
         "unequal_cells",
         "cells of one side",
-        (Column("only in"), Column("cell"), Column("differs from the nearest of the other in")),
+        (
+            ReportColumn("only in"),
+            ReportColumn("cell"),
+            ReportColumn("differs from the nearest of the other in"),
+        ),
         tuple(
             Row((text(one.side), text(one.name), text(_in_what(one.differences))))
             for one in comparison.unequal

@@ -5,14 +5,14 @@ from __future__ import annotations
 from assay.judge.estimate import Estimate
 from assay.judge.samples import NOT_REACHED, UNREACHED
 from assay.record.metrics.metric import Metric
-from assay.report.values import Cell, Number, absent, text
+from assay.report.values import Number, ReportCell, absent, text
 from assay.text import units
 
 _AS_FACTOR = 1.0
 """From this difference on a share misleads: nothing falls by 226 %."""
 
 
-def value_cell(value: float, metric: Metric) -> Cell:
+def value_cell(value: float, metric: Metric) -> ReportCell:
     if value == UNREACHED:
         return absent(NOT_REACHED)
     if metric.unit == "ns":
@@ -23,7 +23,7 @@ def value_cell(value: float, metric: Metric) -> Cell:
         shown = units.mean_count(value)
     else:
         shown = units.digits(value)
-    return Cell(shown, Number(value, metric.unit))
+    return ReportCell(shown, Number(value, metric.unit))
 
 
 def ratio_text(value: float) -> str:
@@ -31,13 +31,13 @@ def ratio_text(value: float) -> str:
     return f"{value:.3f}" if 0.1 <= value < 10 else units.digits(value, 3)
 
 
-def ratio_cell(estimate: Estimate | None) -> Cell:
+def ratio_cell(estimate: Estimate | None) -> ReportCell:
     if estimate is None:
         return absent("none")
-    return Cell(ratio_text(estimate.ratio), Number(estimate.ratio, "ratio"))
+    return ReportCell(ratio_text(estimate.ratio), Number(estimate.ratio, "ratio"))
 
 
-def interval_cell(estimate: Estimate | None, repetitions: int) -> Cell:
+def interval_cell(estimate: Estimate | None, repetitions: int) -> ReportCell:
     """``repetitions``: of the side that has fewer."""
     interval = estimate.interval() if estimate else None
     if estimate is None or interval is None:
@@ -48,7 +48,7 @@ def interval_cell(estimate: Estimate | None, repetitions: int) -> Cell:
     return text(" to ".join(map(ratio_text, interval)))
 
 
-def detectable_cell(estimate: Estimate | None) -> Cell:
+def detectable_cell(estimate: Estimate | None) -> ReportCell:
     least = estimate.detectable_difference if estimate else None
     if estimate is None or least is None:
         return absent("none")

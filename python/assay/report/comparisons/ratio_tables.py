@@ -13,7 +13,7 @@ from assay.judge.estimate import CONFIDENCE
 from assay.report import footnotes
 from assay.report.cells import factor_order
 from assay.report.comparisons import ratio_cells
-from assay.report.values import Cell, Column, Row, Table, absent, text
+from assay.report.values import ReportCell, ReportColumn, ReportTable, Row, absent, text
 from assay.text import units
 
 _FEW = 3
@@ -22,7 +22,7 @@ _FEW = 3
 Shown = Sequence[tuple[ComparedCell, Compared]]
 
 
-def tables(comparison: Comparison) -> Iterator[Table]:
+def tables(comparison: Comparison) -> Iterator[ReportTable]:
     cells = _in_order(comparison)
     primary = [(cell, cell.primary) for cell in cells]
     if len(cells) > _FEW:
@@ -57,7 +57,7 @@ def _in_order(comparison: Comparison) -> list[ComparedCell]:
     )
 
 
-def _verdicts(comparison: Comparison, shown: Shown) -> Table:
+def _verdicts(comparison: Comparison, shown: Shown) -> ReportTable:
     """The short one."""
     word, of_all = _said_of_all(comparison, shown)
     rows = [
@@ -72,11 +72,13 @@ def _verdicts(comparison: Comparison, shown: Shown) -> Table:
         )
         for cell, one in shown
     ]
-    numbers = (Column(name, is_number=True) for name in ("B/A", "interval"))
-    columns = (Column("cell"), *numbers, *([] if word else [Column("verdict")]))
+    numbers = (ReportColumn(name, is_number=True) for name in ("B/A", "interval"))
+    columns = (ReportColumn("cell"), *numbers, *([] if word else [ReportColumn("verdict")]))
     notes = (*_notes_of_cells(comparison), *_several(shown, "; an interval is that of one alone"))
     title = f"{_one_metric(shown)}ratios of B to A with {units.share(CONFIDENCE)} intervals"
-    found = Table("verdicts", title, columns, tuple(rows), notes, of_all=_sentence(word, of_all))
+    found = ReportTable(
+        "verdicts", title, columns, tuple(rows), notes, of_all=_sentence(word, of_all)
+    )
     return footnotes.numbered(found)
 
 
@@ -86,7 +88,7 @@ def _sentence(word: str, of_all: Sequence[str]) -> str:
     return f"every cell: {said}" if said else ""
 
 
-def _ratios(comparison: Comparison, shown: Shown, *, is_detail: bool = False) -> Table:
+def _ratios(comparison: Comparison, shown: Shown, *, is_detail: bool = False) -> ReportTable:
     """``is_detail``: the verdicts stand in a table before this one, with the notes on them."""
     word, of_all = _said_of_all(comparison, shown)
     has_verdicts = not (is_detail or word)
@@ -108,13 +110,19 @@ def _ratios(comparison: Comparison, shown: Shown, *, is_detail: bool = False) ->
         "interval may exclude 1 by chance"),
     )  # fmt: skip
     title = f"{_one_metric(shown)}ratios of B to A with {units.share(CONFIDENCE)} intervals"
-    columns = (Column("cell"), *_number_columns(), *([Column("verdict")] if has_verdicts else []))
+    columns = (
+        ReportColumn("cell"),
+        *_number_columns(),
+        *([ReportColumn("verdict")] if has_verdicts else []),
+    )
     said = "" if is_detail else _sentence(word, of_all)
-    found = Table("ratios", title, columns, tuple(rows), notes, is_detail=is_detail, of_all=said)
+    found = ReportTable(
+        "ratios", title, columns, tuple(rows), notes, is_detail=is_detail, of_all=said
+    )
     return footnotes.numbered(found)
 
 
-def _metrics(comparison: Comparison, shown: Shown) -> Table:
+def _metrics(comparison: Comparison, shown: Shown) -> ReportTable:
     rows = [
         Row(
             (
@@ -128,17 +136,17 @@ def _metrics(comparison: Comparison, shown: Shown) -> Table:
         for cell, one in shown
     ]
     columns = (
-        Column("metric"),
+        ReportColumn("metric"),
         *_number_columns(),
-        Column("effect", is_number=True),
-        Column("adjusted p", is_number=True),
-        Column("verdict"),
+        ReportColumn("effect", is_number=True),
+        ReportColumn("adjusted p", is_number=True),
+        ReportColumn("verdict"),
     )
     title = f"all metrics, ratios of B to A with {units.share(CONFIDENCE)} intervals"
-    return footnotes.numbered(Table("metrics", title, columns, tuple(rows), is_detail=True))
+    return footnotes.numbered(ReportTable("metrics", title, columns, tuple(rows), is_detail=True))
 
 
-def _types(comparison: Comparison, shown: Shown) -> Table:
+def _types(comparison: Comparison, shown: Shown) -> ReportTable:
     """What the numbers of a whole mix hide. The table of all metrics has every type."""
     rows = [
         Row(
@@ -147,17 +155,17 @@ def _types(comparison: Comparison, shown: Shown) -> Table:
         )
         for cell, one in shown
     ]
-    columns = (Column("metric"), *_number_columns(), Column("verdict"))
+    columns = (ReportColumn("metric"), *_number_columns(), ReportColumn("verdict"))
     title = "transaction types that differ, though the whole does not in this direction"
-    return footnotes.numbered(Table("types", title, columns, tuple(rows)))
+    return footnotes.numbered(ReportTable("types", title, columns, tuple(rows)))
 
 
-def _number_columns() -> list[Column]:
+def _number_columns() -> list[ReportColumn]:
     names = ("A", "B", "B/A", "interval", "detectable", "runs")
-    return [Column(name, is_number=True) for name in names]
+    return [ReportColumn(name, is_number=True) for name in names]
 
 
-def _numbers(one: Compared) -> Iterator[Cell]:
+def _numbers(one: Compared) -> Iterator[ReportCell]:
     for value in (one.a, one.b):
         yield absent("none") if value is None else ratio_cells.value_cell(value, one.metric)
     yield ratio_cells.ratio_cell(one.estimate)
@@ -166,7 +174,7 @@ def _numbers(one: Compared) -> Iterator[Cell]:
     yield text(f"{len(one.a_values)}+{len(one.b_values)}")
 
 
-def _statistics(one: Compared) -> Iterator[Cell]:
+def _statistics(one: Compared) -> Iterator[ReportCell]:
     size, p = one.estimate and one.estimate.effect_size, one.adjusted_p
     yield absent("none") if size is None else text(f"{size:.1f}")
     yield absent("none") if p is None else text("<0.001" if p < 0.001 else f"{p:.3f}")
@@ -174,7 +182,7 @@ def _statistics(one: Compared) -> Iterator[Cell]:
 
 def _verdict(
     comparison: Comparison, cell: ComparedCell, one: Compared, of_all: Sequence[str] = ()
-) -> Cell:
+) -> ReportCell:
     """With what limits it as a footnote, apart from what is said of all."""
     word, limits = _word_and_limits(comparison, cell, one)
     return replace(text(word), note="; ".join(limit for limit in limits if limit not in of_all))
@@ -218,7 +226,7 @@ def _one_metric(shown: Shown) -> str:
     return f"{names.pop()}, " if len(names) == 1 else ""
 
 
-def _name(shown: Shown, cell: ComparedCell) -> Cell:
+def _name(shown: Shown, cell: ComparedCell) -> ReportCell:
     """Without the test, where that stands above its rows."""
     return text(
         cell.name.removeprefix(f"{cell.full_test_name}, ") if _has_blocks(shown) else cell.name

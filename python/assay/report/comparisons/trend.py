@@ -14,7 +14,16 @@ from assay.judge.estimate import CONFIDENCE
 from assay.report import footnotes
 from assay.report.comparisons.ratio_cells import interval_cell, ratio_text, value_cell
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point
-from assay.report.values import Cell, Column, Report, Row, Section, Table, absent, text
+from assay.report.values import (
+    Report,
+    ReportCell,
+    ReportColumn,
+    ReportTable,
+    Row,
+    Section,
+    absent,
+    text,
+)
 from assay.text import units
 
 
@@ -34,17 +43,17 @@ def _section(one: Trend) -> Section:
     is_of_several = len({point.record for point in one.points}) > 1
     labels = (*(["record"] if is_of_several else []), "experiment", "begun")
     name = f"trend_{one.fingerprint[:12]}"
-    table = Table(
+    table = ReportTable(
         name,
         f"{one.metric.name}, with {units.share(CONFIDENCE)} intervals of the ratios",
         (
-            *(Column(name) for name in labels),
-            Column("value", is_number=True),
-            Column("runs", is_number=True),
-            Column("to first", is_number=True),
-            Column("to previous", is_number=True),
-            Column("interval", is_number=True),
-            Column("change"),
+            *(ReportColumn(name) for name in labels),
+            ReportColumn("value", is_number=True),
+            ReportColumn("runs", is_number=True),
+            ReportColumn("to first", is_number=True),
+            ReportColumn("to previous", is_number=True),
+            ReportColumn("interval", is_number=True),
+            ReportColumn("change"),
         ),
         tuple(
             Row((*([text(point.record)] if is_of_several else []), *_cells(one, place)))
@@ -57,7 +66,7 @@ def _section(one: Trend) -> Section:
     return Section(one.name, (), (footnotes.numbered(table),), figures)
 
 
-def _cells(one: Trend, place: int) -> Iterator[Cell]:
+def _cells(one: Trend, place: int) -> Iterator[ReportCell]:
     point = one.points[place]
     previous = point.to_previous
     yield text(point.experiment)

@@ -14,7 +14,7 @@ from assay.report.cells.cell_runs import CellRuns
 from assay.report.cells.declaration import Declaration
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale
 from assay.report.figures.panels import MOST_SERIES
-from assay.report.values import PUBLISHED_SPEED_UP, SPEED_UP, Row, Table
+from assay.report.values import PUBLISHED_SPEED_UP, SPEED_UP, ReportTable, Row
 from assay.text import units
 
 _WHYS = 3
@@ -67,12 +67,12 @@ def _without_ratio(found: Sequence[CellRuns]) -> Iterator[str]:
         yield f"no ratio with {units.counted(len(whys) - _WHYS, 'more cell')}: see the table"
 
 
-def of_tables(tables: Sequence[Table]) -> tuple[Figure, ...]:
+def of_tables(tables: Sequence[ReportTable]) -> tuple[Figure, ...]:
     """Speed-ups of each table of results, the published ones beside the measured."""
     return tuple(figure for table in tables for figure in _speed_ups(table))
 
 
-def storages(table: Table) -> tuple[Figure, ...]:
+def storages(table: ReportTable) -> tuple[Figure, ...]:
     """The probe of each storage: a colour for each, as all are compared in each measure."""
     found: list[Figure] = []
     for unit, title in (("per_s", "operations per second"), ("bytes_per_s", "MB per second")):
@@ -87,7 +87,7 @@ def storages(table: Table) -> tuple[Figure, ...]:
     return tuple(found)
 
 
-def _speed_ups(table: Table) -> tuple[Figure, ...]:
+def _speed_ups(table: ReportTable) -> tuple[Figure, ...]:
     bars: dict[str, list[Point]] = {}
     for place, column in enumerate(table.columns):
         if column.role not in (SPEED_UP, PUBLISHED_SPEED_UP):
@@ -115,7 +115,7 @@ def _speed_ups(table: Table) -> tuple[Figure, ...]:
     return figure(f"{table.name}_speed_up", "Speed-up", axis, bars, 1, printed)
 
 
-def category(table: Table, row: Row) -> str:
+def category(table: ReportTable, row: Row) -> str:
     """The labels of a row, and those of its block."""
     labels = [cell.shown for cell in row.cells[: table.label_columns] if cell.shown]
     return ", ".join(

@@ -18,7 +18,7 @@ from assay.report.cells.declaration import Declaration
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale, on_one_scale
 from assay.report.figures import curve_notes
 from assay.report.figures.panels import Panel, panels
-from assay.report.values import Cell, Number
+from assay.report.values import Number, ReportCell
 from assay.text import units
 
 _CLIENTS = "clients"
@@ -275,7 +275,7 @@ def _point(made: Number, divided_by: float, runs: tuple[int, ...]) -> Point:
 def _percentile(name: str) -> Value:
     """The median of the repetitions, as in the summary."""
 
-    def shown(run: DrivenRun) -> Cell:
+    def shown(run: DrivenRun) -> ReportCell:
         return percentiles.one(run.driven.all_ok.latency, name, "ms", run.driven.resolution)
 
     def point(cell: CellRuns) -> Point | None:

@@ -9,7 +9,7 @@ from itertools import product
 
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale
 from assay.report.figures.bars import figure
-from assay.report.values import Cell, Table
+from assay.report.values import ReportCell, ReportTable
 from assay.text import units
 
 _TIMES = ("ns", "min", "s", "ms", "µs")
@@ -17,7 +17,7 @@ _SIZES = ("bytes", "MB")
 _PER_SECOND = "transactions per second"
 
 
-def figures(table: Table, without_published: Container[int] = ()) -> tuple[Figure, ...]:
+def figures(table: ReportTable, without_published: Container[int] = ()) -> tuple[Figure, ...]:
     """``without_published``: places of columns, the first 0, whose published numbers are of another
     size than ours."""
     return (
@@ -27,7 +27,7 @@ def figures(table: Table, without_published: Container[int] = ()) -> tuple[Figur
     )
 
 
-def _lines(table: Table, without_published: Container[int]) -> Iterator[Figure]:
+def _lines(table: ReportTable, without_published: Container[int]) -> Iterator[Figure]:
     """The first label is the size; the others name a line."""
     for place, column in enumerate(table.columns[table.label_columns :], table.label_columns):
         lines: dict[tuple[str, bool], list[Point]] = {}
@@ -60,11 +60,11 @@ def _lines(table: Table, without_published: Container[int]) -> Iterator[Figure]:
         )
 
 
-def _cells(table: Table, place: int) -> list[Cell]:
+def _cells(table: ReportTable, place: int) -> list[ReportCell]:
     return [row.cells[place] for row in table.rows]
 
 
-def _without_sizes(table: Table) -> Iterator[Figure]:
+def _without_sizes(table: ReportTable) -> Iterator[Figure]:
     """Where no size varies: bars of each column, of published and of measured systems."""
     for place, column in enumerate(table.columns[table.label_columns :], table.label_columns):
         bars: dict[str, list[Point]] = {"published": [], "measured": []}
@@ -89,7 +89,7 @@ def _without_sizes(table: Table) -> Iterator[Figure]:
             )
 
 
-def _side_by_side(table: Table) -> Iterator[Figure]:
+def _side_by_side(table: ReportTable) -> Iterator[Figure]:
     """Of columns in the same unit, without published numbers: a colour for each."""
     places: dict[str, list[int]] = {}
     for place in range(table.label_columns, len(table.columns)):

@@ -10,14 +10,14 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from assay.report.values import Cell, Row, Table
+from assay.report.values import ReportCell, ReportTable, Row
 
 _NOT_MEASURED = re.compile(r"(not run|refused)( \[\d+\])?$")
 _ORIGIN = "measured"
 """A label that all measured rows have."""
 
 
-def as_measured(table: Table) -> Table | None:
+def as_measured(table: ReportTable) -> ReportTable | None:
     """None where nothing was measured."""
     measured = [row for row in table.rows if not row.is_published]
     values = range(table.label_columns, len(table.columns))
@@ -47,16 +47,16 @@ def as_measured(table: Table) -> Table | None:
     )
 
 
-def _is_left_out(cells: Iterable[Cell]) -> bool:
+def _is_left_out(cells: Iterable[ReportCell]) -> bool:
     return all(not cell.shown or _NOT_MEASURED.match(cell.shown) for cell in cells)
 
 
-def _why(cells: Iterable[Cell]) -> str:
+def _why(cells: Iterable[ReportCell]) -> str:
     """``not run``, ``refused [2]``."""
     return ", ".join(dict.fromkeys(cell.shown for cell in cells if cell.shown)) or "not measured"
 
 
-def _labels(table: Table, row: Row) -> Iterator[str]:
+def _labels(table: ReportTable, row: Row) -> Iterator[str]:
     """``disk``, ``clients 8``."""
     for column, cell in zip(table.columns[: table.label_columns], row.cells, strict=False):
         if cell.shown and cell.shown != _ORIGIN:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from assay.report.forms.for_people import for_people
-from assay.report.values import Report, Table
+from assay.report.values import Report, ReportTable
 
 
 def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> None:
@@ -48,7 +48,7 @@ def answer_lines(report: Report) -> Iterator[str]:
         yield ""
 
 
-def table_lines(table: Table) -> Iterator[str]:
+def table_lines(table: ReportTable) -> Iterator[str]:
     """Its title, rows and notes."""
     yield from ("", f"### {escaped(table.title)}", "")
     if table.of_all:

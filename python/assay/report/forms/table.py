@@ -19,7 +19,7 @@ from assay.report.forms import upright
 from assay.report.forms.as_measured import as_measured
 from assay.report.forms.for_people import for_people
 from assay.report.forms.upright import TEXT_WIDTH, Layout
-from assay.report.values import Report, Section, Table
+from assay.report.values import Report, ReportTable, Section
 from assay.text import display_width
 from assay.text.ascii_forms import with_ascii_forms
 from assay.text.line_width import line_width
@@ -134,7 +134,7 @@ def _print_note(console: Console, note: str) -> None:
     _print_hanging(console, head, tail)
 
 
-def _print_table(console: Console, table: Table) -> None:
+def _print_table(console: Console, table: ReportTable) -> None:
     layout = upright.layout(table, console.width)
     is_wide = layout.width(range(len(table.columns))) > console.width
     turned = _turned(table, console.width) if is_wide else None
@@ -147,14 +147,14 @@ def _print_table(console: Console, table: Table) -> None:
         _print_note(console, note)
 
 
-def _print_title(console: Console, table: Table) -> None:
+def _print_title(console: Console, table: ReportTable) -> None:
     console.print()
     console.print(Text(table.title))
     if table.of_all:
         _print_note(console, table.of_all)
 
 
-def _turned(table: Table, most: int) -> RichTable | None:
+def _turned(table: ReportTable, most: int) -> RichTable | None:
     """A column for each row, headed by its labels; None where rows stand in blocks, or it is wider
     than ``most``."""
     if any(row.block_title for row in table.rows):
@@ -184,7 +184,7 @@ def _turned(table: Table, most: int) -> RichTable | None:
     return shown if width <= most else None
 
 
-def _print_upright(console: Console, table: Table, layout: Layout) -> None:
+def _print_upright(console: Console, table: ReportTable, layout: Layout) -> None:
     """A line for each row; a table that is too wide is cut, and its labels stand in each part."""
     for place, part in enumerate(upright.parts(table, layout, console.width)):
         if place:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from assay.report.values import Row, Table
+from assay.report.values import ReportTable, Row
 from assay.text import display_width
 
 TEXT_WIDTH = 13
@@ -45,7 +45,7 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class Part:
+class TablePart:
     """As many columns of a table as have room beside each other."""
 
     head: Sequence[str]
@@ -54,7 +54,7 @@ class Part:
     """The title of each block (empty: it has none), and its lines."""
 
 
-def parts(table: Table, layout: Layout, width: int) -> Iterator[Part]:
+def parts(table: ReportTable, layout: Layout, width: int) -> Iterator[TablePart]:
     """Each with the labels of its rows. Only numbers and whole labels may make it wider than
     ``width``."""
     for columns in _parts(table, layout, width):
@@ -70,7 +70,7 @@ def parts(table: Table, layout: Layout, width: int) -> Iterator[Part]:
         ]
         deepest = max(map(len, headings))
         head = [[*[""] * (deepest - len(lines)), *lines] for lines in headings]
-        yield Part(
+        yield TablePart(
             head=_filled([head], table, columns, widths, layout.between),
             rule="─" * (sum(widths) + layout.between * (len(widths) - 1)),
             blocks=[
@@ -89,7 +89,7 @@ def parts(table: Table, layout: Layout, width: int) -> Iterator[Part]:
 
 def _filled(
     rows: Iterable[Sequence[CellLines]],
-    table: Table,
+    table: ReportTable,
     columns: Sequence[int],
     widths: Sequence[int],
     between: int,
@@ -165,7 +165,9 @@ def _fitting(lines: CellLines, width: int) -> CellLines:
     return fitting
 
 
-def _rooms(layout: Layout, table: Table, columns: Sequence[int], width: int) -> dict[int, int]:
+def _rooms(
+    layout: Layout, table: ReportTable, columns: Sequence[int], width: int
+) -> dict[int, int]:
     """Column → its width: what numbers and whole labels leave is divided among columns of text, of
     which none gets more than it needs."""
     rooms = {column: layout.widths[column] for column in columns}
@@ -225,7 +227,7 @@ def lines_of(text: str, room: int) -> Iterator[str]:
     yield line
 
 
-def layout(table: Table, width: int) -> Layout:
+def layout(table: ReportTable, width: int) -> Layout:
     """The first layout that fits: headings of numbers broken, then columns closer, then labels
     broken, which are last since readers find rows by them. If none fits, the table is split, and
     its labels are broken only where they take most of the line."""
@@ -266,7 +268,7 @@ def layout(table: Table, width: int) -> Layout:
     return tried[0] if has_room else tried[3]
 
 
-def _parts(table: Table, layout: Layout, width: int) -> Iterator[list[int]]:
+def _parts(table: ReportTable, layout: Layout, width: int) -> Iterator[list[int]]:
     """The columns of each part: a table that is too wide is split, with its labels in each part,
     between groups of columns where a group has room."""
     labels = list(range(table.label_columns))

@@ -17,7 +17,7 @@ from assay.report.page.figures import figure_html
 from assay.report.page.links import Links, escaped
 from assay.report.page.runs import runs_html
 from assay.report.page.tables import table_html
-from assay.report.values import Report, Section, Table, WarningNote
+from assay.report.values import Report, ReportTable, Section, WarningNote
 from assay.text import units
 
 _NOT_IN_A_NAME = re.compile(r"[^a-z0-9]+")
@@ -180,7 +180,7 @@ def _section(section: Section, name: str, links: Links, *, with_detail: bool) ->
     )
 
 
-def _table(table: Table, links: Links) -> str:
+def _table(table: ReportTable, links: Links) -> str:
     shown = table_html(table, links)
     if not table.is_detail:
         return shown

@@ -10,7 +10,7 @@ from assay.report.charts.draw import svg_for_page
 from assay.report.figure import LIMITED, DataSeries, Figure, Scale
 from assay.report.page.links import Links, escaped
 from assay.report.page.tables import table_html
-from assay.report.values import Cell, Column, Number, Row, Table
+from assay.report.values import Number, ReportCell, ReportColumn, ReportTable, Row
 from assay.text import units
 
 
@@ -57,19 +57,19 @@ def _level(x: float | str) -> str:
     return x if isinstance(x, str) else cell_names.level_text(x)
 
 
-def _table(figure: Figure) -> Table:
+def _table(figure: Figure) -> ReportTable:
     is_share = figure.x.scale is Scale.PERCENTILES
-    return Table(
+    return ReportTable(
         figure.name,
         figure.title,
         (
-            Column("series"),
-            Column(
+            ReportColumn("series"),
+            ReportColumn(
                 "%" if is_share else figure.x.title or "of", is_number=not figure.has_categories
             ),
-            Column(figure.y.title, is_number=True),
-            *([Column("range")] if figure.has_ranges else []),
-            *([Column("verdict")] if figure.legend else []),
+            ReportColumn(figure.y.title, is_number=True),
+            *([ReportColumn("range")] if figure.has_ranges else []),
+            *([ReportColumn("verdict")] if figure.legend else []),
         ),
         tuple(_rows(figure, is_share=is_share)),
     )
@@ -81,11 +81,11 @@ def _rows(figure: Figure, *, is_share: bool) -> Iterator[Row]:
             x = point.x
             if is_share and not isinstance(x, str):
                 x = 100 - 100 / x
-            level = Cell(x) if isinstance(x, str) else Cell(f"{x:.6g}", Number(x, ""))
+            level = ReportCell(x) if isinstance(x, str) else ReportCell(f"{x:.6g}", Number(x, ""))
             over = ""
             if point.low is not None and point.high is not None:
                 over = f"{units.digits(point.low)}-{units.digits(point.high)}"
-            value = Cell(units.digits(point.y), Number(point.y, ""), runs=point.runs)
-            beside = [Cell(over)] if figure.has_ranges else []
-            beside += [Cell(point.verdict)] if figure.legend else []
-            yield Row((Cell(one.name), level, value, *beside))
+            value = ReportCell(units.digits(point.y), Number(point.y, ""), runs=point.runs)
+            beside = [ReportCell(over)] if figure.has_ranges else []
+            beside += [ReportCell(point.verdict)] if figure.legend else []
+            yield Row((ReportCell(one.name), level, value, *beside))

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from assay.judge.verdict import WORDS
 from assay.report.page.links import Links, escaped
-from assay.report.values import Cell, Column, Row, Table
+from assay.report.values import ReportCell, ReportColumn, ReportTable, Row
 
 _NOTE_MARK = re.compile(r" ?\[(\d+)\]$")
 _FOOTNOTE = re.compile(r"\[\d+\] ")
@@ -21,7 +21,7 @@ _SUMMARIES = ("summary", "summary_measured")
 _VERDICTS = (*WORDS, "refused")
 
 
-def table_html(table: Table, links: Links) -> str:
+def table_html(table: ReportTable, links: Links) -> str:
     title = escaped(table.title)
     head = "".join(
         f'<th scope="col"{_number_class(column)}>{escaped(column.heading)}</th>'.replace(
@@ -39,7 +39,7 @@ def table_html(table: Table, links: Links) -> str:
     )
 
 
-def _notes(table: Table) -> str:
+def _notes(table: ReportTable) -> str:
     """Many footnotes are closed, so that the next table is not far."""
     footnotes = [note for note in table.notes if _FOOTNOTE.match(note)]
     if len(footnotes) <= _MOST_FOOTNOTES:
@@ -61,7 +61,7 @@ def _blocks(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
         yield block, list(found)
 
 
-def _body(table: Table, block: str, rows: Sequence[Row], links: Links) -> str:
+def _body(table: ReportTable, block: str, rows: Sequence[Row], links: Links) -> str:
     """Rows are sorted within their block."""
     head = ""
     if block:
@@ -73,7 +73,7 @@ def _body(table: Table, block: str, rows: Sequence[Row], links: Links) -> str:
     return f"<tbody>{head}{''.join(_row(table, row, links) for row in rows)}</tbody>"
 
 
-def _row(table: Table, row: Row, links: Links) -> str:
+def _row(table: ReportTable, row: Row, links: Links) -> str:
     cells = []
     of_labels = tuple(
         dict.fromkeys(run for cell in row.cells[: table.label_columns] for run in cell.runs)
@@ -91,7 +91,7 @@ def _row(table: Table, row: Row, links: Links) -> str:
     return f"<tr{published}>{''.join(cells)}</tr>"
 
 
-def _shown(cell: Cell) -> str:
+def _shown(cell: ReportCell) -> str:
     """The number of a footnote stands raised."""
     mark = _NOTE_MARK.search(cell.shown) if cell.note else None
     if mark is None:
@@ -99,11 +99,11 @@ def _shown(cell: Cell) -> str:
     return f"{escaped(cell.shown[: mark.start()])}<sup>[{mark[1]}]</sup>"
 
 
-def _number_class(column: Column) -> str:
+def _number_class(column: ReportColumn) -> str:
     return ' class="n"' if column.is_number else ""
 
 
-def _class(column: Column, cell: Cell) -> str:
+def _class(column: ReportColumn, cell: ReportCell) -> str:
     names = []
     if column.is_number:
         names.append("n")
@@ -116,7 +116,7 @@ def _class(column: Column, cell: Cell) -> str:
     return f' class="{" ".join(names)}"' if names else ""
 
 
-def _sort_value(cell: Cell) -> str:
+def _sort_value(cell: ReportCell) -> str:
     """Where the text alone does not say it."""
     if cell.number is None or _PLAIN_NUMBER.match(cell.shown):
         return ""

@@ -13,7 +13,7 @@ from assay.report.cells.aggregates import Key
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.papers import cell_ratio, comparability
 from assay.report.papers.claim_case import ClaimCase, JudgedClaim
-from assay.report.papers.claims import Claim, Kind
+from assay.report.papers.claims import Claim, ClaimKind
 from assay.report.papers.judgement import ClaimVerdict
 from assay.text import units
 
@@ -26,12 +26,12 @@ class _Bounded:
     limit: float
     undecided: float
 
-    def holds(self, kind: Kind) -> bool:
+    def holds(self, kind: ClaimKind) -> bool:
         """Whatever those that were not decided are."""
         return all(_HOLDS[kind](one, self.limit) for one in (self.value, self._most))
 
-    def may_hold(self, kind: Kind) -> bool:
-        if kind is Kind.EQUALS:
+    def may_hold(self, kind: ClaimKind) -> bool:
+        if kind is ClaimKind.EQUALS:
             return self.value <= self.limit <= self._most
         return any(_HOLDS[kind](one, self.limit) for one in (self.value, self._most))
 
@@ -102,15 +102,19 @@ def _values(found: Sequence[float], unit: str) -> str:
     return ", ".join(values)
 
 
-_HOLDS: Mapping[Kind, Callable[[float, float], bool]] = {
-    Kind.EQUALS: operator.eq,
-    Kind.AT_LEAST: operator.ge,
-    Kind.AT_MOST: operator.le,
+_HOLDS: Mapping[ClaimKind, Callable[[float, float], bool]] = {
+    ClaimKind.EQUALS: operator.eq,
+    ClaimKind.AT_LEAST: operator.ge,
+    ClaimKind.AT_MOST: operator.le,
 }
 """Of a value and its bound."""
 
 
-_BROKEN: Mapping[Kind, str] = {Kind.EQUALS: "not", Kind.AT_LEAST: "below", Kind.AT_MOST: "above"}
+_BROKEN: Mapping[ClaimKind, str] = {
+    ClaimKind.EQUALS: "not",
+    ClaimKind.AT_LEAST: "below",
+    ClaimKind.AT_MOST: "above",
+}
 _MOST_VALUES = 4
 """Different values of the runs that are listed; of more, the least and the greatest."""
 

@@ -13,7 +13,7 @@ from assay.report.cells.aggregates import Key
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.papers import comparability
 from assay.report.papers.cell_ratio import measured_ratio
-from assay.report.papers.claims import BOUNDS, COMPARISONS, Claim, Kind
+from assay.report.papers.claims import BOUNDS, COMPARISONS, Claim, ClaimKind
 from assay.report.papers.judgement import ClaimVerdict, Judgement
 from assay.report.papers.ratio_identity import RatioIdentity, ratio_identity
 from assay.text import units
@@ -124,7 +124,7 @@ def shown_interval(found: ConfidenceInterval, before: str) -> str:
 
 
 def _published(claim: Claim) -> str:
-    if claim.kind is Kind.GROWTH:
+    if claim.kind is ClaimKind.GROWTH:
         return "" if claim.published is None else f"exponent {claim.published:.2f}"
     if claim.kind in BOUNDS:
         word = claim.kind.replace("_", " ")
@@ -133,9 +133,9 @@ def _published(claim: Claim) -> str:
     assert claim.kind in COMPARISONS
     derived = ", derived" if claim.is_derived else ""
     ratio = "" if claim.published is None else f" (x {claim.published:.2f}{derived})"
-    if claim.kind is Kind.TIMES:
+    if claim.kind is ClaimKind.TIMES:
         bounds = (("least", claim.least), ("most", claim.most))
         words = " and ".join(f"at {word} x {of:g}" for word, of in bounds if of is not None)
         return f"{claim.names[-1]} ÷ {claim.names[0]} {words}{ratio}"
-    sign = " < " if claim.kind is Kind.ORDER else " = "
+    sign = " < " if claim.kind is ClaimKind.ORDER else " = "
     return f"{sign.join(claim.names)}{ratio}"

@@ -57,13 +57,13 @@ from typing import Any
 from assay.report.cells import selection
 from assay.report.cells.selection import Quantity
 from assay.report.papers import judgement
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.text.quantities import Real
 
 _ANY = Real(-1e18, 1e18)
 
 
-class Kind(StrEnum):
+class ClaimKind(StrEnum):
     """What a claim says of its cells: its key in the file."""
 
     ORDER = "order"
@@ -75,8 +75,8 @@ class Kind(StrEnum):
     AT_MOST = "at_most"
 
 
-BOUNDS = (Kind.EQUALS, Kind.AT_LEAST, Kind.AT_MOST)
-COMPARISONS = (Kind.ORDER, Kind.EQUAL, Kind.TIMES)
+BOUNDS = (ClaimKind.EQUALS, ClaimKind.AT_LEAST, ClaimKind.AT_MOST)
+COMPARISONS = (ClaimKind.ORDER, ClaimKind.EQUAL, ClaimKind.TIMES)
 
 
 class GrowthBound(StrEnum):
@@ -103,7 +103,7 @@ class Term:
 class Claim:
     text: str
     source: str
-    kind: Kind
+    kind: ClaimKind
     terms: tuple[Term, ...]
     """From the smallest value to the largest; one where it says something of each value."""
     published: float | None = None
@@ -145,12 +145,14 @@ class Claim:
         return f"{self.text} ({self.source})"
 
 
-def read(section: Section) -> Claim:
+def read(section: TomlTable) -> Claim:
     """Raises `ExperimentError` with the line that is wrong."""
     text, source = section.text("text"), section.text("source")
-    said = [kind for kind in Kind if kind in section]
+    said = [kind for kind in ClaimKind if kind in section]
     if len(said) != 1:
-        raise section.error("a claim says one thing of its cells", hint=f"one of {', '.join(Kind)}")
+        raise section.error(
+            "a claim says one thing of its cells", hint=f"one of {', '.join(ClaimKind)}"
+        )
     (kind,) = said
     where = selection.levels(section.section("where")) if "where" in section else {}
     if "test" in section:
@@ -183,7 +185,7 @@ def read(section: Section) -> Claim:
         terms=terms,
         published=_published(section, kind),
         is_derived=section.boolean("derived", False),
-        growth=section.text("growth") if kind is Kind.GROWTH else "",
+        growth=section.text("growth") if kind is ClaimKind.GROWTH else "",
         growth_bound=GrowthBound(section.choice("bound", [*GrowthBound], GrowthBound.ABOUT)),
         least=_bound(section, "least", kind),
         most=_bound(section, "most", kind),
@@ -200,7 +202,7 @@ def read(section: Section) -> Claim:
         not_here=section.text("not_here", ""),
         names=names,
     )
-    if kind is Kind.TIMES and claim.least is None and claim.most is None:
+    if kind is ClaimKind.TIMES and claim.least is None and claim.most is None:
         raise section.error("how many times", kind, hint="least = 2, or most = 2")
     section.done()
     return claim
@@ -210,21 +212,21 @@ def of_record(workload: Mapping[str, Any]) -> list[Claim]:
     """The claims at the time of the run."""
     found: Sequence[Mapping[str, Any]] = workload.get("claims", ())
     return [
-        read(Section(Path("published.toml"), "", ("claims", place), dict(claim)))
+        read(TomlTable(Path("published.toml"), "", ("claims", place), dict(claim)))
         for place, claim in enumerate(found)
     ]
 
 
-def _published(section: Section, kind: Kind) -> float | None:
-    name = "exponent" if kind is Kind.GROWTH else "ratio"
+def _published(section: TomlTable, kind: ClaimKind) -> float | None:
+    name = "exponent" if kind is ClaimKind.GROWTH else "ratio"
     return section.number(name, _ANY) if name in section else None
 
 
-def _bound(section: Section, name: str, kind: Kind) -> float | None:
-    return section.number(name, _ANY) if kind is Kind.TIMES and name in section else None
+def _bound(section: TomlTable, name: str, kind: ClaimKind) -> float | None:
+    return section.number(name, _ANY) if kind is ClaimKind.TIMES and name in section else None
 
 
-def _numbers(section: Section, name: str) -> Mapping[str, float]:
+def _numbers(section: TomlTable, name: str) -> Mapping[str, float]:
     """Levels by factor; none where the claim has no such table."""
     if name not in section:
         return {}
@@ -234,7 +236,7 @@ def _numbers(section: Section, name: str) -> Mapping[str, float]:
     return found
 
 
-def _limit(section: Section, kind: Kind) -> float | str:
+def _limit(section: TomlTable, kind: ClaimKind) -> float | str:
     return section.text(kind) if section.is_text(kind) else section.number(kind, _ANY)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from assay.judge import estimate
-from assay.judge.kinds import Kind
+from assay.judge.kinds import WarningKind
 from assay.record import ExperimentRecord
 from assay.report.cells import cell_runs, selection
 from assay.report.cells.aggregates import Key
@@ -35,9 +35,9 @@ def why_not(cell: CellRuns, key: Key | None = None) -> str:
         return f"{run.system} was not measured: {reason or run.state}"
     for measured in cell.measured:
         warned = {one.name for one in measured.warnings}
-        if Kind.NOT_FROM_DEVICE.id in warned:
+        if WarningKind.NOT_FROM_DEVICE.id in warned:
             return f"{cell.name}: nothing was read from the device"
-        if Kind.SCRIPTS_LEFT_OUT.id in warned:
+        if WarningKind.SCRIPTS_LEFT_OUT.id in warned:
             return f"{cell.name}: not all scripts of the test were run"
     verdict = cell.judged.verdict
     return f"{cell.name} is invalid: {verdict.reason}" if verdict.word == "invalid" else ""

@@ -13,7 +13,7 @@ from assay.plan import cell_names
 from assay.report.figure import Axis, Figure, Point, Scale
 from assay.report.figures.bars import MOST_BARS, category, figure
 from assay.report.papers import paper_points
-from assay.report.values import MEASURED, PUBLISHED, Cell, Row, Table
+from assay.report.values import MEASURED, PUBLISHED, ReportCell, ReportTable, Row
 from assay.text import units
 
 _MEASURED, _PUBLISHED = "measured", "published"
@@ -22,7 +22,7 @@ _TITLE = _BESIDE.capitalize()
 _OTHER_MACHINES = "the published numbers are of other machines"
 
 
-def of_results(tables: Sequence[Table]) -> Iterator[Figure]:
+def of_results(tables: Sequence[ReportTable]) -> Iterator[Figure]:
     """Of tables whose published columns stand beside the measured ones, in the same order."""
     for table in tables:
         measured, published = (
@@ -38,7 +38,7 @@ def of_results(tables: Sequence[Table]) -> Iterator[Figure]:
         yield from _charts(f"{table.name}_published", _TITLE, bars, _unit(table, *published))
 
 
-def of_paper(table: Table, source: str, *, is_scaled: bool = False) -> Iterator[Figure]:
+def of_paper(table: ReportTable, source: str, *, is_scaled: bool = False) -> Iterator[Figure]:
     """Of a table in the paper's own shape, whose last label says where a row's numbers are from: a
     chart for each group of its columns, and each unit. ``is_scaled``: of ratios alone."""
     origin = table.label_columns - 1
@@ -56,11 +56,11 @@ def of_paper(table: Table, source: str, *, is_scaled: bool = False) -> Iterator[
     yield from _ratios(table, origin, f"{source}: {paper_points.RATIO}")
 
 
-def _measured_rows(table: Table, origin: int) -> list[Row]:
+def _measured_rows(table: ReportTable, origin: int) -> list[Row]:
     return [row for row in table.rows if row.cells[origin].shown.startswith(paper_points.MEASURED)]
 
 
-def _beside(table: Table, row: Row, origin: int) -> Row | None:
+def _beside(table: ReportTable, row: Row, origin: int) -> Row | None:
     """The published row with the same labels."""
     labels = [cell.shown for cell in row.cells[:origin]]
     return next(
@@ -74,13 +74,13 @@ def _beside(table: Table, row: Row, origin: int) -> Row | None:
     )
 
 
-def _named(table: Table, row: Row, origin: int, place: int) -> str:
+def _named(table: ReportTable, row: Row, origin: int, place: int) -> str:
     title = table.columns[place].title.split("\n")[-1]
     apart = row.cells[origin].shown.removeprefix(paper_points.MEASURED)
     return ", ".join([title, *_labels(table, row, origin)]) + apart
 
 
-def of_pairs(table: Table) -> Iterator[Figure]:
+def of_pairs(table: ReportTable) -> Iterator[Figure]:
     """Of a table in which each published row stands above the measured ones that belong to it, and
     each of these above its ratios: the pairs that have one."""
     origin = table.label_columns - 1
@@ -108,7 +108,7 @@ def of_pairs(table: Table) -> Iterator[Figure]:
     yield from _ratios(table, origin, "Measured ÷ published")
 
 
-def _pairs(table: Table, origin: int, place: int) -> Iterator[tuple[Row, Row, str]]:
+def _pairs(table: ReportTable, origin: int, place: int) -> Iterator[tuple[Row, Row, str]]:
     """The published and the measured row with a number in this column, and why there is no ratio of
     the two."""
     beside: Row | None = None
@@ -124,7 +124,7 @@ def _pairs(table: Table, origin: int, place: int) -> Iterator[tuple[Row, Row, st
         yield beside, row, why
 
 
-def _labels(table: Table, row: Row, before: int) -> list[str]:
+def _labels(table: ReportTable, row: Row, before: int) -> list[str]:
     """The first labels of a row, a number with what it counts."""
     return [
         cell_names.level_name(column.title, cell.level)
@@ -135,7 +135,7 @@ def _labels(table: Table, row: Row, before: int) -> list[str]:
     ]
 
 
-def _ratios(table: Table, origin: int, heading: str) -> Iterator[Figure]:
+def _ratios(table: ReportTable, origin: int, heading: str) -> Iterator[Figure]:
     bars: dict[str, list[Point]] = {}
     for row in table.rows:
         if row.cells[origin].shown != paper_points.RATIO:
@@ -161,8 +161,8 @@ def _ratios(table: Table, origin: int, heading: str) -> Iterator[Figure]:
 def _add(
     bars: dict[str, list[Point]],
     named: str,
-    measured: Cell,
-    published: Cell,
+    measured: ReportCell,
+    published: ReportCell,
     published_as: str = _PUBLISHED,
 ) -> None:
     """Of times and sizes; ratios have charts of their own."""
@@ -179,7 +179,7 @@ def _add(
             bars[name].append(Point(named, value, runs=runs, verdict=number.verdict))
 
 
-def _unit(table: Table, *places: int) -> str:
+def _unit(table: ReportTable, *places: int) -> str:
     """In which the numbers of these columns are compared; what we count the paper names."""
     numbers = (row.cells[place].number for row in table.rows for place in places)
     of_all = {number.unit for number in numbers if number} - {*paper_points.RATIO_UNITS, "count"}

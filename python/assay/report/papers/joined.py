@@ -16,13 +16,13 @@ from assay.report.cells.pivot import PivotColumn, pivot_rows, table_row, value_c
 from assay.report.cells.published import HARDWARE, Published, printed_cell
 from assay.report.cells.series import Series, SeriesColumn
 from assay.report.papers import comparability
-from assay.report.values import Cell, Column, Row, Table
+from assay.report.values import ReportCell, ReportColumn, ReportTable, Row
 from assay.text.units import BYTES_PER
 
 
 def table(
     experiment: ExperimentRecord, series: Series, published: Published | None
-) -> Table | None:
+) -> ReportTable | None:
     """None where fewer than two of the series' tests were run, or not its only one."""
     tests = {column.test for column in series.columns}
     by_test = {
@@ -55,13 +55,13 @@ def table(
         for level in published.levels(series.rows) if published else ():
             rows += _published(published, series, level, labels)
     rows += _published(published, series, None, labels)
-    return Table(
+    return ReportTable(
         name=series.name,
         title=series.heading,
         is_answer=series.name in experiment.experiment.get("series", ()),
         label_columns=len(labels),
         columns=(
-            *(Column(name, is_number=name == series.rows) for name in labels),
+            *(ReportColumn(name, is_number=name == series.rows) for name in labels),
             *value_columns(columns),
         ),
         rows=tuple(rows),
@@ -96,7 +96,7 @@ def _column(column: SeriesColumn, less: Sequence[str]) -> PivotColumn:
     """``less``: what the test has less of than its paper, which the title says."""
     median = aggregates.median(column.read, column.unit)
 
-    def shown(cell: CellRuns) -> Cell:
+    def shown(cell: CellRuns) -> ReportCell:
         made = median(cell)
         notes = (client_process.note(cell, (column.read.path,)) if made.number else "", made.note)
         return replace(made, note="; ".join(filter(None, notes)))
@@ -130,18 +130,18 @@ def _published(
             continue
         words = [row["system"], *([row[HARDWARE]] if HARDWARE in row else []), "published"]
         named = {
-            series.rows: Cell("") if level is None else cell_runs.label(level),
-            "system": Cell(", ".join(words), level=str(row["system"])),
+            series.rows: ReportCell("") if level is None else cell_runs.label(level),
+            "system": ReportCell(", ".join(words), level=str(row["system"])),
         }
         values = row["values"] or [""] * len(published.columns)
         cells = map(_printed, values, published.units)
         found.append(
-            Row((*(named.get(one, Cell("")) for one in labels), *cells), is_published=True)
+            Row((*(named.get(one, ReportCell("")) for one in labels), *cells), is_published=True)
         )
     return found
 
 
-def _printed(value: float | str, unit: str) -> Cell:
+def _printed(value: float | str, unit: str) -> ReportCell:
     """A size with its unit, as those measured in the same column have it."""
     cell = printed_cell(value, unit)
     is_size = cell.number is not None and unit in BYTES_PER

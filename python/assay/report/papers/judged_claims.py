@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from assay.experiment import Scalar
-from assay.judge.kinds import Kind as Warned
+from assay.judge.kinds import WarningKind as Warned
 from assay.plan import cell_names
 from assay.record import ExperimentRecord
 from assay.report.cells import cell_runs, selection
@@ -21,7 +21,7 @@ from assay.report.papers import (
     judgement,
 )
 from assay.report.papers.claim_case import ClaimCase, JudgedClaim, shown_interval
-from assay.report.papers.claims import BOUNDS, Claim, Kind, Term
+from assay.report.papers.claims import BOUNDS, Claim, ClaimKind, Term
 from assay.report.papers.judgement import ONE_REPETITION, ClaimVerdict
 from assay.text import units
 
@@ -70,7 +70,9 @@ def _judged(
         of = ", ".join(
             f"{name} {level}" if name != "system" else f"{level}" for name, level in levels
         )
-        together = [tuple(groups[0])] if claim.kind is Kind.GROWTH else itertools.product(*groups)
+        together = (
+            [tuple(groups[0])] if claim.kind is ClaimKind.GROWTH else itertools.product(*groups)
+        )
         for compared in list(together) or [()]:
             case = ClaimCase(experiment, claim, of, compared)
             if not compared:
@@ -179,11 +181,11 @@ def _times(case: ClaimCase) -> JudgedClaim:
     )
 
 
-_JUDGES: Mapping[Kind, Callable[[ClaimCase], JudgedClaim]] = {
-    Kind.GROWTH: claim_growth.judged,
-    Kind.EQUAL: _equal,
-    Kind.ORDER: _order,
-    Kind.TIMES: _times,
+_JUDGES: Mapping[ClaimKind, Callable[[ClaimCase], JudgedClaim]] = {
+    ClaimKind.GROWTH: claim_growth.judged,
+    ClaimKind.EQUAL: _equal,
+    ClaimKind.ORDER: _order,
+    ClaimKind.TIMES: _times,
 }
 
 

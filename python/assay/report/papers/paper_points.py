@@ -16,7 +16,7 @@ from assay.report.cells.pivot import Aggregate
 from assay.report.cells.published import HARDWARE, Published
 from assay.report.papers.cell_ratio import measured_ratio
 from assay.report.papers.ratio_identity import RatioIdentity, ratio_identity
-from assay.report.values import Cell, Number, absent, judged
+from assay.report.values import Number, ReportCell, absent, judged
 from assay.text import units
 
 PUBLISHED, MEASURED, RATIO = "published", "measured", "measured ÷ published"
@@ -38,12 +38,12 @@ class MeasuredRatio:
 
 
 @dataclass(frozen=True)
-class Point:
+class PaperPoint:
     levels: Mapping[str, Scalar]
     """By factor; `VALUE` is the title of its column in the paper."""
     origin: str
     """`PUBLISHED`, or `MEASURED` with the levels that the paper's table has no place for."""
-    cell: Cell
+    cell: ReportCell
     ratio: MeasuredRatio | None = None
     """Of a speed-up."""
 
@@ -57,7 +57,7 @@ class ValueColumn:
     has: Callable[[CellRuns], bool]
 
 
-def printed(published: Published) -> Iterator[Point]:
+def printed(published: Published) -> Iterator[PaperPoint]:
     """The numbers as they were published."""
     speed_ups = [SPEED_UP, *(f"{SPEED_UP} {name}" for name in published.columns[2:])]
     for row in published.rows:
@@ -65,21 +65,21 @@ def printed(published: Published) -> Iterator[Point]:
         for title, value, unit in zip(
             published.columns, row["values"], published.units, strict=False
         ):
-            yield Point({**levels, VALUE: title}, PUBLISHED, _cell(value, unit))
+            yield PaperPoint({**levels, VALUE: title}, PUBLISHED, _cell(value, unit))
         for title, value in zip(speed_ups, row.get("speed_up", ()), strict=False):
-            yield Point({**levels, VALUE: title}, PUBLISHED, _cell(value, "ratio"))
+            yield PaperPoint({**levels, VALUE: title}, PUBLISHED, _cell(value, "ratio"))
 
 
 _LISTS = ("values", "speed_up")
 
 
-def _cell(value: float | str, unit: str) -> Cell:
+def _cell(value: float | str, unit: str) -> ReportCell:
     """Text stands for what the paper says in words, and "" for what it does not say."""
     if isinstance(value, str):
-        return Cell(value) if value else absent("")
+        return ReportCell(value) if value else absent("")
     if unit in units.BYTES_PER:
-        return Cell(f"{value:.10g} {unit}", Number(value * units.BYTES_PER[unit], "bytes"))
-    return Cell(f"{value:.2f}" if unit == "ratio" else f"{value:.10g}", Number(value, unit))
+        return ReportCell(f"{value:.10g} {unit}", Number(value * units.BYTES_PER[unit], "bytes"))
+    return ReportCell(f"{value:.2f}" if unit == "ratio" else f"{value:.10g}", Number(value, unit))
 
 
 def systems(
@@ -113,14 +113,14 @@ def measured(
     found: Sequence[CellRuns],
     columns: Sequence[ValueColumn],
     names: Mapping[str, str],
-) -> Iterator[Point]:
+) -> Iterator[PaperPoint]:
     """The same numbers as measured, one for each cell and column that belong together."""
     place = placing(published, found, names)
     for column in columns:
         for cell in filter(column.has, found):
             levels, origin = place(cell)
             shown = replace(column.aggregate(cell), runs=cell.run_ids)
-            yield Point({**levels, VALUE: column.title}, origin, shown)
+            yield PaperPoint({**levels, VALUE: column.title}, origin, shown)
 
 
 def compared(
@@ -129,7 +129,7 @@ def compared(
     names: Mapping[str, str],
     key: aggregates.Key,
     time_units: Sequence[str],
-) -> Iterator[Point]:
+) -> Iterator[PaperPoint]:
     """The columns are levels of a factor: roles of storages with a speed-up, or numbers of clients
     with a scalability."""
     place = placing(published, found, names)
@@ -149,14 +149,14 @@ def compared(
         for title, unit, one in zip(published.columns, time_units, of_levels, strict=True):
             if one is not None:
                 value = replace(aggregates.mean(key, unit)(one), runs=one.run_ids)
-                yield Point({**levels, VALUE: title}, origin, value)
+                yield PaperPoint({**levels, VALUE: title}, origin, value)
         first, *others = [_mean(one, key) for one in of_levels]
         for place_of_other, other in enumerate(others):
             if (shown := aggregates.speed_up(first, other, key)) is not None:
                 name = f"{SPEED_UP} {published.columns[place_of_other + 1]}"
                 title = name if place_of_other else SPEED_UP
                 between = _between(of_levels[0], of_levels[place_of_other + 1], key)
-                yield Point({**levels, VALUE: title}, origin, shown, between)
+                yield PaperPoint({**levels, VALUE: title}, origin, shown, between)
 
 
 def _mean(cell: CellRuns | None, key: aggregates.Key) -> Number | None:
@@ -184,7 +184,7 @@ def _scalability(
     levels: Mapping[str, Scalar],
     origin: str,
     key: aggregates.Key,
-) -> Iterator[Point]:
+) -> Iterator[PaperPoint]:
     """`assay.report.cells.aggregates.scalability` in percent, of each number of clients
     above the first, which must be 1."""
     by_clients = {int(cell.factors[_CLIENTS]): _mean(cell, key) for cell in cells}
@@ -196,7 +196,7 @@ def _scalability(
             continue
         number = replace(aggregates.scaled(found, 100), unit=PERCENT)
         title = titles.get(clients, units.counted(clients, "client"))
-        yield Point({**levels, VALUE: title}, origin, judged(f"{number.value:.0f}", number))
+        yield PaperPoint({**levels, VALUE: title}, origin, judged(f"{number.value:.0f}", number))
 
 
 Place = Callable[[CellRuns], tuple[dict[str, Scalar], str]]
@@ -230,7 +230,7 @@ def _named(factor: str, level: Scalar | None) -> str:
     return "" if level is None else str(level) if factor == _STORAGE else f"{factor} {level}"
 
 
-def ratio(measured_cell: Cell, published_cell: Cell) -> Cell:
+def ratio(measured_cell: ReportCell, published_cell: ReportCell) -> ReportCell:
     """Of two ratios; what was measured at another size on another machine is not divided."""
     if (
         measured_cell.number is None
@@ -239,4 +239,6 @@ def ratio(measured_cell: Cell, published_cell: Cell) -> Cell:
     ):
         return absent("")
     value = measured_cell.number.value / published_cell.number.value
-    return Cell(units.ratio(value), Number(value, "ratio", judged=measured_cell.number.judged))
+    return ReportCell(
+        units.ratio(value), Number(value, "ratio", judged=measured_cell.number.judged)
+    )

@@ -30,12 +30,12 @@ from assay.report.papers.paper_points import (
     MEASURED,
     OF_MEANS,
     RATIO_UNITS,
-    Point,
+    PaperPoint,
     ValueColumn,
 )
-from assay.report.papers.placed_points import Placed
+from assay.report.papers.placed_points import PlacedPoints
 from assay.report.sections import conditions
-from assay.report.values import Column, Section, Table
+from assay.report.values import ReportColumn, ReportTable, Section
 from assay.text.units import TIME_UNITS
 
 _TITLE, _SUFFIX = "The paper's tables", "_paper"
@@ -70,7 +70,7 @@ def section(experiment: ExperimentRecord, claims: Sequence[JudgedClaim] = ()) ->
     return Section(_TITLE, (), tuple(tables), figures)
 
 
-def _with_this_machine(experiment: ExperimentRecord, table: Table) -> Table:
+def _with_this_machine(experiment: ExperimentRecord, table: ReportTable) -> ReportTable:
     """Where the paper says what its machines were, this one stands with them."""
     published = publications.of_record(experiment.workload, table.name.removesuffix(_SUFFIX))
     if published is None or not published.machines:
@@ -103,7 +103,7 @@ def shown(found: Section | None) -> set[str]:
     return {one.name.removesuffix(_SUFFIX) for one in found.tables} if found else set()
 
 
-def _of_series(experiment: ExperimentRecord, of_claims: ByRatio) -> Iterator[Table]:
+def _of_series(experiment: ExperimentRecord, of_claims: ByRatio) -> Iterator[ReportTable]:
     tests = cell_runs.tests(experiment)
     for declared in series.of_record(experiment.workload):
         printed = publications.of_record(experiment.workload, declared.name)
@@ -148,7 +148,7 @@ def _value_column(column: SeriesColumn, time_unit: str) -> ValueColumn:
     return ValueColumn(column.title, aggregates.mean(column.read, time_unit), has)
 
 
-def _of_tests(experiment: ExperimentRecord, of_claims: ByRatio) -> Iterator[Table]:
+def _of_tests(experiment: ExperimentRecord, of_claims: ByRatio) -> Iterator[ReportTable]:
     for test, runs in cell_runs.tests(experiment).items():
         printed = publications.of_record(experiment.workload, test)
         declared = declaration.of_record(experiment.workload, test)
@@ -165,7 +165,7 @@ def _points(
     declared: Declaration,
     found: Sequence[CellRuns],
     names: Mapping[str, str],
-) -> list[Point]:
+) -> list[PaperPoint]:
     key = aggregates.KEYS[declared.value]
     time_units = _time_units(printed, declared.unit)
     if printed.column_factor:
@@ -179,23 +179,23 @@ def table(
     name: str,
     title: str,
     published: Published,
-    measured_points: Sequence[Point],
+    measured_points: Sequence[PaperPoint],
     names: Mapping[str, str],
     found: Sequence[CellRuns],
     of_claims: ByRatio,
-) -> Table:
+) -> ReportTable:
     """Rows in the paper's order, those that only we have behind them; numbers by size."""
     layout = published.layout
     assert layout is not None
-    placed = Placed(layout, list(paper_points.printed(published)), measured_points, of_claims)
-    return Table(
+    placed = PlacedPoints(layout, list(paper_points.printed(published)), measured_points, of_claims)
+    return ReportTable(
         name=f"{name}{_SUFFIX}",
         title=f"{title} ({published.source}){_unit(published)}",
         is_answer=not published.in_text,
         label_columns=len(layout.rows) + 1,
         columns=(
-            *(Column(one, is_number=one == "clients") for one in layout.rows),
-            Column("numbers"),
+            *(ReportColumn(one, is_number=one == "clients") for one in layout.rows),
+            ReportColumn("numbers"),
             *placed.titled,
         ),
         rows=tuple(placed.shown()),
@@ -211,7 +211,7 @@ def _unit(published: Published) -> str:
 
 def _notes(
     published: Published,
-    measured_points: Sequence[Point],
+    measured_points: Sequence[PaperPoint],
     names: Mapping[str, str],
     found: Sequence[CellRuns],
 ) -> Iterator[str]:

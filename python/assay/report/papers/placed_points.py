@@ -10,7 +10,7 @@ from functools import cached_property
 
 from assay.experiment import Scalar
 from assay.report.cells import cell_runs
-from assay.report.cells.published import Layout
+from assay.report.cells.published import FactorLayout
 from assay.report.papers import judgement, paper_points
 from assay.report.papers.claimed_ratios import ByRatio
 from assay.report.papers.paper_points import (
@@ -20,28 +20,28 @@ from assay.report.papers.paper_points import (
     RATIO_UNITS,
     VALUE,
     MeasuredRatio,
-    Point,
+    PaperPoint,
 )
-from assay.report.values import Cell, Column, Row, absent
+from assay.report.values import ReportCell, ReportColumn, Row, absent
 
 Levels = tuple[Scalar, ...]
 """Those of a row, or of a column."""
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacedPoints:
     """Points by their places in the table."""
 
-    layout: Layout
-    published: Sequence[Point]
-    measured: Sequence[Point]
+    layout: FactorLayout
+    published: Sequence[PaperPoint]
+    measured: Sequence[PaperPoint]
     of_claims: ByRatio
 
     @property
-    def titled(self) -> list[Column]:
+    def titled(self) -> list[ReportColumn]:
         """The columns of the values."""
         return [
-            Column("\n".join(words), is_number=True, group=" ".join(words[:-1]))
+            ReportColumn("\n".join(words), is_number=True, group=" ".join(words[:-1]))
             for words in (list(map(str, column)) for column in self._columns)
         ]
 
@@ -59,51 +59,51 @@ class Placed:
         labels = tuple(map(cell_runs.label, row))
         cells = self._cells_of(row, origin)
         noted = (replace(cell, note=_note(cell)) for cell in cells)
-        yield Row((*labels, Cell(origin), *noted), is_published=origin == PUBLISHED)
+        yield Row((*labels, ReportCell(origin), *noted), is_published=origin == PUBLISHED)
         if origin == PUBLISHED:
             return
         published = self._cells_of(row, PUBLISHED)
         divided = list(map(_ratio, published, cells))
         if any(cell.number for cell in divided):
-            yield Row((*labels, Cell(RATIO), *divided))
+            yield Row((*labels, ReportCell(RATIO), *divided))
         ratios = [self._ratios.get((row, origin, column)) for column in self._columns]
         judged = list(map(self._judged, published, ratios))
         if any(cell.shown for cell in judged):
-            yield Row((*labels, Cell(JUDGED), *judged))
+            yield Row((*labels, ReportCell(JUDGED), *judged))
 
     @property
-    def _points(self) -> list[Point]:
+    def _points(self) -> list[PaperPoint]:
         return [*self.published, *self.measured]
 
     @cached_property
-    def _cells(self) -> dict[tuple[Levels, str, Levels], Cell]:
+    def _cells(self) -> dict[tuple[Levels, str, Levels], ReportCell]:
         return {self._place(point): point.cell for point in self._points}
 
     @cached_property
     def _ratios(self) -> dict[tuple[Levels, str, Levels], MeasuredRatio]:
         return {self._place(point): point.ratio for point in self.measured if point.ratio}
 
-    def _cells_of(self, row: Levels, origin: str) -> list[Cell]:
+    def _cells_of(self, row: Levels, origin: str) -> list[ReportCell]:
         return [self._cells.get((row, origin, column), absent("")) for column in self._columns]
 
-    def _judged(self, published: Cell, ratio: MeasuredRatio | None) -> Cell:
+    def _judged(self, published: ReportCell, ratio: MeasuredRatio | None) -> ReportCell:
         """As the claim about it; else whether the paper's speed-up is on the same side of 1."""
         if published.number is None or ratio is None:
             return absent("")
         value = float(published.number.value)
         of_claim = self.of_claims.get((ratio.identity, value))
         if of_claim is not None:
-            return Cell(str(of_claim.outcome))  # the table of claims has its reason
+            return ReportCell(str(of_claim.outcome))  # the table of claims has its reason
         found = judgement.of_speed_up(ratio.interval, value)
-        return Cell(str(found.outcome), note=found.reason)
+        return ReportCell(str(found.outcome), note=found.reason)
 
-    def _row(self, point: Point) -> Levels:
+    def _row(self, point: PaperPoint) -> Levels:
         return tuple(point.levels.get(name, "") for name in self.layout.rows)
 
-    def _column(self, point: Point) -> Levels:
+    def _column(self, point: PaperPoint) -> Levels:
         return tuple(point.levels.get(name, "") for name in (*self.layout.columns, VALUE))
 
-    def _place(self, point: Point) -> tuple[Levels, str, Levels]:
+    def _place(self, point: PaperPoint) -> tuple[Levels, str, Levels]:
         return self._row(point), point.origin, self._column(point)
 
     @cached_property
@@ -134,7 +134,7 @@ class Placed:
         return rows
 
 
-def _note(cell: Cell) -> str:
+def _note(cell: ReportCell) -> str:
     """The verdict alone: its reasons, which differ from cell to cell, stand in the tables of the
     test."""
     if cell.number is None or cell.number.verdict in ("", "valid"):
@@ -142,6 +142,6 @@ def _note(cell: Cell) -> str:
     return f"{cell.number.verdict}: the reasons stand in the tables of each test below"
 
 
-def _ratio(published: Cell, measured: Cell) -> Cell:
+def _ratio(published: ReportCell, measured: ReportCell) -> ReportCell:
     is_ratio = published.number is not None and published.number.unit in RATIO_UNITS
     return paper_points.ratio(measured, published) if is_ratio else absent("")

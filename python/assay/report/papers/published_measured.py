@@ -22,7 +22,7 @@ from assay.report.papers.claimed_ratios import ByRatio, by_ratio
 from assay.report.papers.comparability import MODELLED
 from assay.report.papers.judgement import Outcome
 from assay.report.sections import conditions
-from assay.report.values import CLAIMS, Column, Row, Section, Table, text
+from assay.report.values import CLAIMS, ReportColumn, ReportTable, Row, Section, text
 from assay.text import units
 
 TITLE = "Published and measured"
@@ -55,7 +55,7 @@ def shown(found: Section | None) -> set[str]:
     )
 
 
-def _published_tables(experiment: ExperimentRecord, of_claims: ByRatio) -> Iterator[Table]:
+def _published_tables(experiment: ExperimentRecord, of_claims: ByRatio) -> Iterator[ReportTable]:
     """Those of measured tests that are not in the paper's own shape."""
     found = selection.all_cells(experiment)
     tests = {cell.runs[0].test for cell in found}
@@ -69,7 +69,7 @@ def _published_tables(experiment: ExperimentRecord, of_claims: ByRatio) -> Itera
             yield from () if made is None else (made,)
 
 
-def _scaled_table(experiment: ExperimentRecord) -> Table | None:
+def _scaled_table(experiment: ExperimentRecord) -> ReportTable | None:
     """What the quick version has in place of the full one, and what cannot be had here; the same of
     several tests once."""
     by_change: dict[tuple[str, str, str], list[str]] = {}
@@ -78,10 +78,15 @@ def _scaled_table(experiment: ExperimentRecord) -> Table | None:
         by_change.setdefault((one.name, one.full, here), []).append(one.test)
     if not by_change:
         return None
-    return Table(
+    return ReportTable(
         name="scaled_down",
         title="Scaled down",
-        columns=(Column("what"), Column("full size"), Column("here"), Column("tests")),
+        columns=(
+            ReportColumn("what"),
+            ReportColumn("full size"),
+            ReportColumn("here"),
+            ReportColumn("tests"),
+        ),
         rows=tuple(
             Row((text(name), text(full or "-"), text(quick or "-"), text(", ".join(tests))))
             for (name, full, quick), tests in by_change.items()
@@ -89,17 +94,22 @@ def _scaled_table(experiment: ExperimentRecord) -> Table | None:
     )
 
 
-def _claims_table(found: Sequence[JudgedClaim]) -> Table:
+def _claims_table(found: Sequence[JudgedClaim]) -> ReportTable:
     rows = []
     for one in found:
         block = {"": one.claim.shown}
         cells = (one.of, one.published, one.measured, one.sentence)
         rows.append(Row(tuple(text(cell) for cell in cells), block))
     is_alike = any(ALIKE in one.measured for one in found)
-    return Table(
+    return ReportTable(
         name=CLAIMS,
         title="Claims of the paper",
-        columns=(Column("of"), Column("published"), Column("measured"), Column("judged")),
+        columns=(
+            ReportColumn("of"),
+            ReportColumn("published"),
+            ReportColumn("measured"),
+            ReportColumn("judged"),
+        ),
         rows=tuple(rows),
         notes=(
             "x: the last of an order ÷ the first; ratios are of the geometric means of the "

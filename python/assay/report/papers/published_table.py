@@ -22,7 +22,16 @@ from assay.report.papers import claimed_ratios, comparability
 from assay.report.papers.judgement import not_comparable
 from assay.report.papers.paper_points import MEASURED, OF_MEANS, PUBLISHED, RATIO
 from assay.report.papers.published_columns import PublishedColumn
-from assay.report.values import Cell, Column, Number, Row, Table, absent, judged, text
+from assay.report.values import (
+    Number,
+    ReportCell,
+    ReportColumn,
+    ReportTable,
+    Row,
+    absent,
+    judged,
+    text,
+)
 from assay.text import units
 
 PREFIX = "published_and_measured_"
@@ -63,7 +72,7 @@ class _Context:
         apart = (*self.factors, *column.independent_of)
         return [f"{name} {level}" for name, level in of_test.items() if name not in apart]
 
-    def labels(self, printed: Printed) -> list[Cell]:
+    def labels(self, printed: Printed) -> list[ReportCell]:
         return [_label(printed.get(factor)) for factor in self.factors]
 
 
@@ -74,7 +83,7 @@ def table(
     columns: Sequence[PublishedColumn],
     found: Sequence[CellRuns],
     of_claims: claimed_ratios.ByRatio,
-) -> Table | None:
+) -> ReportTable | None:
     """None where nothing was measured that stands in it; rows that were not measured are only
     named."""
     of = _Context(experiment, beside, columns, found, of_claims)
@@ -87,7 +96,7 @@ def table(
             left_out.append(_row_name(of, printed))
     if not rows:
         return None
-    return Table(
+    return ReportTable(
         name=f"{PREFIX}{name}",
         title=f"{beside.source}: published and measured",
         is_answer=not beside.in_text,
@@ -103,17 +112,17 @@ def table(
     )
 
 
-def _columns(of: _Context) -> Iterator[Column]:
-    yield Column("system")
-    yield from (Column(factor, is_number=True) for factor in of.factors)
-    yield Column("")
+def _columns(of: _Context) -> Iterator[ReportColumn]:
+    yield ReportColumn("system")
+    yield from (ReportColumn(factor, is_number=True) for factor in of.factors)
+    yield ReportColumn("")
     for column in of.columns:
         less = ", ".join(of.less(column))
         title = f"{less} here\n{column.title}" if less else column.title
-        yield Column(title, is_number=True, unit=column.unit)
+        yield ReportColumn(title, is_number=True, unit=column.unit)
     if of.has_speed_up:
-        yield Column("speed-up", is_number=True)
-        yield Column("judged")
+        yield ReportColumn("speed-up", is_number=True)
+        yield ReportColumn("judged")
 
 
 def _published_row(of: _Context, printed: Printed) -> Row:
@@ -146,7 +155,7 @@ def _measured_rows(of: _Context, printed: Printed) -> Iterator[Row]:
 
 
 def _of_system(
-    of: _Context, printed: Printed, label: Cell, chosen: Sequence[CellRuns | None]
+    of: _Context, printed: Printed, label: ReportCell, chosen: Sequence[CellRuns | None]
 ) -> Iterator[Row]:
     """The measured values, and their ratios if there are any."""
     labels = of.labels(printed)
@@ -162,7 +171,7 @@ def _of_system(
         yield Row((label, *labels, text(RATIO), *ratios, *blank))
 
 
-def _value(column: PublishedColumn, cell: CellRuns | None) -> Cell:
+def _value(column: PublishedColumn, cell: CellRuns | None) -> ReportCell:
     if cell is None:
         return absent("not asked")
     number = column.number(cell)
@@ -177,9 +186,9 @@ def _ratio(
     of: _Context,
     column: PublishedColumn,
     cell: CellRuns | None,
-    measured: Cell,
+    measured: ReportCell,
     printed: float | str,
-) -> Cell:
+) -> ReportCell:
     if cell is None or measured.number is None or isinstance(printed, str) or not printed:
         return absent("")
     if client_process.is_client(cell, column.quantity.keys):
@@ -188,12 +197,12 @@ def _ratio(
         return absent("scaled")
     ratio, number = measured.number.value / printed, measured.number
     made = Number(ratio, "ratio", judged=number.judged)
-    return Cell(units.digits(ratio, 3), made)
+    return ReportCell(units.digits(ratio, 3), made)
 
 
 def _speed_up(
     of: _Context, printed: Printed, chosen: Sequence[CellRuns | None]
-) -> tuple[Cell, Cell]:
+) -> tuple[ReportCell, ReportCell]:
     """Of the first column against each other one, and whether the paper has them in that order."""
     base, *others = of.columns
     declared = declaration.of_record(of.experiment.workload, base.test)
@@ -226,7 +235,7 @@ def _row_name(of: _Context, printed: Printed) -> str:
     return ", ".join([str(printed["system"]), *levels])
 
 
-def _label(level: Scalar | None) -> Cell:
+def _label(level: Scalar | None) -> ReportCell:
     return absent("") if level is None else cell_runs.label(level)
 
 

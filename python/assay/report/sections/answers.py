@@ -12,11 +12,11 @@ from assay.record import RunRecord
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.sections import check_counts
 from assay.report.values import (
-    Cell,
-    Column,
+    ReportCell,
+    ReportColumn,
+    ReportTable,
     Row,
     Section,
-    Table,
     absent,
     count,
     run_number,
@@ -44,7 +44,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     return Section("Result checks", tuple(_lines(by_data.values())), (*tables, *differing))
 
 
-def _differing_rows(test: str, runs: Iterable[RunRecord]) -> Iterator[Table]:
+def _differing_rows(test: str, runs: Iterable[RunRecord]) -> Iterator[ReportTable]:
     """The first rows of each dump that are missing or unexpected; none where no dump differs."""
     rows: list[Row] = []
     columns: dict[str, None] = {}
@@ -60,13 +60,13 @@ def _differing_rows(test: str, runs: Iterable[RunRecord]) -> Iterator[Table]:
                 head = (run_number(run.id), text(check["id"]), text(difference))
                 rows += [Row((*head, text(shown_row(row)))) for row in of_dump[:_MOST_ROWS]]
     if rows:
-        yield Table(
+        yield ReportTable(
             name=f"{test}_differing_rows",
             title="Rows that differ from the expected dump",
             label_columns=3,
             columns=(
-                Column("run", is_number=True),
-                *map(Column, ("check", "difference", "row")),
+                ReportColumn("run", is_number=True),
+                *map(ReportColumn, ("check", "difference", "row")),
             ),
             rows=tuple(rows),
             notes=(
@@ -92,7 +92,7 @@ def _lines(of_data: Collection[Sequence[RunRecord]]) -> Iterator[str]:
             yield f"{line}; on {'; '.join(described)}"
 
 
-def _table(name: str, runs: Sequence[RunRecord]) -> Table:
+def _table(name: str, runs: Sequence[RunRecord]) -> ReportTable:
     labels = list(dict.fromkeys(run.system_label for run in runs))
     by_id = _checks_by_id(runs)
     agreements = {check_id: _agreement(runs, check_id) for check_id in by_id}
@@ -110,25 +110,25 @@ def _table(name: str, runs: Sequence[RunRecord]) -> Table:
         rows.append(
             Row(
                 (
-                    Cell(str(check_id)),
-                    Cell(str(checks[0][1]["title"])),
+                    ReportCell(str(check_id)),
+                    ReportCell(str(checks[0][1]["title"])),
                     absent(why_absent, why_unknown) if expected is None else count(expected),
                     *(_found(of_system) for of_system in by_label),
-                    *([Cell(agreements[check_id])] if has_digests else []),
+                    *([ReportCell(agreements[check_id])] if has_digests else []),
                 )
             )
         )
     described = dict.fromkeys(_described(run.data) for run in runs)
-    return Table(
+    return ReportTable(
         name=name,
         label_columns=2,
         title=f"Rows found on {'; '.join(described)}",
         columns=(
-            Column("check"),
-            Column("title"),
-            Column("expected", is_number=True),
-            *(Column(label, is_number=True) for label in labels),
-            *([Column("same rows")] if has_digests else []),
+            ReportColumn("check"),
+            ReportColumn("title"),
+            ReportColumn("expected", is_number=True),
+            *(ReportColumn(label, is_number=True) for label in labels),
+            *([ReportColumn("same rows")] if has_digests else []),
         ),
         rows=tuple(rows),
         notes=(
@@ -141,7 +141,7 @@ def _table(name: str, runs: Sequence[RunRecord]) -> Table:
     )
 
 
-def _found(checks: Sequence[tuple[RunRecord, Check]]) -> Cell:
+def _found(checks: Sequence[tuple[RunRecord, Check]]) -> ReportCell:
     """What one system found, over all its runs."""
     missing = [check["note"] for _, check in checks if is_not_run(check)]
     if missing:
@@ -161,7 +161,7 @@ def _found(checks: Sequence[tuple[RunRecord, Check]]) -> Cell:
     is_known = checks[0][1]["expected"] is not None
     head = f"wrong: {checks[0][1]['id']}" if is_known else checks[0][1]["id"]
     note = f"{head}, {'; '.join(wrong)}" if wrong else ""
-    return Cell(f"{listed}{'!' if wrong else ''}", note=note)
+    return ReportCell(f"{listed}{'!' if wrong else ''}", note=note)
 
 
 def _agreement(runs: Iterable[RunRecord], check_id: str) -> str:

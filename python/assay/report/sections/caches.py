@@ -14,12 +14,12 @@ from assay.report.cells import cell_runs, cold
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.sections.costs import hit_ratio
 from assay.report.values import (
-    Cell,
-    Column,
     Number,
+    ReportCell,
+    ReportColumn,
+    ReportTable,
     Row,
     Section,
-    Table,
     absent,
     rate,
     size,
@@ -42,18 +42,18 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
         return None
     factors = cell_runs.varying(found, "system", "clients", CACHE)
     has_cold = any(cache.is_to_be_cold(run.run.evidence) for _, run in measured)
-    table = Table(
+    table = ReportTable(
         name=f"{test}_caches",
         label_columns=len(factors),
         title="Caches before the measurement, and what was read from storage in it",
         columns=(
             *cell_runs.label_columns(found, factors),
-            Column("before the measurement"),
-            Column("files", is_number=True),
-            Column("cached", is_number=True),
-            Column("read", is_number=True),
-            Column("buffer hits", is_number=True),
-            *(Column(title, is_number=True) for title in (_OF_COLD if has_cold else ())),
+            ReportColumn("before the measurement"),
+            ReportColumn("files", is_number=True),
+            ReportColumn("cached", is_number=True),
+            ReportColumn("read", is_number=True),
+            ReportColumn("buffer hits", is_number=True),
+            *(ReportColumn(title, is_number=True) for title in (_OF_COLD if has_cold else ())),
         ),
         rows=tuple(
             Row(
@@ -75,7 +75,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     return Section("Caches", (), (table,))
 
 
-def _cells(run: DrivenRun) -> tuple[Cell, ...]:
+def _cells(run: DrivenRun) -> tuple[ReportCell, ...]:
     state = run.driven.cache_state
     if state is None:
         return ()
@@ -85,11 +85,11 @@ def _cells(run: DrivenRun) -> tuple[Cell, ...]:
         size(state.file_bytes),
         size(state.cached_bytes),
         size(read_bytes),
-        absent("-") if hits is None else Cell(f"{hits:.2%}", Number(hits, "ratio")),
+        absent("-") if hits is None else ReportCell(f"{hits:.2%}", Number(hits, "ratio")),
     )
 
 
-def _from_cold(run: DrivenRun) -> tuple[Cell, Cell, Cell, Cell]:
+def _from_cold(run: DrivenRun) -> tuple[ReportCell, ReportCell, ReportCell, ReportCell]:
     if not cache.is_to_be_cold(run.run.evidence):
         return absent(""), absent(""), absent(""), absent("")
     per_s = run.driven.throughput_per_s
@@ -97,8 +97,8 @@ def _from_cold(run: DrivenRun) -> tuple[Cell, Cell, Cell, Cell]:
     first_ns, warm = warming.first_ns(run.driven), warming.warm(run.driven)
     first = absent("-")
     if first_ns is not None:
-        first = Cell(units.short_duration(first_ns / 1e9), Number(first_ns, "ns", n=1))
+        first = ReportCell(units.short_duration(first_ns / 1e9), Number(first_ns, "ns", n=1))
     if warm is None:
         return first, absent("-"), absent("-"), over_all
-    after = Cell(f"{warm.after_s} s", Number(warm.after_s, "s"))
+    after = ReportCell(f"{warm.after_s} s", Number(warm.after_s, "s"))
     return first, after, rate(warm.per_s), over_all

@@ -20,7 +20,7 @@ from assay.record import ExperimentRecord, RunRecord
 from assay.record.records import ContinuationRecord
 from assay.report.cells import cell_runs, durability, in_force
 from assay.report.sections import headroom, profiles
-from assay.report.values import Column, Row, Section, Table, text
+from assay.report.values import ReportColumn, ReportTable, Row, Section, text
 from assay.text import units
 from assay.text.sizes import size_word
 
@@ -185,7 +185,7 @@ def section(
     return Section("Setup", lines, tuple(table for table in tables if table is not None))
 
 
-def _systems_table(runs: Iterable[RunRecord]) -> Table:
+def _systems_table(runs: Iterable[RunRecord]) -> ReportTable:
     titles = (
         "system", "version", "reached by", "connection limit", "control group", "settings asked",
     )  # fmt: skip
@@ -224,7 +224,7 @@ def _control_group(found: DeploymentFacts) -> str:
     return ", ".join(words)
 
 
-def _storages_table(runs: Iterable[RunRecord]) -> Table:
+def _storages_table(runs: Iterable[RunRecord]) -> ReportTable:
     rows = dict.fromkeys(
         (
             NOT_SEEN if storage.kind == "url" else storage.name,
@@ -262,7 +262,7 @@ def _device(storage: RecordedStorage) -> str:
     return f"{device} ({'direct I/O' if storage.has_direct_io else 'no direct I/O'})"
 
 
-def _driving_table(runs: Sequence[RunRecord]) -> Table | None:
+def _driving_table(runs: Sequence[RunRecord]) -> ReportTable | None:
     """How clients were driven; a column for each thing that any run says. None for records of
     before there was a choice."""
     described = [
@@ -296,11 +296,13 @@ def _with_unit(name: str, level: str) -> tuple[str, str]:
         return name, level
 
 
-def _table(name: str, title: str, titles: Iterable[str], rows: Iterable[Iterable[str]]) -> Table:
-    return Table(
+def _table(
+    name: str, title: str, titles: Iterable[str], rows: Iterable[Iterable[str]]
+) -> ReportTable:
+    return ReportTable(
         name,
         title,
-        tuple(map(Column, titles)),
+        tuple(map(ReportColumn, titles)),
         tuple(Row(tuple(text(cell) for cell in row)) for row in rows),
     )
 

@@ -15,7 +15,16 @@ from assay.record.metrics.costs import CLIENT_CPU, SERVER_CPU
 from assay.record.metrics.metric import Metric
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
-from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, size
+from assay.report.values import (
+    Number,
+    ReportCell,
+    ReportColumn,
+    ReportTable,
+    Row,
+    Section,
+    absent,
+    size,
+)
 from assay.text import units
 
 _COLUMNS = {
@@ -62,13 +71,13 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     has_server = any(run.driven.server_cost for _, run in measured)
     if has_server and not shown.keys() & {"device written", "written"}:
         notes.append("bytes read and written: not measured; no block device is under the data")
-    table = Table(
+    table = ReportTable(
         name=f"{test}_costs",
         label_columns=len(factors),
         title="CPU time, context switches and bytes per transaction; memory in total",
         columns=(
             *cell_runs.label_columns(found, factors),
-            *(Column(title, is_number=True, unit=unit) for title, unit in shown.items()),
+            *(ReportColumn(title, is_number=True, unit=unit) for title, unit in shown.items()),
         ),
         rows=tuple(
             Row((*cell_runs.label_cells(cell, factors), *(cells[place] for place in places)))
@@ -99,12 +108,12 @@ LESS_THAN_A_TICK = "< 1 tick"
 NOT_KNOWN = "not known"
 
 
-def client_per_transaction(run: DrivenRun) -> Cell:
+def client_per_transaction(run: DrivenRun) -> ReportCell:
     """CPU time of the client's process."""
     return _measured(CLIENT_CPU, run) or absent("")
 
 
-def server_per_transaction(run: DrivenRun) -> Cell:
+def server_per_transaction(run: DrivenRun) -> ReportCell:
     """CPU time of the server's processes, or why it is unknown."""
     cost = run.driven.server_cost
     if cost is None:
@@ -114,13 +123,13 @@ def server_per_transaction(run: DrivenRun) -> Cell:
     return _measured(SERVER_CPU, run) or absent("")
 
 
-def _measured(metric: Metric, run: DrivenRun) -> Cell | None:
+def _measured(metric: Metric, run: DrivenRun) -> ReportCell | None:
     """A time for each transaction."""
     value = metric.value(run.run)
     if value is None:
         return None
     each = Number(value, metric.unit, n=run.driven.outcomes.ended)
-    return Cell(shown_time(each), each)
+    return ReportCell(shown_time(each), each)
 
 
 def hit_ratio(observation: Observation) -> float | None:
@@ -132,7 +141,7 @@ def hit_ratio(observation: Observation) -> float | None:
     return None
 
 
-def _cells(run: DrivenRun) -> tuple[Cell, ...]:
+def _cells(run: DrivenRun) -> tuple[ReportCell, ...]:
     driven = run.driven
     client, server = driven.client_cost, driven.server_cost
     count = driven.outcomes.ended
@@ -163,26 +172,26 @@ def shown_time(each: Number) -> str:
     return units.digits(each.value / 1e3)
 
 
-def _time(total_ns: int, count: int) -> Cell:
+def _time(total_ns: int, count: int) -> ReportCell:
     if not count:
         return absent("")
     each = Number(total_ns / count, "ns", n=count)
-    return Cell(shown_time(each), each)
+    return ReportCell(shown_time(each), each)
 
 
-def _each(total: int, count: int) -> Cell:
+def _each(total: int, count: int) -> ReportCell:
     if not count:
         return absent("")
-    return Cell(units.digits(total / count), Number(total / count, "ratio", n=count))
+    return ReportCell(units.digits(total / count), Number(total / count, "ratio", n=count))
 
 
-def _bytes_each(total: int, count: int) -> Cell:
+def _bytes_each(total: int, count: int) -> ReportCell:
     if not count:
         return absent("")
-    return Cell(units.size(total / count), Number(total / count, "bytes", n=count))
+    return ReportCell(units.size(total / count), Number(total / count, "bytes", n=count))
 
 
-def _device_bytes(observation: Observation, count: int) -> tuple[Cell, Cell]:
+def _device_bytes(observation: Observation, count: int) -> tuple[ReportCell, ReportCell]:
     """What the device read and wrote."""
     moved = observation.device_cost
     if moved is None:
@@ -190,20 +199,24 @@ def _device_bytes(observation: Observation, count: int) -> tuple[Cell, Cell]:
     return _bytes_each(moved.read_bytes, count), _bytes_each(moved.written_bytes, count)
 
 
-def _bytes_charged(server: ServerCost | None, count: int) -> tuple[Cell, Cell]:
+def _bytes_charged(server: ServerCost | None, count: int) -> tuple[ReportCell, ReportCell]:
     """What older records hold in place of the device's bytes."""
     if server is None or server.written_bytes is None:
         return absent(""), absent("")
     return _bytes_each(server.read_bytes or 0, count), _bytes_each(server.written_bytes, count)
 
 
-def _share(client: ClientCost, server: ServerCost) -> Cell:
+def _share(client: ClientCost, server: ServerCost) -> ReportCell:
     if server.known_cpu_ns is None:
         return absent(NOT_KNOWN)
     both_ns = client.cpu_ns + server.cpu_ns
-    return Cell(units.share(client.cpu_ns / both_ns), Number(client.cpu_ns / both_ns, "ratio"))
+    return ReportCell(
+        units.share(client.cpu_ns / both_ns), Number(client.cpu_ns / both_ns, "ratio")
+    )
 
 
-def _hits(observation: Observation) -> Cell:
+def _hits(observation: Observation) -> ReportCell:
     ratio = hit_ratio(observation)
-    return absent(NOT_KNOWN) if ratio is None else Cell(f"{ratio:.2%}", Number(ratio, "ratio"))
+    return (
+        absent(NOT_KNOWN) if ratio is None else ReportCell(f"{ratio:.2%}", Number(ratio, "ratio"))
+    )

@@ -19,7 +19,16 @@ from assay.judge.spread import median_of_all
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.sections.costs import LESS_THAN_A_TICK, why_unseen
-from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, size
+from assay.report.values import (
+    Number,
+    ReportCell,
+    ReportColumn,
+    ReportTable,
+    Row,
+    Section,
+    absent,
+    size,
+)
 from assay.text import units
 
 _DEVICE = (
@@ -174,22 +183,22 @@ def _table(
     name: str,
     title: str,
     titles: Sequence[str],
-    rows: Sequence[tuple[CellRuns, tuple[Cell, ...]]],
+    rows: Sequence[tuple[CellRuns, tuple[ReportCell, ...]]],
     found: Sequence[CellRuns],
     note: str,
     *,
     is_detail: bool,
-) -> Table | None:
+) -> ReportTable | None:
     if not rows:
         return None
     factors = cell_runs.varying(found, "system", "clients")
-    return Table(
+    return ReportTable(
         name=name,
         label_columns=len(factors),
         title=title,
         columns=(
             *cell_runs.label_columns(found, factors),
-            *(Column(one, is_number=True) for one in titles),
+            *(ReportColumn(one, is_number=True) for one in titles),
         ),
         rows=tuple(Row((*cell_runs.label_cells(cell, factors), *cells)) for cell, cells in rows),
         notes=(note, *cell_runs.of_middle(found)),
@@ -197,7 +206,7 @@ def _table(
     )
 
 
-def _device(driven: Observation, *, is_apart: bool) -> tuple[Cell, ...]:
+def _device(driven: Observation, *, is_apart: bool) -> tuple[ReportCell, ...]:
     device, elapsed_s, count = driven.device_cost, driven.elapsed_ns / 1e9, driven.outcomes.ended
     if device is None:
         return ()
@@ -217,7 +226,7 @@ def _device(driven: Observation, *, is_apart: bool) -> tuple[Cell, ...]:
     )
 
 
-def _machine(run: DrivenRun) -> tuple[Cell, ...]:
+def _machine(run: DrivenRun) -> tuple[ReportCell, ...]:
     machine, server = run.driven.machine_cost, run.driven.server_cost
     if machine is None or not machine.capacity_ns:
         return tuple(absent("") for _ in _MACHINE)
@@ -229,14 +238,16 @@ def _machine(run: DrivenRun) -> tuple[Cell, ...]:
     return (
         *(replace(_share(time_ns / machine.capacity_ns), note=note) for time_ns in states),
         *(
-            absent("-") if load is None else Cell(units.digits(load, 3), Number(load, "ratio"))
+            absent("-")
+            if load is None
+            else ReportCell(units.digits(load, 3), Number(load, "ratio"))
             for load in (machine.load_1min_peak, machine.load_5min_peak, machine.load_15min_peak)
         ),
         _of_server(server, machine.capacity_ns) if server else absent(why_unseen(run.run)),
     )
 
 
-def _memory(run: DrivenRun) -> tuple[Cell, ...]:
+def _memory(run: DrivenRun) -> tuple[ReportCell, ...]:
     machine, data = run.driven.machine_cost, run.driven.data_in_memory
     if machine is None:
         return tuple(absent("") for _ in _MEMORY)
@@ -252,7 +263,7 @@ def _memory(run: DrivenRun) -> tuple[Cell, ...]:
         _rate(machine.interrupts, elapsed_s),
         absent("not seen")
         if data is None
-        else Cell(
+        else ReportCell(
             f"{units.size(data.cached_bytes)} of {units.size(data.file_bytes)}",
             Number(data.cached_bytes, "bytes"),
         ),
@@ -263,7 +274,7 @@ def _cpu_limit(run: DrivenRun) -> float | None:
     return run.run.deployment.cpu_limit if run.run.deployment else None
 
 
-def _of_limit(run: DrivenRun) -> Cell:
+def _of_limit(run: DrivenRun) -> ReportCell:
     """CPU time of the server as a share of what its control group allows it."""
     limit, server, elapsed_ns = _cpu_limit(run), run.driven.server_cost, run.driven.elapsed_ns
     if not limit or server is None or not elapsed_ns:
@@ -271,32 +282,32 @@ def _of_limit(run: DrivenRun) -> Cell:
     return _of_server(server, limit * elapsed_ns)
 
 
-def _of_server(server: ServerCost, capacity_ns: float) -> Cell:
+def _of_server(server: ServerCost, capacity_ns: float) -> ReportCell:
     cpu_ns = server.known_cpu_ns
     return absent(LESS_THAN_A_TICK) if cpu_ns is None else _share(cpu_ns / capacity_ns)
 
 
-def _rate(total: int | None, elapsed_s: float) -> Cell:
+def _rate(total: int | None, elapsed_s: float) -> ReportCell:
     if total is None or not elapsed_s:
         return absent("-")
-    return Cell(units.digits(total / elapsed_s), Number(total / elapsed_s, "per_s"))
+    return ReportCell(units.digits(total / elapsed_s), Number(total / elapsed_s, "per_s"))
 
 
-def _bytes_rate(total: int, elapsed_s: float) -> Cell:
+def _bytes_rate(total: int, elapsed_s: float) -> ReportCell:
     if not elapsed_s:
         return absent("-")
-    return Cell(units.size(total / elapsed_s), Number(total / elapsed_s, "bytes_per_s"))
+    return ReportCell(units.size(total / elapsed_s), Number(total / elapsed_s, "bytes_per_s"))
 
 
-def _each(total: int | None, count: int) -> Cell:
+def _each(total: int | None, count: int) -> ReportCell:
     return _ratio(total, count, n=count)
 
 
-def _ratio(total: float | None, of: float, n: int = 1) -> Cell:
+def _ratio(total: float | None, of: float, n: int = 1) -> ReportCell:
     if total is None or not of:
         return absent("-")
-    return Cell(units.digits(total / of), Number(total / of, "ratio", n=n))
+    return ReportCell(units.digits(total / of), Number(total / of, "ratio", n=n))
 
 
-def _share(share: float) -> Cell:
-    return Cell(units.share(share), Number(share, "ratio"))
+def _share(share: float) -> ReportCell:
+    return ReportCell(units.share(share), Number(share, "ratio"))

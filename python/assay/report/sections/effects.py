@@ -10,7 +10,16 @@ from assay.comparison.verdicts import NO_DIFFERENCE, NOT_DECIDED
 from assay.judge.estimate import CONFIDENCE
 from assay.judge.factorial import ERROR_OF_POOLED
 from assay.plan import cell_names
-from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, text
+from assay.report.values import (
+    Number,
+    ReportCell,
+    ReportColumn,
+    ReportTable,
+    Row,
+    Section,
+    absent,
+    text,
+)
 from assay.text import units
 
 
@@ -19,19 +28,19 @@ def section(found: SettingEffects, name: str) -> Section:
     return Section("Effects of settings", (), (_table(found, name),))
 
 
-def _table(found: SettingEffects, name: str) -> Table:
-    return Table(
+def _table(found: SettingEffects, name: str) -> ReportTable:
+    return ReportTable(
         name=f"{name}_effects",
         title=f"What each factor changes over all of the grid: {found.metric.label}, "
         f"{units.counted(found.runs, 'run')} of {units.counted(found.cells, 'cell')}",
         label_columns=2,
         columns=(
-            Column("effect"),
-            Column("levels"),
-            Column("ratio", is_number=True),
-            Column(f"{CONFIDENCE:.0%} interval", is_number=True),
-            Column("p", is_number=True),
-            Column("verdict"),
+            ReportColumn("effect"),
+            ReportColumn("levels"),
+            ReportColumn("ratio", is_number=True),
+            ReportColumn(f"{CONFIDENCE:.0%} interval", is_number=True),
+            ReportColumn("p", is_number=True),
+            ReportColumn("verdict"),
         ),
         rows=tuple(map(_row, found.effects)),
         notes=tuple(_notes(found)),
@@ -51,7 +60,9 @@ def _row(effect: Effect) -> Row:
             f"{cell_names.level_text(one.level)} / {cell_names.level_text(one.compared_with)}"
             for one in effect.of
         )),
-        Cell(shown, Number(effect.ratio, "ratio", effect.combinations, effect.low, effect.high)),
+        ReportCell(
+            shown, Number(effect.ratio, "ratio", effect.combinations, effect.low, effect.high)
+        ),
         interval,
         absent("-") if effect.adjusted_p is None else text(_p(effect.adjusted_p)),
         _verdict(effect),
@@ -62,9 +73,9 @@ def _p(value: float) -> str:
     return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
-def _verdict(effect: Effect) -> Cell:
+def _verdict(effect: Effect) -> ReportCell:
     if not effect.is_decided:
-        return Cell(NOT_DECIDED, note=effect.reason)
+        return ReportCell(NOT_DECIDED, note=effect.reason)
     if not effect.is_seen:
         return text(NO_DIFFERENCE)
     word = "interact" if effect.is_interaction else "matters"
@@ -73,7 +84,7 @@ def _verdict(effect: Effect) -> Cell:
     (change,) = effect.of
     at = zip((change.level, change.compared_with), effect.durability, strict=True)
     named = ", ".join(f"{cell_names.level_text(level)} {name}" for level, name in at)
-    return Cell(word, note=f"commits are not equally durable: {named}")
+    return ReportCell(word, note=f"commits are not equally durable: {named}")
 
 
 def _notes(found: SettingEffects) -> Iterator[str]:

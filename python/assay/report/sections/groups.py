@@ -13,12 +13,12 @@ from assay.record.records import StepRecord, step_of_numbers
 from assay.report.cells import cell_runs, percentiles
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.values import (
-    Cell,
-    Column,
     Number,
+    ReportCell,
+    ReportColumn,
+    ReportTable,
     Row,
     Section,
-    Table,
     absent,
     count,
     run_number,
@@ -38,7 +38,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     return Section("Groups and steps", (), shown) if shown else None
 
 
-def _groups_table(test: str, found: Sequence[CellRuns]) -> Table | None:
+def _groups_table(test: str, found: Sequence[CellRuns]) -> ReportTable | None:
     measured = [
         (cell, run, group)
         for cell, run in cell_runs.middle_runs(found)
@@ -49,17 +49,17 @@ def _groups_table(test: str, found: Sequence[CellRuns]) -> Table | None:
         return None
     factors = cell_runs.varying(found, "system")
     unit = percentiles.unit_of(group.all_ok.latency for _, _, group in measured)
-    return Table(
+    return ReportTable(
         name=f"{test}_groups",
         title="Each group of clients, in one measurement",
         label_columns=len(factors) + 1,
         columns=(
             *cell_runs.label_columns(found, factors),
-            Column("group"),
-            Column("clients", is_number=True),
-            Column("TPS", is_number=True),
-            *(Column(name, is_number=True, unit=unit) for name in _PERCENTILES),
-            *(Column(name, is_number=True) for name in OUTCOMES),
+            ReportColumn("group"),
+            ReportColumn("clients", is_number=True),
+            ReportColumn("TPS", is_number=True),
+            *(ReportColumn(name, is_number=True, unit=unit) for name in _PERCENTILES),
+            *(ReportColumn(name, is_number=True) for name in OUTCOMES),
         ),
         rows=tuple(
             Row(
@@ -77,35 +77,35 @@ def _groups_table(test: str, found: Sequence[CellRuns]) -> Table | None:
     )
 
 
-def _numbers(group: GroupReport, unit: str, resolution: Resolution) -> list[Cell]:
+def _numbers(group: GroupReport, unit: str, resolution: Resolution) -> list[ReportCell]:
     rate = group.throughput_per_s
     return [
-        Cell(units.digits(rate), Number(rate, "per_s")),
+        ReportCell(units.digits(rate), Number(rate, "per_s")),
         *(percentiles.one(group.all_ok.latency, name, unit, resolution) for name in _PERCENTILES),
     ]
 
 
-def _steps_table(test: str, found: Sequence[CellRuns]) -> Table | None:
+def _steps_table(test: str, found: Sequence[CellRuns]) -> ReportTable | None:
     runs = [run for cell in found for run in cell.runs if len(run.steps) > 1]
     if not runs:
         return None
     several = any(sum(step.driven is not None for step in run.steps) > 1 for run in runs)
     times = [step.driven.all_ok.latency for run in runs for step in run.steps if step.driven]
     unit = percentiles.unit_of(times)
-    return Table(
+    return ReportTable(
         name=f"{test}_steps",
         title="Each step",
         label_columns=3,
         is_detail=not several and all(step.state == "done" for run in runs for step in run.steps),
         columns=(
-            Column("run", is_number=True),
-            Column("step", is_number=True),
-            Column("do"),
-            Column("name"),
-            Column("took", is_number=True, unit="s"),
-            *([Column("TPS", is_number=True)] if several else []),
-            *(Column(name, is_number=True, unit=unit) for name in _PERCENTILES if several),
-            Column("state"),
+            ReportColumn("run", is_number=True),
+            ReportColumn("step", is_number=True),
+            ReportColumn("do"),
+            ReportColumn("name"),
+            ReportColumn("took", is_number=True, unit="s"),
+            *([ReportColumn("TPS", is_number=True)] if several else []),
+            *(ReportColumn(name, is_number=True, unit=unit) for name in _PERCENTILES if several),
+            ReportColumn("state"),
         ),
         rows=tuple(
             Row(
@@ -116,7 +116,7 @@ def _steps_table(test: str, found: Sequence[CellRuns]) -> Table | None:
                     text(step.name),
                     _took(step.begun_unix_ns, step.ended_unix_ns),
                     *(_of_step(step, unit) if several else ()),
-                    Cell(step.state, note=_of_state(run, step)),
+                    ReportCell(step.state, note=_of_state(run, step)),
                 )
             )
             for run in runs
@@ -125,7 +125,7 @@ def _steps_table(test: str, found: Sequence[CellRuns]) -> Table | None:
     )
 
 
-def _of_step(step: StepRecord, unit: str) -> Sequence[Cell]:
+def _of_step(step: StepRecord, unit: str) -> Sequence[ReportCell]:
     """What its clients measured."""
     driven = step.driven
     if driven is None:
@@ -133,7 +133,7 @@ def _of_step(step: StepRecord, unit: str) -> Sequence[Cell]:
     rate = driven.throughput_per_s
     times, resolution = driven.all_ok.latency, driven.resolution
     return [
-        absent("-") if rate is None else Cell(units.digits(rate), Number(rate, "per_s")),
+        absent("-") if rate is None else ReportCell(units.digits(rate), Number(rate, "per_s")),
         *(percentiles.one(times, name, unit, resolution) for name in _PERCENTILES),
     ]
 
@@ -145,8 +145,8 @@ def _of_state(run: RunRecord, step: StepRecord) -> str:
     return sentence(step.reason) or (_RESULT if is_result else "")
 
 
-def _took(begun_unix_ns: int | None, ended_unix_ns: int | None) -> Cell:
+def _took(begun_unix_ns: int | None, ended_unix_ns: int | None) -> ReportCell:
     if begun_unix_ns is None or ended_unix_ns is None:
         return absent("")
     value_ns = ended_unix_ns - begun_unix_ns
-    return Cell(f"{value_ns / 1e9:.2f}", Number(value_ns, "ns"))
+    return ReportCell(f"{value_ns / 1e9:.2f}", Number(value_ns, "ns"))

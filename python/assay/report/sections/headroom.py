@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 from assay.judge import headroom
 from assay.record import RunRecord
-from assay.report.values import Cell, Column, Number, Row, Table, absent, text
+from assay.report.values import Number, ReportCell, ReportColumn, ReportTable, Row, absent, text
 from assay.text import units
 
 
-def table(runs: Iterable[RunRecord]) -> Table | None:
+def table(runs: Iterable[RunRecord]) -> ReportTable | None:
     """Each system and number of clients with its fastest run and its ceiling. None where no run has
     a client that could be calibrated."""
     fastest: dict[tuple[str, int], RunRecord] = {}
@@ -23,12 +23,12 @@ def table(runs: Iterable[RunRecord]) -> Table | None:
                 fastest[key] = run
     if not fastest:
         return None
-    columns = [Column("system"), Column("clients", is_number=True)]
+    columns = [ReportColumn("system"), ReportColumn("clients", is_number=True)]
     columns += [
-        Column(title, is_number=True) for title in ("statements/s", "ceiling", "share of it")
+        ReportColumn(title, is_number=True) for title in ("statements/s", "ceiling", "share of it")
     ]
     rows = [
-        Row((text(label), Cell(str(clients), Number(clients, "count")), *_cells(run)))
+        Row((text(label), ReportCell(str(clients), Number(clients, "count")), *_cells(run)))
         for (label, clients), run in fastest.items()
     ]
     is_missing = any(run.calibration is None for run in fastest.values())
@@ -38,18 +38,20 @@ def table(runs: Iterable[RunRecord]) -> Table | None:
         else []
     )
     title = "Client headroom: statements per second, and the client's calibrated ceiling"
-    return Table("headroom", title, tuple(columns), tuple(rows), tuple(notes), 2, is_detail=True)
+    return ReportTable(
+        "headroom", title, tuple(columns), tuple(rows), tuple(notes), 2, is_detail=True
+    )
 
 
-def _cells(run: RunRecord) -> tuple[Cell, Cell, Cell]:
+def _cells(run: RunRecord) -> tuple[ReportCell, ReportCell, ReportCell]:
     rate = headroom.statements_per_s(run.evidence) or 0.0
-    done = Cell(units.digits(rate), Number(rate, "per_s"))
+    done = ReportCell(units.digits(rate), Number(rate, "per_s"))
     found = headroom.of_run(run.evidence)
     if found is None:
         return done, absent("not calibrated"), absent("not calibrated")
     most = found.ceiling.statements_per_s
     return (
         done,
-        Cell(units.digits(most), Number(most, "per_s")),
-        Cell(units.share(found.share), Number(found.share, "ratio")),
+        ReportCell(units.digits(most), Number(most, "per_s")),
+        ReportCell(units.share(found.share), Number(found.share, "ratio")),
     )

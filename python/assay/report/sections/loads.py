@@ -8,7 +8,7 @@ from assay.judge.spread import spread
 from assay.load.dataset_facts import DatasetFacts
 from assay.record import RunRecord
 from assay.report.cells import notes
-from assay.report.values import Cell, Column, Number, Row, Section, Table, absent
+from assay.report.values import Number, ReportCell, ReportColumn, ReportTable, Row, Section, absent
 from assay.text import units
 
 _KEY = ("system", "storage", "data", "replicas")
@@ -38,21 +38,24 @@ def section(runs: Iterable[RunRecord]) -> Section | None:
     ]
     documents = [document for found in loads.values() for document in found.values()]
     extra = _extra(documents)
-    table = Table(
+    table = ReportTable(
         name="loads",
         label_columns=len(labels),
         title="Size on disk and load time",
         columns=(
-            *(Column(_KEY[place]) for place in labels),
-            Column("size on disk", is_number=True),
-            *(Column(name, is_number=True, unit=unit) for name, unit in extra),
-            *(Column(step, is_number=True, unit="s") for step in _STEPS),
-            Column("items/s", is_number=True),
-            Column("rows/s", is_number=True),
+            *(ReportColumn(_KEY[place]) for place in labels),
+            ReportColumn("size on disk", is_number=True),
+            *(ReportColumn(name, is_number=True, unit=unit) for name, unit in extra),
+            *(ReportColumn(step, is_number=True, unit="s") for step in _STEPS),
+            ReportColumn("items/s", is_number=True),
+            ReportColumn("rows/s", is_number=True),
         ),
         rows=tuple(
             Row(
-                (*(Cell(str(key[place])) for place in labels), *_cells(list(found.values()), extra))
+                (
+                    *(ReportCell(str(key[place])) for place in labels),
+                    *_cells(list(found.values()), extra),
+                )
             )
             for key, found in loads.items()
         ),
@@ -74,18 +77,18 @@ def _extra(documents: Iterable[DatasetFacts]) -> list[tuple[str, str]]:
     return found
 
 
-def _of_extra(documents: Sequence[DatasetFacts], title: str) -> Cell:
+def _of_extra(documents: Sequence[DatasetFacts], title: str) -> ReportCell:
     key, unit = _EXTRA[title]
     having = [one for one in documents if getattr(one, key)]
     if not having:
         return absent("")
     if title == "data : buffer":
         ratio = spread([getattr(one, key) for one in having]).median
-        return Cell(f"{ratio:.2f}", Number(ratio, ""))
+        return ReportCell(f"{ratio:.2f}", Number(ratio, ""))
     return _median(having, key, unit)
 
 
-def _cells(documents: Sequence[DatasetFacts], extra: Sequence[tuple[str, str]]) -> list[Cell]:
+def _cells(documents: Sequence[DatasetFacts], extra: Sequence[tuple[str, str]]) -> list[ReportCell]:
     first = documents[0]
     load_ns = spread([one.load_ns for one in documents]).median
     # Every entry of the input is loaded as often as there are replicas, in the variant `full` only.
@@ -100,17 +103,17 @@ def _cells(documents: Sequence[DatasetFacts], extra: Sequence[tuple[str, str]]) 
     ]
 
 
-def _rate(amount: int, load_ns: float) -> Cell:
+def _rate(amount: int, load_ns: float) -> ReportCell:
     if not load_ns:
         return absent("")
     value = amount / (load_ns / 1e9)
-    return Cell(f"{value:.0f}", Number(value, "per_s"))
+    return ReportCell(f"{value:.0f}", Number(value, "per_s"))
 
 
-def _median(documents: Iterable[DatasetFacts], key: str, unit: str) -> Cell:
+def _median(documents: Iterable[DatasetFacts], key: str, unit: str) -> ReportCell:
     values = [found for one in documents if (found := getattr(one, key)) is not None]
     if not values:
         return absent("")
     over = spread(values)
     made = Number(over.median, unit, over.n, over.low, over.high)
-    return Cell(units.shown(over.median, unit), made)
+    return ReportCell(units.shown(over.median, unit), made)

@@ -12,7 +12,7 @@ from assay.plan import cell_names
 from assay.report.cells import aggregates, cell_runs, field_path
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.cells.pivot import PivotColumn, pivot_rows, table_row, value_columns
-from assay.report.values import Cell, Section, Table, text
+from assay.report.values import ReportCell, ReportTable, Section, text
 
 _FIELDS = {
     "median client": "median_ns",
@@ -44,7 +44,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
             for title, path in _FIELDS.items()
         ),
     ]
-    table = Table(
+    table = ReportTable(
         name=f"{test}_native_clients",
         label_columns=len(labels),
         title="Processes of the system's own client program",
@@ -64,7 +64,7 @@ def _reports(cell: CellRuns) -> list[NativeClientsReport]:
     return [one for one in found if isinstance(one, NativeClientsReport)]
 
 
-def _program(cell: CellRuns) -> Cell:
+def _program(cell: CellRuns) -> ReportCell:
     return next((text(one.program) for one in _reports(cell)), cell.absent)
 
 

@@ -8,7 +8,17 @@ from assay.contracts.observation import Observation
 from assay.contracts.observation.outcomes import OUTCOMES
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
-from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, count, run_number
+from assay.report.values import (
+    Number,
+    ReportCell,
+    ReportColumn,
+    ReportTable,
+    Row,
+    Section,
+    absent,
+    count,
+    run_number,
+)
 from assay.text import units
 
 OF_THESE = ("late", "retries")
@@ -57,7 +67,7 @@ def _totals(driven: Sequence[Observation], names: Sequence[str]) -> dict[str, in
     return {name: sum(getattr(one.outcomes, name) for one in driven) for name in names}
 
 
-def _runs_table(test: str, found: Sequence[CellRuns]) -> Table:
+def _runs_table(test: str, found: Sequence[CellRuns]) -> ReportTable:
     factors = cell_runs.varying(found, "system")
     beside = [name for name in OF_THESE if _is_counted(found, name)]
     rows = []
@@ -66,13 +76,15 @@ def _runs_table(test: str, found: Sequence[CellRuns]) -> Table:
             cells = [absent("")] * (len(OUTCOMES) + 3 + len(beside))
             elapsed_ns = getattr(run.observation, "elapsed_ns", None)
             if elapsed_ns is not None:
-                cells[0] = Cell(units.time(elapsed_ns, "s"), Number(elapsed_ns, "ns", n=1))
+                cells[0] = ReportCell(units.time(elapsed_ns, "s"), Number(elapsed_ns, "ns", n=1))
             if (driven := run.driven) is not None:
                 rate = driven.throughput_per_s
                 named = (*OUTCOMES, "scheduled", *beside)
                 cells = [
                     cells[0],
-                    absent("") if rate is None else Cell(units.digits(rate), Number(rate, "per_s")),
+                    absent("")
+                    if rate is None
+                    else ReportCell(units.digits(rate), Number(rate, "per_s")),
                     *(count(getattr(driven.outcomes, name)) for name in named),
                 ]
             place = (
@@ -80,20 +92,20 @@ def _runs_table(test: str, found: Sequence[CellRuns]) -> Table:
                 *cell_runs.label_cells(cell, factors, run),
                 count(run.repetition),
             )
-            rows.append(Row((*place, *cells, Cell(run.state))))
-    return Table(
+            rows.append(Row((*place, *cells, ReportCell(run.state))))
+    return ReportTable(
         name=f"{test}_outcomes",
         label_columns=len(factors) + 2,
         is_detail=all(run.state == "done" for cell in found for run in cell.runs),
         title="Each run",
         columns=(
-            Column("run", is_number=True),
+            ReportColumn("run", is_number=True),
             *cell_runs.label_columns(found, factors),
-            Column("rep.", is_number=True),
-            Column("elapsed", is_number=True, unit="s"),
-            Column("TPS", is_number=True),
-            *(Column(name, is_number=True) for name in (*OUTCOMES, "scheduled", *beside)),
-            Column("state"),
+            ReportColumn("rep.", is_number=True),
+            ReportColumn("elapsed", is_number=True, unit="s"),
+            ReportColumn("TPS", is_number=True),
+            *(ReportColumn(name, is_number=True) for name in (*OUTCOMES, "scheduled", *beside)),
+            ReportColumn("state"),
         ),
         rows=tuple(rows),
     )
@@ -103,7 +115,7 @@ def _is_counted(found: Sequence[CellRuns], name: str) -> bool:
     return any(getattr(run.driven.outcomes, name) for _, run in cell_runs.driven_runs(found))
 
 
-def _errors_table(test: str, found: Sequence[CellRuns]) -> Table:
+def _errors_table(test: str, found: Sequence[CellRuns]) -> ReportTable:
     errors = [
         (run.run.id, error)
         for _, run in cell_runs.driven_runs(found)
@@ -114,28 +126,28 @@ def _errors_table(test: str, found: Sequence[CellRuns]) -> Table:
         Row(
             (
                 run_number(run_id),
-                Cell(error.transaction or ""),
-                Cell(error.class_),
-                Cell(error.code),
+                ReportCell(error.transaction or ""),
+                ReportCell(error.class_),
+                ReportCell(error.code),
                 count(error.count),
                 *([count(error.retried)] if has_retried else []),
-                Cell(error.message),
+                ReportCell(error.message),
             )
         )
         for run_id, error in errors
     ]
-    return Table(
+    return ReportTable(
         name=f"{test}_errors",
         label_columns=4,
         title="Errors, the first message of each kind",
         columns=(
-            Column("run", is_number=True),
-            Column("transaction"),
-            Column("class"),
-            Column("code"),
-            Column("count", is_number=True),
-            *([Column("retried", is_number=True)] if has_retried else []),
-            Column("message"),
+            ReportColumn("run", is_number=True),
+            ReportColumn("transaction"),
+            ReportColumn("class"),
+            ReportColumn("code"),
+            ReportColumn("count", is_number=True),
+            *([ReportColumn("retried", is_number=True)] if has_retried else []),
+            ReportColumn("message"),
         ),
         rows=tuple(rows),
     )

@@ -12,7 +12,17 @@ from assay.judge.precision import half_width, is_reached, number_to_be_precise
 from assay.record import ExperimentRecord
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
-from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, count, text
+from assay.report.values import (
+    Number,
+    ReportCell,
+    ReportColumn,
+    ReportTable,
+    Row,
+    Section,
+    absent,
+    count,
+    text,
+)
 from assay.text import units
 
 REACHED = "precise enough"
@@ -114,16 +124,16 @@ def section(experiment: ExperimentRecord, test: str, found: Sequence[CellRuns]) 
         for cell in found
         for one in [of_cell(experiment, cell)]
     ]
-    table = Table(
+    table = ReportTable(
         name=f"{test}_precision",
         label_columns=len(factors),
         title="How precisely the mean of each cell is known, and why it was not repeated further",
         columns=(
             *cell_runs.label_columns(found, factors),
-            Column("repetitions", is_number=True),
-            Column("±", is_number=True),
-            Column("asked", is_number=True),
-            Column("ended"),
+            ReportColumn("repetitions", is_number=True),
+            ReportColumn("±", is_number=True),
+            ReportColumn("asked", is_number=True),
+            ReportColumn("ended"),
         ),
         rows=tuple(rows),
         notes=(
@@ -135,5 +145,7 @@ def section(experiment: ExperimentRecord, test: str, found: Sequence[CellRuns]) 
     return Section("Precision", (), (table,))
 
 
-def _share(value: float | None) -> Cell:
-    return absent("-") if value is None else Cell(units.percent(value), Number(value, "ratio"))
+def _share(value: float | None) -> ReportCell:
+    return (
+        absent("-") if value is None else ReportCell(units.percent(value), Number(value, "ratio"))
+    )

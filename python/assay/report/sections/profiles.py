@@ -7,18 +7,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from assay.record import ExperimentRecord
-from assay.report.values import Column, Row, Table, text
+from assay.report.values import ReportColumn, ReportTable, Row, text
 
 
-def table(experiment: ExperimentRecord) -> Table | None:
+def table(experiment: ExperimentRecord) -> ReportTable | None:
     """None where none was used."""
     used: Sequence[Mapping[str, Any]] = experiment.experiment.get("profiles", ())
     if not used:
         return None
-    return Table(
+    return ReportTable(
         name="profiles",
         title="Profiles of settings",
-        columns=(Column("profile"), Column("printed"), Column("here")),
+        columns=(ReportColumn("profile"), ReportColumn("printed"), ReportColumn("here")),
         rows=tuple(row for profile in used for row in _rows(profile)),
         notes=("all settings that a system was given stand in the column settings asked",),
         label_columns=2,

@@ -36,7 +36,15 @@ from assay.report.cells.pivot import (
 )
 from assay.report.cells.published import Published
 from assay.report.sections import costs
-from assay.report.values import SPEED_UP, Cell, Column, Number, Table, absent, judged
+from assay.report.values import (
+    SPEED_UP,
+    Number,
+    ReportCell,
+    ReportColumn,
+    ReportTable,
+    absent,
+    judged,
+)
 from assay.text import units
 
 _PERCENTILES = ("p50", "p99")
@@ -47,7 +55,7 @@ def tables(
     declared: Declaration | None,
     found: Sequence[CellRuns],
     published: Published | None = None,
-) -> tuple[Table, ...]:
+) -> tuple[ReportTable, ...]:
     """One for each group of cells with the same durability."""
     return durability.tables_by_durability(
         found, lambda cells: _table(test, declared, cells, published, cell_runs.varying(found))
@@ -60,7 +68,7 @@ def _table(
     found: Sequence[CellRuns],
     published: Published | None,
     varying: Sequence[str],
-) -> Table:
+) -> ReportTable:
     """``varying``: the factors that vary in all tables of the test, which are named in each."""
     if declared is None:
         return _summary_table(test, found, varying)
@@ -74,7 +82,7 @@ def _named(found: Sequence[CellRuns], varying: Sequence[str], *always: str) -> l
     return [name for name in there if name in always or name in varying]
 
 
-def _summary_table(test: str, found: Sequence[CellRuns], varying: Sequence[str]) -> Table:
+def _summary_table(test: str, found: Sequence[CellRuns], varying: Sequence[str]) -> ReportTable:
     labels = _named(found, varying, "system", "clients")
     has_range = any(len(cell.runs) > 1 for cell in found)
     unit = percentiles.unit_of(run.driven.all_ok.latency for _, run in cell_runs.middle_runs(found))
@@ -103,7 +111,7 @@ def _summary_table(test: str, found: Sequence[CellRuns], varying: Sequence[str])
             )
         ),
     ]
-    return Table(
+    return ReportTable(
         name=test,
         title="Throughput, latency and CPU time",
         label_columns=len(labels),
@@ -124,8 +132,8 @@ def _if_not_cold(aggregate: Aggregate) -> Aggregate:
     return lambda cell: absent("") if cold.is_timed(cell) else aggregate(cell)
 
 
-def percentile(name: str, unit: str) -> Callable[[DrivenRun], Cell]:
-    def shown(run: DrivenRun) -> Cell:
+def percentile(name: str, unit: str) -> Callable[[DrivenRun], ReportCell]:
+    def shown(run: DrivenRun) -> ReportCell:
         return percentiles.one(run.driven.all_ok.latency, name, unit, run.driven.resolution)
 
     return shown
@@ -137,7 +145,7 @@ def _fields_table(
     found: Sequence[CellRuns],
     varying: Sequence[str],
     published: Published | None,
-) -> Table:
+) -> ReportTable:
     labels = [*_named(found, varying, "system"), REPETITION]
     columns = [
         PivotColumn(
@@ -155,11 +163,11 @@ def _fields_table(
         last = len(labels) - 1
         marked = replace(made.cells[last], note=_of_its_cell(cell))
         rows.append(replace(made, cells=(*made.cells[:last], marked, *made.cells[last + 1 :])))
-    return Table(
+    return ReportTable(
         name=test,
         label_columns=len(labels),
         title=declared.heading,
-        columns=(*(Column(name) for name in labels), *value_columns(columns)),
+        columns=(*(ReportColumn(name) for name in labels), *value_columns(columns)),
         rows=tuple(rows),
         notes=(*([declared.note] if declared.note else []), *notes.points(published)),
     )
@@ -179,7 +187,7 @@ def _factors_table(
     found: Sequence[CellRuns],
     published: Published | None,
     varying: Sequence[str],
-) -> Table:
+) -> ReportTable:
     levels = cell_runs.levels(found, declared.columns)
     caches = _caches(declared, found)
     blocks = [
@@ -213,16 +221,16 @@ def _factors_table(
     ]
     role = SPEED_UP if declared.has_speed_up and not declared.has_scalability else ""
     speed_ups = [
-        Column(title, is_number=True, role=role)
+        ReportColumn(title, is_number=True, role=role)
         for title in _speed_up_titles(declared, levels, caches)
     ]
-    return Table(
+    return ReportTable(
         name=test,
         title=declared.heading,
         label_columns=len(beside) + 1,
         columns=(
             *cell_runs.label_columns(found, beside),
-            Column(declared.rows),
+            ReportColumn(declared.rows),
             *value_columns(columns),
             *speed_ups,
             *(printed.beside if printed else []),
@@ -271,10 +279,10 @@ def _beside(
     levels: Sequence[Scalar],
     caches: Sequence[Scalar],
     published: Published | None,
-) -> list[Cell]:
+) -> list[ReportCell]:
     """Speed-ups, for each state of the caches, scalability and published numbers, after the
     measured ones."""
-    shown: list[Cell] = []
+    shown: list[ReportCell] = []
     if declared.has_scalability:
         shown += _scalability(key, row, levels)
     if declared.has_speed_up:
@@ -297,7 +305,7 @@ def _printed(row: PivotRow, published: Published) -> Mapping[str, Any] | None:
     return published.row(first.published_names, first.factors)
 
 
-def _scalability(key: Key, row: PivotRow, levels: Sequence[Scalar]) -> list[Cell]:
+def _scalability(key: Key, row: PivotRow, levels: Sequence[Scalar]) -> list[ReportCell]:
     """Of each number of clients but the first, which need not be 1."""
     numbers = [None if cell is None else aggregates.number(cell, key) for cell in row.cells]
     shown = []

@@ -12,7 +12,17 @@ from assay.contracts.systems.protocol import ProcessSample
 from assay.drive.sampler import TimedSample
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
-from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, count, size
+from assay.report.values import (
+    Number,
+    ReportCell,
+    ReportColumn,
+    ReportTable,
+    Row,
+    Section,
+    absent,
+    count,
+    size,
+)
 
 _TITLES = ("processes", "threads", "resident", "virtual", "open files")
 _OF_FILES = ("files", "most handles")
@@ -46,14 +56,14 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
             "a file that is open twice counts twice in open files, and once in files; most "
             "handles: the greatest number of open handles on a single file"
         )
-    table = Table(
+    table = ReportTable(
         name=f"{test}_server",
         label_columns=len(factors),
         title="Threads, memory and open files during the run",
         columns=(
             *cell_runs.label_columns(found, factors),
             *(
-                Column(title, is_number=True)
+                ReportColumn(title, is_number=True)
                 for title in (*_TITLES, *(_OF_FILES if has_files else ()))
             ),
         ),
@@ -63,7 +73,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     return Section("Server processes", (), (table,))
 
 
-def _cells(samples: Sequence[TimedSample]) -> tuple[Cell, ...]:
+def _cells(samples: Sequence[TimedSample]) -> tuple[ReportCell, ...]:
     seen = [timed.sample for timed in samples]
     return (
         count(max(sample.processes for sample in seen)),
@@ -74,12 +84,12 @@ def _cells(samples: Sequence[TimedSample]) -> tuple[Cell, ...]:
     )
 
 
-def _open_files(seen: Sequence[ProcessSample]) -> Cell:
+def _open_files(seen: Sequence[ProcessSample]) -> ReportCell:
     counted = [made for one in seen if (made := one.open_files) is not None]
     return count(max(counted)) if counted else absent("not known")
 
 
-def _files(cell: CellRuns, samples: Sequence[TimedSample]) -> tuple[Cell, Cell]:
+def _files(cell: CellRuns, samples: Sequence[TimedSample]) -> tuple[ReportCell, ReportCell]:
     """How many different files; ``249 FILE``."""
     different = [timed.sample.files for timed in samples if timed.sample.files is not None]
     opened = [file for run in cell.runs for file in run.open_files]
@@ -88,5 +98,5 @@ def _files(cell: CellRuns, samples: Sequence[TimedSample]) -> tuple[Cell, Cell]:
         count(max(different)) if different else absent(""),
         absent("")
         if most is None
-        else Cell(f"{most.handles} {most.file}", Number(most.handles, "count")),
+        else ReportCell(f"{most.handles} {most.file}", Number(most.handles, "count")),
     )

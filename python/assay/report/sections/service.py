@@ -11,7 +11,17 @@ from collections.abc import Sequence
 from assay.judge import service
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
-from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, count, run_number
+from assay.report.values import (
+    Number,
+    ReportCell,
+    ReportColumn,
+    ReportTable,
+    Row,
+    Section,
+    absent,
+    count,
+    run_number,
+)
 
 
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
@@ -23,20 +33,23 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
         return None
     factors = cell_runs.varying(found, "system", "clients")
     has_carried = any(run.driven.carried_over.count for _, run in runs)
-    table = Table(
+    table = ReportTable(
         name=f"{test}_service",
         label_columns=len(factors) + 2,
         is_detail=not any(service.is_unequal(run.driven) for _, run in runs),
         title="Transactions per client, and in flight at the end",
         columns=(
-            Column("run", is_number=True),
+            ReportColumn("run", is_number=True),
             *cell_runs.label_columns(found, factors),
-            Column("rep.", is_number=True),
-            *(Column(name, is_number=True) for name in ("least", "median", "most", "in flight")),
-            Column("oldest", is_number=True, unit="s"),
-            *([Column("carried over", is_number=True)] if has_carried else []),
-            Column("at work", is_number=True),
-            Column("by Little's law", is_number=True),
+            ReportColumn("rep.", is_number=True),
+            *(
+                ReportColumn(name, is_number=True)
+                for name in ("least", "median", "most", "in flight")
+            ),
+            ReportColumn("oldest", is_number=True, unit="s"),
+            *([ReportColumn("carried over", is_number=True)] if has_carried else []),
+            ReportColumn("at work", is_number=True),
+            ReportColumn("by Little's law", is_number=True),
         ),
         rows=tuple(
             Row(
@@ -69,14 +82,14 @@ def _why_no_law(run: DrivenRun) -> str:
     return "open loop" if is_open else "nothing measured"
 
 
-def _cells(run: DrivenRun, has_carried: bool) -> list[Cell]:
+def _cells(run: DrivenRun, has_carried: bool) -> list[ReportCell]:
     driven = run.driven
     each, in_flight, law = driven.transactions_per_client, driven.in_flight, driven.littles_law
     oldest_s = f"{in_flight.oldest_ns / 1e9:.2f}"
     return [
         *(count(number) for number in (each.least, each.median, each.most)),
         count(in_flight.count),
-        Cell(oldest_s, Number(in_flight.oldest_ns, "ns")) if in_flight.count else absent(""),
+        ReportCell(oldest_s, Number(in_flight.oldest_ns, "ns")) if in_flight.count else absent(""),
         *([count(driven.carried_over.count)] if has_carried else []),
         *(
             [_clients(law.clients), _clients(law.clients_by_law)]
@@ -86,5 +99,5 @@ def _cells(run: DrivenRun, has_carried: bool) -> list[Cell]:
     ]
 
 
-def _clients(number: float) -> Cell:
-    return Cell(f"{number:.2f}", Number(number, "ratio"))
+def _clients(number: float) -> ReportCell:
+    return ReportCell(f"{number:.2f}", Number(number, "ratio"))

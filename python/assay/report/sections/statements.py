@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from assay.report.cells import cell_runs, percentiles
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
-from assay.report.values import Column, Row, Section, Table, count, text
+from assay.report.values import ReportColumn, ReportTable, Row, Section, count, text
 from assay.text.cut import beginning
 
 _TEXT_SHOWN = 36
@@ -24,19 +24,19 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     return Section("Statements", (), tables) if tables else None
 
 
-def _table(test: str, cell: CellRuns, run: DrivenRun) -> Table:
+def _table(test: str, cell: CellRuns, run: DrivenRun) -> ReportTable:
     statements, resolution = run.driven.per_statement, run.driven.resolution
     unit = percentiles.unit_of(statement.service_time for statement in statements)
-    return Table(
+    return ReportTable(
         name=f"{test}_statements_{run.run.id}",
         label_columns=2,
         title=f"Service times: {cell.name} (run {run.run.id})",
         columns=(
-            Column("transaction"),
-            Column("line", is_number=True),
-            Column("n", is_number=True),
-            *(Column(name, is_number=True, unit=unit) for name in (*_SHOWN, "max")),
-            Column("statement"),
+            ReportColumn("transaction"),
+            ReportColumn("line", is_number=True),
+            ReportColumn("n", is_number=True),
+            *(ReportColumn(name, is_number=True, unit=unit) for name in (*_SHOWN, "max")),
+            ReportColumn("statement"),
         ),
         rows=tuple(
             Row(

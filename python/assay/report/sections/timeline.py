@@ -12,10 +12,10 @@ from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.cells.seconds import LEAST_SECONDS, whole_seconds
 from assay.report.values import (
-    Column,
+    ReportColumn,
+    ReportTable,
     Row,
     Section,
-    Table,
     count,
     rate,
     run_number,
@@ -69,22 +69,22 @@ def bars(series: Sequence[int], suspended: Collection[int] = ()) -> str:
 
 def _timeline_table(
     test: str, found: Sequence[CellRuns], seen: Sequence[tuple[CellRuns, list[int], frozenset[int]]]
-) -> Table:
+) -> ReportTable:
     factors = cell_runs.varying(found, "system", "clients")
     rows = []
     for cell, ok, suspended in seen:
         labels = cell_runs.label_cells(cell, factors)
         values = [rate(min(ok)), rate(statistics.median(ok)), rate(max(ok))]
         rows.append(Row((*labels, count(len(ok)), *values, text(bars(ok, suspended)))))
-    return Table(
+    return ReportTable(
         name=f"{test}_timeline",
         label_columns=len(factors),
         title="Transactions that ended ok, second by second",
         columns=(
             *cell_runs.label_columns(found, factors),
-            Column("seconds", is_number=True),
-            *(Column(name, is_number=True) for name in ("lowest", "median", "highest")),
-            Column("timeline", is_number=True),
+            ReportColumn("seconds", is_number=True),
+            *(ReportColumn(name, is_number=True) for name in ("lowest", "median", "highest")),
+            ReportColumn("timeline", is_number=True),
         ),
         rows=tuple(rows),
         notes=(
@@ -99,7 +99,7 @@ def _timeline_table(
     )
 
 
-def _outages_table(test: str, found: Sequence[CellRuns]) -> Table:
+def _outages_table(test: str, found: Sequence[CellRuns]) -> ReportTable:
     """The longest of them; a server that flaps has more than anyone reads."""
     outages = [
         (one.lasted_ns, one, cell, run)
@@ -120,15 +120,15 @@ def _outages_table(test: str, found: Sequence[CellRuns]) -> Table:
     ]
     left_out = outages[_OUTAGES_SHOWN:]
     more = f"; and {len(left_out)} shorter ones" if left_out else ""
-    return Table(
+    return ReportTable(
         name=f"{test}_outages",
         label_columns=2,
         title="Outages: times in which no client had a session",
         columns=(
-            Column("run", is_number=True),
-            Column("cell"),
-            *(Column(title, is_number=True, unit="s") for title in ("from", "to", "lasted")),
-            Column("reconnects", is_number=True),
+            ReportColumn("run", is_number=True),
+            ReportColumn("cell"),
+            *(ReportColumn(title, is_number=True, unit="s") for title in ("from", "to", "lasted")),
+            ReportColumn("reconnects", is_number=True),
         ),
         rows=tuple(rows),
         notes=(
@@ -141,7 +141,7 @@ def _outages_table(test: str, found: Sequence[CellRuns]) -> Table:
 _SHOWN = 10
 
 
-def _standstills_table(test: str, found: Sequence[CellRuns]) -> Table | None:
+def _standstills_table(test: str, found: Sequence[CellRuns]) -> ReportTable | None:
     """The longest ones of all runs; None where there were none."""
     standstills = [
         (span.lasted_ns, who, span, cell, run.run)
@@ -167,15 +167,15 @@ def _standstills_table(test: str, found: Sequence[CellRuns]) -> Table | None:
         for lasted_ns, who, span, cell, run in standstills[:_SHOWN]
     ]
     left_out = len(standstills) - len(rows)
-    return Table(
+    return ReportTable(
         name=f"{test}_standstills",
         label_columns=3,
         title="Stalls and suspensions",
         columns=(
-            Column("run", is_number=True),
-            Column("cell"),
-            Column("who"),
-            *(Column(title, is_number=True, unit="s") for title in ("from", "to", "lasted")),
+            ReportColumn("run", is_number=True),
+            ReportColumn("cell"),
+            ReportColumn("who"),
+            *(ReportColumn(title, is_number=True, unit="s") for title in ("from", "to", "lasted")),
         ),
         rows=tuple(rows),
         notes=(

@@ -17,7 +17,17 @@ from assay.report.cells import aggregates, cell_runs, percentiles, unequal_repet
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.cells.pivot import Aggregate
 from assay.report.figures import percentile_curves
-from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, run_number, text
+from assay.report.values import (
+    Number,
+    ReportCell,
+    ReportColumn,
+    ReportTable,
+    Row,
+    Section,
+    absent,
+    run_number,
+    text,
+)
 from assay.text import units
 
 TIMES = {
@@ -39,7 +49,7 @@ Measured = Sequence[tuple[CellRuns, DrivenRun]]
 
 
 class _Line(NamedTuple):
-    labels: tuple[Cell, ...]
+    labels: tuple[ReportCell, ...]
     times: Latency
     resolution: Resolution
 
@@ -49,7 +59,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     if not measured:
         return None
     names = dict.fromkeys(one.name for _, run in measured for one in run.driven.transactions)
-    tables: list[Table] = []
+    tables: list[ReportTable] = []
     if len(names) > 1 and any(len(cell_runs.measured_runs(cell)) > 1 for cell in found):
         tables.append(_over_repetitions(test, found, list(names)))
     if len(names) > 1 and any(run.driven.passes for _, run in measured):
@@ -61,7 +71,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     return Section("Latency", (), tuple(tables), percentile_curves.figures(test, found))
 
 
-def _over_repetitions(test: str, found: Sequence[CellRuns], names: Sequence[str]) -> Table:
+def _over_repetitions(test: str, found: Sequence[CellRuns], names: Sequence[str]) -> ReportTable:
     """Each transaction type of each cell, with the range of its repetitions."""
     cells = [cell for cell in found if cell_runs.measured_runs(cell)]
     factors = cell_runs.varying(cells, "system", "clients")
@@ -81,7 +91,7 @@ def _over_repetitions(test: str, found: Sequence[CellRuns], names: Sequence[str]
         return written(made.value) + around
 
     def of_type(name: str, share: str) -> Aggregate:
-        def shown(run: DrivenRun) -> Cell:
+        def shown(run: DrivenRun) -> ReportCell:
             latency = run.driven.latency_of(name)
             if latency is None:
                 return absent("none")
@@ -94,15 +104,15 @@ def _over_repetitions(test: str, found: Sequence[CellRuns], names: Sequence[str]
         key = aggregates.Key(metric.value, metric.unit, name=metric.name)
         return aggregates.median(key, with_range=True)
 
-    return Table(
+    return ReportTable(
         name=f"{test}_types",
         title="Each transaction type, over the repetitions",
         label_columns=len(factors) + 1,
         columns=(
             *cell_runs.label_columns(cells, factors),
-            Column("transaction"),
-            Column("TPS", is_number=True),
-            *(Column(share, is_number=True, unit=unit) for share in _OF_TYPES),
+            ReportColumn("transaction"),
+            ReportColumn("TPS", is_number=True),
+            *(ReportColumn(share, is_number=True, unit=unit) for share in _OF_TYPES),
         ),
         rows=tuple(
             Row(
@@ -133,7 +143,7 @@ def _is_open(observation: Observation) -> bool:
 
 def _cells_table(
     test: str, found: Sequence[CellRuns], measured: Measured, has_names: bool
-) -> Table:
+) -> ReportTable:
     """A line for each cell, transaction type and, in open loops, kind of time."""
     factors = cell_runs.varying(found, "system", "clients")
     is_open = any(_is_open(run.driven) for _, run in measured)
@@ -150,8 +160,8 @@ def _cells_table(
             named = (*labels, text(_name(one))) if has_names else labels
             lines += _lines(one, named, is_open, run.driven.resolution)
     columns = [*cell_runs.label_columns(found, factors)]
-    columns += [Column("transaction")] if has_names else []
-    columns += [Column("time")] if is_open else []
+    columns += [ReportColumn("transaction")] if has_names else []
+    columns += [ReportColumn("time")] if is_open else []
     notes = ("n<…: too few samples, so many are needed", *cell_runs.of_middle(found))
     return _table(
         f"{test}_times",
@@ -177,7 +187,10 @@ def _resolutions(observations: Iterable[Observation]) -> list[str]:
 
 
 def _lines(
-    one: TransactionReport | AllOk, labels: tuple[Cell, ...], is_open: bool, resolution: Resolution
+    one: TransactionReport | AllOk,
+    labels: tuple[ReportCell, ...],
+    is_open: bool,
+    resolution: Resolution,
 ) -> Iterator[_Line]:
     if not is_open:
         yield _Line(labels, one.latency, resolution)
@@ -193,7 +206,7 @@ def _name(one: TransactionReport | AllOk) -> str:
     return one.name if one.outcome == "ok" else f"{one.name} {one.outcome}"
 
 
-def _passes_table(test: str, found: Sequence[CellRuns], measured: Measured) -> Table:
+def _passes_table(test: str, found: Sequence[CellRuns], measured: Measured) -> ReportTable:
     factors = cell_runs.varying(found, "system")
     lines = [
         _Line(
@@ -208,13 +221,13 @@ def _passes_table(test: str, found: Sequence[CellRuns], measured: Measured) -> T
     return _table(
         f"{test}_passes",
         "Per pass (every transaction type once, in order)",
-        [*columns, Column("run", is_number=True)],
+        [*columns, ReportColumn("run", is_number=True)],
         lines,
         ("of the repetition with the median elapsed time; n<36: too few samples",),
     )
 
 
-def _types_table(test: str, cell: CellRuns, run: DrivenRun) -> Table:
+def _types_table(test: str, cell: CellRuns, run: DrivenRun) -> ReportTable:
     lines = [
         _Line(
             (text(_name(one)),),
@@ -225,28 +238,28 @@ def _types_table(test: str, cell: CellRuns, run: DrivenRun) -> Table:
     ]
     title = f"Per transaction type: {cell.name} (run {run.run.id})"
     return _table(
-        f"{test}_run_{run.run.id}", title, [Column("transaction")], lines, (), is_detail=True
+        f"{test}_run_{run.run.id}", title, [ReportColumn("transaction")], lines, (), is_detail=True
     )
 
 
 def _table(
     name: str,
     title: str,
-    labels: Sequence[Column],
+    labels: Sequence[ReportColumn],
     lines: Sequence[_Line],
     notes: tuple[str, ...],
     *,
     is_detail: bool = False,
-) -> Table:
+) -> ReportTable:
     unit = percentiles.unit_of(line.times for line in lines)
-    return Table(
+    return ReportTable(
         name=name,
         label_columns=len(labels),
         title=title,
         columns=(
             *labels,
-            Column("n", is_number=True),
-            *(Column(one, is_number=True, unit=unit) for one in (*SHARES, "max")),
+            ReportColumn("n", is_number=True),
+            *(ReportColumn(one, is_number=True, unit=unit) for one in (*SHARES, "max")),
         ),
         rows=tuple(
             Row((*line.labels, *percentiles.cells(line.times, unit, line.resolution)))

@@ -19,7 +19,16 @@ from assay.record.metrics import probed_flushes
 from assay.record.metrics.commits import commits_per_s, efficiency, why_none
 from assay.report.cells import aggregates, cell_runs
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
-from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, judged
+from assay.report.values import (
+    Number,
+    ReportCell,
+    ReportColumn,
+    ReportTable,
+    Row,
+    Section,
+    absent,
+    judged,
+)
 from assay.text import units
 
 _ABOVE = 1.1
@@ -38,14 +47,14 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     if not any(probed_flushes.of_run(run.run) for _, runs in committing for run in runs):
         return None
     factors = cell_runs.varying(found, "system", "storage", "clients")
-    table = Table(
+    table = ReportTable(
         name=f"{test}_commit_efficiency",
         title="Commits per flush of the storage",
         label_columns=len(factors),
         columns=(
             *cell_runs.label_columns(found, factors),
             *(
-                Column(title, is_number=True)
+                ReportColumn(title, is_number=True)
                 for title in (
                     "commits/s",
                     "probe's flushes/s",
@@ -86,7 +95,7 @@ def of_cell(cell: CellRuns) -> float | None:
     return median_of_all(efficiency(run.run) for run in cell_runs.measured_runs(cell))
 
 
-def _cells(cell: CellRuns, runs: Sequence[DrivenRun]) -> tuple[Cell, ...]:
+def _cells(cell: CellRuns, runs: Sequence[DrivenRun]) -> tuple[ReportCell, ...]:
     """The median of each column over the repetitions."""
     columns = zip(*(_of_run(run) for run in runs), strict=True)
     done, probed, ratio, counted = (
@@ -115,17 +124,17 @@ def _ratio(made: Number) -> str:
     return units.ratio(made.value)
 
 
-def _of_run(run: DrivenRun) -> tuple[Cell, Cell, Cell, Cell]:
+def _of_run(run: DrivenRun) -> tuple[ReportCell, ReportCell, ReportCell, ReportCell]:
     commits, flushes = commits_per_s(run.driven) or 0.0, probed_flushes.of_run(run.run)
-    done = Cell(units.digits(commits), Number(commits, "per_s", n=run.driven.commits))
+    done = ReportCell(units.digits(commits), Number(commits, "per_s", n=run.driven.commits))
     why_not = probed_flushes.why_none(run.run)
     each = None if why_not else flushes_per_commit(run.driven)
-    counted = absent("-") if each is None else Cell(units.ratio(each), Number(each, "ratio"))
+    counted = absent("-") if each is None else ReportCell(units.ratio(each), Number(each, "ratio"))
     if flushes is None:
         why = why_none(run.run)
         return done, absent(why), absent(why), counted
     over = probed_flushes.spread(flushes)
-    probed = Cell(
+    probed = ReportCell(
         units.digits(over.median), Number(over.median, "per_s", over.n, over.low, over.high)
     )
     ratio = efficiency(run.run)
@@ -133,7 +142,9 @@ def _of_run(run: DrivenRun) -> tuple[Cell, Cell, Cell, Cell]:
         note = f"no efficiency: {why_none(run.run)}"
         return done, probed, absent("-", note=note), counted
     remarks = (_why_above(run) if ratio > _ABOVE else "", probed_flushes.uneven(flushes))
-    found = Cell(units.ratio(ratio), Number(ratio, "ratio"), note="; ".join(filter(None, remarks)))
+    found = ReportCell(
+        units.ratio(ratio), Number(ratio, "ratio"), note="; ".join(filter(None, remarks))
+    )
     return done, probed, found, counted
 
 

@@ -10,7 +10,7 @@ import msgspec
 from assay.judge.modelled_disks import NEAR, Calibrated, calibrated, missed
 from assay.record import RunRecord
 from assay.report.cells import in_force
-from assay.report.values import Cell, Column, Number, Row, Table, text
+from assay.report.values import Number, ReportCell, ReportColumn, ReportTable, Row, text
 from assay.text import units
 
 _WHAT = (
@@ -29,7 +29,7 @@ class _Facts(msgspec.Struct, frozen=True):
     path_cost: tuple[Calibrated, ...]
 
 
-def table(runs: Iterable[RunRecord]) -> Table | None:
+def table(runs: Iterable[RunRecord]) -> ReportTable | None:
     """None where no storage is one."""
     storages = [run.deployment.storage for run in runs if run.deployment]
     modelled = {storage.name: storage for storage in storages if "model" in storage.facts}
@@ -37,13 +37,13 @@ def table(runs: Iterable[RunRecord]) -> Table | None:
     if not disks:
         return None
     columns = (
-        *map(Column, ("storage", "profile", "operation")),
+        *map(ReportColumn, ("storage", "profile", "operation")),
         *(
-            Column(title, is_number=True)
+            ReportColumn(title, is_number=True)
             for title in ("depth", "by the model", "measured", "I/O path overhead")
         ),
     )
-    return Table(
+    return ReportTable(
         "modelled_disks",
         "Modelled disks: mean time of a request at a random place, before the runs",
         columns,
@@ -80,8 +80,8 @@ def _rows(name: str, facts: _Facts) -> Iterator[Row]:
             text(name),
             text(facts.model.profile),
             text(found.operation),
-            Cell(str(found.depth), Number(found.depth, "count")),
-            *(Cell(units.latency(time_ns), Number(time_ns, "ns")) for time_ns in times),
+            ReportCell(str(found.depth), Number(found.depth, "count")),
+            *(ReportCell(units.latency(time_ns), Number(time_ns, "ns")) for time_ns in times),
         ))  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from assay.experiment import StoragePrice
 from assay.judge import required_rate
-from assay.judge.required_rate import Kept
+from assay.judge.required_rate import RateKept
 from assay.judge.steadiness import why_not_steady
 from assay.judge.verdict import NONE
 from assay.plan import cell_names
@@ -22,7 +22,17 @@ from assay.report.cells import aggregates, cell_runs, durability
 from assay.report.cells.aggregates import Key
 from assay.report.cells.cell_runs import STORAGE, CellRuns
 from assay.report.cells.declaration import Declaration
-from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, judged, text
+from assay.report.values import (
+    Number,
+    ReportCell,
+    ReportColumn,
+    ReportTable,
+    Row,
+    Section,
+    absent,
+    judged,
+    text,
+)
 from assay.text import units
 
 GB = 1_000_000_000
@@ -50,21 +60,21 @@ def section(test: str, declared: Declaration | None, found: Sequence[CellRuns]) 
     currency = next(price.currency for cell in priced if (price := _price(cell)))
     unit = f" in {currency}" if currency else ""
     of_what = "throughput" if key.is_more_better else "time"
-    table = Table(
+    table = ReportTable(
         name=f"{test}_prices",
         title=f"Speed-up and price of each storage{unit}",
         label_columns=len(factors) + 1,
         columns=(
             *cell_runs.label_columns(found, factors),
-            Column(STORAGE),
+            ReportColumn(STORAGE),
             *(
-                Column(title, is_number=True)
+                ReportColumn(title, is_number=True)
                 for title in (
                     "price/GB", "speed-up", "price ratio", "speed-up ÷ price", "size on disk",
                     "its price",
                 )
             ),
-            *([Column(f"keeps {_rate(required_per_s)}")] if required_per_s else []),
+            *([ReportColumn(f"keeps {_rate(required_per_s)}")] if required_per_s else []),
         ),
         rows=tuple(rows),
         notes=(
@@ -83,7 +93,7 @@ def section(test: str, declared: Declaration | None, found: Sequence[CellRuns]) 
     return Section("Price", lines, (table,))
 
 
-def _kept(cell: CellRuns, required_per_s: float) -> tuple[Kept, str]:
+def _kept(cell: CellRuns, required_per_s: float) -> tuple[RateKept, str]:
     """Whether the cell keeps that rate, and why it is not decided."""
     runs = [(run.driving, driven) for run, driven in cell_runs.measured_runs(cell)]
     return required_rate.kept(runs, cell.judged.verdict, required_per_s)
@@ -93,10 +103,12 @@ def _rate(per_s: float) -> str:
     return f"{per_s:.15g}/s"
 
 
-def _recommended(answered: Sequence[tuple[CellRuns, Kept]], required_per_s: float) -> Iterator[str]:
+def _recommended(
+    answered: Sequence[tuple[CellRuns, RateKept]], required_per_s: float
+) -> Iterator[str]:
     """Of the cells with the same parameters, the one that keeps the rate and whose data cost
     least; where their size is not known, whose storage does."""
-    by_parameters: dict[str, list[tuple[CellRuns, Kept]]] = {}
+    by_parameters: dict[str, list[tuple[CellRuns, RateKept]]] = {}
     for cell, answer in answered:
         named = ", ".join(
             f"{name} {cell_names.level_text(level)}"
@@ -105,9 +117,9 @@ def _recommended(answered: Sequence[tuple[CellRuns, Kept]], required_per_s: floa
         by_parameters.setdefault(named, []).append((cell, answer))
     for named, cells in by_parameters.items():
         at = f"{_rate(required_per_s)}{f', {named}' if len(by_parameters) > 1 else ''}"
-        keeping = [cell for cell, answer in cells if answer is Kept.YES]
+        keeping = [cell for cell, answer in cells if answer is RateKept.YES]
         if not keeping:
-            is_open = any(answer is Kept.OPEN for _, answer in cells)
+            is_open = any(answer is RateKept.OPEN for _, answer in cells)
             which = "nothing is known to keep it" if is_open else "none keeps it"
             yield f"{at}: none is recommended, {which}"
             continue
@@ -142,18 +154,18 @@ def _price(cell: CellRuns) -> StoragePrice | None:
     return cell.runs[0].storage_price
 
 
-def _cells(first: CellRuns | None, cell: CellRuns, key: Key) -> tuple[Cell, ...]:
+def _cells(first: CellRuns | None, cell: CellRuns, key: Key) -> tuple[ReportCell, ...]:
     if first is not None and first is not cell and aggregates.number(cell, key) is not None:
         return _other(first, cell, key)
     speed_up = absent("first") if first is cell else cell.absent
     return (_per_gb(cell), speed_up, absent(""), absent(""), *_of_size(cell))
 
 
-def _other(first: CellRuns, cell: CellRuns, key: Key) -> tuple[Cell, ...]:
+def _other(first: CellRuns, cell: CellRuns, key: Key) -> tuple[ReportCell, ...]:
     own, base = _price(cell), _price(first)
     assert own is not None and base is not None, "both have a price"
     ratio = own.per_gb / base.per_gb
-    price_ratio = Cell(units.digits(ratio, 3), Number(ratio, "ratio"))
+    price_ratio = ReportCell(units.digits(ratio, 3), Number(ratio, "ratio"))
     numbers = (aggregates.number(first, key), aggregates.number(cell, key))
     runs = (*first.measured, *cell.measured) if key is aggregates.THROUGHPUT else ()
     why = why_not_steady(warning for run in runs for warning in run.warnings)
@@ -171,19 +183,19 @@ def _other(first: CellRuns, cell: CellRuns, key: Key) -> tuple[Cell, ...]:
     )
 
 
-def _per_gb(cell: CellRuns) -> Cell:
+def _per_gb(cell: CellRuns) -> ReportCell:
     price = _price(cell)
     assert price is not None
-    return Cell(f"{price.per_gb:g}", Number(price.per_gb, f"{price.currency}/GB"))
+    return ReportCell(f"{price.per_gb:g}", Number(price.per_gb, f"{price.currency}/GB"))
 
 
-def _of_size(cell: CellRuns) -> tuple[Cell, Cell]:
+def _of_size(cell: CellRuns) -> tuple[ReportCell, ReportCell]:
     """The size on disk, and what so much of the storage costs."""
     price, size = _price(cell), aggregates.number(cell, aggregates.SIZE_ON_DISK)
     if size is None or price is None:
         return absent("not known"), absent("")
     cost = size.value / GB * price.per_gb
     return (
-        Cell(units.size(size.value), replace(size, judged=NONE)),
-        Cell(units.digits(cost, 3), Number(cost, price.currency)),
+        ReportCell(units.size(size.value), replace(size, judged=NONE)),
+        ReportCell(units.digits(cost, 3), Number(cost, price.currency)),
     )

@@ -8,13 +8,22 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from assay.judge import RunWarning
-from assay.judge.kinds import Kind
+from assay.judge.kinds import WarningKind
 from assay.probe import DEPTHS, FLUSH_PARTS, UNEVEN, Measured, Probe
 from assay.record import RunRecord
 from assay.record.metrics import probed_flushes
 from assay.report.figures import bars
 from assay.report.storages import modelled_disks
-from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, text
+from assay.report.values import (
+    Number,
+    ReportCell,
+    ReportColumn,
+    ReportTable,
+    Row,
+    Section,
+    absent,
+    text,
+)
 from assay.text import units
 
 _NOT_PROBED = "not probed"
@@ -98,7 +107,8 @@ def warnings(runs: Iterable[RunRecord]) -> Iterator[RunWarning]:
                 low, high = units.digits(min(values)), units.digits(max(values))
                 ratio = units.digits(max(values) / min(values), 2)
                 yield RunWarning(
-                    Kind.PROBES_DIFFER.id, f"{storage}: {title} {low} to {high}, {ratio} times"
+                    WarningKind.PROBES_DIFFER.id,
+                    f"{storage}: {title} {low} to {high}, {ratio} times",
                 )
 
 
@@ -116,7 +126,7 @@ _FIGURES: Mapping[str, Callable[[Probe], float | None]] = {
 """Those with which runs are compared."""
 
 
-def _table(found: Sequence[UsedProbe]) -> Table:
+def _table(found: Sequence[UsedProbe]) -> ReportTable:
     titles = (
         *(f"reads/s, depth {depth}" for depth in DEPTHS),
         "sequential read",
@@ -125,11 +135,14 @@ def _table(found: Sequence[UsedProbe]) -> Table:
     )
     is_repeated = len({one.storage for one in found}) < len(found)
     labels = ("storage", "of runs") if is_repeated else ("storage",)
-    return Table(
+    return ReportTable(
         name="storage_probes",
         title="Reads, writes and flushes of each storage, before its first use",
         label_columns=len(labels),
-        columns=(*map(Column, labels), *(Column(title, is_number=True) for title in titles)),
+        columns=(
+            *map(ReportColumn, labels),
+            *(ReportColumn(title, is_number=True) for title in titles),
+        ),
         rows=tuple(
             Row((*map(text, (one.storage, _run_numbers(one))[: len(labels)]), *_cells(one.probe)))
             for one in found
@@ -152,7 +165,7 @@ def _run_numbers(used: UsedProbe) -> str:
     return ", ".join(f"{one[0]}-{one[-1]}" if len(one) > 1 else str(one[0]) for one in parts)
 
 
-def _cells(probe: Probe) -> tuple[Cell, ...]:
+def _cells(probe: Probe) -> tuple[ReportCell, ...]:
     reads = {one.depth: one for one in probe.random_reads}
     return (
         *(_rate(reads.get(depth)) for depth in DEPTHS),
@@ -162,13 +175,13 @@ def _cells(probe: Probe) -> tuple[Cell, ...]:
     )
 
 
-def _rate(found: Measured | None) -> Cell:
+def _rate(found: Measured | None) -> ReportCell:
     if found is None:
         return absent(_NOT_PROBED)
-    return Cell(units.digits(found.per_s), Number(found.per_s, "per_s", n=found.count))
+    return ReportCell(units.digits(found.per_s), Number(found.per_s, "per_s", n=found.count))
 
 
-def _flushes(probe: Probe) -> Cell:
+def _flushes(probe: Probe) -> ReportCell:
     shown = _rate(probe.flushes)
     if probe.flushes is None:
         return shown
@@ -181,11 +194,11 @@ def _flushes(probe: Probe) -> Cell:
     return replace(shown, number=number, note="; ".join(filter(None, remarks)))
 
 
-def _bandwidth(found: Measured | None) -> Cell:
+def _bandwidth(found: Measured | None) -> ReportCell:
     if found is None:
         return absent(_NOT_PROBED)
     number = Number(found.bytes_per_s, "bytes_per_s", n=found.count)
-    return Cell(f"{units.size(found.bytes_per_s)}/s", number)
+    return ReportCell(f"{units.size(found.bytes_per_s)}/s", number)
 
 
 def _notes(found: Sequence[UsedProbe]) -> list[str]:

@@ -17,7 +17,7 @@ from assay.record.metrics.commits import commits_per_s
 from assay.report.cells import aggregates, cell_runs
 from assay.report.cells.cell_runs import STORAGE, CellRuns
 from assay.report.sections import device
-from assay.report.values import Cell, Column, Number, Row, Section, Table, absent
+from assay.report.values import Number, ReportCell, ReportColumn, ReportTable, Row, Section, absent
 from assay.text import units
 
 
@@ -74,21 +74,21 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     return Section("Rank of storages", lines, () if table is None else (table,))
 
 
-def _table(test: str, found: Sequence[CellRuns], made: Sequence[Ranks]) -> Table | None:
+def _table(test: str, found: Sequence[CellRuns], made: Sequence[Ranks]) -> ReportTable | None:
     if not made:
         return None
     factors = [name for name in cell_runs.varying(found, "system", "clients") if name != STORAGE]
-    return Table(
+    return ReportTable(
         name=f"{test}_storage_ranks",
         title="Do storages rank by the probe as by the database?",
         label_columns=len(factors),
         columns=(
             *cell_runs.label_columns(found, factors),
-            Column("storages", is_number=True),
-            Column("by the probe's"),
-            Column("tau", is_number=True),
-            Column("probe's range", is_number=True),
-            Column("TPS range", is_number=True),
+            ReportColumn("storages", is_number=True),
+            ReportColumn("by the probe's"),
+            ReportColumn("tau", is_number=True),
+            ReportColumn("probe's range", is_number=True),
+            ReportColumn("TPS range", is_number=True),
         ),
         rows=tuple(Row((*cell_runs.label_cells(one.first, factors), *_cells(one))) for one in made),
         notes=(
@@ -175,15 +175,15 @@ def _depth(run: RunRecord) -> int:
     return found.depth if found else 0
 
 
-def _cells(made: Ranks) -> tuple[Cell, ...]:
+def _cells(made: Ranks) -> tuple[ReportCell, ...]:
     count = len(made.ranked)
     tau = made.tau
     return (
-        Cell(str(count), Number(count, "count")),
-        Cell(made.by),
-        absent("-") if tau is None else Cell(units.ratio(tau), Number(tau, "ratio", n=count)),
+        ReportCell(str(count), Number(count, "count")),
+        ReportCell(made.by),
+        absent("-") if tau is None else ReportCell(units.ratio(tau), Number(tau, "ratio", n=count)),
         *(
-            absent("-") if one is None else Cell(_times(one), Number(one, "ratio", n=count))
+            absent("-") if one is None else ReportCell(_times(one), Number(one, "ratio", n=count))
             for one in (made.probe_range, made.tps_range)
         ),
     )

@@ -11,7 +11,7 @@ from assay.judge.steadiness import why_not_steady
 from assay.report.cells import aggregates, cell_runs, durability
 from assay.report.cells.cell_runs import STORAGE, CellRuns
 from assay.report.cells.declaration import Declaration
-from assay.report.values import Cell, Column, Row, Section, Table, absent, text
+from assay.report.values import ReportCell, ReportColumn, ReportTable, Row, Section, absent, text
 from assay.text import units
 
 
@@ -24,16 +24,16 @@ def section(test: str, declared: Declaration | None, found: Sequence[CellRuns]) 
         return None
     factors = [name for name in cell_runs.varying(found, "system", "clients") if name != STORAGE]
     has_range = any(len(cell.runs) > 1 for cell in found)
-    table = Table(
+    table = ReportTable(
         name=f"{test}_storage_ratios",
         title="Throughput of each storage, divided by that of the first",
         label_columns=len(factors) + 2,
         columns=(
             *cell_runs.label_columns(found, factors),
-            Column(STORAGE),
-            Column("divided by"),
-            Column("TPS ratio", is_number=True),
-            *([Column("min-max", is_number=True)] if has_range else []),
+            ReportColumn(STORAGE),
+            ReportColumn("divided by"),
+            ReportColumn("TPS ratio", is_number=True),
+            *([ReportColumn("min-max", is_number=True)] if has_range else []),
         ),
         rows=tuple(
             Row(
@@ -67,7 +67,7 @@ def _pairs(found: Sequence[CellRuns]) -> Iterator[tuple[CellRuns, CellRuns]]:
             yield first, cell
 
 
-def _ratio(first: CellRuns, other: CellRuns) -> tuple[Cell, Cell]:
+def _ratio(first: CellRuns, other: CellRuns) -> tuple[ReportCell, ReportCell]:
     runs = (*first.measured, *other.measured)
     if why := why_not_steady(warning for run in runs for warning in run.warnings):
         return absent("-", note=f"no ratio: {why}"), absent("")
@@ -81,4 +81,4 @@ def _ratio(first: CellRuns, other: CellRuns) -> tuple[Cell, Cell]:
     shown = replace(made, shown=units.digits(number.value, 3))
     if number.low is None or number.high is None:
         return shown, absent("")
-    return shown, Cell(f"{units.digits(number.low, 3)}-{units.digits(number.high, 3)}")
+    return shown, ReportCell(f"{units.digits(number.low, 3)}-{units.digits(number.high, 3)}")

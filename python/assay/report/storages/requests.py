@@ -14,7 +14,16 @@ from assay.record import RunRecord
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.storages import modelled_disks
-from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, count
+from assay.report.values import (
+    Number,
+    ReportCell,
+    ReportColumn,
+    ReportTable,
+    Row,
+    Section,
+    absent,
+    count,
+)
 from assay.text import units
 
 _OPERATIONS = ("read", "write", "flush")
@@ -40,14 +49,14 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     if not accounted:
         return None
     factors = cell_runs.varying(found, "system", "storage", "clients")
-    table = Table(
+    table = ReportTable(
         name=f"{test}_storage_requests",
         title="Requests of each storage, by its own account",
         label_columns=len(factors) + 1,
         columns=(
             *cell_runs.label_columns(found, factors),
-            Column("operation"),
-            *(Column(title, is_number=True) for title in _TITLES),
+            ReportColumn("operation"),
+            *(ReportColumn(title, is_number=True) for title in _TITLES),
         ),
         rows=tuple(
             Row((*cell_runs.label_cells(cell, factors), *cells))
@@ -59,7 +68,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     return Section("Requests of modelled disks", (), (table,))
 
 
-def _rows(run: DrivenRun) -> Iterator[tuple[Cell, ...]]:
+def _rows(run: DrivenRun) -> Iterator[tuple[ReportCell, ...]]:
     elapsed_s = run.driven.elapsed_ns / 1e9
     for operation in _OPERATIONS:
         sums = _sums(one for one in run.run.storage_requests if one.operation == operation)
@@ -67,9 +76,9 @@ def _rows(run: DrivenRun) -> Iterator[tuple[Cell, ...]]:
             continue
         per_s, mean_bytes = sums.count / elapsed_s, sums.bytes / sums.count
         yield (
-            Cell(operation),
-            Cell(units.digits(per_s), Number(per_s, "per_s", n=sums.count)),
-            Cell(units.size(mean_bytes), Number(mean_bytes, "bytes"))
+            ReportCell(operation),
+            ReportCell(units.digits(per_s), Number(per_s, "per_s", n=sums.count)),
+            ReportCell(units.size(mean_bytes), Number(mean_bytes, "bytes"))
             if sums.bytes
             else absent("-"),
             _time(sums.time_ns / sums.count, sums.count),
@@ -92,14 +101,14 @@ def _sums(seconds: Iterable[AccountedSecond]) -> _Sums:
     )
 
 
-def _overhead(run: RunRecord, operation: str) -> Cell:
+def _overhead(run: RunRecord, operation: str) -> ReportCell:
     """Time of such a request that the disk answers at once."""
     cost_ns = modelled_disks.overhead_ns(run, operation)
     return absent("-") if cost_ns is None else _time(cost_ns)
 
 
-def _time(time_ns: float, n: int = 1) -> Cell:
-    return Cell(units.latency(time_ns), Number(time_ns, "ns", n=n))
+def _time(time_ns: float, n: int = 1) -> ReportCell:
+    return ReportCell(units.latency(time_ns), Number(time_ns, "ns", n=n))
 
 
 def _notes(runs: Sequence[DrivenRun]) -> Iterator[str]:

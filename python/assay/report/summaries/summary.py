@@ -15,7 +15,16 @@ from assay.report.cells.cell_runs import CellRuns
 from assay.report.sections import check_counts
 from assay.report.sections.results import percentile
 from assay.report.summaries import cell_summary, latency_words, rate_words, verdict_lines
-from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, text
+from assay.report.values import (
+    Number,
+    ReportCell,
+    ReportColumn,
+    ReportTable,
+    Row,
+    Section,
+    absent,
+    text,
+)
 from assay.text import units
 
 _PERCENTILES = ("p50", "p99")
@@ -44,7 +53,7 @@ def section(experiment: ExperimentRecord, found: Sequence[CellRuns]) -> Section:
 
 def _tables(
     found: Sequence[CellRuns], summaries: Sequence[cell_summary.CellSummary]
-) -> Iterator[Table]:
+) -> Iterator[ReportTable]:
     """Cells of tests without transactions have one of their own, beside others."""
     has_tests = len({one.test for one in summaries}) > 1
     both = list(zip(found, summaries, strict=True))
@@ -61,7 +70,7 @@ def _table(
     summaries: Sequence[cell_summary.CellSummary],
     *,
     has_tests: bool,
-) -> Table:
+) -> ReportTable:
     times = [
         run.driven.all_ok.latency for cell in found for run in cell.runs if run.driven is not None
     ]
@@ -81,17 +90,17 @@ def _table(
     rows = tuple(
         Row((*row.cells[:before], *(row.cells[before + place] for place in kept))) for row in rows
     )
-    return Table(
+    return ReportTable(
         name=name,
         title=_title(name, found, factors),
         label_columns=len(labels),
         columns=(
             *cell_runs.label_columns(found, labels),
-            *(Column(name, is_number=True) for name in of_cold),
-            *([Column("TPS", is_number=True)] if is_driven else [Column("measured")]),
-            *(Column(name, is_number=True) for name in _PERCENTILES if is_driven),
-            *(Column(name, is_number=True) for name in outcomes),
-            *(Column(_OF_VERDICT[place]) for place in kept),
+            *(ReportColumn(name, is_number=True) for name in of_cold),
+            *([ReportColumn("TPS", is_number=True)] if is_driven else [ReportColumn("measured")]),
+            *(ReportColumn(name, is_number=True) for name in _PERCENTILES if is_driven),
+            *(ReportColumn(name, is_number=True) for name in outcomes),
+            *(ReportColumn(_OF_VERDICT[place]) for place in kept),
         ),
         rows=rows,
         notes=tuple(notes),
@@ -139,19 +148,19 @@ def _rows(
             yield first
             continue
         runs = tuple(run.id for cell, _ in together for run in cell.runs)
-        count = Cell(units.counted(len(together), "cell"), runs=runs)
+        count = ReportCell(units.counted(len(together), "cell"), runs=runs)
         labels = [_shared_label([cell for cell, _ in together], name) for name in factors]
         yield Row((*_with_count(labels, count), *first.cells[len(factors) :]))
 
 
-def _shared_label(cells: Sequence[CellRuns], factor: str) -> Cell:
+def _shared_label(cells: Sequence[CellRuns], factor: str) -> ReportCell:
     """Empty where they have several levels."""
     levels = dict.fromkeys(cell.level(factor) for cell in cells)
     (level, *others) = levels
     return absent("") if others or level is None else cell_runs.label(level)
 
 
-def _with_count(labels: Sequence[Cell], count: Cell) -> list[Cell]:
+def _with_count(labels: Sequence[ReportCell], count: ReportCell) -> list[ReportCell]:
     """In the first label that is empty."""
     place = next((place for place, one in enumerate(labels) if not one.shown), len(labels) - 1)
     return [*labels[:place], count, *labels[place + 1 :]]
@@ -166,7 +175,7 @@ def _row(
     has_cold: bool,
 ) -> Row:
     tps = aggregates.number(cell, aggregates.THROUGHPUT)
-    numbers: list[Cell] = []
+    numbers: list[ReportCell] = []
     if outcomes:
         numbers = [
             *([cold.first(cell), cold.warm_after(cell)] if has_cold else []),
@@ -188,13 +197,13 @@ def _row(
     return Row(row)
 
 
-def _throughput(cell: CellRuns, tps: Number | None) -> Cell:
+def _throughput(cell: CellRuns, tps: Number | None) -> ReportCell:
     if cold.is_timed(cell):
         return absent("")
-    return absent("-") if tps is None else Cell(units.digits(tps.value), tps)
+    return absent("-") if tps is None else ReportCell(units.digits(tps.value), tps)
 
 
-def _percentile(cell: CellRuns, name: str) -> Cell:
+def _percentile(cell: CellRuns, name: str) -> ReportCell:
     """In the unit in which it is best read, as on a terminal."""
     measured = cell_runs.measured_runs(cell)
     if name == "p50" and latency_words.unlike_types(measured):
@@ -204,8 +213,10 @@ def _percentile(cell: CellRuns, name: str) -> Cell:
     return made if made.is_absent else replace(made, shown=latency_words.percentile(times, name))
 
 
-def _counted(cell: CellRuns, outcome: str) -> Cell:
+def _counted(cell: CellRuns, outcome: str) -> ReportCell:
     shown = cell_summary.counted(cell, outcome)
     return (
-        absent(shown) if shown == cell_summary.ABSENT else Cell(shown, Number(int(shown), "count"))
+        absent(shown)
+        if shown == cell_summary.ABSENT
+        else ReportCell(shown, Number(int(shown), "count"))
     )

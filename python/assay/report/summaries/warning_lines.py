@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from assay.judge.kinds import LIMITING, Kind
+from assay.judge.kinds import LIMITING, WarningKind
 from assay.report.summaries.named_line import named_line
 from assay.report.values import WarningNote
 
 _OF_OTHER_WORK = {
-    Kind.ANSWERS_DIFFER.id,
-    Kind.OFFERED_RATE_NOT_REACHED.id,
-    Kind.SKIPPED_BY_LATENCY_LIMIT.id,
+    WarningKind.ANSWERS_DIFFER.id,
+    WarningKind.OFFERED_RATE_NOT_REACHED.id,
+    WarningKind.SKIPPED_BY_LATENCY_LIMIT.id,
 }
 """The numbers are of other work than was asked for: said before all others."""
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from assay.judge import CellVerdict, required_rate, samples
-from assay.judge.required_rate import Kept
+from assay.judge.required_rate import RateKept
 from assay.judge.samples import UNREACHED
 from assay.record import RunRecord
 from assay.record.metrics import catalogue
@@ -129,7 +129,7 @@ def _keeps_required_rate(cell: CellRow) -> bool | None:
         return None
     runs = [(run.driving, driven) for run, driven in cell.driven]
     answer, _ = required_rate.kept(runs, cell.judged.verdict, required_per_s)
-    return {Kept.YES: True, Kept.NO: False}.get(answer)
+    return {RateKept.YES: True, RateKept.NO: False}.get(answer)
 
 
 CELLS = [

@@ -24,7 +24,7 @@ from assay.report.tidy import storages as tidy_storages
 from assay.report.tidy.cells import CellRow
 from assay.report.tidy.columns import TidyColumn, Value, row
 from assay.report.tidy.continuations import CONTINUATIONS
-from assay.report.tidy.parts import Part, PassesRow, PassTimeRow, TransactionRow
+from assay.report.tidy.parts import PassesRow, PassTimeRow, RunPart, TransactionRow
 from assay.report.values import MadeWhenAsked
 
 Row = dict[str, Value]
@@ -103,7 +103,7 @@ def _with_factors(columns: Sequence[TidyColumn], run: RunRecord, source: Any) ->
 
 
 def _parts(columns: Sequence[TidyColumn], runs: Sequence[RunRecord], of: Any) -> list[Row]:
-    return [row(columns, Part(run, part)) for run in runs for part in of(run)]
+    return [row(columns, RunPart(run, part)) for run in runs for part in of(run)]
 
 
 def _all_of(key: str) -> Any:

@@ -23,7 +23,7 @@ from assay.report.tidy.columns import (
 )
 
 
-class Part(NamedTuple):
+class RunPart(NamedTuple):
     """A row's source: a part of a run's record."""
 
     run: RunRecord
@@ -143,7 +143,7 @@ STATEMENTS = _of_part(
 )
 
 
-def _length_s(part: Part) -> float:
+def _length_s(part: RunPart) -> float:
     left_s: float = part.run.driven.elapsed_ns / 1e9 - part.part.second if part.run.driven else 1.0
     return round(min(1.0, max(0.0, left_s)), 9)
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from assay.contracts.experiment import StorageChoice
 from assay.errors import ArgumentError, NotOnThisMachine, SystemUnderTestError
 from assay.storages.block.machine import WIPEFS, need_program, need_root
-from assay.storages.mounts import MOUNT_TABLE, Mount, device_number, every_mount
+from assay.storages.mounts import MOUNT_TABLE, MountLine, device_number, every_mount
 
 _SYS_DEVICES = Path("/sys/dev/block")
 _SWAPS = Path("/proc/swaps")
@@ -102,7 +102,7 @@ def _numbers(node: Path) -> set[str]:
     return {number, *(part.with_name("dev").read_text().strip() for part in parts)}
 
 
-def _number_of(mount: Mount) -> str:
+def _number_of(mount: MountLine) -> str:
     """Of the device below; a file system of several devices has a number of its own."""
     source = Path(mount.source)
     if mount.device_number.startswith("0:") and source.is_absolute() and source.is_block_device():

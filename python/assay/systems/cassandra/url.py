@@ -8,7 +8,7 @@ from assay.contracts.server_url import Resolved
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError, SystemRefused
 from assay.systems import urls
-from assay.systems.first_session import Server
+from assay.systems.first_session import ExpectedServer
 from assay.systems.sourced import URL, Sourced
 
 SCHEME = "cassandra"
@@ -41,7 +41,7 @@ def _other_cause(error: SystemRefused, address: Address) -> str | None:
     return None
 
 
-EXPECTED = Server(
+EXPECTED = ExpectedServer(
     name="Cassandra",
     password=PASSWORD.name,
     tls_parameter="tls",

@@ -20,7 +20,7 @@ from assay.dialects.limits import SchemaLimits
 from assay.dialects.only_standard import OnlyStandardSql
 from assay.dialects.standard import StandardSql
 from assay.text.files import toml_file
-from assay.text.files.toml_file import Section
+from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
 from assay.text.quantities import Whole
 
@@ -84,7 +84,7 @@ def read(file: Path) -> StandardSql:
     return declared(base, found, statements)
 
 
-def _name(top: Section) -> str:
+def _name(top: TomlTable) -> str:
     name = top.text("name")
     if not _NAME.fullmatch(name):
         raise top.error(
@@ -95,13 +95,13 @@ def _name(top: Section) -> str:
     return name
 
 
-def _take(top: Section, key: str, into: dict[str, Any], ask: Callable[[str], Any]) -> None:
+def _take(top: TomlTable, key: str, into: dict[str, Any], ask: Callable[[str], Any]) -> None:
     """Only where it stands there: the base says the rest."""
     if key in top:
         into[key] = ask(key)
 
 
-def _each_of(section: Section, key: str, known: Mapping[str, Any] | tuple[str, ...]) -> list[str]:
+def _each_of(section: TomlTable, key: str, known: Mapping[str, Any] | tuple[str, ...]) -> list[str]:
     words = section.texts(key, may_be_empty=True)
     for word in words:
         if word not in known:
@@ -109,7 +109,7 @@ def _each_of(section: Section, key: str, known: Mapping[str, Any] | tuple[str, .
     return list(words)
 
 
-def _isolation_levels(top: Section) -> dict[str, Any]:
+def _isolation_levels(top: TomlTable) -> dict[str, Any]:
     """A list of them, or a table of what each is called here."""
     key = "isolation_levels"
     if not top.is_table(key):
@@ -118,7 +118,7 @@ def _isolation_levels(top: Section) -> dict[str, Any]:
     return {key: tuple(words), "level_words": words}
 
 
-def _table(top: Section, key: str, known: Mapping[str, Any] | tuple[str, ...]) -> dict[str, str]:
+def _table(top: TomlTable, key: str, known: Mapping[str, Any] | tuple[str, ...]) -> dict[str, str]:
     section = top.section(key)
     for name in known:
         _ = name in section  # so that they are suggested
@@ -128,12 +128,12 @@ def _table(top: Section, key: str, known: Mapping[str, Any] | tuple[str, ...]) -
     return found
 
 
-def _phrases(section: Section) -> dict[str, str]:
+def _phrases(section: TomlTable) -> dict[str, str]:
     """Words of a message, which are the keys, to the class."""
     return {name.lower(): section.choice(name, ERROR_CLASSES) for name in section.names()}
 
 
-def _limits(section: Section) -> SchemaLimits:
+def _limits(section: TomlTable) -> SchemaLimits:
     sizes = [name for name in SchemaLimits.__dataclass_fields__ if name not in _NOT_SIZES]
     found = SchemaLimits(
         source=section.text("source"),
@@ -145,7 +145,7 @@ def _limits(section: Section) -> SchemaLimits:
     return found
 
 
-def _statements(section: Section) -> dict[str, tuple[str, ...]]:
+def _statements(section: TomlTable) -> dict[str, tuple[str, ...]]:
     for name in STATEMENTS:
         _ = name in section
     found = {}
@@ -159,7 +159,7 @@ def _statements(section: Section) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _check_braces(section: Section, name: str, text: str) -> None:
+def _check_braces(section: TomlTable, name: str, text: str) -> None:
     known = STATEMENTS[name]
     try:
         fields = [(word, spec or kind) for _, word, spec, kind in Formatter().parse(text)]

@@ -9,7 +9,7 @@ from assay.contracts.server_url import Resolved
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError, SystemRefused
 from assay.systems import urls
-from assay.systems.first_session import Server
+from assay.systems.first_session import ExpectedServer
 from assay.systems.sourced import URL, Sourced
 
 PASSWORD = EnvVar("ASSAY_MONGODB_PASSWORD", "The password for a mongodb:// URL that holds none.")
@@ -51,9 +51,9 @@ _PARAMETERS = (
 """Of the connection strings of MongoDB's clients."""
 
 
-def expected(title: str) -> Server:
+def expected(title: str) -> ExpectedServer:
     """What a URL leads to."""
-    return Server(
+    return ExpectedServer(
         name=title,
         password=PASSWORD.name,
         tls_parameter="tls",

@@ -25,7 +25,7 @@ _ESCAPED = re.compile(r"\\([btnrs\\\"'])")
 
 
 @dataclass(frozen=True)
-class Option:
+class FileOption:
     """One line: its name with ``-`` between words, its value (None: none is given), its origin."""
 
     name: str
@@ -39,7 +39,7 @@ def read(
     only: str | None = None,
     extra: str | None = None,
     suffix: str | None = None,
-) -> list[Option]:
+) -> list[FileOption]:
     """Every option of the groups of these ``names``, in the order of the files.
 
     ``only`` is read in place of all other files, ``extra`` besides them, ``suffix`` names further
@@ -70,7 +70,7 @@ def _named(parameter: str, path: str) -> Path:
     return file
 
 
-def _options(file: Path, groups: Sequence[str], depth: int) -> Iterator[Option]:
+def _options(file: Path, groups: Sequence[str], depth: int) -> Iterator[FileOption]:
     if depth > _MOST_INCLUDES:
         raise ArgumentError(f"{file}: option files include each other too deeply")
     group = ""
@@ -84,7 +84,7 @@ def _options(file: Path, groups: Sequence[str], depth: int) -> Iterator[Option]:
                 raise ArgumentError(f"{file}:{number}: the bracket is not closed: {line}")
         elif group in groups:
             name, equals, value = line.partition("=")
-            yield Option(
+            yield FileOption(
                 name.strip().replace("_", "-").lower().removeprefix("loose-"),
                 _unquoted(value.strip()) if equals else None,
                 f"[{group}] in {urls.shown(file)}",

@@ -13,7 +13,7 @@ from assay.contracts.server_url import Resolved
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError
 from assay.systems import urls
-from assay.systems.first_session import Server
+from assay.systems.first_session import ExpectedServer
 from assay.systems.mysql_protocol import option_files, refused_login
 from assay.systems.mysql_protocol.product import Product
 from assay.systems.sourced import LOGIN_NAME, URL, Sourced
@@ -67,9 +67,9 @@ _UNSUPPORTED = (
 _IDENTITY = ("user", "ssl-mode")
 
 
-def expected(product: Product) -> Server:
+def expected(product: Product) -> ExpectedServer:
     """What a URL leads to."""
-    return Server(
+    return ExpectedServer(
         name=product.title,
         password=PASSWORD.name,
         tls_parameter="ssl-mode",

@@ -15,7 +15,7 @@ from assay.contracts.server_url import Resolved
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError
 from assay.systems import urls
-from assay.systems.first_session import Server
+from assay.systems.first_session import ExpectedServer
 from assay.systems.postgresql import (
     password_file,
     refused_login,
@@ -66,7 +66,7 @@ VARIABLES = (
 )
 """All that a URL is completed with."""
 
-EXPECTED = Server(
+EXPECTED = ExpectedServer(
     name="PostgreSQL",
     password=PASSWORD.name,
     tls_parameter="sslmode",

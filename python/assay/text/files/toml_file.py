@@ -1,7 +1,7 @@
 """Reads a TOML file; every error has the file, the line and the fix.
 
 `tomllib` gives values without their places; the place of a key is found again in the text when
-there is something to complain about. A `Section` is asked for each key once, with its type, and
+there is something to complain about. A `TomlTable` is asked for each key once, with its type, and
 `Section.done` refuses unknown keys: a misspelt key is an error, never a silent default.
 """
 
@@ -33,7 +33,7 @@ MOST_BYTES = 1 << 20
 _PART = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
 
 
-def read(file: Path, beside: Mapping[str, str] | None = None) -> Section:
+def read(file: Path, beside: Mapping[str, str] | None = None) -> TomlTable:
     """The whole file as one section; raises `ExperimentError` where it is no TOML. ``beside``: of a
     key, what is written in its place beside a table of the same name."""
     text = text_file.read(file, ExperimentError, most_bytes=MOST_BYTES)
@@ -108,7 +108,7 @@ def _in_words(message: str, found: str) -> tuple[str, str | None]:
     return f"not TOML: {message}", "see the rules of TOML: toml.io"
 
 
-class Section:
+class TomlTable:
     """One table of the file: hands out its values by type, once."""
 
     def __init__(self, file: Path, text: str, path: tuple[str | int, ...], data: Any) -> None:
@@ -225,12 +225,12 @@ class Section:
         )
         return tuple(str(word).lower() if isinstance(word, bool) else str(word) for word in listed)
 
-    def section(self, key: str) -> Section:
+    def section(self, key: str) -> TomlTable:
         """The table under ``key``; an empty one where there is none."""
         data = self._take(key, {}, f"a table [{key}]", lambda value: isinstance(value, dict))
         return type(self)(self.file, self._text, (*self.path, key), data)
 
-    def sections(self, key: str) -> list[Section]:
+    def sections(self, key: str) -> list[TomlTable]:
         """The array of tables ``[[key]]``."""
         data = self._take(
             key,
@@ -245,7 +245,7 @@ class Section:
             for number, table in enumerate(data)
         ]
 
-    def texts_or_tables(self, key: str) -> list[str | Section]:
+    def texts_or_tables(self, key: str) -> list[str | TomlTable]:
         """A list in which each is a text, or a table where there is more to say."""
         listed = self._listed(
             key,
@@ -337,7 +337,7 @@ class Section:
         return value
 
 
-SECTION: ContextVar[type[Section]] = ContextVar("SECTION", default=Section)
+SECTION: ContextVar[type[TomlTable]] = ContextVar("SECTION", default=TomlTable)
 """The class of the sections of files that are read: another one sees what a reader asks for."""
 
 
