@@ -82,7 +82,7 @@ def _plugin(entry: EntryPoint) -> Any:
     return found
 
 
-def _violations(entry: EntryPoint, found: Any) -> list[str]:
+def _violations(entry: EntryPoint, value: Any) -> list[str]:
     """Those of a system, a storage or a dialect; the other groups have no contract that can be
     examined."""
     from assay.contracts.storages import validation as of_storages
@@ -98,10 +98,10 @@ def _violations(entry: EntryPoint, found: Any) -> list[str]:
         return []
     violations = []
     try:
-        validates[entry.group](found)
+        validates[entry.group](value)
     except ContractBroken as broken:
         violations = broken.violations
-    name = getattr(found, "name", entry.name)
+    name = getattr(value, "name", entry.name)
     if name != entry.name:
         violations.append(f"name: expected {entry.name!r}, as in its entry point, found {name!r}")
     return violations

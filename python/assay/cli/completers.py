@@ -21,7 +21,7 @@ Items = list[CompletionItem[str]]
 Completer = Callable[[click.Context, click.Parameter, str], Items]
 
 
-def in_a_list(one: Completer) -> Completer:
+def in_a_list(completer: Completer) -> Completer:
     """Completes the last of several words that are separated by commas."""
 
     def complete(ctx: click.Context, parameter: click.Parameter, typed: str) -> Items:
@@ -29,7 +29,7 @@ def in_a_list(one: Completer) -> Completer:
         taken = set(typed[:at].split(","))
         return [
             CompletionItem(typed[:at] + item.value, help=item.help)
-            for item in one(ctx, parameter, typed[at:])
+            for item in completer(ctx, parameter, typed[at:])
             if item.value not in taken
         ]
 

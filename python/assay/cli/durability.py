@@ -139,18 +139,18 @@ def _measured(choice: SystemChoice, storage: StorageChoice) -> Durability:
         return measure(running.deployment, running.system)
 
 
-def _row(choice: SystemChoice, storage: StorageChoice, found: Durability) -> rows.Row:
-    delay_ns = found.longest_delay_ns
+def _row(choice: SystemChoice, storage: StorageChoice, durability: Durability) -> rows.Row:
+    delay_ns = durability.longest_delay_ns
     return {
-        **asdict(found),
+        **asdict(durability),
         "system": choice.label,
         "storage": storage.name,
-        "class": found.durability_class,
-        "meaning": found.meaning if found.durability_class else found.described,
-        "commits": found.commits or None,
-        "flushed_before_answer": found.flushed_before_answer if found.commits else None,
+        "class": durability.durability_class,
+        "meaning": durability.meaning if durability.durability_class else durability.described,
+        "commits": durability.commits or None,
+        "flushed_before_answer": durability.flushed_before_answer if durability.commits else None,
         "longest_delay_s": None if delay_ns is None else delay_ns / 1e9,
-        "write_amplification": round(found.written_bytes / found.payload_bytes, 2)
-        if found.payload_bytes
+        "write_amplification": round(durability.written_bytes / durability.payload_bytes, 2)
+        if durability.payload_bytes
         else None,
     }

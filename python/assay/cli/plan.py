@@ -241,19 +241,21 @@ def _repeated(experiment: Experiment) -> Iterator[str]:
     )
 
 
-def _continues(one: UnfinishedExperiment, runs: int) -> str:
+def _continues(unfinished: UnfinishedExperiment, runs: int) -> str:
     """What `assay run` does with the unfinished experiment of the file."""
-    if one.under_way_in is not None:
+    if unfinished.under_way_in is not None:
         return (
-            f"`assay run` would be refused now: experiment {one.experiment_id} of this file is "
-            f"under way in process {one.under_way_in} (--new begins another)"
+            f"`assay run` would be refused now: experiment {unfinished.experiment_id} of this file "
+            f"is under way in process {unfinished.under_way_in} (--new begins another)"
         )
     repeats = (
-        "; it repeats those whose scripts, data or versions have changed" if one.states else ""
+        "; it repeats those whose scripts, data or versions have changed"
+        if unfinished.states
+        else ""
     )
     return (
-        f"`assay run` would continue experiment {one.experiment_id}, in which "
-        f"{ended_runs(len(one.states), runs)}{repeats} (--new begins another)"
+        f"`assay run` would continue experiment {unfinished.experiment_id}, in which "
+        f"{ended_runs(len(unfinished.states), runs)}{repeats} (--new begins another)"
     )
 
 
@@ -345,22 +347,22 @@ def _space(sizes: Sequence[DataSize], datasets: Path | None) -> Iterator[str]:
         yield f"copies of data that a test changes take as much space again{where}"
 
 
-def _is_too_small(one: DataSize) -> bool:
+def _is_too_small(data_size: DataSize) -> bool:
     """Whether the storage is smaller than what the same data took in an earlier run."""
-    whole_bytes = size_bytes_of(one.storage)
-    return one.is_measured and whole_bytes is not None and one.bytes > whole_bytes
+    whole_bytes = size_bytes_of(data_size.storage)
+    return data_size.is_measured and whole_bytes is not None and data_size.bytes > whole_bytes
 
 
-def _has_no_room_for_a_copy(one: DataSize) -> bool:
+def _has_no_room_for_a_copy(data_size: DataSize) -> bool:
     """Where the size of the data was measured, as that of the rows is less."""
-    whole_bytes = size_bytes_of(one.storage)
-    with_copy_bytes = 2 * one.bytes + RESERVE_BYTES
-    return one.is_measured and whole_bytes is not None and with_copy_bytes > whole_bytes
+    whole_bytes = size_bytes_of(data_size.storage)
+    with_copy_bytes = 2 * data_size.bytes + RESERVE_BYTES
+    return data_size.is_measured and whole_bytes is not None and with_copy_bytes > whole_bytes
 
 
-def _size_of(one: DataSize) -> str:
-    how = "as in an earlier run" if one.is_measured else "text of its rows, without indexes"
-    return f"{one.system} {size(one.bytes)} ({how})"
+def _size_of(data_size: DataSize) -> str:
+    how = "as in an earlier run" if data_size.is_measured else "text of its rows, without indexes"
+    return f"{data_size.system} {size(data_size.bytes)} ({how})"
 
 
 def _state_without(error: AssayError) -> str:

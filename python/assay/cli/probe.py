@@ -87,11 +87,11 @@ def command(words: tuple[str, ...], probe_seconds: float, erase: bool, form: str
         raise SystemUnderTestError(f"not probed: {reasons}")
 
 
-def _row(facts: StorageFacts, found: Probe) -> rows.Row:
+def _row(facts: StorageFacts, probe: Probe) -> rows.Row:
     """What was measured, rounded as far as the columns go, and the facts of the storage."""
     values: dict[str, Any] = {
         name: _rounded(value) if isinstance(value, float) else value
-        for name, value in row(PROBES, found).items()
+        for name, value in row(PROBES, probe).items()
     }
     for name in ("sequential_read", "sequential_write"):
         bytes_per_s = values[f"{name}_bytes_per_s"]

@@ -27,15 +27,15 @@ def experiments(word: str, records: Path) -> list[ExperimentRecord]:
     return found
 
 
-def title(found: list[ExperimentRecord], records: Path) -> str:
+def title(experiments: list[ExperimentRecord], records: Path) -> str:
     """``experiment 3, tpcb, 2026-11-22 21:15:02``, with its file where that is another."""
-    numbers = ", ".join(str(one.id) for one in found)
-    word = "experiment" if len(found) == 1 else "experiments"
-    first = found[0]
+    numbers = ", ".join(str(one.id) for one in experiments)
+    word = "experiment" if len(experiments) == 1 else "experiments"
+    first = experiments[0]
     name = first.title or str(first.workload.get("name", ""))
     # One run of several: two of them would be the same experiment on both sides.
-    runs = [run.id for one in found for run in one.runs if len(one.runs) < one.runs_planned]
-    if len(runs) == len(found):
+    runs = [run.id for one in experiments for run in one.runs if len(one.runs) < one.runs_planned]
+    if len(runs) == len(experiments):
         numbers = f"{numbers}, {'run' if len(runs) == 1 else 'runs'} {', '.join(map(str, runs))}"
     parts = [f"{word} {numbers}", *([name] if name else []), local_time(first.begun_unix_ns)]
     if first.path != records:

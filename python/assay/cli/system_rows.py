@@ -64,8 +64,8 @@ def _found(system: System) -> tuple[Found | None, str]:
         return None, f"{error.message} ({error.hint})" if error.hint else error.message
 
 
-def _available(system: System, found: Found | None, schemes: list[str]) -> str:
-    if found is not None:
+def _available(system: System, installation: Found | None, schemes: list[str]) -> str:
+    if installation is not None:
         return "found"
     if isinstance(system, Installable):
         return "installable"

@@ -151,19 +151,21 @@ def _named(cells: Sequence[str], records: Sequence[Path]) -> dict[Path, list[Run
     return found
 
 
-def _last(found: dict[Path, list[RunSummary]], last: int | None) -> dict[Path, list[RunSummary]]:
+def _last(
+    runs_by_record: dict[Path, list[RunSummary]], last: int | None
+) -> dict[Path, list[RunSummary]]:
     """Those of the experiments that were begun last."""
     if last is None:
-        return found
+        return runs_by_record
     begun = {
         (path, run.experiment_id): run.begun_unix_ns or 0
-        for path, runs in found.items()
+        for path, runs in runs_by_record.items()
         for run in reversed(runs)  # so that the instant is that of the first
     }
     chosen = set(sorted(begun, key=lambda experiment: begun[experiment])[-last:])
     return {
         path: [run for run in runs if (path, run.experiment_id) in chosen]
-        for path, runs in found.items()
+        for path, runs in runs_by_record.items()
     }
 
 

@@ -132,16 +132,20 @@ def _clauses(question: Question, places: Sequence[Sequence[Conclusion]]) -> Iter
     yield clause
 
 
-def _turned_as(before: tuple[object, ...], status: str, one: Conclusion) -> Conclusion:
+def _turned_as(before: tuple[object, ...], status: str, conclusion: Conclusion) -> Conclusion:
     """What is not decided has no best level: it is said in the direction of the clause before."""
-    if not status or one.ratio is None or before != (status, (one.compared_with, one.level)):
-        return one
-    low, high = one.low, one.high
+    if (
+        not status
+        or conclusion.ratio is None
+        or before != (status, (conclusion.compared_with, conclusion.level))
+    ):
+        return conclusion
+    low, high = conclusion.low, conclusion.high
     return replace(
-        one,
-        level=one.compared_with,
-        compared_with=one.level,
-        ratio=1 / one.ratio,
+        conclusion,
+        level=conclusion.compared_with,
+        compared_with=conclusion.level,
+        ratio=1 / conclusion.ratio,
         low=high and 1 / high,
         high=low and 1 / low,
     )

@@ -194,45 +194,47 @@ def _of_value(condition: Condition, cell: ComparedCell) -> ConditionResult:
     return answer(ConditionAnswer.NOT_MET, shown, value)
 
 
-def _of_ratio(condition: Condition, cell: ComparedCell, one: Compared) -> ConditionResult:
+def _of_ratio(condition: Condition, cell: ComparedCell, compared: Compared) -> ConditionResult:
     answer = partial(ConditionResult, condition, cell.name)
-    if one.estimate is None:
-        if one.is_reached_by_a_alone:
-            shown = f"{one.metric.name} is {NOT_REACHED} on B"
+    if compared.estimate is None:
+        if compared.is_reached_by_a_alone:
+            shown = f"{compared.metric.name} is {NOT_REACHED} on B"
             if cell.not_decided:
                 return answer(ConditionAnswer.UNKNOWN, f"{shown}; {cell.not_decided}")
             return answer(
                 ConditionAnswer.MET if condition.is_met_by(UNREACHED) else ConditionAnswer.NOT_MET,
                 shown,
             )
-        return answer(ConditionAnswer.UNKNOWN, one.reason)
-    ratio = one.estimate.ratio
-    shown = f"{one.metric.name} is {units.digits(ratio)}x"
-    interval = one.estimate.interval()
+        return answer(ConditionAnswer.UNKNOWN, compared.reason)
+    ratio = compared.estimate.ratio
+    shown = f"{compared.metric.name} is {units.digits(ratio)}x"
+    interval = compared.estimate.interval()
     if interval is None:
         again = f"repeat with --repetitions {ENOUGH_REPETITIONS}"
         why = f"one repetition says nothing about noise; {again}"
         return answer(ConditionAnswer.UNKNOWN, f"{shown}; {why}", ratio)
     bounds = " to ".join(map(units.digits, interval))
-    shown += " (interval unbounded)" if one.estimate.is_unbounded() else f" ({bounds})"
-    if cell.not_decided and one.metric.depends_on_machine:
+    shown += " (interval unbounded)" if compared.estimate.is_unbounded() else f" ({bounds})"
+    if cell.not_decided and compared.metric.depends_on_machine:
         return answer(ConditionAnswer.UNKNOWN, f"{shown}; {cell.not_decided}", ratio)
     met = [condition.is_met_by(bound) for bound in interval]
     if not any(met):
         return answer(ConditionAnswer.NOT_MET, shown, ratio)
     if all(met):
         return answer(ConditionAnswer.MET, shown, ratio)
-    return answer(ConditionAnswer.NOT_DECIDED, f"{shown}; {_too_few(condition, one)}", ratio)
+    return answer(ConditionAnswer.NOT_DECIDED, f"{shown}; {_too_few(condition, compared)}", ratio)
 
 
-def _too_few(condition: Condition, one: Compared) -> str:
+def _too_few(condition: Condition, compared: Compared) -> str:
     """What the repetitions show, and how many would show what is asked."""
-    few = f"{one.repetitions} repetitions do not decide it: the interval reaches over the limit"
-    least = one.estimate.detectable_difference if one.estimate else None
+    few = (
+        f"{compared.repetitions} repetitions do not decide it: the interval reaches over the limit"
+    )
+    least = compared.estimate.detectable_difference if compared.estimate else None
     if least is not None and math.isfinite(least):
         few += f", and they show differences from {units.share(least)} on"
     share = abs(math.log(condition.limit)) / _DETECTABLE_OF_PRECISION
-    if one.is_primary and share >= _LEAST_PRECISION:
+    if compared.is_primary and share >= _LEAST_PRECISION:
         few += f"; repeat both with --precision {100 * min(share, _MOST_PRECISION):.1g}%"
     return few
 

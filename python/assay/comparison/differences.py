@@ -220,8 +220,8 @@ def _experiments(side: Side, runs: Sequence[RunRecord]) -> list[ExperimentRecord
     return [one for one in side.experiments if one.id in numbers]
 
 
-def _build(one: ExperimentRecord | RunRecord) -> str:
-    return str(one.build.get("assay", ""))
+def _build(recorded: ExperimentRecord | RunRecord) -> str:
+    return str(recorded.build.get("assay", ""))
 
 
 def _text(experiment: ExperimentRecord) -> str:

@@ -21,23 +21,26 @@ def lines(found: Sequence[SettingEffects]) -> list[Line]:
     return [Line(TITLE, one.test if len(found) > 1 else "", _said(one)) for one in found]
 
 
-def sentence(found: SettingEffects) -> str:
+def sentence(setting_effects: SettingEffects) -> str:
     """On one line."""
-    return _said(found).replace(clauses.TOGETHER, " ")
+    return _said(setting_effects).replace(clauses.TOGETHER, " ")
 
 
-def _said(found: SettingEffects) -> str:
+def _said(setting_effects: SettingEffects) -> str:
     """``synchronous_commit matters: off is 3.1 times (2.9 to 3.3) as fast as on; shared_buffers: no
     difference seen (0.98 to 1.03); no interaction seen``."""
-    single = [one for one in found.effects if not one.is_interaction]
-    parts = _counted([_of_one(found, one) for one in single], "more factor")
-    parts += _interactions([one for one in found.effects if one.is_interaction])
-    if found.reason:
-        parts.append(f"{NOT_DECIDED}: {found.reason}")
-    elif found.runs_verdict == "indicative":
+    single = [one for one in setting_effects.effects if not one.is_interaction]
+    parts = _counted([_of_one(setting_effects, one) for one in single], "more factor")
+    parts += _interactions([one for one in setting_effects.effects if one.is_interaction])
+    if setting_effects.reason:
+        parts.append(f"{NOT_DECIDED}: {setting_effects.reason}")
+    elif setting_effects.runs_verdict == "indicative":
         parts.append("the runs are indicative")
-    if found.left_out:
-        parts.append(f"{len(found.left_out)} of {units.counted(found.cells, 'cell')} left out")
+    if setting_effects.left_out:
+        parts.append(
+            f"{len(setting_effects.left_out)} of {units.counted(setting_effects.cells, 'cell')} "
+            "left out"
+        )
     return "; ".join(parts)
 
 
@@ -46,27 +49,27 @@ def _counted(said: list[str], what: str) -> list[str]:
     return [*said[:_MOST], *([f"and {units.counted(left, what)}"] if left > 0 else [])]
 
 
-def _of_one(found: SettingEffects, effect: Effect) -> str:
+def _of_one(setting_effects: SettingEffects, effect: Effect) -> str:
     (change,) = effect.of
     if effect.is_seen:
         durable = "" if effect.durability == ("", "") else " (unequal durability)"
-        return f"{change.factor} matters: {_ratio(found, effect, 'is')}{durable}"
+        return f"{change.factor} matters: {_ratio(setting_effects, effect, 'is')}{durable}"
     if effect.is_decided:
         return f"{change.factor}: {NO_DIFFERENCE}{_interval(effect)}"
-    why = f" ({effect.reason})" if effect.reason and effect.reason != found.reason else ""
-    return f"{_ratio(found, effect, 'was')}{why}"
+    why = f" ({effect.reason})" if effect.reason and effect.reason != setting_effects.reason else ""
+    return f"{_ratio(setting_effects, effect, 'was')}{why}"
 
 
-def _ratio(found: SettingEffects, effect: Effect, verb: str) -> str:
+def _ratio(setting_effects: SettingEffects, effect: Effect, verb: str) -> str:
     (change,) = effect.of
     # The factor is said before, unless nothing is decided.
     level, other = cell_names.level_text(change.level), cell_names.level_text(change.compared_with)
     if verb == "was":
         level = f"{change.factor} {level}"
     times = clauses.times(effect.ratio, effect.low, effect.high)
-    if found.metric.is_speed:
+    if setting_effects.metric.is_speed:
         return f"{level} {verb} {times} as fast as {other}"
-    return f"{found.metric.label} at {level} {verb} {times} that at {other}"
+    return f"{setting_effects.metric.label} at {level} {verb} {times} that at {other}"
 
 
 def _interactions(effects: Sequence[Effect]) -> list[str]:

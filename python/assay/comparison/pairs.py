@@ -38,7 +38,7 @@ def interleaved(a: Sequence[PlacedRun], b: Sequence[PlacedRun]) -> Pairs | None:
     return found
 
 
-def always_first(found: Pairs) -> bool:
+def always_first(pairs: Pairs) -> bool:
     """Whether the same side ran first in each of several pairs."""
-    first = {(left.begun_unix_ns or 0) < (right.begun_unix_ns or 0) for left, right in found}
-    return len(found) > _FEW and len(first) == 1
+    first = {(left.begun_unix_ns or 0) < (right.begun_unix_ns or 0) for left, right in pairs}
+    return len(pairs) > _FEW and len(first) == 1

@@ -27,8 +27,8 @@ def named_together(a: Side, b: Side | None) -> tuple[Side, Side | None]:
     runs = [run for one in (a, b) if one is not None for _, run in one.runs]
     named = iter(run_names.of_records(runs))
 
-    def of_side(one: Side) -> Side:
-        return replace(one, runs=tuple((place, next(named)) for place, _ in one.runs))
+    def of_side(side: Side) -> Side:
+        return replace(side, runs=tuple((place, next(named)) for place, _ in side.runs))
 
     return of_side(a), None if b is None else of_side(b)
 
@@ -93,22 +93,22 @@ def _how_to_name_two(runs: Iterable[RunRecord]) -> str:
     return f"name two experiments{example and f', or two levels of a factor: {example}'}"
 
 
-def _levels(one: Side, factor: str, default: str) -> list[str]:
-    return factors.levels_of((run for _, run in one.runs), factor, default)
+def _levels(side: Side, factor: str, default: str) -> list[str]:
+    return factors.levels_of((run for _, run in side.runs), factor, default)
 
 
-def _chosen(word: str, found: Sequence[str], factor: str, default: str) -> str:
+def _chosen(word: str, names: Sequence[str], factor: str, default: str) -> str:
     """``default`` is also the level that spells it out."""
     word = default if word == system_settings.DEFAULT else word
-    if word in found:
+    if word in names:
         return word
-    if equal := [level for level in found if _meaning(level) == _meaning(word)]:
+    if equal := [level for level in names if _meaning(level) == _meaning(word)]:
         return equal[0]
-    begun = [level for level in found if level.split(" ")[0] == word]
+    begun = [level for level in names if level.split(" ")[0] == word]
     if len(begun) == 1:
         return begun[0]
     raise ArgumentError(
-        f"there is no level {word!r} of {factor} in these runs", hint=f"known: {', '.join(found)}"
+        f"there is no level {word!r} of {factor} in these runs", hint=f"known: {', '.join(names)}"
     )
 
 
@@ -124,16 +124,16 @@ def _meaning(word: str) -> float | str:
     return _TRUTH.get(text, text)
 
 
-def _two_of(factor: str, found: Sequence[str], runs: Iterable[RunRecord]) -> str:
-    if len(found) < 2:
+def _two_of(factor: str, names: Sequence[str], runs: Iterable[RunRecord]) -> str:
+    if len(names) < 2:
         other = factors.example_of_two_levels(runs)
         another = f", or compare levels of another factor: {other}" if other else ""
         return f"vary {factor} in the experiment{another}"
-    return f"name two of them: --between '{factor}={found[0]},{found[1]}'"
+    return f"name two of them: --between '{factor}={names[0]},{names[1]}'"
 
 
-def _at(one: Side, factor: str, level: str, default: str) -> Side:
+def _at(side: Side, factor: str, level: str, default: str) -> Side:
     runs = tuple(
-        (place, run) for place, run in one.runs if factors.level_of(run, factor, default) == level
+        (place, run) for place, run in side.runs if factors.level_of(run, factor, default) == level
     )
-    return replace(one, title=f"{factor} {level}, {one.title}", runs=runs)
+    return replace(side, title=f"{factor} {level}, {side.title}", runs=runs)

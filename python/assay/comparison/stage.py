@@ -161,9 +161,9 @@ def _reasons(a: SideCell, b: SideCell) -> list[str]:
     return found
 
 
-def _not_measured(one: SideCell) -> int:
+def _not_measured(side_cell: SideCell) -> int:
     """Runs that were not, beside others that were."""
-    return len(one.runs) - len(one.measured) if one.measured else 0
+    return len(side_cell.runs) - len(side_cell.measured) if side_cell.measured else 0
 
 
 def _notes(a: SideCell, b: SideCell, matched: pairs.Pairs | None) -> Iterator[str]:

@@ -193,13 +193,13 @@ def _stretches(points: Sequence[TrendPoint]) -> list[tuple[int, int]]:
     return list(pairwise([0, *begins, len(points)]))
 
 
-def _with_changes(found: Sequence[Trend]) -> list[Trend]:
+def _with_changes(trends: Sequence[Trend]) -> list[Trend]:
     """The change points of all together: their p-values are adjusted for their number."""
     places = [
-        (number, begin, end) for number, one in enumerate(found) for begin, end in one.stretches
+        (number, begin, end) for number, one in enumerate(trends) for begin, end in one.stretches
     ]
     series = [
-        _searched([point.value for point in found[number].points[begin:end]])
+        _searched([point.value for point in trends[number].points[begin:end]])
         for number, begin, end in places
     ]
     changes = {
@@ -215,7 +215,7 @@ def _with_changes(found: Sequence[Trend]) -> list[Trend]:
                 for place, point in enumerate(one.points)
             ),
         )
-        for number, one in enumerate(found)
+        for number, one in enumerate(trends)
     ]
 
 

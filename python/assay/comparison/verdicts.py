@@ -47,57 +47,63 @@ def with_verdicts(cells: Sequence[ComparedCell]) -> tuple[ComparedCell, ...]:
     )
 
 
-def _is_decided(cell: ComparedCell, one: Compared) -> bool:
-    return not cell.not_comparable and not (cell.not_decided and one.metric.depends_on_machine)
+def _is_decided(cell: ComparedCell, compared: Compared) -> bool:
+    return not cell.not_comparable and not (cell.not_decided and compared.metric.depends_on_machine)
 
 
 def _with_verdict(
-    cell: ComparedCell, one: Compared, adjusted: tuple[float, int] | None
+    cell: ComparedCell, compared: Compared, adjusted: tuple[float, int] | None
 ) -> Compared:
     """``adjusted``: its p-value, and for how many comparisons."""
     if cell.not_comparable:
-        return replace(one, verdict=f"{NOT_COMPARABLE}: {cell.not_comparable}")
-    if one.is_zero:
-        return replace(one, direction=Direction.NONE, verdict=NO_DIFFERENCE)
-    if one.estimate is None:
-        return replace(one, verdict=f"{NOT_COMPARABLE}: {_without_ratio(one)}")
-    if not _is_decided(cell, one):
-        return replace(one, direction=Direction.NONE, verdict=f"{NOT_DECIDED}: {cell.not_decided}")
+        return replace(compared, verdict=f"{NOT_COMPARABLE}: {cell.not_comparable}")
+    if compared.is_zero:
+        return replace(compared, direction=Direction.NONE, verdict=NO_DIFFERENCE)
+    if compared.estimate is None:
+        return replace(compared, verdict=f"{NOT_COMPARABLE}: {_without_ratio(compared)}")
+    if not _is_decided(cell, compared):
+        return replace(
+            compared, direction=Direction.NONE, verdict=f"{NOT_DECIDED}: {cell.not_decided}"
+        )
     if adjusted is None:
-        return replace(one, verdict=_without_interval(one))
+        return replace(compared, verdict=_without_interval(compared))
     adjusted_p, count = adjusted
     if adjusted_p > SIGNIFICANCE:
-        differs_alone = (one.estimate.p_value or 0.0) <= SIGNIFICANCE
+        differs_alone = (compared.estimate.p_value or 0.0) <= SIGNIFICANCE
         verdict = NO_DIFFERENCE
-        if differs_alone or one.repetitions < LEAST_REPETITIONS:
-            verdict = _not_decided(one, count if differs_alone else 1)
-        return replace(one, adjusted_p=adjusted_p, direction=Direction.NONE, verdict=verdict)
-    is_better = (one.estimate.log_ratio > 0) == one.metric.is_more_better
+        if differs_alone or compared.repetitions < LEAST_REPETITIONS:
+            verdict = _not_decided(compared, count if differs_alone else 1)
+        return replace(compared, adjusted_p=adjusted_p, direction=Direction.NONE, verdict=verdict)
+    is_better = (compared.estimate.log_ratio > 0) == compared.metric.is_more_better
     return replace(
-        one,
+        compared,
         adjusted_p=adjusted_p,
         direction=Direction.BETTER if is_better else Direction.WORSE,
-        verdict=one.metric.word(one.estimate.ratio),
+        verdict=compared.metric.word(compared.estimate.ratio),
     )
 
 
-def _not_decided(one: Compared, count: int) -> str:
-    repetitions = units.counted(one.repetitions, "repetition")
+def _not_decided(compared: Compared, count: int) -> str:
+    repetitions = units.counted(compared.repetitions, "repetition")
     of_many = f" for {count} comparisons" if count > 1 else ""
     return f"{NOT_DECIDED}: {repetitions} are too few{of_many}"
 
 
-def _without_ratio(one: Compared) -> str:
-    for name, value in (("A", one.a), ("B", one.b)):
+def _without_ratio(compared: Compared) -> str:
+    for name, value in (("A", compared.a), ("B", compared.b)):
         if value is None:
-            return f"{name} has no {one.metric.name}"
-    sides = (("A", one.a_values), ("B", one.b_values))
+            return f"{name} has no {compared.metric.name}"
+    sides = (("A", compared.a_values), ("B", compared.b_values))
     if above := [name for name, values in sides if UNREACHED in values]:
-        return f"{one.metric.name} {NOT_REACHED} on {' and '.join(above)}"
-    found = ((name, why_no_ratio(values, one.metric.unit)) for name, values in sides)
+        return f"{compared.metric.name} {NOT_REACHED} on {' and '.join(above)}"
+    found = ((name, why_no_ratio(values, compared.metric.unit)) for name, values in sides)
     return next(f"{name} {why}" for name, why in found if why)
 
 
-def _without_interval(one: Compared) -> str:
-    few = [name for name, values in (("A", one.a_values), ("B", one.b_values)) if len(values) == 1]
+def _without_interval(compared: Compared) -> str:
+    few = [
+        name
+        for name, values in (("A", compared.a_values), ("B", compared.b_values))
+        if len(values) == 1
+    ]
     return "one run each: no interval" if len(few) == 2 else f"one run of {few[0]}: no interval"

@@ -52,10 +52,10 @@ def _members(contract: type) -> set[str]:
     return {name for name in names if not name.startswith("_")}
 
 
-def _other_signature(name: str, declared: Callable[..., Any], found: Any) -> str:
+def _other_signature(name: str, declared: Callable[..., Any], value: Any) -> str:
     """How the signature found differs from the declared one; empty: calls as declared work."""
-    if not callable(found):
-        return f"{name}: expected a method, found {type(found).__name__}"
+    if not callable(value):
+        return f"{name}: expected a method, found {type(value).__name__}"
     expected = inspect.signature(declared)
     without_self = list(expected.parameters.values())[1:]
     positional = [
@@ -67,7 +67,7 @@ def _other_signature(name: str, declared: Callable[..., Any], found: Any) -> str
         if parameter.kind is parameter.KEYWORD_ONLY
     }
     try:
-        inspect.signature(found).bind(*positional, **keywords)
+        inspect.signature(value).bind(*positional, **keywords)
     except (TypeError, ValueError) as error:
         return f"{name}: expected {name}{expected.replace(parameters=without_self)}: {error}"
     return ""

@@ -44,9 +44,9 @@ def of_statements(
     return SessionSettings(tuple(dict.fromkeys(before)), tuple(dict.fromkeys(after)), unknown)
 
 
-def joined(found: Iterable[SessionSettings]) -> SessionSettings:
+def joined(settings: Iterable[SessionSettings]) -> SessionSettings:
     """Of sessions one after another: what the last one sets counts."""
-    each = tuple(found)
+    each = tuple(settings)
     return SessionSettings(
         tuple(dict.fromkeys(text for one in each for text in one.before_begin)),
         tuple(dict.fromkeys(text for one in each for text in one.after_begin)),

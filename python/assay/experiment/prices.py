@@ -43,9 +43,9 @@ def currency(word: str) -> str:
     return word
 
 
-def refuse_several_currencies(found: Mapping[str, StoragePrice]) -> None:
+def refuse_several_currencies(prices: Mapping[str, StoragePrice]) -> None:
     """Raises `ArgumentError`: prices are divided by each other."""
-    by_currency = {price.currency: name for name, price in found.items()}
+    by_currency = {price.currency: name for name, price in prices.items()}
     if len(by_currency) > 1:
         said = " and ".join(
             f"{name} in {one or 'no currency'}" for one, name in by_currency.items()

@@ -74,17 +74,17 @@ def respell(
 def respelled(text: str, spelling: Callable[[OptionName, str | None, bool], str | None]) -> str:
     """The text with each option as ``spelling`` has it; None: as it is."""
 
-    def replaced(found: re.Match[str]) -> str:
-        name = _named(found["name"])
+    def replaced(match: re.Match[str]) -> str:
+        name = _named(match["name"])
         if name is None:
-            return found[0]
-        value = found["value"]
+            return match[0]
+        value = match["value"]
         is_value = value is not None and not name.is_flag and _is_value(name, value)
-        is_wished = name.is_flag and bool(_IS_WISHED.search(text[: found.end("name")]))
-        is_wished = is_wished and found.end() == len(text)
+        is_wished = name.is_flag and bool(_IS_WISHED.search(text[: match.end("name")]))
+        is_wished = is_wished and match.end() == len(text)
         said = spelling(name, value if is_value else None, is_wished)
         if said is None:
-            return found[0]
+            return match[0]
         return said if is_value or value is None else f"{said} {value}"
 
     return _MENTION.sub(replaced, text)

@@ -339,9 +339,9 @@ class _Taken:
             place = self._room(kind.free_space(choice))
             self.sizes[place] = self.sizes.get(place, ()) + (size_bytes,) * self.systems
 
-    def _room(self, found: FreeSpace) -> FreeSpace:
+    def _room(self, space: FreeSpace) -> FreeSpace:
         """As it was seen first: the memory that is free changes by the moment."""
-        return next((one for one in self.sizes if one.place == found.place), found)
+        return next((one for one in self.sizes if one.place == space.place), space)
 
     def too_much(self) -> str:
         """A sentence about the first place that has not that much; empty: there is none."""

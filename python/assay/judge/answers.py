@@ -159,11 +159,11 @@ def _compared(a: _OfSide, b: _OfSide, *, is_of_reads: bool) -> DifferingStatemen
     return None
 
 
-def _is_same(one: FirstAnswersReport, other: FirstAnswersReport) -> bool:
-    if (one.digest, one.fractions) != (other.digest, other.fractions):
+def _is_same(report: FirstAnswersReport, other: FirstAnswersReport) -> bool:
+    if (report.digest, report.fractions) != (other.digest, other.fractions):
         return False
-    near = _ROUNDED_EACH * one.fractions + _ROUNDED_SHARE * abs(one.fraction_sum)
-    return abs(one.fraction_sum - other.fraction_sum) <= near
+    near = _ROUNDED_EACH * report.fractions + _ROUNDED_SHARE * abs(report.fraction_sum)
+    return abs(report.fraction_sum - other.fraction_sum) <= near
 
 
 def _differ(a: _OfSide, b: _OfSide) -> bool:
@@ -202,5 +202,5 @@ def _shown(rows: float) -> str:
     return f"{rows:.4g} {'row' if rows == 1 else 'rows'} per answer"
 
 
-def _name(one: AnswerReport) -> str:
-    return f"{one.transaction}:{one.line} ({beginning(one.text, _MOST_OF_A_TEXT)})"
+def _name(report: AnswerReport) -> str:
+    return f"{report.transaction}:{report.line} ({beginning(report.text, _MOST_OF_A_TEXT)})"

@@ -42,7 +42,7 @@ def lowered(deployment: DeploymentFacts) -> Iterator[str]:
         yield f"on {deployment.storage.name}{measured}, and no setting that explains it is known"
 
 
-def as_it_held(found: Durability, commits: int, clients: int, flushes: int) -> Durability:
+def as_it_held(durability: Durability, commits: int, clients: int, flushes: int) -> Durability:
     """The durability that was measured, without its class where a run contradicts it.
 
     ``commits``: transactions of the run that changed data and ended ok; ``flushes``: those that the
@@ -56,14 +56,14 @@ def as_it_held(found: Durability, commits: int, clients: int, flushes: int) -> D
     because no row matched, or because the script rolled back.
     """
     is_too_few = _ALLOWED * clients * flushes < commits
-    if found.durability_class != HIGHEST or commits < LEAST_COMMITS or not is_too_few:
-        return found
+    if durability.durability_class != HIGHEST or commits < LEAST_COMMITS or not is_too_few:
+        return durability
     words = (
-        f"{found.durability_class} was measured, but the device ended "
+        f"{durability.durability_class} was measured, but the device ended "
         f"{units.counted(flushes, 'flush', 'flushes')} for {units.counted(commits, 'commit')} of "
         f"{units.counted(clients, 'client')}"
     )
-    return replace(found, durability_class=None, reason=words, is_contradicted=True)
+    return replace(durability, durability_class=None, reason=words, is_contradicted=True)
 
 
 def is_in_memory(deployment: DeploymentFacts) -> bool:

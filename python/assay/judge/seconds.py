@@ -76,17 +76,19 @@ def _interrupted(observation: Observation) -> set[int]:
     }
 
 
-def _named(found: Sequence[Outlier]) -> str:
+def _named(outliers: Sequence[Outlier]) -> str:
     """``second 31: 500.0/s, 50 % below 1000/s``; the farthest ones, in their order."""
-    farthest = sorted(found, key=lambda one: -abs(one.relative))[:_NAMED]
+    farthest = sorted(outliers, key=lambda one: -abs(one.relative))[:_NAMED]
     said = [f"second {one.at}: {deviation(one)}" for one in sorted(farthest)]
-    if len(found) > _NAMED:
-        said.append(f"and {len(found) - _NAMED} more")
+    if len(outliers) > _NAMED:
+        said.append(f"and {len(outliers) - _NAMED} more")
     return ", ".join(said)
 
 
-def deviation(one: Outlier, unit: str = "/s") -> str:
+def deviation(outlier: Outlier, unit: str = "/s") -> str:
     """``500.0/s, 50 % below 1000/s``."""
-    side = "above" if one.relative > 0 else "below"
-    share = units.share(abs(one.relative))
-    return f"{units.digits(one.value)}{unit}, {share} {side} {units.digits(one.usual)}{unit}"
+    side = "above" if outlier.relative > 0 else "below"
+    share = units.share(abs(outlier.relative))
+    return (
+        f"{units.digits(outlier.value)}{unit}, {share} {side} {units.digits(outlier.usual)}{unit}"
+    )

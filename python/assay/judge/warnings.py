@@ -294,13 +294,13 @@ def _of_driving(run: Evidence, observation: Observation) -> Iterator[tuple[Warni
             yield from seconds.of_seconds(run, observation)
 
 
-def _stood_still(found: Sequence[Standstill], elapsed_ns: int) -> str:
+def _stood_still(standstills: Sequence[Standstill], elapsed_ns: int) -> str:
     """``2 times, 5.1 s of 6.0 s, the longest 4.0 s from 1.2 s on``; empty where there are none."""
-    if not found:
+    if not standstills:
         return ""
-    lasted_s = [one.lasted_ns / 1e9 for one in found]
-    longest_s, since_ns = max(zip(lasted_s, (one.from_ns for one in found), strict=True))
+    lasted_s = [one.lasted_ns / 1e9 for one in standstills]
+    longest_s, since_ns = max(zip(lasted_s, (one.from_ns for one in standstills), strict=True))
     words = f"{sum(lasted_s):.1f} s of {elapsed_ns / 1e9:.1f} s, "
-    if len(found) > 1:
-        words = f"{len(found)} times, {words}the longest {longest_s:.1f} s "
+    if len(standstills) > 1:
+        words = f"{len(standstills)} times, {words}the longest {longest_s:.1f} s "
     return f"{words}from {since_ns / 1e9:.1f} s on"

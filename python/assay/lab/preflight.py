@@ -77,17 +77,17 @@ def _preflight(workload: Workload, plan: Plan, patterns: Patterns) -> Preflight:
     return Preflight(runs, compiled, warnings, refusals, available)
 
 
-def refuse_missing(workload: Workload, found: Preflight, load_sessions: int | None) -> None:
+def refuse_missing(workload: Workload, preflight: Preflight, load_sessions: int | None) -> None:
     """Raises `ArgumentError` where every run is refused, one of them because of what is asked and
     not because of what its system lacks. Raises `SystemUnderTestError` where this machine lacks a
     system or a storage of any run, or allows too few threads or open files for their clients."""
-    if not found.expressible:
-        for run in found.runs:
-            is_missing = found.available.why_missing(run) is not None
+    if not preflight.expressible:
+        for run in preflight.runs:
+            is_missing = preflight.available.why_missing(run) is not None
             if why_lacking(workload, run) is None and not is_missing:
-                raise ArgumentError(found.refusals[run.position])
-    found.available.refuse_missing()
-    check_limits(workload, found.runs, load_sessions)
+                raise ArgumentError(preflight.refusals[run.position])
+    preflight.available.refuse_missing()
+    check_limits(workload, preflight.runs, load_sessions)
 
 
 def _check_rows(workload: Workload, runs: Sequence[PlannedRun]) -> None:

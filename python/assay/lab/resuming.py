@@ -109,32 +109,32 @@ def _versions_by_url(runs: Sequence[PlannedRun]) -> dict[str, str]:
 
 
 def _continued(
-    found: Continued, plan: Plan, runs: Sequence[PlannedRun], progress: Progress
+    continued: Continued, plan: Plan, runs: Sequence[PlannedRun], progress: Progress
 ) -> Begun:
-    left = tuple(run for run in runs if run.position not in found.kept)
+    left = tuple(run for run in runs if run.position not in continued.kept)
     begun = Begun(
-        found.experiment_id,
+        continued.experiment_id,
         left,
-        {position: kept.end for position, kept in found.kept.items()},
+        {position: kept.end for position, kept in continued.kept.items()},
     )
-    for position, kept in sorted(found.kept.items()):
+    for position, kept in sorted(continued.kept.items()):
         begun.questions.recall(position, kept.answers, kept.reason)
-    state = f"; it was interrupted while {found.interrupted}" if found.interrupted else ""
+    state = f"; it was interrupted while {continued.interrupted}" if continued.interrupted else ""
     progress.stage(
-        f"continue experiment {found.experiment_id}{state}: "
-        f"{ended_runs(len(found.kept), len(plan.runs))}, {len(left)} to do"
+        f"continue experiment {continued.experiment_id}{state}: "
+        f"{ended_runs(len(continued.kept), len(plan.runs))}, {len(left)} to do"
     )
-    changed = found.superseded - found.no_longer_planned
+    changed = continued.superseded - continued.no_longer_planned
     for number, why in (
-        (found.no_longer_planned, "no longer planned"),
+        (continued.no_longer_planned, "no longer planned"),
         (changed, "done again, because scripts, data or versions have changed"),
     ):
         if number:
             progress.warning(
-                f"of experiment {found.experiment_id}, {counted(number, 'run')} had ended and "
+                f"of experiment {continued.experiment_id}, {counted(number, 'run')} had ended and "
                 f"{'is' if number == 1 else 'are'} {why}; the record keeps what was measured, no "
                 "report shows it"
             )
-    for name, (before, now) in found.changes.items():
+    for name, (before, now) in continued.changes.items():
         progress.warning(f"changed since the experiment began: {name} was {before}, is {now}")
     return begun

@@ -43,31 +43,31 @@ class SameData:
         return None
 
 
-def _difference(found: _Loaded, before: _Loaded) -> str | None:
-    new, old = found.dataset, before.dataset
+def _difference(loaded: _Loaded, before: _Loaded) -> str | None:
+    new, old = loaded.dataset, before.dataset
     for table, rows in new.rows.items():
         if old.rows.get(table, rows) != rows:
-            return _sentence(found, before, f"rows of {table}", rows, old.rows[table])
+            return _sentence(loaded, before, f"rows of {table}", rows, old.rows[table])
     for table, digest in new.checksums.items():
         if old.checksums.get(table, digest) != digest:
             other = old.checksums[table]
             return _sentence(
-                found, before, f"digest of the rows of {table}", digest[:_DIGITS], other[:_DIGITS]
+                loaded, before, f"digest of the rows of {table}", digest[:_DIGITS], other[:_DIGITS]
             )
-    if found.language == before.language and new.request.key != old.request.key:
+    if loaded.language == before.language and new.request.key != old.request.key:
         what = "digest of the source of its rows"
         digests = [one.request.fingerprint for one in (new, old)]
         if digests[0] == digests[1]:
             what = "digest of all that decides its rows"
             digests = [one.request.key for one in (new, old)]
-        return _sentence(found, before, what, *(digest[:_DIGITS] for digest in digests))
+        return _sentence(loaded, before, what, *(digest[:_DIGITS] for digest in digests))
     return None
 
 
 def _sentence(
-    found: _Loaded, before: _Loaded, what: str, value: int | str, value_before: int | str
+    loaded: _Loaded, before: _Loaded, what: str, value: int | str, value_before: int | str
 ) -> str:
     return (
-        f"{found.label} was loaded with other data than {before.label}: {what}: {value} on "
-        f"{found.label}, {value_before} on {before.label}"
+        f"{loaded.label} was loaded with other data than {before.label}: {what}: {value} on "
+        f"{loaded.label}, {value_before} on {before.label}"
     )

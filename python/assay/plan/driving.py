@@ -56,46 +56,46 @@ def resolved(asked: Driving, parameters: Mapping[str, Scalar]) -> Driving:
     return replace(asked, **values)
 
 
-def on_cache(found: Driving, cache: str) -> Driving:
+def on_cache(driving: Driving, cache: str) -> Driving:
     """The driving where the caches are so: nothing warms cold ones before the measurement."""
-    return replace(found, ramp_up_s=0.0, warm_up_s=0.0) if cache in COLD_CACHES else found
+    return replace(driving, ramp_up_s=0.0, warm_up_s=0.0) if cache in COLD_CACHES else driving
 
 
-def check(what: str, order: str, found: Driving) -> None:
+def check(what: str, order: str, driving: Driving) -> None:
     """Raises `ArgumentError` for settings of ``what`` that contradict one another."""
     for name, quantity in DRIVING.items():
-        value = getattr(found, name)
+        value = getattr(driving, name)
         if value is not None and not quantity.holds(value):
             raise ArgumentError(f"{name} = {shown(value)}: expected {quantity.expected}")
-    if not found.stop:
+    if not driving.stop:
         raise ArgumentError(f"the {what} never ends", hint="--duration 30 or --transactions 1000")
-    if order == "mix" and found.passes is not None:
+    if order == "mix" and driving.passes is not None:
         raise ArgumentError(
             f"the {what} is a mix, which has no passes",
             hint="--duration 30 or --transactions 1000",
         )
-    if found.queue is not None and found.has_count_of_each_client:
+    if driving.queue is not None and driving.has_count_of_each_client:
         raise ArgumentError(
             f"the {what} has a queue, which all clients share, and a count of each client's own",
             hint="give queue, or transactions, or passes",
         )
-    if found.is_open and found.passes is not None:
+    if driving.is_open and driving.passes is not None:
         raise ArgumentError(
             "passes do not apply to an open loop, which starts transactions at a given rate",
             hint="--duration 30 or --transactions 1000",
         )
-    if found.is_open and found.offered_rate_per_s is None:
+    if driving.is_open and driving.offered_rate_per_s is None:
         raise ArgumentError(
-            f"arrival {found.arrival}: no rate is given",
+            f"arrival {driving.arrival}: no rate is given",
             hint="--offered-rate 1000",
         )
-    if not found.is_open and found.offered_rate_per_s is not None:
+    if not driving.is_open and driving.offered_rate_per_s is not None:
         raise ArgumentError(
             "an offered rate has no effect in a closed loop",
             hint="--arrival constant or --arrival poisson",
         )
     for name in PAUSES:
-        if found.is_open and getattr(found, name) is not None:
+        if driving.is_open and getattr(driving, name) is not None:
             option = name.replace("_", "-")
             raise ArgumentError(
                 f"{name} has no effect in an open loop, which starts transactions at a given rate",

@@ -205,12 +205,12 @@ class RunningSystem:
             return None
         return up.enter_context(SpaceWatch(self.system, self._directory, self.choice.label))
 
-    def note_durability(self, found: Durability) -> None:
+    def note_durability(self, durability: Durability) -> None:
         """Of its commits, also after a restart."""
-        self._durability = found
+        self._durability = durability
         if self._as_started is not None:
-            self._as_started = replace(self._as_started, durability=found)
-        self._deployment = replace(self.deployment, durability=found)
+            self._as_started = replace(self._as_started, durability=durability)
+        self._deployment = replace(self.deployment, durability=durability)
 
     def note_lowered_durability(self, lowered: Mapping[str, str]) -> None:
         """What lowers that of the current run beside the settings → what to do about it; until

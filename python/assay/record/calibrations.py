@@ -51,7 +51,7 @@ def of_experiment(connection: sqlite3.Connection, experiment_id: int) -> list[Ca
 
 
 def nearest_to(
-    found: Iterable[CalibrationRecord],
+    calibrations: Iterable[CalibrationRecord],
     site: Document | None,
     observation: Observed | None,
     ended_unix_ns: int | None,
@@ -61,13 +61,13 @@ def nearest_to(
     if site is None or not isinstance(observation, Observation):
         return None
 
-    def distance(one: CalibrationRecord) -> tuple[float, bool, int]:
-        clients = abs(math.log(one.clients / max(1, observation.clients)))
-        return clients, one.threads != observation.threads, -one.id
+    def distance(calibration: CalibrationRecord) -> tuple[float, bool, int]:
+        clients = abs(math.log(calibration.clients / max(1, observation.clients)))
+        return clients, calibration.threads != observation.threads, -calibration.id
 
     suitable = (
         one
-        for one in found
+        for one in calibrations
         if one.driver == site["address"]["driver"]
         and (ended_unix_ns is None or one.begun_unix_ns <= ended_unix_ns)
     )

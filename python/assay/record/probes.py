@@ -37,13 +37,13 @@ def of_experiment(connection: sqlite3.Connection, experiment_id: int) -> list[Pr
     return [shape.read(Probe, json.loads(text), f"run {one}: probe") for one, text in found]
 
 
-def of_run(found: Iterable[Probe], storage: str, ended_unix_ns: int | None) -> Probe | None:
+def of_run(probes: Iterable[Probe], storage: str, ended_unix_ns: int | None) -> Probe | None:
     """The last probe of the run's storage that was made before the run ended: an experiment that
     was resumed has made its storages, and probed them, again. ``found``: see `of_experiment`."""
     return next(
         (
             one
-            for one in found
+            for one in probes
             if one.storage == storage
             and (ended_unix_ns is None or one.begun_unix_ns <= ended_unix_ns)
         ),

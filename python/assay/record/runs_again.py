@@ -105,16 +105,16 @@ def lay_out(
     experiment_id: int,
     plan: Plan,
     matched: Mapping[int, RunOnRecord],
-    found: Runs,
+    runs: Runs,
 ) -> int:
     """Makes the runs on record those of the plan; returns how many were superseded."""
-    again = {old.cell for old in found.runs if old.state not in ENDED}
+    again = {old.cell for old in runs.runs if old.state not in ENDED}
     connection.execute(
         "UPDATE runs SET position = -1 - id WHERE experiment_id = ?", (experiment_id,)
     )
     kept_ids = {old.id for old in matched.values()}
     superseded = 0
-    for old in found.runs:
+    for old in runs.runs:
         if old.id in kept_ids:
             if old.state not in ENDED:
                 _plan_again(connection, old.id)

@@ -77,20 +77,20 @@ def _refuse_unknown_factors(
                 )
 
 
-def _refuse_other_columns(section: TomlTable, found: Published, measured: Series) -> None:
+def _refuse_other_columns(section: TomlTable, published: Published, measured: Series) -> None:
     """The published table of a series must have the columns of our table."""
     titles = [column.title for column in measured.columns]
-    if len(found.columns) != len(titles):
+    if len(published.columns) != len(titles):
         raise section.error(f"a column for each of {', '.join(titles)}", "columns")
 
 
 def _refuse_unknown_units(
-    section: TomlTable, found: Published, workload: Mapping[str, Any]
+    section: TomlTable, published: Published, workload: Mapping[str, Any]
 ) -> None:
     """A printed time or size must be in a unit into which the measured one is converted."""
-    if found.column_factor == "clients":
+    if published.column_factor == "clients":
         return  # printed and measured as scalability
-    for column in published_columns.of_table(workload, str(section.path[-1]), found):
+    for column in published_columns.of_table(workload, str(section.path[-1]), published):
         if column.units and column.unit not in column.units:
             raise section.error(
                 f"unit: {column.unit!r} of {column.title!r}: invalid value",

@@ -124,11 +124,11 @@ def build(experiment: ExperimentRecord) -> Report:
 
 
 def _effects(
-    grids: Iterable[SettingEffects], test: str, found: Sequence[CellRuns]
+    grids: Iterable[SettingEffects], test: str, cells: Sequence[CellRuns]
 ) -> Iterator[Section]:
     """Beside the results of their test."""
     for grid in grids:
-        if grid.test == found[0].runs[0].full_test_name:
+        if grid.test == cells[0].runs[0].full_test_name:
             yield of_effects.section(grid, test)
 
 
@@ -176,57 +176,57 @@ def _series(
 def _results(
     experiment: ExperimentRecord,
     test: str,
-    found: Sequence[CellRuns],
+    cells: Sequence[CellRuns],
     has_published: bool,
     knees: Sequence[Knee],
 ) -> Section:
-    runs = (run for cell in found for run in cell.runs)
+    runs = (run for cell in cells for run in cell.runs)
     declared = declaration.of_test(experiment.workload, test, runs)
     beside = published.of_record(experiment.workload, test) if has_published else None
-    tables = results.tables(test, declared, found, beside)
-    along = by_level.figures(test, declared, found, knees)
+    tables = results.tables(test, declared, cells, beside)
+    along = by_level.figures(test, declared, cells, knees)
     figures = (
         *bars.of_tables(tables),
         *published_figures.of_results(tables),
-        *bars.throughput(test, declared, found, has_lines=bool(along)),
+        *bars.throughput(test, declared, cells, has_lines=bool(along)),
         *along,
-        *along_fields.figures(test, declared, found),
+        *along_fields.figures(test, declared, cells),
     )
-    lines = (*durability.lines(found), *_answers(found))
-    return Section(_title(found[0]), lines, tables, figures)
+    lines = (*durability.lines(cells), *_answers(cells))
+    return Section(_title(cells[0]), lines, tables, figures)
 
 
-def _answers(found: Sequence[CellRuns]) -> Iterator[str]:
-    return compared_answers.lines([cell.runs for cell in found], [cell.judged for cell in found])
+def _answers(cells: Sequence[CellRuns]) -> Iterator[str]:
+    return compared_answers.lines([cell.runs for cell in cells], [cell.judged for cell in cells])
 
 
 def _test_sections(
-    experiment: ExperimentRecord, test: str, found: Sequence[CellRuns]
+    experiment: ExperimentRecord, test: str, cells: Sequence[CellRuns]
 ) -> list[Section]:
     """What explains the results of a test."""
     declared = declaration.of_record(experiment.workload, test)
     return [
         section
         for section in (
-            precision.section(experiment, test, found),
-            storage_ratios.section(test, declared, found),
-            storage_prices.section(test, declared, found),
-            storage_ranks.section(test, found),
-            commit_efficiency.section(test, found),
-            native_clients.section(test, found),
-            groups.section(test, found),
-            outcomes.section(test, found),
-            logs.section(test, found),
-            service.section(test, found),
-            answers.section(test, found),
-            times.section(test, found),
-            statements.section(test, found),
-            _with_figures(timeline.section(test, found), timeline_figures.figures(test, found)),
-            caches.section(test, found),
-            costs.section(test, found),
-            device.section(test, found),
-            storage_requests.section(test, found),
-            server.section(test, found),
+            precision.section(experiment, test, cells),
+            storage_ratios.section(test, declared, cells),
+            storage_prices.section(test, declared, cells),
+            storage_ranks.section(test, cells),
+            commit_efficiency.section(test, cells),
+            native_clients.section(test, cells),
+            groups.section(test, cells),
+            outcomes.section(test, cells),
+            logs.section(test, cells),
+            service.section(test, cells),
+            answers.section(test, cells),
+            times.section(test, cells),
+            statements.section(test, cells),
+            _with_figures(timeline.section(test, cells), timeline_figures.figures(test, cells)),
+            caches.section(test, cells),
+            costs.section(test, cells),
+            device.section(test, cells),
+            storage_requests.section(test, cells),
+            server.section(test, cells),
         )
         if section is not None
     ]
@@ -244,18 +244,18 @@ def _title(cell: CellRuns) -> str:
     return run.full_test_name if run.scripts_given else f"Test {run.test}"
 
 
-def _cell_warnings(found: Sequence[CellRuns]) -> Iterator[RunWarning]:
+def _cell_warnings(cells: Sequence[CellRuns]) -> Iterator[RunWarning]:
     """Those that need all repetitions, as they are on record; of several cells each with the name
     of its cell, but what is the same of many cells is said once."""
-    once = [cell for cell in found if _has(cell, WarningKind.ONE_REPETITION)]
+    once = [cell for cell in cells if _has(cell, WarningKind.ONE_REPETITION)]
     if once:
         yield RunWarning(
             WarningKind.ONE_REPETITION.id, f"{len(once)} cells" if len(once) > 1 else ""
         )
-    tests = {cell.runs[0].full_test_name for cell in found}
-    for cell in found:
+    tests = {cell.runs[0].full_test_name for cell in cells}
+    for cell in cells:
         test = f"{cell.runs[0].full_test_name}: " if len(tests) > 1 else ""
-        named = f"{test}{cell.name}: " if len(found) > 1 else ""
+        named = f"{test}{cell.name}: " if len(cells) > 1 else ""
         for one in cell.judged.warnings:
             if one.name != WarningKind.ONE_REPETITION.id:
                 yield RunWarning(one.name, f"{named}{one.detail}")

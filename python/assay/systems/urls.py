@@ -42,59 +42,59 @@ class ServerUrl:
         return self.ports[0]
 
 
-def meaning(found: Sourced, parameter: str, meanings: Mapping[str, str], default: str) -> str:
+def meaning(given: Sourced, parameter: str, meanings: Mapping[str, str], default: str) -> str:
     """What the parameter's word means; raises `ArgumentError` for one without a meaning."""
-    word = found.get(parameter) or default
+    word = given.get(parameter) or default
     if word.lower() not in meanings:
         raise ArgumentError(
-            f"{found.spelled(parameter)}: expected one of {', '.join(meanings)}",
+            f"{given.spelled(parameter)}: expected one of {', '.join(meanings)}",
         )
     return meanings[word.lower()]
 
 
 def driver_option(
-    found: Sourced, parameter: str, driver: str, *, option: str | None = None
+    given: Sourced, parameter: str, driver: str, *, option: str | None = None
 ) -> str | None:
     """The value of a parameter that is an option of the driver, there called ``option``; raises
     `ArgumentError` for one that the driver cannot take."""
-    value = found.get(parameter)
+    value = given.get(parameter)
     if value is None:
         return None
     expected = _engine.expected_of_option(driver, option or parameter, value)
     if expected is not None:
-        raise ArgumentError(f"{found.spelled(parameter)}: expected {expected}")
+        raise ArgumentError(f"{given.spelled(parameter)}: expected {expected}")
     return value
 
 
-def port(found: Sourced, default: int) -> int:
+def port(given: Sourced, default: int) -> int:
     """The port; raises `ArgumentError` for what is none."""
-    text = found.get("port") or str(default)
+    text = given.get("port") or str(default)
     if not (text.isdecimal() and text.isascii() and 0 < int(text) < 65536):
-        raise ArgumentError(f"{found.spelled('port')}: expected a number from 1 to 65535")
+        raise ArgumentError(f"{given.spelled('port')}: expected a number from 1 to 65535")
     return int(text)
 
 
-def seconds(found: Sourced, name: str, default: float) -> float:
+def seconds(given: Sourced, name: str, default: float) -> float:
     """A number of seconds; 0 and less mean without end, as clients have it, which is a day here."""
-    text = found.get(name)
+    text = given.get(name)
     if text is None:
         return default
     try:
         value = int(text)
     except ValueError:
-        raise ArgumentError(f"{found.spelled(name)}: expected a whole number of seconds") from None
+        raise ArgumentError(f"{given.spelled(name)}: expected a whole number of seconds") from None
     return float(value) if value > 0 else 86_400.0
 
 
-def readable_file(found: Sourced, name: str) -> str | None:
+def readable_file(given: Sourced, name: str) -> str | None:
     """The path of a file that is there; raises `ArgumentError` where it is not."""
-    path = found.get(name)
+    path = given.get(name)
     if path is None:
         return None
     if not paths.is_file(Path(path)):
-        raise ArgumentError(f"{found.spelled(name)}: there is no such file")
+        raise ArgumentError(f"{given.spelled(name)}: there is no such file")
     if not os.access(path, os.R_OK):
-        raise ArgumentError(f"{found.spelled(name)}: the file cannot be read")
+        raise ArgumentError(f"{given.spelled(name)}: the file cannot be read")
     return path
 
 

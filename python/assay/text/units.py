@@ -172,13 +172,13 @@ def comparable(value: float, unit: str) -> float:
     return value * BYTES_PER.get(unit, 1) / 1e6 if unit in BYTES_PER or unit == "bytes" else value
 
 
-def comparable_unit(found: Collection[str]) -> str:
+def comparable_unit(units: Collection[str]) -> str:
     """The unit of these numbers when they are `comparable`: s, or MB, or what all are in."""
-    if all(unit in NS_PER or unit == "ns" for unit in found):
+    if all(unit in NS_PER or unit == "ns" for unit in units):
         return "s"
-    if all(unit in BYTES_PER or unit == "bytes" for unit in found):
+    if all(unit in BYTES_PER or unit == "bytes" for unit in units):
         return "MB"
-    return ", ".join(sorted(found))
+    return ", ".join(sorted(units))
 
 
 def in_unit(value: float, unit: str) -> str:

@@ -137,8 +137,8 @@ def _texts(scripts: Mapping[str, Script]) -> dict[str, str]:
     return {f"{GIVEN} {place}": one.text for place, one in enumerate(scripts.values(), 1)}
 
 
-def _without(names: Collection[str], found: Mapping[str, _T]) -> dict[str, _T]:
-    return {name: one for name, one in found.items() if name not in names}
+def _without(names: Collection[str], options: Mapping[str, _T]) -> dict[str, _T]:
+    return {name: one for name, one in options.items() if name not in names}
 
 
 def is_script(word: str) -> bool:

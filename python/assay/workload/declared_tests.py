@@ -324,12 +324,12 @@ def _refuse_idle(section: TomlTable, test: Test, step: Drive) -> None:
             _refuse_no_rate(section, ends.changed(changes), group)
 
 
-def _refuse_no_rate(section: TomlTable, found: Driving, group: Group) -> None:
+def _refuse_no_rate(section: TomlTable, driving: Driving, group: Group) -> None:
     """Raises `ExperimentError` for a group in an open loop without a rate, which no option can
     give."""
-    if found.is_open and found.offered_rate_per_s is None:
+    if driving.is_open and driving.offered_rate_per_s is None:
         raise section.error(
-            f"group {group.name}: arrival = {found.arrival!r} needs offered_rate_per_s",
+            f"group {group.name}: arrival = {driving.arrival!r} needs offered_rate_per_s",
             "steps",
             hint=f"add offered_rate_per_s = 1000 to the group {group.name}",
         )

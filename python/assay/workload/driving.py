@@ -74,10 +74,10 @@ _LENGTH = re.compile(r"(?<![0-9])([0-9]+(?:\.[0-9]+)?|(?<!\.)\.[0-9]+)(ns|us|ms|
 _NS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 
 
-def _in_largest_unit(found: re.Match[str]) -> str:
+def _in_largest_unit(match: re.Match[str]) -> str:
     """In the largest unit of which it is one at least."""
-    length_ns = Fraction(found[1]) * _NS[found[2]]
-    unit = next((name for name, ns in _NS.items() if length_ns >= ns), found[2])
+    length_ns = Fraction(match[1]) * _NS[match[2]]
+    unit = next((name for name, ns in _NS.items() if length_ns >= ns), match[2])
     return f"{float(length_ns / _NS[unit]):.15g}{unit}"
 
 

@@ -26,36 +26,36 @@ _RANGE = re.compile(r"(?P<first>\d{1,9})\s*\.\.\s*(?P<last>\d{1,9})")
 _MOST = 1000
 
 
-def expand(found: FoundScripts, section: TomlTable) -> FoundScripts:
+def expand(found_scripts: FoundScripts, section: TomlTable) -> FoundScripts:
     """Raises `ExperimentError` at the line of a name that is no such script, or of a range that is
     none."""
-    numbers = {name: _numbers(section, name, found) for name in section.names()}
-    for name, script in found.scripts.items():
+    numbers = {name: _numbers(section, name, found_scripts) for name in section.names()}
+    for name, script in found_scripts.scripts.items():
         if INSTANCE in name and name not in numbers:
             raise section.error(
                 f"{script.path} stands for several scripts, and nothing says for which",
                 hint=f'[instances] "{name}" = "1..10"',
             )
     if not numbers:
-        return found
+        return found_scripts
     scripts: dict[str, Script] = {}
-    for name, script in found.scripts.items():
+    for name, script in found_scripts.scripts.items():
         for one in _each(script, numbers.get(name)):
-            taken = {**found.scripts, **found.checks, **scripts}
+            taken = {**found_scripts.scripts, **found_scripts.checks, **scripts}
             if one is not script and one.name in taken:
                 raise section.error(f"a second script is called {one.name!r}", name)
             scripts[one.name] = one
     overrides = {
         (dialect, one.name): one
-        for (dialect, name), script in found.overrides.items()
+        for (dialect, name), script in found_scripts.overrides.items()
         for one in _each(script, numbers.get(name))
     }
-    return replace(found, scripts=scripts, overrides=overrides)
+    return replace(found_scripts, scripts=scripts, overrides=overrides)
 
 
-def _numbers(section: TomlTable, name: str, found: FoundScripts) -> range:
-    if name not in found.scripts or INSTANCE not in name:
-        known = [one for one in found.scripts if INSTANCE in one]
+def _numbers(section: TomlTable, name: str, found_scripts: FoundScripts) -> range:
+    if name not in found_scripts.scripts or INSTANCE not in name:
+        known = [one for one in found_scripts.scripts if INSTANCE in one]
         raise section.error(
             f"no script {name!r} stands for several", name, hint=did_you_mean(name, known)
         )

@@ -59,11 +59,11 @@ def _check(
     return check
 
 
-def _differing_rows(expected: StatementAnswer, found: StatementAnswer) -> DifferingRows:
+def _differing_rows(expected: StatementAnswer, statement_answer: StatementAnswer) -> DifferingRows:
     return DifferingRows(
         columns=list(expected.columns),
-        missing=[list(row) for row in _without(expected.rows, found.rows)],
-        unexpected=[list(row) for row in _without(found.rows, expected.rows)],
+        missing=[list(row) for row in _without(expected.rows, statement_answer.rows)],
+        unexpected=[list(row) for row in _without(statement_answer.rows, expected.rows)],
     )
 
 
@@ -77,9 +77,9 @@ def _without(rows: Sequence[Row], others: Sequence[Row]) -> Iterator[Row]:
             yield row
 
 
-def _difference(expected: tuple[Row, ...], found: tuple[Row, ...]) -> str:
+def _difference(expected: tuple[Row, ...], rows: tuple[Row, ...]) -> str:
     """The first row that is not as expected."""
-    pairs = enumerate(zip_longest(expected, found), start=1)
+    pairs = enumerate(zip_longest(expected, rows), start=1)
     number, (expected_row, row) = next(pair for pair in pairs if pair[1][0] != pair[1][1])
     return f"row {number} is {shown_row(row)}, expected {shown_row(expected_row)}"
 

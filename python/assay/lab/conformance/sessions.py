@@ -114,9 +114,9 @@ def _nowhere(address: Address) -> Address:
     return replace(address, port=free_port(), connect_timeout_s=5.0)
 
 
-def _insist_on_ok(found: int, expected: int) -> None:
-    if found != expected:
-        raise NotMet(f"expected {expected} transactions that end ok, found {found}")
+def _insist_on_ok(status: int, expected: int) -> None:
+    if status != expected:
+        raise NotMet(f"expected {expected} transactions that end ok, found {status}")
 
 
 REQUIREMENTS = (

@@ -61,9 +61,9 @@ class PooledSystem:
         """As it is up now."""
         return self._running.deployment
 
-    def note_durability(self, found: Durability) -> None:
+    def note_durability(self, durability: Durability) -> None:
         """That of the commits of the next run's sessions."""
-        self._running.note_durability(found)
+        self._running.note_durability(durability)
 
     def note_lowered_durability(self, lowered: Mapping[str, str]) -> None:
         """What lowers that of the next run beside the settings → what to do about it."""

@@ -120,8 +120,8 @@ def take(
     state.context.store.sampled(found.samples if deployment.is_embedded else sampler.samples)
 
 
-def _report(found: ClientsReport, rows: int | None) -> NativeClientsReport:
-    clients = found.clients
+def _report(report: ClientsReport, rows: int | None) -> NativeClientsReport:
+    clients = report.clients
     failed = [one for one in clients if one.status != 0]
     wrong = [one for one in clients if one.status == 0 and rows is not None and one.rows != rows]
     digests = {one.digest for one in clients if one.status == 0}
@@ -129,7 +129,7 @@ def _report(found: ClientsReport, rows: int | None) -> NativeClientsReport:
     return NativeClientsReport(
         program=clients[0].program,
         clients=len(clients),
-        elapsed_ns=found.elapsed_ns,
+        elapsed_ns=report.elapsed_ns,
         fastest_ns=min(elapsed_ns),
         median_ns=int(statistics.median(elapsed_ns)),
         rows=clients[0].rows,
@@ -142,13 +142,13 @@ def _report(found: ClientsReport, rows: int | None) -> NativeClientsReport:
         virtual_bytes=_most(one.virtual_bytes for one in clients),
         resident_bytes=_most(one.resident_bytes for one in clients),
         cpu_ns=sum(one.cpu_ns for one in clients),
-        program_version=_version(found.program),
+        program_version=_version(report.program),
     )
 
 
-def _most(found: Iterable[int | None]) -> int | None:
+def _most(counts: Iterable[int | None]) -> int | None:
     """Of those that have one."""
-    return max((one for one in found if one is not None), default=None)
+    return max((one for one in counts if one is not None), default=None)
 
 
 def _version(program: Path) -> str:

@@ -56,8 +56,8 @@ def _asked_of(
     return system.spelled_settings(replace(choice, settings=settings)) if settings else ()
 
 
-def _refuse_several_names(choice: SystemChoice, found: Sequence[Spelled]) -> None:
-    names = [one.name for one in found]
+def _refuse_several_names(choice: SystemChoice, spelled: Sequence[Spelled]) -> None:
+    names = [one.name for one in spelled]
     for name in names:
         if names.count(name) > 1:
             raise ArgumentError(

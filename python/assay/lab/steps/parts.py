@@ -92,12 +92,12 @@ def _added(lines: Sequence[AccountedSecond]) -> AccountedSecond:
     )
 
 
-def _with_all_caches(parts: Sequence[DrivenPart], found: Observation) -> Observation:
+def _with_all_caches(parts: Sequence[DrivenPart], observation: Observation) -> Observation:
     """``found`` with what was done to the caches before each part."""
     states = [part.observation.cache_state for part in parts]
     first = states[0]
     if first is None or len(parts) < 2:
-        return found
+        return observation
     kept = [None if state is None else state.cached_bytes for state in states]
     known = [size for size in kept if size is not None]
     cached = CacheState(
@@ -106,4 +106,4 @@ def _with_all_caches(parts: Sequence[DrivenPart], found: Observation) -> Observa
         file_bytes=first.file_bytes,
         cached_bytes=max(known) if len(known) == len(kept) else None,
     )
-    return structs.replace(found, cache_state=cached)
+    return structs.replace(observation, cache_state=cached)

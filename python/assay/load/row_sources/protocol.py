@@ -193,8 +193,8 @@ def request_of(workload: Workload, rows: ExperimentRows, asked: Asked) -> DataRe
     return request
 
 
-def _wrong(workload: Workload, function: str, expected: str, found: object) -> PluginFailed:
+def _wrong(workload: Workload, function: str, expected: str, value: object) -> PluginFailed:
     return PluginFailed(
         f"the source of rows {workload.data_source!r}: expected {expected} from {function}(), "
-        f"found {type(found).__name__}"
+        f"found {type(value).__name__}"
     )

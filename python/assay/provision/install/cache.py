@@ -189,14 +189,14 @@ def new_prefix(system: str, version: str) -> Iterator[Prefix]:
         prefix.folder.rename(prefix.becomes)
 
 
-def remove(one: Installed) -> None:
+def remove(installed: Installed) -> None:
     """Removes a prefix; also where this is interrupted, nothing half removed is found afterwards.
     To be called `locked` and `in_use.unused`."""
     identity = ledger.new_id()
     with undone_at_end(identity) as entry:
-        package = UnfinishedPackage.within(one.folder.parent, identity)
+        package = UnfinishedPackage.within(installed.folder.parent, identity)
         entry.add(package)
-        one.folder.rename(package.path)
+        installed.folder.rename(package.path)
 
 
 def shelves() -> Path:

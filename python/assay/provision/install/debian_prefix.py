@@ -181,9 +181,9 @@ def _candidate(package: str, prefix: Prefix, environment: dict[str, str]) -> str
     return found[1]
 
 
-def _is_version(found: str, wanted: str) -> bool:
+def _is_version(text: str, wanted: str) -> bool:
     """9.7 is the version of 9.7.4-1, and not of 9.71."""
-    upstream = found.rpartition(":")[2]
+    upstream = text.rpartition(":")[2]
     return not wanted or upstream == wanted or upstream.startswith((f"{wanted}.", f"{wanted}-"))
 
 

@@ -31,17 +31,17 @@ def in_use(places: Iterable[str]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def unused(one: Installed) -> Iterator[None]:
+def unused(installed: Installed) -> Iterator[None]:
     """Within the block no process begins to use the installation. Raises `ArgumentError` where one
     uses it already, with the numbers of the processes."""
     try:
-        with _locked(one.folder, fcntl.LOCK_EX | fcntl.LOCK_NB):
+        with _locked(installed.folder, fcntl.LOCK_EX | fcntl.LOCK_NB):
             yield
     except BlockingIOError:
-        who = _users(one.folder)
+        who = _users(installed.folder)
         processes = f"process {', '.join(map(str, who))}" if who else "another process"
         raise ArgumentError(
-            f"{one.system} {one.version} is in use by {processes}",
+            f"{installed.system} {installed.version} is in use by {processes}",
             hint="wait until it has ended, or end it",
         ) from None
 

@@ -49,10 +49,10 @@ SERVER_CPU = Metric(
 
 
 def _fields(
-    field: str, prefix: str, found: Iterable[tuple[str, str, str, str]]
+    field: str, prefix: str, fields: Iterable[tuple[str, str, str, str]]
 ) -> Iterator[Metric]:
     """Of a part of the observation: name, unit, meaning, and when it is null."""
-    for name, unit, meaning, null in found:
+    for name, unit, meaning, null in fields:
         yield Metric(
             name=f"{prefix}{name}",
             unit=unit,

@@ -29,18 +29,18 @@ def why_none(run: RunRecord) -> str:
     return "" if run.probe is None or run.probe.passes_flushes_on else NOT_PASSED_ON
 
 
-def spread(found: Flushes) -> Spread:
+def spread(flushes: Flushes) -> Spread:
     """Of its repeated measurements."""
-    if found.low_per_s is None or found.high_per_s is None:
-        return Spread(found.per_s, found.per_s, found.per_s, 1)
-    return Spread(found.per_s, found.low_per_s, found.high_per_s, FLUSH_PARTS)
+    if flushes.low_per_s is None or flushes.high_per_s is None:
+        return Spread(flushes.per_s, flushes.per_s, flushes.per_s, 1)
+    return Spread(flushes.per_s, flushes.low_per_s, flushes.high_per_s, FLUSH_PARTS)
 
 
-def uneven(found: Flushes | None) -> str:
+def uneven(flushes: Flushes | None) -> str:
     """What is said of measurements that lie far apart; empty: they do not."""
-    if found is None or not found.is_uneven:
+    if flushes is None or not flushes.is_uneven:
         return ""
-    over = spread(found)
+    over = spread(flushes)
     return (
         f"the probe's flushes/s were between {units.digits(over.low)} and "
         f"{units.digits(over.high)}: the machine was busy; probe again when it is not"

@@ -159,19 +159,19 @@ def cells(experiment: ExperimentRecord, runs: Iterable[RunRecord]) -> list[CellR
     ]
 
 
-def levels(found: Sequence[CellRuns], factor: str) -> list[Scalar]:
+def levels(cells: Sequence[CellRuns], factor: str) -> list[Scalar]:
     """The factor's levels: numbers by size, names in the order of their first cell."""
     if factor in (TEST, DURABILITY):
-        given = (cell.level(factor) for cell in found)
+        given = (cell.level(factor) for cell in cells)
         return list(dict.fromkeys(level for level in given if level is not None))
-    return _levels([cell.factors for cell in found], factor)
+    return _levels([cell.factors for cell in cells], factor)
 
 
-def varying(found: Sequence[CellRuns], *always: str) -> list[str]:
+def varying(cells: Sequence[CellRuns], *always: str) -> list[str]:
     """The factors ``always``, and those with more than one level in ``found``; client programs
     also where they are not the engine."""
-    names = dict.fromkeys(name for cell in found for name in cell.factors)
-    return [name for name in names if name in always or _is_named(name, levels(found, name))]
+    names = dict.fromkeys(name for cell in cells for name in cell.factors)
+    return [name for name in names if name in always or _is_named(name, levels(cells, name))]
 
 
 def label_cells(
@@ -189,12 +189,12 @@ def label(level: Scalar | None, runs: tuple[int, ...] = ()) -> ReportCell:
     return ReportCell(cell_names.level_text(level), level=level, runs=runs)
 
 
-def label_columns(found: Sequence[CellRuns], factors: Sequence[str]) -> tuple[ReportColumn, ...]:
+def label_columns(cells: Sequence[CellRuns], factors: Sequence[str]) -> tuple[ReportColumn, ...]:
     """The columns of `label_cells`."""
     return tuple(
         ReportColumn(
             _TITLES.get(name, name),
-            is_number=all(isinstance(level, int | float) for level in levels(found, name)),
+            is_number=all(isinstance(level, int | float) for level in levels(cells, name)),
         )
         for name in factors
     )
@@ -240,9 +240,9 @@ def middle_run(cell: CellRuns) -> DrivenRun | None:
     return DrivenRun(measured[place], driven)
 
 
-def middle_runs(found: Iterable[CellRuns]) -> list[tuple[CellRuns, DrivenRun]]:
+def middle_runs(cells: Iterable[CellRuns]) -> list[tuple[CellRuns, DrivenRun]]:
     """Of each cell that has one."""
-    return [(cell, run) for cell in found if (run := middle_run(cell)) is not None]
+    return [(cell, run) for cell in cells if (run := middle_run(cell)) is not None]
 
 
 def measured_runs(cell: CellRuns) -> list[DrivenRun]:
@@ -263,11 +263,11 @@ def of_middle(found: Iterable[CellRuns]) -> tuple[str, ...]:
     )
 
 
-def driven_runs(found: Iterable[CellRuns]) -> list[tuple[CellRuns, DrivenRun]]:
+def driven_runs(cells: Iterable[CellRuns]) -> list[tuple[CellRuns, DrivenRun]]:
     """Every run whose clients were driven, with its cell."""
     return [
         (cell, DrivenRun(run, driven))
-        for cell in found
+        for cell in cells
         for run in cell.runs
         if (driven := run.driven) is not None
     ]
@@ -277,7 +277,7 @@ def _is_named(name: str, levels: Sequence[Scalar]) -> bool:
     return len(levels) > 1 or (name == CLIENT_PROGRAM and levels != [ENGINE])
 
 
-def _levels(found: Sequence[Mapping[str, Scalar]], factor: str) -> list[Scalar]:
-    seen = list(dict.fromkeys(factors[factor] for factors in found if factor in factors))
+def _levels(levels: Sequence[Mapping[str, Scalar]], factor: str) -> list[Scalar]:
+    seen = list(dict.fromkeys(factors[factor] for factors in levels if factor in factors))
     numbers = [level for level in seen if isinstance(level, int | float)]
     return [*sorted(numbers)] if len(numbers) == len(seen) else seen

@@ -36,8 +36,8 @@ def is_timed(cell: CellRuns) -> bool:
     )
 
 
-def any_timed(found: Iterable[CellRuns]) -> bool:
-    return any(map(is_timed, found))
+def any_timed(cells: Iterable[CellRuns]) -> bool:
+    return any(map(is_timed, cells))
 
 
 def first(cell: CellRuns) -> ReportCell:

@@ -81,29 +81,29 @@ def table(runs: Iterable[RunRecord]) -> ReportTable | None:
     )
 
 
-def durabilities(found: Iterable[CellRuns]) -> list[str]:
+def durabilities(cells: Iterable[CellRuns]) -> list[str]:
     """Those by which the cells are compared, from the strongest."""
-    return sorted({cell.durability for cell in found if cell.durability is not None}, key=_place)
+    return sorted({cell.durability for cell in cells if cell.durability is not None}, key=_place)
 
 
-def grouped(found: Sequence[CellRuns]) -> list[CellRuns]:
+def grouped(cells: Sequence[CellRuns]) -> list[CellRuns]:
     """The cells of the same durability together, else in their order."""
-    there = durabilities(found)
-    return sorted(found, key=lambda cell: there.index(str(cell.durability)) if there else 0)
+    there = durabilities(cells)
+    return sorted(cells, key=lambda cell: there.index(str(cell.durability)) if there else 0)
 
 
 def tables_by_durability(
-    found: Sequence[CellRuns], made: Callable[[Sequence[CellRuns]], ReportTable]
+    cells: Sequence[CellRuns], made: Callable[[Sequence[CellRuns]], ReportTable]
 ) -> tuple[ReportTable, ...]:
     """A table for each group of cells with the same durability, which are not ranked with the
     others; one table where none is known. What varies is asked of ``found``: a group may have one
     storage, which is named even so."""
-    there = durabilities(found)
+    there = durabilities(cells)
     if not there:
-        one = made(found)
-        return (replace(one, notes=(*one.notes, *_beside_memory(found))),)
+        one = made(cells)
+        return (replace(one, notes=(*one.notes, *_beside_memory(cells))),)
     return tuple(
-        _of_group(one, place, [cell for cell in found if cell.durability == one], made)
+        _of_group(one, place, [cell for cell in cells if cell.durability == one], made)
         for place, one in enumerate(there)
     )
 
@@ -123,16 +123,16 @@ def _of_group(
     )
 
 
-def lines(found: Sequence[CellRuns]) -> tuple[str, ...]:
+def lines(cells: Sequence[CellRuns]) -> tuple[str, ...]:
     """That cells of different durability are not compared, and what would make it equal."""
-    there = durabilities(found)
+    there = durabilities(cells)
     if len(there) < 2:
         return ()
     is_known = len(there) > 2 or NOT_MEASURED not in there
     what = "differs" if is_known else "was not measured for all systems"
     fixes = dict.fromkeys(
         f"{words} ({run.system_label})"
-        for cell in found
+        for cell in cells
         for run in cell.runs
         if run.deployment
         and comparable_durability(run.deployment) != HIGHEST
@@ -169,26 +169,26 @@ def _not_measured(cells: Sequence[CellRuns], durability: str) -> tuple[str, ...]
     )
 
 
-def among_the_same(found: Iterable[CellRuns]) -> str:
+def among_the_same(cells: Iterable[CellRuns]) -> str:
     """Which cells are divided by one another; empty where none is known."""
-    return ", among those of the same measured durability" if durabilities(found) else ""
+    return ", among those of the same measured durability" if durabilities(cells) else ""
 
 
-def of_divided(found: Sequence[CellRuns]) -> tuple[str, ...]:
+def of_divided(cells: Sequence[CellRuns]) -> tuple[str, ...]:
     """What is known of the storages of cells that are divided by one another, beyond their
     durability: on which it was not measured, and which keep nothing."""
     storages = dict.fromkeys(
         cell.runs[0].storage
-        for cell in found
+        for cell in cells
         if shown(cell) == "-" and any(run.may_commit for run in cell.runs)
     )
     unknown = [f"durability was not measured on {', '.join(storages)}"] if storages else []
-    return (*unknown, *_beside_memory(found))
+    return (*unknown, *_beside_memory(cells))
 
 
-def _beside_memory(found: Sequence[CellRuns]) -> tuple[str, ...]:
+def _beside_memory(cells: Sequence[CellRuns]) -> tuple[str, ...]:
     """The storages that keep nothing, beside others that may."""
-    committing = [cell for cell in found if any(run.may_commit for run in cell.runs)]
+    committing = [cell for cell in cells if any(run.may_commit for run in cell.runs)]
     memory = _in_memory(committing)
     if not memory or all(map(_is_in_memory, committing)):
         return ()

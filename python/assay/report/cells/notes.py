@@ -22,9 +22,9 @@ _WHAT = {
 }
 
 
-def explanation(declaration: Declaration, found: Sequence[CellRuns]) -> str:
+def explanation(declaration: Declaration, cells: Sequence[CellRuns]) -> str:
     """What the numbers of the table are."""
-    most = max(len(cell.runs) for cell in found)
+    most = max(len(cell.runs) for cell in cells)
     over = f"; median of {most} repetitions (smallest-largest)" if most > 1 else ""
     if not declaration.has_speed_up:
         ratio = ""
@@ -35,11 +35,11 @@ def explanation(declaration: Declaration, found: Sequence[CellRuns]) -> str:
     return f"{_WHAT[declaration.value]}{over}{ratio}"
 
 
-def failures(found: Iterable[CellRuns]) -> list[str]:
+def failures(cells: Iterable[CellRuns]) -> list[str]:
     """A note for each run that failed, where other runs of its cell were measured."""
     return [
         f"run {run.id}, {cell.name}: {run.state_shown}"
-        for cell in found
+        for cell in cells
         if cell.measured
         for run in cell.runs
         if run.state in ("failed", "interrupted", "refused") and not run.evidence.is_measured
@@ -67,7 +67,7 @@ def _printed(published: Published, row: Mapping[str, Any]) -> Iterator[str]:
             yield f"{title}: {value}"
 
 
-def beside(published: Published | None, found: Iterable[CellRuns]) -> list[str]:
+def beside(published: Published | None, cells: Iterable[CellRuns]) -> list[str]:
     """The source of the published numbers, and which published system is beside which measured
     one."""
     if published is None:
@@ -75,7 +75,7 @@ def beside(published: Published | None, found: Iterable[CellRuns]) -> list[str]:
     notes = [f"published: {published.source}, in {published.unit}"]
     if published.conditions:
         notes[0] += f" ({published.conditions})"
-    for cell in found:
+    for cell in cells:
         name = cell.system_label
         row = published.row(cell.published_names, cell.factors)
         if row is not None and str(row["system"]).casefold() != name.casefold():

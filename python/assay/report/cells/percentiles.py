@@ -75,9 +75,9 @@ def one(times: Latency, name: str, unit: str, resolution: Resolution) -> ReportC
     return ReportCell(units.time(value_ns, unit, resolution_ns=width_ns), made)
 
 
-def unit_of(found: Iterable[Latency]) -> str:
+def unit_of(latencies: Iterable[Latency]) -> str:
     """The unit in which these times are best read: µs where no p99 reaches a millisecond."""
     longest = max(
-        (times.max_ns if times.p99_ns is None else times.p99_ns for times in found), default=0
+        (times.max_ns if times.p99_ns is None else times.p99_ns for times in latencies), default=0
     )
     return "µs" if longest < 1_000_000 else "ms"

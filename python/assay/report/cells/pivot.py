@@ -41,7 +41,7 @@ class PivotRow:
 
 
 def pivot_rows(
-    found: Sequence[CellRuns],
+    cells: Sequence[CellRuns],
     rows: Sequence[str],
     columns: Sequence[PivotColumn],
     ordered: Sequence[str] = (),
@@ -50,9 +50,9 @@ def pivot_rows(
     then as they were run."""
     made = []
     by_levels: dict[tuple[Scalar | None, ...], list[CellRuns]] = {}
-    for cell in found:
+    for cell in cells:
         by_levels.setdefault(tuple(cell.level(name) for name in rows), []).append(cell)
-    for levels in _combinations(by_levels, found, rows, ordered):
+    for levels in _combinations(by_levels, cells, rows, ordered):
         in_row = by_levels[tuple(levels.values())]
         of_columns = tuple(
             next((cell for cell in in_row if _has(cell, column.where)), None) for column in columns
@@ -93,13 +93,13 @@ def table_row(
 
 def _combinations(
     there: Iterable[tuple[Scalar | None, ...]],
-    found: Sequence[CellRuns],
+    cells: Sequence[CellRuns],
     rows: Sequence[str],
     ordered: Sequence[str],
 ) -> list[dict[str, Scalar | None]]:
     """``there``: the levels of each row; a factor that a cell does not have is None."""
     places = {
-        name: {level: place for place, level in enumerate(cell_runs.levels(found, name))}
+        name: {level: place for place, level in enumerate(cell_runs.levels(cells, name))}
         for name in ordered
     }
     combinations = [dict(zip(rows, levels, strict=True)) for levels in there]

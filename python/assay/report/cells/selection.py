@@ -88,8 +88,8 @@ def all_cells(experiment: ExperimentRecord) -> list[CellRuns]:
     ]
 
 
-def with_levels(found: Iterable[CellRuns], wanted: Mapping[str, Any]) -> list[CellRuns]:
-    return [cell for cell in found if all(has(cell, *one) for one in wanted.items())]
+def with_levels(cells: Iterable[CellRuns], wanted: Mapping[str, Any]) -> list[CellRuns]:
+    return [cell for cell in cells if all(has(cell, *one) for one in wanted.items())]
 
 
 def has(cell: CellRuns, factor: str, wanted: Any) -> bool:

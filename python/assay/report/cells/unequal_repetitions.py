@@ -18,10 +18,10 @@ _FAR = 1.5
 _CELLS_NAMED, _RUNS_NAMED = 3, 5
 
 
-def notes(found: Sequence[CellRuns], unit: str) -> Iterator[str]:
+def notes(cells: Sequence[CellRuns], unit: str) -> Iterator[str]:
     """``repetitions far apart: here, 1 client: p99 of run 1 0.0702 ms, run 2 1.76 ms``; of
     several cells those that stand first."""
-    said = [words for cell in found if (words := _of_cell(cell, unit))]
+    said = [words for cell in cells if (words := _of_cell(cell, unit))]
     for words in said[:_CELLS_NAMED]:
         yield f"repetitions far apart: {words}"
     if len(said) > _CELLS_NAMED:

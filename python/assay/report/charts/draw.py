@@ -61,6 +61,6 @@ def _on_white(figure: Figure) -> dict[str, object]:
     return made
 
 
-def _variable(found: re.Match[str]) -> str:
-    name = colours.VARIABLES.get(found[2])
-    return f'{found[1]}="var({name})"' if name else found[0]
+def _variable(match: re.Match[str]) -> str:
+    name = colours.VARIABLES.get(match[2])
+    return f'{match[1]}="var({name})"' if name else match[0]

@@ -271,14 +271,15 @@ def _side(side: Side) -> SideDocument:
     )
 
 
-def _differences(cell: str | None, found: Iterable[Difference]) -> list[DifferenceDocument]:
+def _differences(cell: str | None, differences: Iterable[Difference]) -> list[DifferenceDocument]:
     return [
-        DifferenceDocument(cell, one.what, one.name, one.a or None, one.b or None) for one in found
+        DifferenceDocument(cell, one.what, one.name, one.a or None, one.b or None)
+        for one in differences
     ]
 
 
-def _ratio(comparison: Comparison, cell: ComparedCell, one: Compared) -> RatioDocument:
-    estimate = one.estimate
+def _ratio(comparison: Comparison, cell: ComparedCell, compared: Compared) -> RatioDocument:
+    estimate = compared.estimate
     low, high = (estimate.interval() if estimate else None) or (None, None)
     return RatioDocument(
         cell=cell.name,
@@ -286,13 +287,13 @@ def _ratio(comparison: Comparison, cell: ComparedCell, one: Compared) -> RatioDo
         workload=cell.workload,
         test=cell.test,
         factors=dict(cell.factors),
-        metric=one.metric.name,
-        unit=one.metric.unit,
-        is_primary=one.is_primary,
-        a=_finite(one.a),
-        b=_finite(one.b),
-        a_values=[_finite(value) for value in one.a_values],
-        b_values=[_finite(value) for value in one.b_values],
+        metric=compared.metric.name,
+        unit=compared.metric.unit,
+        is_primary=compared.is_primary,
+        a=_finite(compared.a),
+        b=_finite(compared.b),
+        a_values=[_finite(value) for value in compared.a_values],
+        b_values=[_finite(value) for value in compared.b_values],
         a_runs=list(cell.a_runs),
         b_runs=list(cell.b_runs),
         design=estimate.design.value if estimate else None,
@@ -301,11 +302,11 @@ def _ratio(comparison: Comparison, cell: ComparedCell, one: Compared) -> RatioDo
         ratio_high=_finite(high),
         confidence=CONFIDENCE,
         p_value=estimate.p_value if estimate else None,
-        adjusted_p_value=one.adjusted_p,
+        adjusted_p_value=compared.adjusted_p,
         effect_size=estimate.effect_size if estimate else None,
         detectable_difference=_finite(estimate.detectable_difference if estimate else None),
-        direction=one.direction.value,
-        verdict=one.verdict,
+        direction=compared.direction.value,
+        verdict=compared.verdict,
         runs_verdict=cell.runs_verdict,
         runs_reasons=list(cell.runs_reasons),
         machines=comparison.same_machine.value,

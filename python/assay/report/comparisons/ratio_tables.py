@@ -165,36 +165,36 @@ def _number_columns() -> list[ReportColumn]:
     return [ReportColumn(name, is_number=True) for name in names]
 
 
-def _numbers(one: Compared) -> Iterator[ReportCell]:
-    for value in (one.a, one.b):
-        yield absent("none") if value is None else ratio_cells.value_cell(value, one.metric)
-    yield ratio_cells.ratio_cell(one.estimate)
-    yield ratio_cells.interval_cell(one.estimate, one.repetitions)
-    yield ratio_cells.detectable_cell(one.estimate)
-    yield text(f"{len(one.a_values)}+{len(one.b_values)}")
+def _numbers(compared: Compared) -> Iterator[ReportCell]:
+    for value in (compared.a, compared.b):
+        yield absent("none") if value is None else ratio_cells.value_cell(value, compared.metric)
+    yield ratio_cells.ratio_cell(compared.estimate)
+    yield ratio_cells.interval_cell(compared.estimate, compared.repetitions)
+    yield ratio_cells.detectable_cell(compared.estimate)
+    yield text(f"{len(compared.a_values)}+{len(compared.b_values)}")
 
 
-def _statistics(one: Compared) -> Iterator[ReportCell]:
-    size, p = one.estimate and one.estimate.effect_size, one.adjusted_p
+def _statistics(compared: Compared) -> Iterator[ReportCell]:
+    size, p = compared.estimate and compared.estimate.effect_size, compared.adjusted_p
     yield absent("none") if size is None else text(f"{size:.1f}")
     yield absent("none") if p is None else text("<0.001" if p < 0.001 else f"{p:.3f}")
 
 
 def _verdict(
-    comparison: Comparison, cell: ComparedCell, one: Compared, of_all: Sequence[str] = ()
+    comparison: Comparison, cell: ComparedCell, compared: Compared, of_all: Sequence[str] = ()
 ) -> ReportCell:
     """With what limits it as a footnote, apart from what is said of all."""
-    word, limits = _word_and_limits(comparison, cell, one)
+    word, limits = _word_and_limits(comparison, cell, compared)
     return replace(text(word), note="; ".join(limit for limit in limits if limit not in of_all))
 
 
 def _word_and_limits(
-    comparison: Comparison, cell: ComparedCell, one: Compared
+    comparison: Comparison, cell: ComparedCell, compared: Compared
 ) -> tuple[str, list[str]]:
     reasons = "; ".join(cell.runs_reasons)
-    word, _, why = one.verdict.partition(": ")
+    word, _, why = compared.verdict.partition(": ")
     if word not in (NOT_DECIDED, NOT_COMPARABLE):
-        word, why = one.verdict, ""
+        word, why = compared.verdict, ""
     limits = [
         *([why] if why else []),
         *([f"indicative: {reasons}"] if cell.runs_verdict == "indicative" else []),
@@ -237,9 +237,9 @@ def _has_blocks(shown: Shown) -> bool:
     return len(_metric_names(shown)) > 1 or len({cell.full_test_name for cell, _ in shown}) > 1
 
 
-def _block(shown: Shown, cell: ComparedCell, one: Compared) -> dict[str, str]:
+def _block(shown: Shown, cell: ComparedCell, compared: Compared) -> dict[str, str]:
     """The test and its metric, of several; above its rows, so that neither takes a column."""
-    return {"": f"{cell.full_test_name}: {one.metric.name}"} if _has_blocks(shown) else {}
+    return {"": f"{cell.full_test_name}: {compared.metric.name}"} if _has_blocks(shown) else {}
 
 
 def _notes_of_cells(comparison: Comparison) -> Iterator[str]:

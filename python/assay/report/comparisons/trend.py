@@ -27,25 +27,25 @@ from assay.report.values import (
 from assay.text import units
 
 
-def build(found: Sequence[Trend], records: Sequence[Path]) -> Report:
+def build(trends: Sequence[Trend], records: Sequence[Path]) -> Report:
     return Report(
         title="Trend",
         experiment_id=0,
         record=records[0],
         facts={"records": ", ".join(map(str, records))},
-        sections=tuple(_section(one) for one in found),
+        sections=tuple(_section(one) for one in trends),
         warnings=(),
-        cell_count=len(found),
+        cell_count=len(trends),
     )
 
 
-def _section(one: Trend) -> Section:
-    is_of_several = len({point.record for point in one.points}) > 1
+def _section(trend: Trend) -> Section:
+    is_of_several = len({point.record for point in trend.points}) > 1
     labels = (*(["record"] if is_of_several else []), "experiment", "begun")
-    name = f"trend_{one.fingerprint[:12]}"
+    name = f"trend_{trend.fingerprint[:12]}"
     table = ReportTable(
         name,
-        f"{one.metric.name}, with {units.share(CONFIDENCE)} intervals of the ratios",
+        f"{trend.metric.name}, with {units.share(CONFIDENCE)} intervals of the ratios",
         (
             *(ReportColumn(name) for name in labels),
             ReportColumn("value", is_number=True),
@@ -56,25 +56,25 @@ def _section(one: Trend) -> Section:
             ReportColumn("change"),
         ),
         tuple(
-            Row((*([text(point.record)] if is_of_several else []), *_cells(one, place)))
-            for place, point in enumerate(one.points)
+            Row((*([text(point.record)] if is_of_several else []), *_cells(trend, place)))
+            for place, point in enumerate(trend.points)
         ),
-        tuple(_notes(one)),
+        tuple(_notes(trend)),
         label_columns=len(labels),
     )
-    figures = (_figure(name, one),) if len(one.points) > 1 else ()
-    return Section(one.name, (), (footnotes.numbered(table),), figures)
+    figures = (_figure(name, trend),) if len(trend.points) > 1 else ()
+    return Section(trend.name, (), (footnotes.numbered(table),), figures)
 
 
-def _cells(one: Trend, place: int) -> Iterator[ReportCell]:
-    point = one.points[place]
+def _cells(trend: Trend, place: int) -> Iterator[ReportCell]:
+    point = trend.points[place]
     previous = point.to_previous
     yield text(point.experiment)
     yield text(_local_time(point.begun_unix_ns))
     reasons = "; ".join(sorted(point.runs_reasons))
     is_limited = point.runs_verdict == "indicative"
     yield replace(
-        value_cell(point.value, one.metric), note=f"indicative: {reasons}" if is_limited else ""
+        value_cell(point.value, trend.metric), note=f"indicative: {reasons}" if is_limited else ""
     )
     yield text(len(point.values))
     for found in (point.to_first, previous):
@@ -82,42 +82,42 @@ def _cells(one: Trend, place: int) -> Iterator[ReportCell]:
     if previous is None or previous.interval() is None:
         yield absent("")
     else:
-        repetitions = min(len(point.values), len(one.points[place - 1].values))
+        repetitions = min(len(point.values), len(trend.points[place - 1].values))
         yield interval_cell(previous, repetitions)
-    yield text(_change(one, place))
+    yield text(_change(trend, place))
 
 
-def _change(one: Trend, place: int) -> str:
-    point = one.points[place]
+def _change(trend: Trend, place: int) -> str:
+    point = trend.points[place]
     if point.is_first_of_its_work:
         return "other work"
     if point.adjusted_p is None:
         return ""
-    return one.metric.word(_level_ratio(one, place))
+    return trend.metric.word(_level_ratio(trend, place))
 
 
-def _level_ratio(one: Trend, place: int) -> float:
+def _level_ratio(trend: Trend, place: int) -> float:
     """Of the values from a change to the next, to those from the one before."""
-    before, after = one.segment_means[place - 1], one.segment_means[place]
+    before, after = trend.segment_means[place - 1], trend.segment_means[place]
     return after / before if before else math.inf
 
 
-def _shift(one: Trend, place: int) -> str:
-    ratio = _level_ratio(one, place)
+def _shift(trend: Trend, place: int) -> str:
+    ratio = _level_ratio(trend, place)
     if 0 < ratio < math.inf:
         return f"are {ratio_text(ratio)} of those before"
     before, after = (
-        value_cell(one.segment_means[at], one.metric).shown for at in (place - 1, place)
+        value_cell(trend.segment_means[at], trend.metric).shown for at in (place - 1, place)
     )
     return f"are {after} on average, those before {before}"
 
 
-def _notes(one: Trend) -> Iterator[str]:
-    for place, point in enumerate(one.points):
+def _notes(trend: Trend) -> Iterator[str]:
+    for place, point in enumerate(trend.points):
         if point.adjusted_p is not None:
             yield (
                 f"experiment {point.experiment}: change point, the values from here on "
-                f"{_shift(one, place)} (adjusted p {point.adjusted_p:.4f})"
+                f"{_shift(trend, place)} (adjusted p {point.adjusted_p:.4f})"
             )
         if point.differs:
             differs = "; ".join(found.sentence for found in point.differs)
@@ -125,11 +125,11 @@ def _notes(one: Trend) -> Iterator[str]:
             yield (
                 f"experiment {point.experiment} differs from the one before{begins_anew}: {differs}"
             )
-    if not one.is_long_enough:
+    if not trend.is_long_enough:
         yield f"too short for change points: {LEAST_VALUES} experiments of the same work are needed"
-    if one.left_out:
+    if trend.left_out:
         yield (
-            f"{units.counted(one.left_out, 'run')} left out: not measured, invalid, or without "
+            f"{units.counted(trend.left_out, 'run')} left out: not measured, invalid, or without "
             "this metric (a percentile may be not reached)"
         )
 

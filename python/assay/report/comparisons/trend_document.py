@@ -79,9 +79,9 @@ class TrendDocument:
     points: list[PointDocument]
 
 
-def document(found: Sequence[Trend]) -> dict[str, Any]:
+def document(trends: Sequence[Trend]) -> dict[str, Any]:
     """As JSON has it: the points of each cell in the order of time."""
-    points = [_point(one, place) for one in found for place in range(len(one.points))]
+    points = [_point(one, place) for one in trends for place in range(len(one.points))]
     return asdict(TrendDocument(VERSION, points))
 
 
@@ -90,13 +90,13 @@ def schema() -> dict[str, Any]:
     return of_document(TrendDocument, "A trend of Assay", "assay trend")
 
 
-def write_json(found: Sequence[Trend], stream: TextIO) -> None:
-    write_document(document(found), stream)
+def write_json(trends: Sequence[Trend], stream: TextIO) -> None:
+    write_document(document(trends), stream)
 
 
-def write_csv(found: Sequence[Trend], stream: TextIO) -> None:
+def write_csv(trends: Sequence[Trend], stream: TextIO) -> None:
     names = [one.name for one in fields(PointDocument)]
-    write_rows(stream, VERSION, names, document(found)["points"])
+    write_rows(stream, VERSION, names, document(trends)["points"])
 
 
 def _point(one: Trend, place: int) -> PointDocument:
@@ -130,9 +130,9 @@ def _point(one: Trend, place: int) -> PointDocument:
     )
 
 
-def _ratio(found: Estimate | None) -> tuple[float | None, float | None, float | None]:
+def _ratio(estimate: Estimate | None) -> tuple[float | None, float | None, float | None]:
     """With the bounds of its interval."""
-    if found is None:
+    if estimate is None:
         return None, None, None
-    low, high = found.interval() or (None, None)
-    return found.ratio, low, high if high is not None and math.isfinite(high) else None
+    low, high = estimate.interval() or (None, None)
+    return estimate.ratio, low, high if high is not None and math.isfinite(high) else None

@@ -14,13 +14,13 @@ from assay.text import units
 
 
 def figures(
-    test: str, declared: Declaration | None, found: Sequence[CellRuns]
+    test: str, declared: Declaration | None, cell_runs: Sequence[CellRuns]
 ) -> tuple[Figure, ...]:
     """Empty where the report does not say what its fields count (``along``)."""
     if declared is None or not declared.along:
         return ()
     unit = units.comparable_unit({field_path.unit(field.key) for field in declared.fields})
-    made = panels(found, "system")
+    made = panels(cell_runs, "system")
     shown = []
     for place, panel in enumerate(made.shown, 1):
         lines = [(name, tuple(_points(declared, cells))) for name, cells in panel.series]

@@ -24,18 +24,18 @@ MOST_BARS = 24
 
 
 def throughput(
-    test: str, declared: Declaration | None, found: Sequence[CellRuns], *, has_lines: bool
+    test: str, declared: Declaration | None, cells: Sequence[CellRuns], *, has_lines: bool
 ) -> tuple[Figure, ...]:
     """By system, a colour for each storage; none of a single cell, where the test measures
     something else, or where lines have it (``has_lines``) and no storages are compared."""
-    if (declared and declared.fields) or len(found) < 2:
+    if (declared and declared.fields) or len(cells) < 2:
         return ()
-    storages = cell_runs.levels(found, cell_runs.STORAGE)
+    storages = cell_runs.levels(cells, cell_runs.STORAGE)
     if has_lines and len(storages) < 2:
         return ()
-    others = [name for name in cell_runs.varying(found, "system") if name != cell_runs.STORAGE]
+    others = [name for name in cell_runs.varying(cells, "system") if name != cell_runs.STORAGE]
     bars: dict[str, list[Point]] = {}
-    for cell in found:
+    for cell in cells:
         made = aggregates.number(cell, aggregates.THROUGHPUT)
         if made is None:
             continue
@@ -50,15 +50,15 @@ def throughput(
         )
     title = "Throughput of each storage" if len(storages) > 1 else "Throughput of each cell"
     drawn = figure(f"{test}_throughput", title, Axis("transactions per second"), bars)
-    said = tuple(_without_ratio(found)) if len(storages) > 1 else ()
+    said = tuple(_without_ratio(cells)) if len(storages) > 1 else ()
     return tuple(replace(one, notes=(*one.notes, *said)) for one in drawn)
 
 
-def _without_ratio(found: Sequence[CellRuns]) -> Iterator[str]:
+def _without_ratio(cells: Sequence[CellRuns]) -> Iterator[str]:
     """Why bars must not be divided by each other, as the table of ratios says it."""
     whys = [
         (cell.name, why)
-        for cell in found
+        for cell in cells
         if (why := why_not_steady(one for run in cell.measured for one in run.warnings))
     ]
     for name, why in whys[:_WHYS]:

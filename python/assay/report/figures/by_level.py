@@ -34,16 +34,16 @@ Value = Callable[[CellRuns], Point | None]
 def figures(
     test: str,
     declared: Declaration | None,
-    found: Sequence[CellRuns],
+    cells: Sequence[CellRuns],
     knees: Sequence[Knee] = (),
 ) -> tuple[Figure, ...]:
     """``knees``: those of the curves over clients."""
     if declared and declared.fields:
         return ()
     return (
-        *_scaling(test, found, knees),
-        *_offered(test, found),
-        *_sizes(test, declared, found),
+        *_scaling(test, cells, knees),
+        *_offered(test, cells),
+        *_sizes(test, declared, cells),
     )
 
 
@@ -65,8 +65,8 @@ class _Chart:
     """The latency limit that all cells have, in the unit of the y axis; None: there is none."""
 
 
-def _scaling(test: str, found: Sequence[CellRuns], knees: Sequence[Knee]) -> Iterator[Figure]:
-    levels = _numbers(found, _CLIENTS)
+def _scaling(test: str, cells: Sequence[CellRuns], knees: Sequence[Knee]) -> Iterator[Figure]:
+    levels = _numbers(cells, _CLIENTS)
     if len(levels) < 2:
         return
     throughput = _Chart(
@@ -77,7 +77,7 @@ def _scaling(test: str, found: Sequence[CellRuns], knees: Sequence[Knee]) -> Ite
         _CLIENTS,
         _throughput,
     )
-    for figure in _lines(throughput, found):
+    for figure in _lines(throughput, cells):
         yield replace(figure, notes=(*curve_notes.of_knees(figure, knees), *figure.notes))
     first = units.counted(int(levels[0]), "client")
     scaling = _Chart(
@@ -89,12 +89,12 @@ def _scaling(test: str, found: Sequence[CellRuns], knees: Sequence[Knee]) -> Ite
         _throughput,
         is_relative=True,
     )
-    yield from _lines(scaling, found)
+    yield from _lines(scaling, cells)
 
 
-def _offered(test: str, found: Sequence[CellRuns]) -> Iterator[Figure]:
+def _offered(test: str, cells: Sequence[CellRuns]) -> Iterator[Figure]:
     """In an open loop."""
-    levels = _numbers(found, OFFERED_RATE)
+    levels = _numbers(cells, OFFERED_RATE)
     if len(levels) < 2:
         return
     offered = Axis("offered transactions per second", _scale(levels))
@@ -107,11 +107,11 @@ def _offered(test: str, found: Sequence[CellRuns]) -> Iterator[Figure]:
             Axis(f"{name} latency, ms", Scale.LOG),
             OFFERED_RATE,
             _percentile(name),
-            limit=_latency_limit_ms(found),
+            limit=_latency_limit_ms(cells),
         )
-        latencies += _lines(latency, found)
+        latencies += _lines(latency, cells)
     yield from on_one_scale(latencies)
-    if any(_late_share(run) for cell in found for run in cell.measured):
+    if any(_late_share(run) for cell in cells for run in cell.measured):
         late = _Chart(
             f"{test}_late_by_offered_rate",
             "Late and skipped by offered rate",
@@ -120,7 +120,7 @@ def _offered(test: str, found: Sequence[CellRuns]) -> Iterator[Figure]:
             OFFERED_RATE,
             _of(_LATE, 0.01),
         )
-        yield from _lines(late, found)
+        yield from _lines(late, cells)
     throughput = _Chart(
         f"{test}_throughput_by_offered_rate",
         "Throughput by offered rate",
@@ -130,12 +130,12 @@ def _offered(test: str, found: Sequence[CellRuns]) -> Iterator[Figure]:
         _throughput,
         ideal="as offered",
     )
-    for figure in _lines(throughput, found):
-        yield replace(figure, notes=(*curve_notes.of_rates(figure, found), *figure.notes))
+    for figure in _lines(throughput, cells):
+        yield replace(figure, notes=(*curve_notes.of_rates(figure, cells), *figure.notes))
 
 
-def _latency_limit_ms(found: Sequence[CellRuns]) -> float | None:
-    limits = {run.driving and run.driving.latency_limit_s for cell in found for run in cell.runs}
+def _latency_limit_ms(cells: Sequence[CellRuns]) -> float | None:
+    limits = {run.driving and run.driving.latency_limit_s for cell in cells for run in cell.runs}
     limit_s = limits.pop() if len(limits) == 1 else None
     return limit_s * 1e3 if isinstance(limit_s, int | float) and limit_s else None
 
@@ -151,11 +151,11 @@ def _late_share(run: RunRecord) -> float | None:
 _LATE = Key(_late_share, "ratio", name="late")
 
 
-def _sizes(test: str, declared: Declaration | None, found: Sequence[CellRuns]) -> Iterator[Figure]:
+def _sizes(test: str, declared: Declaration | None, cells: Sequence[CellRuns]) -> Iterator[Figure]:
     """Time by each parameter of the workload that is a number, as the size of a table."""
-    known = found[0].runs[0].parameters
+    known = cells[0].runs[0].parameters
     for factor in known:
-        levels = _numbers(found, factor)
+        levels = _numbers(cells, factor)
         if len(levels) < 2:
             continue
         title, axis, value = _measure(declared)
@@ -167,7 +167,7 @@ def _sizes(test: str, declared: Declaration | None, found: Sequence[CellRuns]) -
             factor,
             value,
         )
-        yield from _lines(chart, found)
+        yield from _lines(chart, cells)
 
 
 def _measure(declared: Declaration | None) -> tuple[str, Axis, Value]:
@@ -186,10 +186,10 @@ def _measure(declared: Declaration | None) -> tuple[str, Axis, Value]:
     return title, Axis(f"{title.lower()}, s", Scale.LOG), _of(key, 1e9)
 
 
-def _lines(chart: _Chart, found: Sequence[CellRuns]) -> tuple[Figure, ...]:
+def _lines(chart: _Chart, cells: Sequence[CellRuns]) -> tuple[Figure, ...]:
     """A figure for each panel with a line of two points at least."""
-    made = panels(found, "system", (chart.factor, *_NOT_ALONG))
-    levels = _numbers(found, chart.factor)
+    made = panels(cells, "system", (chart.factor, *_NOT_ALONG))
+    levels = _numbers(cells, chart.factor)
     x = replace(chart.x, span=(levels[0], levels[-1]))  # also where a point is missing
     shown = []
     for place, panel in enumerate(made.shown, 1):
@@ -287,8 +287,8 @@ def _percentile(name: str) -> Value:
     return point
 
 
-def _numbers(found: Sequence[CellRuns], factor: str) -> list[float]:
-    levels = cell_runs.levels(found, factor)
+def _numbers(cells: Sequence[CellRuns], factor: str) -> list[float]:
+    levels = cell_runs.levels(cells, factor)
     numbers = [float(one) for one in levels if isinstance(one, int | float)]
     is_along = len(numbers) == len(levels) and not any(isinstance(one, bool) for one in levels)
     return numbers if is_along else []

@@ -20,9 +20,9 @@ def of_knees(figure: Figure, knees: Sequence[Knee]) -> Iterator[str]:
         yield from (f"knee{of}: throughput {one.words}" for one in knees if runs & one.runs)
 
 
-def of_rates(figure: Figure, found: Sequence[CellRuns]) -> Iterator[str]:
+def of_rates(figure: Figure, cells: Sequence[CellRuns]) -> Iterator[str]:
     """Of each line; ``SYSTEM: kept up to 1000/s, not at 2000/s (1230/s reached)``."""
-    by_runs = {cell.run_ids: offered_rates.of_runs(cell.measured) for cell in found}
+    by_runs = {cell.run_ids: offered_rates.of_runs(cell.measured) for cell in cells}
     lines = [line for line in figure.series if not line.is_reference]
     for line in lines:
         rates = [rate for point in line.points if (rate := by_runs.get(point.runs)) is not None]

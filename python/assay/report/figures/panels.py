@@ -57,10 +57,10 @@ def panels(found: Sequence[CellRuns], prefer: str, without: Iterable[str] = ()) 
 
 
 def _grouped(
-    found: Iterable[CellRuns], factors: Sequence[str]
+    cells: Iterable[CellRuns], factors: Sequence[str]
 ) -> dict[tuple[Scalar | None, ...], list[CellRuns]]:
     groups: dict[tuple[Scalar | None, ...], list[CellRuns]] = {}
-    for cell in found:
+    for cell in cells:
         groups.setdefault(tuple(map(cell.level, factors)), []).append(cell)
     return groups
 

@@ -30,17 +30,17 @@ _DEFLATED = struct.Struct(">II")
 _LEAST_COUNT = samples_needed(SHARES["p90"])
 
 
-def figures(test: str, found: Sequence[CellRuns]) -> tuple[Figure, ...]:
+def figures(test: str, cells: Sequence[CellRuns]) -> tuple[Figure, ...]:
     seen = {
         id(cell): run
-        for cell, run in cell_runs.middle_runs(found)
+        for cell, run in cell_runs.middle_runs(cells)
         if run.driven.all_ok.latency.due >= _LEAST_COUNT and run.driven.all_ok.latency.histogram
     }
     if not seen:
         return ()
     unit = percentiles.unit_of(run.driven.all_ok.latency for run in seen.values())
-    said = (*cell_runs.of_middle(found), *unequal_repetitions.notes(found, unit))
-    made = panels([cell for cell in found if id(cell) in seen], "storage")
+    said = (*cell_runs.of_middle(cells), *unequal_repetitions.notes(cells, unit))
+    made = panels([cell for cell in cells if id(cell) in seen], "storage")
     return on_one_scale(
         Figure(
             f"{test}_percentiles_{place}",

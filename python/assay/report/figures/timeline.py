@@ -16,16 +16,16 @@ _MOST_POINTS = 150
 takes."""
 
 
-def figures(test: str, found: Sequence[CellRuns]) -> tuple[Figure, ...]:
+def figures(test: str, cells: Sequence[CellRuns]) -> tuple[Figure, ...]:
     """Of the repetition with the median throughput; none where runs were too short."""
     seen = {
         id(cell): run
-        for cell, run in cell_runs.middle_runs(found)
+        for cell, run in cell_runs.middle_runs(cells)
         if len(whole_seconds(run.driven)) >= LEAST_SECONDS
     }
     if not seen:
         return ()
-    made = panels([cell for cell in found if id(cell) in seen], "storage")
+    made = panels([cell for cell in cells if id(cell) in seen], "storage")
     shown = []
     for place, panel in enumerate(made.shown, 1):
         lines = [(name, cell, seen[id(cell)]) for name, (cell, *_) in panel.series]
@@ -36,7 +36,7 @@ def figures(test: str, found: Sequence[CellRuns]) -> tuple[Figure, ...]:
             for name, cell, run in lines
         )
         title = f"Throughput over time{f': {panel.title}' if panel.title else ''}"
-        notes = cell_runs.of_middle(found) if place == 1 else ()
+        notes = cell_runs.of_middle(cells) if place == 1 else ()
         if size > 1:
             notes = (f"a point is the mean of {size} seconds", *notes)
         shown.append(

@@ -34,7 +34,7 @@ def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> Non
         )
 
 
-def _tag(one: TimedHistogram) -> str:
+def _tag(histogram: TimedHistogram) -> str:
     """Without the commas and blanks that end a tag."""
-    group = re.sub(r"[^\w.-]", "_", one.group)
-    return f"run{one.run}.{group}" if group else f"run{one.run}"
+    group = re.sub(r"[^\w.-]", "_", histogram.group)
+    return f"run{histogram.run}.{group}" if group else f"run{histogram.run}"

@@ -41,11 +41,11 @@ class _Bounded:
 
 
 def bounds(
-    experiment: ExperimentRecord, claim: Claim, found: Sequence[CellRuns]
+    experiment: ExperimentRecord, claim: Claim, cell_runs: Sequence[CellRuns]
 ) -> Iterator[JudgedClaim]:
     """By system, over all of its runs."""
-    for label in dict.fromkeys(cell.system_label for cell in found):
-        cells = [cell for cell in found if cell.system_label == label]
+    for label in dict.fromkeys(cell.system_label for cell in cell_runs):
+        cells = [cell for cell in cell_runs if cell.system_label == label]
         yield _of_system(ClaimCase(experiment, claim, label, cells))
 
 
@@ -94,11 +94,11 @@ def _bounded(claim: Claim, key: Key, run: RunRecord) -> _Bounded | None:
     return _Bounded(*(float(one) for one in read if isinstance(one, int | float)))
 
 
-def _values(found: Sequence[float], unit: str) -> str:
+def _values(numbers: Sequence[float], unit: str) -> str:
     """Each once, of many the least and the greatest."""
-    values = list(dict.fromkeys(_with_unit(value, unit) for value in found))
+    values = list(dict.fromkeys(_with_unit(value, unit) for value in numbers))
     if len(values) > _MOST_VALUES:
-        return f"{units.counted(len(found), 'run')}: {values[0]} to {values[-1]}"
+        return f"{units.counted(len(numbers), 'run')}: {values[0]} to {values[-1]}"
     return ", ".join(values)
 
 

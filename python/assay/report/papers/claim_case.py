@@ -114,12 +114,12 @@ class ClaimCase:
         return self.ratio(len(self.cells) - 1, 0)
 
 
-def shown_interval(found: ConfidenceInterval, before: str) -> str:
+def shown_interval(interval: ConfidenceInterval, before: str) -> str:
     """``x 2.43 (2.31 to 2.55)``, where ``before`` is ``x``."""
-    middle = f"{before}{units.digits(found.value, 3)}"
-    if found.low is None or found.high is None:
+    middle = f"{before}{units.digits(interval.value, 3)}"
+    if interval.low is None or interval.high is None:
         return middle
-    low, high = units.digits(found.low, 3), units.digits(found.high, 3)
+    low, high = units.digits(interval.low, 3), units.digits(interval.high, 3)
     return f"{middle} ({ALIKE})" if low == high else f"{middle} ({low} to {high})"
 
 

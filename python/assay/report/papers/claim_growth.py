@@ -60,19 +60,19 @@ def _expected(case: ClaimCase, curve: PublishedCurve | None, sizes: list[float])
     return order.growth(different, [curve.value(size) for size in different]).value
 
 
-def _word(case: ClaimCase, found: ConfidenceInterval, expected: float) -> ClaimVerdict:
+def _word(case: ClaimCase, interval: ConfidenceInterval, expected: float) -> ClaimVerdict:
     """A growth that the paper has is not half of it or less, however much it may differ."""
     bound, tolerance = case.claim.growth_bound, case.claim.tolerance
     least = expected - tolerance
     if bound is GrowthBound.AT_LEAST and expected > 0:
         least = max(least, expected / 2)
     most = expected + tolerance
-    if bound is not GrowthBound.AT_LEAST and found.is_above(most):
+    if bound is not GrowthBound.AT_LEAST and interval.is_above(most):
         return ClaimVerdict.GROWS_FASTER
-    if bound is not GrowthBound.AT_MOST and found.is_below(least):
+    if bound is not GrowthBound.AT_MOST and interval.is_below(least):
         return ClaimVerdict.GROWS_SLOWER
-    is_enough = bound is GrowthBound.AT_MOST or found.is_above(least)
-    is_not_more = bound is GrowthBound.AT_LEAST or found.is_below(most)
+    is_enough = bound is GrowthBound.AT_MOST or interval.is_above(least)
+    is_not_more = bound is GrowthBound.AT_LEAST or interval.is_below(most)
     return ClaimVerdict.SAME_GROWTH if is_enough and is_not_more else ClaimVerdict.NOT_DECIDED
 
 

@@ -19,11 +19,11 @@ ByRatio = Mapping[tuple[RatioIdentity, float], JudgedClaim]
 """(what is divided by what, published ratio) → the claim about it."""
 
 
-def by_ratio(found: Sequence[JudgedClaim]) -> ByRatio:
+def by_ratio(claims: Sequence[JudgedClaim]) -> ByRatio:
     """For tables that print these ratios."""
     return {
         (one.ratio_identity, one.claim.published): one
-        for one in found
+        for one in claims
         if one.ratio_identity is not None and one.claim.published is not None
     }
 

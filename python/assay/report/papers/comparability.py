@@ -43,9 +43,9 @@ def why_not(cell: CellRuns, key: Key | None = None) -> str:
     return f"{cell.name} is invalid: {verdict.reason}" if verdict.word == "invalid" else ""
 
 
-def why_none(term: Term, found: Sequence[CellRuns]) -> str:
+def why_none(term: Term, cells: Sequence[CellRuns]) -> str:
     """The first level of the term that no cell has, beside those before it."""
-    left = list(found)
+    left = list(cells)
     wanted: Mapping[str, object] = {"test": term.test, **term.levels}
     for name, level in wanted.items():
         kept = selection.with_levels(left, {name: level})

@@ -39,7 +39,7 @@ def judged(experiment: ExperimentRecord) -> list[JudgedClaim]:
 
 
 def _judged(
-    experiment: ExperimentRecord, claim: Claim, found: Sequence[CellRuns]
+    experiment: ExperimentRecord, claim: Claim, cell_runs: Sequence[CellRuns]
 ) -> Iterator[JudgedClaim]:
     whole = ClaimCase(experiment, claim)
     here = int(experiment.machine.get("processors_usable") or 0)
@@ -54,9 +54,9 @@ def _judged(
         return
     of_terms = []
     for term in claim.terms:
-        cells = selection.with_levels(found, term.levels)
+        cells = selection.with_levels(cell_runs, term.levels)
         if not cells:
-            yield whole.not_comparable(comparability.why_none(term, found))
+            yield whole.not_comparable(comparability.why_none(term, cell_runs))
             return
         of_terms.append([cell for cell in cells if not _outside(claim, cell)])
         if not of_terms[-1]:
@@ -78,7 +78,7 @@ def _judged(
             if not compared:
                 terms = zip(claim.terms, groups, strict=True)
                 missing = next((term for term, group in terms if not group), claim.terms[0])
-                yield case.not_comparable(comparability.why_none(missing, found))
+                yield case.not_comparable(comparability.why_none(missing, cell_runs))
             elif why := _why_not(case):
                 yield case.not_comparable(why)
             else:

@@ -83,7 +83,7 @@ def _cell(value: float | str, unit: str) -> ReportCell:
 
 
 def systems(
-    published: Published, found: Sequence[CellRuns], workload: Mapping[str, Any]
+    published: Published, cells: Sequence[CellRuns], workload: Mapping[str, Any]
 ) -> dict[str, str]:
     """The label of each system → the name by which it stands in the paper's table: that of its
     system, else of its driver, which no other measured system may have; else the name that the
@@ -91,7 +91,7 @@ def systems(
     names = {str(row[_SYSTEM]).casefold(): str(row[_SYSTEM]) for row in published.rows}
     chosen: dict[str, str] = {}
     for place in (0, 1):
-        for cell in found:
+        for cell in cells:
             label = cell.system_label
             if label in chosen or place >= len(cell.published_names):
                 continue
@@ -101,23 +101,23 @@ def systems(
     tables = workload.get("published", {}).values()
     everywhere = [str(row[_SYSTEM]) for table in tables for row in table.get("rows", ())]
     others = {name.casefold(): name for name in everywhere if name not in chosen.values()}
-    for cell in found:
+    for cell in cells:
         label = cell.system_label
         if label not in chosen:
             chosen[label] = others.pop(cell.published_names[0].casefold(), label)
-    return {cell.system_label: chosen[cell.system_label] for cell in found}
+    return {cell.system_label: chosen[cell.system_label] for cell in cells}
 
 
 def measured(
     published: Published,
-    found: Sequence[CellRuns],
+    cells: Sequence[CellRuns],
     columns: Sequence[ValueColumn],
     names: Mapping[str, str],
 ) -> Iterator[PaperPoint]:
     """The same numbers as measured, one for each cell and column that belong together."""
-    place = placing(published, found, names)
+    place = placing(published, cells, names)
     for column in columns:
-        for cell in filter(column.has, found):
+        for cell in filter(column.has, cells):
             levels, origin = place(cell)
             shown = replace(column.aggregate(cell), runs=cell.run_ids)
             yield PaperPoint({**levels, VALUE: column.title}, origin, shown)
@@ -125,16 +125,16 @@ def measured(
 
 def compared(
     published: Published,
-    found: Sequence[CellRuns],
+    cell_runs: Sequence[CellRuns],
     names: Mapping[str, str],
     key: aggregates.Key,
     time_units: Sequence[str],
 ) -> Iterator[PaperPoint]:
     """The columns are levels of a factor: roles of storages with a speed-up, or numbers of clients
     with a scalability."""
-    place = placing(published, found, names)
+    place = placing(published, cell_runs, names)
     together: dict[tuple[object, ...], list[CellRuns]] = {}
-    for cell in found:
+    for cell in cell_runs:
         levels, origin = place(cell)
         together.setdefault((tuple(levels.items()), origin), []).append(cell)
     for cells in together.values():
@@ -202,12 +202,12 @@ def _scalability(
 Place = Callable[[CellRuns], tuple[dict[str, Scalar], str]]
 
 
-def placing(published: Published, found: Sequence[CellRuns], names: Mapping[str, str]) -> Place:
+def placing(published: Published, cells: Sequence[CellRuns], names: Mapping[str, str]) -> Place:
     """Which levels a cell has in the table, and what its row is called."""
     layout = published.layout
     factors = [*layout.rows, *layout.columns] if layout else []
     placed = {*factors, published.column_factor, *([_STORAGE] if _has_storage(published) else [])}
-    others = [name for name in cell_runs.varying(found) if name not in {*placed, "cache"}]
+    others = [name for name in cell_runs.varying(cells) if name not in {*placed, "cache"}]
 
     def place(cell: CellRuns) -> tuple[dict[str, Scalar], str]:
         levels: dict[str, Scalar] = {}

@@ -98,9 +98,9 @@ def _is_scaled(experiment: ExperimentRecord, name: str) -> bool:
     return any(scaled.get(test, {}).keys() - placed for test in tests)
 
 
-def shown(found: Section | None) -> set[str]:
+def shown(section: Section | None) -> set[str]:
     """The tests and series whose published numbers stand in that section."""
-    return {one.name.removesuffix(_SUFFIX) for one in found.tables} if found else set()
+    return {one.name.removesuffix(_SUFFIX) for one in section.tables} if section else set()
 
 
 def _of_series(experiment: ExperimentRecord, of_claims: ByRatio) -> Iterator[ReportTable]:
@@ -126,11 +126,11 @@ def _of_series(experiment: ExperimentRecord, of_claims: ByRatio) -> Iterator[Rep
 
 
 def _of_clients(
-    columns: Sequence[SeriesColumn], found: Sequence[CellRuns], names: Mapping[str, str]
+    columns: Sequence[SeriesColumn], cell_runs: Sequence[CellRuns], names: Mapping[str, str]
 ) -> list[str]:
     """Systems whose processes are the client's own."""
     keys = [column.read.path for column in columns]
-    cells = [cell for cell in found if cell.measured and client_process.is_client(cell, keys)]
+    cells = [cell for cell in cell_runs if cell.measured and client_process.is_client(cell, keys)]
     labels = dict.fromkeys(names[cell.system_label] for cell in cells)
     return [f"{name}: sampled of the client's process, in which it works" for name in labels]
 
@@ -163,16 +163,16 @@ def _of_tests(experiment: ExperimentRecord, of_claims: ByRatio) -> Iterator[Repo
 def _points(
     printed: Published,
     declared: Declaration,
-    found: Sequence[CellRuns],
+    cells: Sequence[CellRuns],
     names: Mapping[str, str],
 ) -> list[PaperPoint]:
     key = aggregates.KEYS[declared.value]
     time_units = _time_units(printed, declared.unit)
     if printed.column_factor:
-        return list(paper_points.compared(printed, found, names, key, time_units))
+        return list(paper_points.compared(printed, cells, names, key, time_units))
     mean = aggregates.mean(key, time_units[0])
     column = ValueColumn(printed.columns[0], mean, lambda _: True)
-    return list(paper_points.measured(printed, found, [column], names))
+    return list(paper_points.measured(printed, cells, [column], names))
 
 
 def table(
@@ -181,7 +181,7 @@ def table(
     published: Published,
     measured_points: Sequence[PaperPoint],
     names: Mapping[str, str],
-    found: Sequence[CellRuns],
+    cells: Sequence[CellRuns],
     of_claims: ByRatio,
 ) -> ReportTable:
     """Rows in the paper's order, those that only we have behind them; numbers by size."""
@@ -199,7 +199,7 @@ def table(
             *placed.titled,
         ),
         rows=tuple(placed.shown()),
-        notes=tuple(_notes(published, measured_points, names, found)),
+        notes=tuple(_notes(published, measured_points, names, cells)),
     )
 
 
@@ -213,24 +213,24 @@ def _notes(
     published: Published,
     measured_points: Sequence[PaperPoint],
     names: Mapping[str, str],
-    found: Sequence[CellRuns],
+    cells: Sequence[CellRuns],
 ) -> Iterator[str]:
     yield f"published: {published.conditions}" if published.conditions else published.source
     yield from _machines(published)
     layout = published.layout
     if published.column_factor == cell_runs.STORAGE_ROLE:
         roles = {
-            str(cell.level(cell_runs.STORAGE_ROLE)): str(cell.factors["storage"]) for cell in found
+            str(cell.level(cell_runs.STORAGE_ROLE)): str(cell.factors["storage"]) for cell in cells
         }
         for title, level in zip(published.columns, published.column_levels, strict=True):
             yield f"{title}: {roles.get(str(level), 'no storage of this kind was measured')}"
-    measured = {cell.system_label for cell in found if cell.measured}
+    measured = {cell.system_label for cell in cells if cell.measured}
     for label, name in names.items():
         if label in measured and label.casefold() != name.casefold():
             is_other = label.partition(" ")[0].casefold() != name.casefold()
             yield f"{name}: measured with {label}{' in its place' if is_other else ''}"
-    yield from _other_levels(published, found)
-    if any(len(cell.measured) > 1 for cell in found):
+    yield from _other_levels(published, cells)
+    if any(len(cell.measured) > 1 for cell in cells):
         yield OF_MEANS
     if not any(point.origin.startswith(MEASURED) for point in measured_points):
         yield "nothing was measured that stands in this table"
@@ -247,13 +247,13 @@ def _has_other_numbers(published: Published) -> bool:
     )
 
 
-def _other_levels(published: Published, found: Sequence[CellRuns]) -> Iterator[str]:
+def _other_levels(published: Published, cells: Sequence[CellRuns]) -> Iterator[str]:
     """Conditions of the published table, as keys of its rows, that measured points do not have."""
     layout = published.layout
     placed = (*layout.rows, *layout.columns) if layout else ()
     for factor in dict.fromkeys(name for row in published.rows for name in row):
         there = published.levels(factor)
-        here = cell_runs.levels(found, factor)
+        here = cell_runs.levels(cells, factor)
         if there and here and factor not in placed and set(here) != set(there):
             yield (
                 f"{factor}: {', '.join(map(str, there))} published, {', '.join(map(str, here))} "

@@ -48,10 +48,12 @@ def section(experiment: ExperimentRecord) -> Section | None:
     return Section(TITLE, lines, tuple(tables), tuple(figures))
 
 
-def shown(found: Section | None) -> set[str]:
+def shown(section: Section | None) -> set[str]:
     """The tests and series whose published rows stand in that section."""
     return (
-        {one.name.removeprefix(published_table.PREFIX) for one in found.tables} if found else set()
+        {one.name.removeprefix(published_table.PREFIX) for one in section.tables}
+        if section
+        else set()
     )
 
 
@@ -94,13 +96,13 @@ def _scaled_table(experiment: ExperimentRecord) -> ReportTable | None:
     )
 
 
-def _claims_table(found: Sequence[JudgedClaim]) -> ReportTable:
+def _claims_table(claims: Sequence[JudgedClaim]) -> ReportTable:
     rows = []
-    for one in found:
+    for one in claims:
         block = {"": one.claim.shown}
         cells = (one.of, one.published, one.measured, one.sentence)
         rows.append(Row(tuple(text(cell) for cell in cells), block))
-    is_alike = any(ALIKE in one.measured for one in found)
+    is_alike = any(ALIKE in one.measured for one in claims)
     return ReportTable(
         name=CLAIMS,
         title="Claims of the paper",
@@ -117,13 +119,13 @@ def _claims_table(found: Sequence[JudgedClaim]) -> ReportTable:
             "in parentheses the interval in which the ratio or exponent lies with 95 % confidence, "
             "from the repetitions; an order is judged where 1 is not in it",
             *([f"{ALIKE}: they do not differ in the digits shown"] if is_alike else []),
-            *_modelled(found),
+            *_modelled(claims),
         ),
     )
 
 
-def _modelled(found: Sequence[JudgedClaim]) -> tuple[str, ...]:
-    if not any(one.remark == MODELLED for one in found):
+def _modelled(claims: Sequence[JudgedClaim]) -> tuple[str, ...]:
+    if not any(one.remark == MODELLED for one in claims):
         return ()
     return (
         "modelled storage: the times of its requests are those of a model; the order is the one on "
@@ -137,22 +139,22 @@ _MOST_REASONS = 2
 """Of open claims; the table has all."""
 
 
-def _summary(found: Sequence[JudgedClaim]) -> str:
+def _summary(claims: Sequence[JudgedClaim]) -> str:
     """``7 judgements: 3 confirmed, 1 contradicted, 3 open (2: one repetition; 1: no value)``."""
-    outcomes = Counter(one.outcome for one in found)
+    outcomes = Counter(one.outcome for one in claims)
     counts = ", ".join(f"{outcomes[one]} {one}" for one in Outcome if outcomes[one])
-    why = Counter(one.reason for one in found if one.outcome is Outcome.OPEN).most_common()
+    why = Counter(one.reason for one in claims if one.outcome is Outcome.OPEN).most_common()
     reasons = [f"{number}: {reason}" for reason, number in why[:_MOST_REASONS]]
     if others := sum(number for _, number in why[_MOST_REASONS:]):
         reasons.append(f"{others}: other reasons")
     behind = f" ({'; '.join(reasons)})" if reasons else ""
-    return f"{units.counted(len(found), 'judgement')}: {counts}{behind}"
+    return f"{units.counted(len(claims), 'judgement')}: {counts}{behind}"
 
 
-def _contradicted(found: Sequence[JudgedClaim]) -> Iterator[str]:
+def _contradicted(claims: Sequence[JudgedClaim]) -> Iterator[str]:
     """``contradicted:  CLAIM; measured x 0.63 (0.58 to 0.69): reversed``: a line for each claim
     that these measurements contradict; of many the first."""
-    against = [one for one in found if one.outcome is Outcome.CONTRADICTED]
+    against = [one for one in claims if one.outcome is Outcome.CONTRADICTED]
     for one in against[:_MOST_CONTRADICTED]:
         of = f", {one.of}" if one.of else ""
         yield f"{one.outcome}:  {one.claim.shown}{of}; measured {one.measured}: {one.reason}"

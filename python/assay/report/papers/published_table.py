@@ -81,12 +81,12 @@ def table(
     name: str,
     beside: Published,
     columns: Sequence[PublishedColumn],
-    found: Sequence[CellRuns],
+    cells: Sequence[CellRuns],
     of_claims: claimed_ratios.ByRatio,
 ) -> ReportTable | None:
     """None where nothing was measured that stands in it; rows that were not measured are only
     named."""
-    of = _Context(experiment, beside, columns, found, of_claims)
+    of = _Context(experiment, beside, columns, cells, of_claims)
     rows: list[Row] = []
     left_out: list[str] = []
     for printed in beside.rows:
@@ -105,7 +105,7 @@ def table(
         rows=tuple(rows),
         notes=(
             f"published: {beside.conditions}" if beside.conditions else "",
-            OF_MEANS if any(len(cell.measured) > 1 for cell in found) else "",
+            OF_MEANS if any(len(cell.measured) > 1 for cell in cells) else "",
             *_notes(of),
             f"published, not measured here: {'; '.join(left_out)}" if left_out else "",
         ),

@@ -27,10 +27,10 @@ _MOST_ROWS = 5
 """That are shown of those missing in a dump, and of those unexpected."""
 
 
-def section(test: str, found: Sequence[CellRuns]) -> Section | None:
+def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     """A table for each data set that was asked; None where nothing was checked."""
     by_data: dict[tuple[object, ...], list[RunRecord]] = {}
-    for cell in found:
+    for cell in cells:
         for run in cell.runs:
             if run.checks:
                 by_data.setdefault(_data_of(run), []).append(run)
@@ -40,7 +40,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
         _table(f"{test}_checks" + (f"_{place}" if place else ""), runs)
         for place, runs in enumerate(by_data.values())
     )
-    differing = _differing_rows(test, [run for cell in found for run in cell.runs])
+    differing = _differing_rows(test, [run for cell in cells for run in cell.runs])
     return Section("Result checks", tuple(_lines(by_data.values())), (*tables, *differing))
 
 

@@ -35,19 +35,19 @@ _FROM_COLD = (
 )
 
 
-def section(test: str, found: Sequence[CellRuns]) -> Section | None:
+def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     """None where the caches were left as they were."""
-    measured = [(cell, run) for cell, run in cell_runs.middle_runs(found) if run.driven.cache_state]
+    measured = [(cell, run) for cell, run in cell_runs.middle_runs(cells) if run.driven.cache_state]
     if not measured:
         return None
-    factors = cell_runs.varying(found, "system", "clients", CACHE)
+    factors = cell_runs.varying(cells, "system", "clients", CACHE)
     has_cold = any(cache.is_to_be_cold(run.run.evidence) for _, run in measured)
     table = ReportTable(
         name=f"{test}_caches",
         label_columns=len(factors),
         title="Caches before the measurement, and what was read from storage in it",
         columns=(
-            *cell_runs.label_columns(found, factors),
+            *cell_runs.label_columns(cells, factors),
             ReportColumn("before the measurement"),
             ReportColumn("files", is_number=True),
             ReportColumn("cached", is_number=True),
@@ -69,7 +69,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
             *((_FROM_COLD,) if has_cold else ()),
             "cached: of the files, in the page cache before the measurement; read: per "
             "transaction, from storage, by the system's processes or else by the whole device",
-            *cell_runs.of_middle(found),
+            *cell_runs.of_middle(cells),
         ),
     )
     return Section("Caches", (), (table,))

@@ -139,28 +139,28 @@ def _unfinished(experiment: ExperimentRecord) -> str:
     return f"{words}; `{experiment.continued_by}` continues it"
 
 
-def _continuation(one: ContinuationRecord, waiting: Collection[int]) -> str:
+def _continuation(continuation: ContinuationRecord, waiting: Collection[int]) -> str:
     """``process 4711 after 2026-11-22 03:10 UTC in run 7 (loading), which began again; continued
     …``, or where it was no interruption ``2026-11-22 03:10 UTC, after a part of the runs``.
     ``waiting``: positions of runs that have not begun."""
     last, begun = (
         datetime.fromtimestamp(unix_ns / 1e9, UTC)
-        for unix_ns in (one.last_unix_ns, one.begun_unix_ns)
+        for unix_ns in (continuation.last_unix_ns, continuation.begun_unix_ns)
     )
     where = "between two runs"
-    if one.run_position is not None:
-        again = "is to begin again" if one.run_position in waiting else "began again"
-        where = f"in run {one.run_position + 1} ({one.run_state}), which {again}"
-    elif one.run_state:
-        where = f"in a run ({one.run_state}) that is no longer planned"
+    if continuation.run_position is not None:
+        again = "is to begin again" if continuation.run_position in waiting else "began again"
+        where = f"in run {continuation.run_position + 1} ({continuation.run_state}), which {again}"
+    elif continuation.run_state:
+        where = f"in a run ({continuation.run_state}) that is no longer planned"
     words = (
-        f"process {one.ended_process_id} after {last:%Y-%m-%d %H:%M} UTC {where}; continued "
-        f"{begun:%Y-%m-%d %H:%M} UTC"
-        if one.is_interruption
+        f"process {continuation.ended_process_id} after {last:%Y-%m-%d %H:%M} UTC {where}; "
+        f"continued {begun:%Y-%m-%d %H:%M} UTC"
+        if continuation.is_interruption
         else f"{begun:%Y-%m-%d %H:%M} UTC, after the runs that were asked for had ended"
     )
-    changes = one.differences
-    if one.is_asked_otherwise:
+    changes = continuation.differences
+    if continuation.is_asked_otherwise:
         changes.append("the experiment file or the workload was changed")
     return f"{words}, where {', '.join(changes)}" if changes else words
 
@@ -214,13 +214,13 @@ def _systems_table(runs: Iterable[RunRecord]) -> ReportTable:
     )
 
 
-def _control_group(found: DeploymentFacts) -> str:
+def _control_group(deployment: DeploymentFacts) -> str:
     """The limits in effect of the system's processes."""
     words = []
-    if found.memory_limit_bytes is not None:
-        words.append(f"{size_word(found.memory_limit_bytes)} of memory")
-    if found.cpu_limit is not None:
-        words.append(units.counted(found.cpu_limit, "processor"))
+    if deployment.memory_limit_bytes is not None:
+        words.append(f"{size_word(deployment.memory_limit_bytes)} of memory")
+    if deployment.cpu_limit is not None:
+        words.append(units.counted(deployment.cpu_limit, "processor"))
     return ", ".join(words)
 
 

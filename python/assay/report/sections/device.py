@@ -52,9 +52,9 @@ READS_LIMIT = 0.01
 """Reads per transaction from which they are part of a result's reason."""
 
 
-def section(test: str, found: Sequence[CellRuns]) -> Section | None:
+def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     """None where neither was sampled."""
-    measured = cell_runs.middle_runs(found)
+    measured = cell_runs.middle_runs(cells)
     is_limited = any(_cpu_limit(run) for _, run in measured)
     is_apart = _flushes_are_apart(run for _, run in measured)
     tables = [
@@ -67,7 +67,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
                 for cell, run in measured
                 if _is_counted(run.driven)
             ],
-            found,
+            cells,
             "of the whole device, for any program; busy: share of the time with a request under "
             "way; queue: requests under way, mean; flushes: of its volatile cache, - where it has "
             f"none; {_WRITES if is_apart else _WRITES_WITH_FLUSHES}",
@@ -82,7 +82,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
                 for cell, run in measured
                 if run.driven.machine_cost
             ],
-            found,
+            cells,
             "states and server CPU: share of all processors"
             + (f"; {_OF_LIMIT}: share of what --cpus allows it" if is_limited else "")
             + "; iowait: idle while a thread waited for a device; load (of one minute, 5 and 15): "
@@ -94,7 +94,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
             "Memory of the whole machine, its context switches and interrupts",
             _MEMORY,
             [(cell, _memory(run)) for cell, run in measured if run.driven.machine_cost],
-            found,
+            cells,
             "largest value of any sample, of free the smallest; used: what programs could not "
             "have; buffers: blocks of devices, cached: files in the page cache, dirty: of them not "
             "yet written; shared: by processes, and files in memory; data in memory: of the data "

@@ -23,16 +23,17 @@ from assay.report.values import (
 from assay.text import units
 
 
-def section(found: SettingEffects, name: str) -> Section:
+def section(setting_effects: SettingEffects, name: str) -> Section:
     """``name``: of the test, as tables begin with it."""
-    return Section("Effects of settings", (), (_table(found, name),))
+    return Section("Effects of settings", (), (_table(setting_effects, name),))
 
 
-def _table(found: SettingEffects, name: str) -> ReportTable:
+def _table(setting_effects: SettingEffects, name: str) -> ReportTable:
     return ReportTable(
         name=f"{name}_effects",
-        title=f"What each factor changes over all of the grid: {found.metric.label}, "
-        f"{units.counted(found.runs, 'run')} of {units.counted(found.cells, 'cell')}",
+        title=f"What each factor changes over all of the grid: {setting_effects.metric.label}, "
+        f"{units.counted(setting_effects.runs, 'run')} of "
+        f"{units.counted(setting_effects.cells, 'cell')}",
         label_columns=2,
         columns=(
             ReportColumn("effect"),
@@ -42,8 +43,8 @@ def _table(found: SettingEffects, name: str) -> ReportTable:
             ReportColumn("p", is_number=True),
             ReportColumn("verdict"),
         ),
-        rows=tuple(map(_row, found.effects)),
-        notes=tuple(_notes(found)),
+        rows=tuple(map(_row, setting_effects.effects)),
+        notes=tuple(_notes(setting_effects)),
     )
 
 
@@ -87,21 +88,23 @@ def _verdict(effect: Effect) -> ReportCell:
     return ReportCell(word, note=f"commits are not equally durable: {named}")
 
 
-def _notes(found: SettingEffects) -> Iterator[str]:
+def _notes(setting_effects: SettingEffects) -> Iterator[str]:
     yield (
         "ratio: at the first level, divided by that at the second; the geometric mean over all "
         "combinations of the other factors"
     )
-    if any(one.is_interaction for one in found.effects):
+    if any(one.is_interaction for one in setting_effects.effects):
         yield (
             "A and B: the ratio of A at the first level of B, divided by that at its second; 1: A "
             "has the same effect at both"
         )
-    yield f"p: adjusted for {len(found.effects)} effects (Holm)"
-    if found.is_pooled:
+    yield f"p: adjusted for {len(setting_effects.effects)} effects (Holm)"
+    if setting_effects.is_pooled:
         yield ERROR_OF_POOLED
-    if found.left_out:
-        yield (f"left out, with the combinations that need them: {_listed(found.left_out)}")
+    if setting_effects.left_out:
+        yield (
+            f"left out, with the combinations that need them: {_listed(setting_effects.left_out)}"
+        )
 
 
 def _listed(names: Sequence[str], most: int = 3) -> str:

@@ -31,30 +31,30 @@ _PERCENTILES = ("p50", "p99")
 _RESULT = "the result: its numbers are those of the run"
 
 
-def section(test: str, found: Sequence[CellRuns]) -> Section | None:
+def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     """None for runs of one group and one step."""
-    tables = [_groups_table(test, found), _steps_table(test, found)]
+    tables = [_groups_table(test, cells), _steps_table(test, cells)]
     shown = tuple(table for table in tables if table is not None)
     return Section("Groups and steps", (), shown) if shown else None
 
 
-def _groups_table(test: str, found: Sequence[CellRuns]) -> ReportTable | None:
+def _groups_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
     measured = [
         (cell, run, group)
-        for cell, run in cell_runs.middle_runs(found)
+        for cell, run in cell_runs.middle_runs(cells)
         if len(run.driven.groups) > 1
         for group in run.driven.groups
     ]
     if not measured:
         return None
-    factors = cell_runs.varying(found, "system")
+    factors = cell_runs.varying(cells, "system")
     unit = percentiles.unit_of(group.all_ok.latency for _, _, group in measured)
     return ReportTable(
         name=f"{test}_groups",
         title="Each group of clients, in one measurement",
         label_columns=len(factors) + 1,
         columns=(
-            *cell_runs.label_columns(found, factors),
+            *cell_runs.label_columns(cells, factors),
             ReportColumn("group"),
             ReportColumn("clients", is_number=True),
             ReportColumn("TPS", is_number=True),
@@ -73,7 +73,7 @@ def _groups_table(test: str, found: Sequence[CellRuns]) -> ReportTable | None:
             )
             for cell, run, group in measured
         ),
-        notes=cell_runs.of_middle(found),
+        notes=cell_runs.of_middle(cells),
     )
 
 
@@ -85,8 +85,8 @@ def _numbers(group: GroupReport, unit: str, resolution: Resolution) -> list[Repo
     ]
 
 
-def _steps_table(test: str, found: Sequence[CellRuns]) -> ReportTable | None:
-    runs = [run for cell in found for run in cell.runs if len(run.steps) > 1]
+def _steps_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
+    runs = [run for cell in cells for run in cell.runs if len(run.steps) > 1]
     if not runs:
         return None
     several = any(sum(step.driven is not None for step in run.steps) > 1 for run in runs)

@@ -9,11 +9,11 @@ from assay.report.values import ReportCell, ReportColumn, ReportTable, Row, Sect
 from assay.text import reasons
 
 
-def section(test: str, found: Sequence[CellRuns]) -> Section | None:
+def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     """None where no failed run has the log of a server."""
     rows = [
         Row((run_number(run.id), ReportCell(line)))
-        for cell in found
+        for cell in cells
         for run in cell.runs
         for line in reasons.log_lines(run.reason or "")
     ]

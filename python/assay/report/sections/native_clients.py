@@ -25,10 +25,10 @@ _FIELDS = {
 """Title → path in the observation."""
 
 
-def section(test: str, found: Sequence[CellRuns]) -> Section | None:
+def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     """None where no clients were native."""
     native = [
-        cell for cell in found if cell.level(cell_names.CLIENT_PROGRAM) == NATIVE and cell.measured
+        cell for cell in cells if cell.level(cell_names.CLIENT_PROGRAM) == NATIVE and cell.measured
     ]
     if not native:
         return None

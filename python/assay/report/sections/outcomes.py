@@ -25,14 +25,14 @@ OF_THESE = ("late", "retries")
 """Counts beside the outcomes, shown where they are not zero."""
 
 
-def section(test: str, found: Sequence[CellRuns]) -> Section | None:
+def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     """None for a test that has no transactions."""
-    driven = [run.driven for _, run in cell_runs.driven_runs(found)]
+    driven = [run.driven for _, run in cell_runs.driven_runs(cells)]
     if not driven:
         return None
-    tables = [_runs_table(test, found)]
+    tables = [_runs_table(test, cells)]
     if any(one.errors for one in driven):
-        tables.append(_errors_table(test, found))
+        tables.append(_errors_table(test, cells))
     lines = (outcome_line(driven), *attempts_line(driven))
     return Section("Transaction outcomes", lines, tuple(tables))
 
@@ -111,14 +111,14 @@ def _runs_table(test: str, found: Sequence[CellRuns]) -> ReportTable:
     )
 
 
-def _is_counted(found: Sequence[CellRuns], name: str) -> bool:
-    return any(getattr(run.driven.outcomes, name) for _, run in cell_runs.driven_runs(found))
+def _is_counted(cells: Sequence[CellRuns], name: str) -> bool:
+    return any(getattr(run.driven.outcomes, name) for _, run in cell_runs.driven_runs(cells))
 
 
-def _errors_table(test: str, found: Sequence[CellRuns]) -> ReportTable:
+def _errors_table(test: str, cells: Sequence[CellRuns]) -> ReportTable:
     errors = [
         (run.run.id, error)
-        for _, run in cell_runs.driven_runs(found)
+        for _, run in cell_runs.driven_runs(cells)
         for error in run.driven.errors
     ]
     has_retried = any(error.retried for _, error in errors)

@@ -106,11 +106,11 @@ def line(experiment: ExperimentRecord) -> str:
     return f"{first}{times}; {'; '.join(said)}"
 
 
-def section(experiment: ExperimentRecord, test: str, found: Sequence[CellRuns]) -> Section | None:
+def section(experiment: ExperimentRecord, test: str, cells: Sequence[CellRuns]) -> Section | None:
     """None where the number of repetitions was given."""
     if not is_repeated_as_needed(experiment):
         return None
-    factors = cell_runs.varying(found, "system", "clients")
+    factors = cell_runs.varying(cells, "system", "clients")
     rows = [
         Row(
             (
@@ -121,7 +121,7 @@ def section(experiment: ExperimentRecord, test: str, found: Sequence[CellRuns]) 
                 text(one.ended_by),
             )
         )
-        for cell in found
+        for cell in cells
         for one in [of_cell(experiment, cell)]
     ]
     table = ReportTable(
@@ -129,7 +129,7 @@ def section(experiment: ExperimentRecord, test: str, found: Sequence[CellRuns]) 
         label_columns=len(factors),
         title="How precisely the mean of each cell is known, and why it was not repeated further",
         columns=(
-            *cell_runs.label_columns(found, factors),
+            *cell_runs.label_columns(cells, factors),
             ReportColumn("repetitions", is_number=True),
             ReportColumn("±", is_number=True),
             ReportColumn("asked", is_number=True),

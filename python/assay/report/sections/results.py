@@ -65,32 +65,32 @@ def tables(
 def _table(
     test: str,
     declared: Declaration | None,
-    found: Sequence[CellRuns],
+    cells: Sequence[CellRuns],
     published: Published | None,
     varying: Sequence[str],
 ) -> ReportTable:
     """``varying``: the factors that vary in all tables of the test, which are named in each."""
     if declared is None:
-        return _summary_table(test, found, varying)
+        return _summary_table(test, cells, varying)
     if declared.fields:
-        return _fields_table(test, declared, found, varying, published)
-    return _factors_table(test, declared, found, published, varying)
+        return _fields_table(test, declared, cells, varying, published)
+    return _factors_table(test, declared, cells, published, varying)
 
 
-def _named(found: Sequence[CellRuns], varying: Sequence[str], *always: str) -> list[str]:
-    there = dict.fromkeys(name for cell in found for name in cell.factors)
+def _named(cells: Sequence[CellRuns], varying: Sequence[str], *always: str) -> list[str]:
+    there = dict.fromkeys(name for cell in cells for name in cell.factors)
     return [name for name in there if name in always or name in varying]
 
 
-def _summary_table(test: str, found: Sequence[CellRuns], varying: Sequence[str]) -> ReportTable:
-    labels = _named(found, varying, "system", "clients")
-    has_range = any(len(cell.runs) > 1 for cell in found)
-    unit = percentiles.unit_of(run.driven.all_ok.latency for _, run in cell_runs.middle_runs(found))
+def _summary_table(test: str, cells: Sequence[CellRuns], varying: Sequence[str]) -> ReportTable:
+    labels = _named(cells, varying, "system", "clients")
+    has_range = any(len(cell.runs) > 1 for cell in cells)
+    unit = percentiles.unit_of(run.driven.all_ok.latency for _, run in cell_runs.middle_runs(cells))
 
     def in_unit(made: Number) -> str:
         return units.time(made.value, unit, resolution_ns=made.resolution or 0)
 
-    has_cold = cold.any_timed(found)
+    has_cold = cold.any_timed(cells)
     columns = [
         *([PivotColumn(cold.FIRST, cold.first)] * has_cold),
         *([PivotColumn(cold.WARM_AFTER, cold.warm_after)] * has_cold),
@@ -115,14 +115,14 @@ def _summary_table(test: str, found: Sequence[CellRuns], varying: Sequence[str])
         name=test,
         title="Throughput, latency and CPU time",
         label_columns=len(labels),
-        columns=(*cell_runs.label_columns(found, labels), *value_columns(columns)),
-        rows=tuple(table_row(row, labels) for row in pivot_rows(found, labels, columns)),
+        columns=(*cell_runs.label_columns(cells, labels), *value_columns(columns)),
+        rows=tuple(table_row(row, labels) for row in pivot_rows(cells, labels, columns)),
         notes=(
             "TPS: transactions that ended ok per second of the measurement; p50, p99: latency of "
             "these; client CPU, server CPU: CPU time per transaction",
             *([cold.NOTE] if has_cold else []),
             *([aggregates.OVER_REPETITIONS] if has_range else []),
-            *notes.failures(found),
+            *notes.failures(cells),
         ),
     )
 
@@ -142,11 +142,11 @@ def percentile(name: str, unit: str) -> Callable[[DrivenRun], ReportCell]:
 def _fields_table(
     test: str,
     declared: Declaration,
-    found: Sequence[CellRuns],
+    cells: Sequence[CellRuns],
     varying: Sequence[str],
     published: Published | None,
 ) -> ReportTable:
-    labels = [*_named(found, varying, "system"), REPETITION]
+    labels = [*_named(cells, varying, "system"), REPETITION]
     columns = [
         PivotColumn(
             field.title,
@@ -155,7 +155,7 @@ def _fields_table(
         )
         for place, field in enumerate(declared.fields)
     ]
-    runs = [run for cell in found for run in cell.each()]
+    runs = [run for cell in cells for run in cell.each()]
     rows = []
     for row in pivot_rows(runs, labels, columns):
         made = table_row(row, labels)
@@ -184,14 +184,14 @@ def _of_its_cell(cell: CellRuns) -> str:
 def _factors_table(
     test: str,
     declared: Declaration,
-    found: Sequence[CellRuns],
+    cells: Sequence[CellRuns],
     published: Published | None,
     varying: Sequence[str],
 ) -> ReportTable:
-    levels = cell_runs.levels(found, declared.columns)
-    caches = _caches(declared, found)
+    levels = cell_runs.levels(cells, declared.columns)
+    caches = _caches(declared, cells)
     blocks = [
-        name for name in _blocks(declared, found, varying) if name != CACHE or len(caches) == 1
+        name for name in _blocks(declared, cells, varying) if name != CACHE or len(caches) == 1
     ]
     key = aggregates.KEYS[declared.value]
     unit = {"ns": declared.unit, "per_s": "per s", "bytes": ""}[key.unit]
@@ -208,7 +208,7 @@ def _factors_table(
     order = [*blocks, declared.rows]
     beside = _beside_rows(declared, blocks) if published is None else []
     blocks = [name for name in blocks if name not in beside]
-    pivot = pivot_rows(found, order, columns, order)
+    pivot = pivot_rows(cells, order, columns, order)
     printed = published if published and any(_printed(row, published) for row in pivot) else None
     rows = [
         table_row(
@@ -229,7 +229,7 @@ def _factors_table(
         title=declared.heading,
         label_columns=len(beside) + 1,
         columns=(
-            *cell_runs.label_columns(found, beside),
+            *cell_runs.label_columns(cells, beside),
             ReportColumn(declared.rows),
             *value_columns(columns),
             *speed_ups,
@@ -237,10 +237,10 @@ def _factors_table(
         ),
         rows=tuple(rows),
         notes=(
-            notes.explanation(declared, found),
+            notes.explanation(declared, cells),
             *([declared.note] if declared.note else []),
-            *notes.failures(found),
-            *notes.beside(published, found),
+            *notes.failures(cells),
+            *notes.beside(published, cells),
         ),
     )
 
@@ -252,11 +252,11 @@ def _beside_rows(declared: Declaration, blocks: Sequence[str]) -> list[str]:
     return others if len(others) > 1 else []
 
 
-def _caches(declared: Declaration, found: Sequence[CellRuns]) -> Sequence[Scalar]:
+def _caches(declared: Declaration, cells: Sequence[CellRuns]) -> Sequence[Scalar]:
     """The states of the caches that have a column for each storage; one, empty, where they do not
     vary or stand elsewhere."""
     is_placed = declared.columns != cell_runs.STORAGE or CACHE in (declared.rows, declared.blocks)
-    states = [] if is_placed else cell_runs.levels(found, CACHE)
+    states = [] if is_placed else cell_runs.levels(cells, CACHE)
     return states if len(states) > 1 else [""]
 
 
@@ -264,11 +264,11 @@ def _with_cache(title: str, cache: Scalar) -> str:
     return f"{title}\n{cache}" if cache else title
 
 
-def _blocks(declared: Declaration, found: Sequence[CellRuns], varying: Sequence[str]) -> list[str]:
+def _blocks(declared: Declaration, cells: Sequence[CellRuns], varying: Sequence[str]) -> list[str]:
     """The declared block factor, and every varying factor that is neither row nor column."""
     placed = (declared.rows, declared.columns)
-    own = [declared.blocks] if cell_runs.levels(found, declared.blocks) else []
-    others = [name for name in _named(found, varying) if name not in placed]
+    own = [declared.blocks] if cell_runs.levels(cells, declared.blocks) else []
+    others = [name for name in _named(cells, varying) if name not in placed]
     return list(dict.fromkeys([*own, *others]))
 
 

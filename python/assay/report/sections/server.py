@@ -28,12 +28,12 @@ _TITLES = ("processes", "threads", "resident", "virtual", "open files")
 _OF_FILES = ("files", "most handles")
 
 
-def section(test: str, found: Sequence[CellRuns]) -> Section | None:
+def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     """None where no server process was sampled."""
-    factors = cell_runs.varying(found, "system")
+    factors = cell_runs.varying(cells, "system")
     sampled = [
         (cell, samples)
-        for cell in found
+        for cell in cells
         if (samples := [sample for run in cell.runs for sample in run.samples])
     ]
     if not sampled:
@@ -61,7 +61,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
         label_columns=len(factors),
         title="Threads, memory and open files during the run",
         columns=(
-            *cell_runs.label_columns(found, factors),
+            *cell_runs.label_columns(cells, factors),
             *(
                 ReportColumn(title, is_number=True)
                 for title in (*_TITLES, *(_OF_FILES if has_files else ()))

@@ -24,14 +24,14 @@ from assay.report.values import (
 )
 
 
-def section(test: str, found: Sequence[CellRuns]) -> Section | None:
+def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     """None for records of earlier versions, without these values."""
     runs = [
-        (cell, run) for cell, run in cell_runs.driven_runs(found) if run.driven.has("in_flight")
+        (cell, run) for cell, run in cell_runs.driven_runs(cells) if run.driven.has("in_flight")
     ]
     if not runs:
         return None
-    factors = cell_runs.varying(found, "system", "clients")
+    factors = cell_runs.varying(cells, "system", "clients")
     has_carried = any(run.driven.carried_over.count for _, run in runs)
     table = ReportTable(
         name=f"{test}_service",
@@ -40,7 +40,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
         title="Transactions per client, and in flight at the end",
         columns=(
             ReportColumn("run", is_number=True),
-            *cell_runs.label_columns(found, factors),
+            *cell_runs.label_columns(cells, factors),
             ReportColumn("rep.", is_number=True),
             *(
                 ReportColumn(name, is_number=True)

@@ -14,11 +14,11 @@ _TEXT_SHOWN = 36
 _SHOWN = ("p50", "p90", "p99")
 
 
-def section(test: str, found: Sequence[CellRuns]) -> Section | None:
+def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     """None where no statement was timed."""
     tables = tuple(
         _table(test, cell, run)
-        for cell, run in cell_runs.middle_runs(found)
+        for cell, run in cell_runs.middle_runs(cells)
         if run.driven.per_statement
     )
     return Section("Statements", (), tables) if tables else None

@@ -30,19 +30,19 @@ _WIDTH = 32
 _OUTAGES_SHOWN = 10
 
 
-def section(test: str, found: Sequence[CellRuns]) -> Section | None:
+def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     """None where runs were too short for a timeline, and there was no outage."""
     seen = [
         (cell, ok, per_second.suspended(run.driven))
-        for cell, run in cell_runs.middle_runs(found)
+        for cell, run in cell_runs.middle_runs(cells)
         if len(ok := whole_seconds(run.driven)) >= LEAST_SECONDS
     ]
     tables = []
     if seen:
-        tables.append(_timeline_table(test, found, seen))
-    if any(run.driven.outages for _, run in cell_runs.driven_runs(found)):
-        tables.append(_outages_table(test, found))
-    if (stood_still := _standstills_table(test, found)) is not None:
+        tables.append(_timeline_table(test, cells, seen))
+    if any(run.driven.outages for _, run in cell_runs.driven_runs(cells)):
+        tables.append(_outages_table(test, cells))
+    if (stood_still := _standstills_table(test, cells)) is not None:
         tables.append(stood_still)
     return Section("Timeline", (), tuple(tables)) if tables else None
 
@@ -68,9 +68,9 @@ def bars(series: Sequence[int], suspended: Collection[int] = ()) -> str:
 
 
 def _timeline_table(
-    test: str, found: Sequence[CellRuns], seen: Sequence[tuple[CellRuns, list[int], frozenset[int]]]
+    test: str, cells: Sequence[CellRuns], seen: Sequence[tuple[CellRuns, list[int], frozenset[int]]]
 ) -> ReportTable:
-    factors = cell_runs.varying(found, "system", "clients")
+    factors = cell_runs.varying(cells, "system", "clients")
     rows = []
     for cell, ok, suspended in seen:
         labels = cell_runs.label_cells(cell, factors)
@@ -81,7 +81,7 @@ def _timeline_table(
         label_columns=len(factors),
         title="Transactions that ended ok, second by second",
         columns=(
-            *cell_runs.label_columns(found, factors),
+            *cell_runs.label_columns(cells, factors),
             ReportColumn("seconds", is_number=True),
             *(ReportColumn(name, is_number=True) for name in ("lowest", "median", "highest")),
             ReportColumn("timeline", is_number=True),
@@ -94,16 +94,16 @@ def _timeline_table(
                 if any(suspended for *_, suspended in seen)
                 else ""
             ),
-            *cell_runs.of_middle(found),
+            *cell_runs.of_middle(cells),
         ),
     )
 
 
-def _outages_table(test: str, found: Sequence[CellRuns]) -> ReportTable:
+def _outages_table(test: str, cells: Sequence[CellRuns]) -> ReportTable:
     """The longest of them; a server that flaps has more than anyone reads."""
     outages = [
         (one.lasted_ns, one, cell, run)
-        for cell, run in cell_runs.driven_runs(found)
+        for cell, run in cell_runs.driven_runs(cells)
         for one in run.driven.outages
     ]
     outages.sort(key=lambda outage: -outage[0])
@@ -141,11 +141,11 @@ def _outages_table(test: str, found: Sequence[CellRuns]) -> ReportTable:
 _SHOWN = 10
 
 
-def _standstills_table(test: str, found: Sequence[CellRuns]) -> ReportTable | None:
+def _standstills_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
     """The longest ones of all runs; None where there were none."""
     standstills = [
         (span.lasted_ns, who, span, cell, run.run)
-        for cell, run in cell_runs.driven_runs(found)
+        for cell, run in cell_runs.driven_runs(cells)
         for who, stood_still in (
             ("system stalled", run.driven.stalls),
             ("client suspended", run.driven.suspensions),

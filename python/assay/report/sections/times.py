@@ -54,21 +54,21 @@ class _Line(NamedTuple):
     resolution: Resolution
 
 
-def section(test: str, found: Sequence[CellRuns]) -> Section | None:
-    measured = cell_runs.middle_runs(found)
+def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
+    measured = cell_runs.middle_runs(cells)
     if not measured:
         return None
     names = dict.fromkeys(one.name for _, run in measured for one in run.driven.transactions)
     tables: list[ReportTable] = []
-    if len(names) > 1 and any(len(cell_runs.measured_runs(cell)) > 1 for cell in found):
-        tables.append(_over_repetitions(test, found, list(names)))
+    if len(names) > 1 and any(len(cell_runs.measured_runs(cell)) > 1 for cell in cells):
+        tables.append(_over_repetitions(test, cells, list(names)))
     if len(names) > 1 and any(run.driven.passes for _, run in measured):
-        tables.append(_passes_table(test, found, measured))
+        tables.append(_passes_table(test, cells, measured))
     if len(names) <= _FEW_TYPES:
-        tables.append(_cells_table(test, found, measured, len(names) > 1))
+        tables.append(_cells_table(test, cells, measured, len(names) > 1))
     else:
         tables += [_types_table(test, cell, run) for cell, run in measured]
-    return Section("Latency", (), tuple(tables), percentile_curves.figures(test, found))
+    return Section("Latency", (), tuple(tables), percentile_curves.figures(test, cells))
 
 
 def _over_repetitions(test: str, found: Sequence[CellRuns], names: Sequence[str]) -> ReportTable:
@@ -142,10 +142,10 @@ def _is_open(observation: Observation) -> bool:
 
 
 def _cells_table(
-    test: str, found: Sequence[CellRuns], measured: Measured, has_names: bool
+    test: str, cells: Sequence[CellRuns], measured: Measured, has_names: bool
 ) -> ReportTable:
     """A line for each cell, transaction type and, in open loops, kind of time."""
-    factors = cell_runs.varying(found, "system", "clients")
+    factors = cell_runs.varying(cells, "system", "clients")
     is_open = any(_is_open(run.driven) for _, run in measured)
     has_names = has_names or any(
         one.outcome != "ok" for _, run in measured for one in run.driven.transactions
@@ -159,10 +159,10 @@ def _cells_table(
         for one in shown:
             named = (*labels, text(_name(one))) if has_names else labels
             lines += _lines(one, named, is_open, run.driven.resolution)
-    columns = [*cell_runs.label_columns(found, factors)]
+    columns = [*cell_runs.label_columns(cells, factors)]
     columns += [ReportColumn("transaction")] if has_names else []
     columns += [ReportColumn("time")] if is_open else []
-    notes = ("n<…: too few samples, so many are needed", *cell_runs.of_middle(found))
+    notes = ("n<…: too few samples, so many are needed", *cell_runs.of_middle(cells))
     return _table(
         f"{test}_times",
         "Percentiles",
@@ -171,7 +171,7 @@ def _cells_table(
         (
             _OPEN if is_open else _CLOSED,
             *notes,
-            *unequal_repetitions.notes(found, percentiles.unit_of(line.times for line in lines)),
+            *unequal_repetitions.notes(cells, percentiles.unit_of(line.times for line in lines)),
             *_resolutions(run.driven for _, run in measured),
         ),
     )
@@ -187,27 +187,31 @@ def _resolutions(observations: Iterable[Observation]) -> list[str]:
 
 
 def _lines(
-    one: TransactionReport | AllOk,
+    transaction: TransactionReport | AllOk,
     labels: tuple[ReportCell, ...],
     is_open: bool,
     resolution: Resolution,
 ) -> Iterator[_Line]:
     if not is_open:
-        yield _Line(labels, one.latency, resolution)
+        yield _Line(labels, transaction.latency, resolution)
         return
     for word, key in TIMES.items():
-        if times := getattr(one, key):
+        if times := getattr(transaction, key):
             yield _Line((*labels, text(word)), times, resolution)
 
 
-def _name(one: TransactionReport | AllOk) -> str:
-    if isinstance(one, AllOk):
+def _name(transaction: TransactionReport | AllOk) -> str:
+    if isinstance(transaction, AllOk):
         return "all ok"
-    return one.name if one.outcome == "ok" else f"{one.name} {one.outcome}"
+    return (
+        transaction.name
+        if transaction.outcome == "ok"
+        else f"{transaction.name} {transaction.outcome}"
+    )
 
 
-def _passes_table(test: str, found: Sequence[CellRuns], measured: Measured) -> ReportTable:
-    factors = cell_runs.varying(found, "system")
+def _passes_table(test: str, cells: Sequence[CellRuns], measured: Measured) -> ReportTable:
+    factors = cell_runs.varying(cells, "system")
     lines = [
         _Line(
             (*cell_runs.label_cells(cell, factors), run_number(run.run.id)),
@@ -217,7 +221,7 @@ def _passes_table(test: str, found: Sequence[CellRuns], measured: Measured) -> R
         for cell, run in measured
         if (passes := run.driven.passes)
     ]
-    columns = [*cell_runs.label_columns(found, factors)]
+    columns = [*cell_runs.label_columns(cells, factors)]
     return _table(
         f"{test}_passes",
         "Per pass (every transaction type once, in order)",

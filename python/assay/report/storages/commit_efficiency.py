@@ -37,22 +37,22 @@ _SHARED = 0.9
 """Below so many flushes per commit some commits had no flush of their own."""
 
 
-def section(test: str, found: Sequence[CellRuns]) -> Section | None:
+def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     """None where nothing was committed, or no storage was probed."""
     committing = [
         (cell, runs)
-        for cell, runs in ((cell, cell_runs.measured_runs(cell)) for cell in found)
+        for cell, runs in ((cell, cell_runs.measured_runs(cell)) for cell in cells)
         if any(commits_per_s(run.driven) for run in runs)
     ]
     if not any(probed_flushes.of_run(run.run) for _, runs in committing for run in runs):
         return None
-    factors = cell_runs.varying(found, "system", "storage", "clients")
+    factors = cell_runs.varying(cells, "system", "storage", "clients")
     table = ReportTable(
         name=f"{test}_commit_efficiency",
         title="Commits per flush of the storage",
         label_columns=len(factors),
         columns=(
-            *cell_runs.label_columns(found, factors),
+            *cell_runs.label_columns(cells, factors),
             *(
                 ReportColumn(title, is_number=True)
                 for title in (

@@ -126,14 +126,14 @@ _FIGURES: Mapping[str, Callable[[Probe], float | None]] = {
 """Those with which runs are compared."""
 
 
-def _table(found: Sequence[UsedProbe]) -> ReportTable:
+def _table(probes: Sequence[UsedProbe]) -> ReportTable:
     titles = (
         *(f"reads/s, depth {depth}" for depth in DEPTHS),
         "sequential read",
         "sequential write",
         "flushes/s",
     )
-    is_repeated = len({one.storage for one in found}) < len(found)
+    is_repeated = len({one.storage for one in probes}) < len(probes)
     labels = ("storage", "of runs") if is_repeated else ("storage",)
     return ReportTable(
         name="storage_probes",
@@ -145,11 +145,11 @@ def _table(found: Sequence[UsedProbe]) -> ReportTable:
         ),
         rows=tuple(
             Row((*map(text, (one.storage, _run_numbers(one))[: len(labels)]), *_cells(one.probe)))
-            for one in found
+            for one in probes
         ),
-        notes=(*_notes(found), *([_AGAIN] if is_repeated else [])),
+        notes=(*_notes(probes), *([_AGAIN] if is_repeated else [])),
         # Of one storage there is nothing to compare.
-        is_detail=len(found) == 1,
+        is_detail=len(probes) == 1,
     )
 
 
@@ -175,10 +175,12 @@ def _cells(probe: Probe) -> tuple[ReportCell, ...]:
     )
 
 
-def _rate(found: Measured | None) -> ReportCell:
-    if found is None:
+def _rate(measured: Measured | None) -> ReportCell:
+    if measured is None:
         return absent(_NOT_PROBED)
-    return ReportCell(units.digits(found.per_s), Number(found.per_s, "per_s", n=found.count))
+    return ReportCell(
+        units.digits(measured.per_s), Number(measured.per_s, "per_s", n=measured.count)
+    )
 
 
 def _flushes(probe: Probe) -> ReportCell:
@@ -194,19 +196,19 @@ def _flushes(probe: Probe) -> ReportCell:
     return replace(shown, number=number, note="; ".join(filter(None, remarks)))
 
 
-def _bandwidth(found: Measured | None) -> ReportCell:
-    if found is None:
+def _bandwidth(measured: Measured | None) -> ReportCell:
+    if measured is None:
         return absent(_NOT_PROBED)
-    number = Number(found.bytes_per_s, "bytes_per_s", n=found.count)
-    return ReportCell(f"{units.size(found.bytes_per_s)}/s", number)
+    number = Number(measured.bytes_per_s, "bytes_per_s", n=measured.count)
+    return ReportCell(f"{units.size(measured.bytes_per_s)}/s", number)
 
 
-def _notes(found: Sequence[UsedProbe]) -> list[str]:
+def _notes(probes: Sequence[UsedProbe]) -> list[str]:
     notes = [
         "reads: random, of 8 KiB; depth: how many at once; flushes: each a write of 8 KiB and "
         f"fdatasync, one after the other, median of {FLUSH_PARTS} measurements"
     ]
-    measured = [one.probe for one in found if not one.probe.reason]
+    measured = [one.probe for one in probes if not one.probe.reason]
     how = dict.fromkeys(
         f"by {probe.program} in {units.duration(probe.seconds)}" for probe in measured
     )
@@ -218,7 +220,7 @@ def _notes(found: Sequence[UsedProbe]) -> list[str]:
         for probe in measured
         if not probe.is_direct
     )
-    reasons = _reasons(one.probe for one in found if one.probe.reason)
+    reasons = _reasons(one.probe for one in probes if one.probe.reason)
     notes += [f"{names} {_NOT_PROBED}: {reason}" for names, reason in reasons]
     return notes
 

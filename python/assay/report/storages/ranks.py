@@ -64,26 +64,26 @@ class Ranks:
         return _range([one.tps.median for one in self.ranked])
 
 
-def section(test: str, found: Sequence[CellRuns]) -> Section | None:
+def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     """None where fewer than three probed storages are compared."""
-    made = list(of_cells(found))
+    made = list(of_cells(cells))
     if not made:
         return None
     lines = tuple(map(_sentence, made))
-    table = _table(test, found, [one for one in made if len(one.ranked) >= LEAST_PAIRS])
+    table = _table(test, cells, [one for one in made if len(one.ranked) >= LEAST_PAIRS])
     return Section("Rank of storages", lines, () if table is None else (table,))
 
 
-def _table(test: str, found: Sequence[CellRuns], made: Sequence[Ranks]) -> ReportTable | None:
+def _table(test: str, cells: Sequence[CellRuns], made: Sequence[Ranks]) -> ReportTable | None:
     if not made:
         return None
-    factors = [name for name in cell_runs.varying(found, "system", "clients") if name != STORAGE]
+    factors = [name for name in cell_runs.varying(cells, "system", "clients") if name != STORAGE]
     return ReportTable(
         name=f"{test}_storage_ranks",
         title="Do storages rank by the probe as by the database?",
         label_columns=len(factors),
         columns=(
-            *cell_runs.label_columns(found, factors),
+            *cell_runs.label_columns(cells, factors),
             ReportColumn("storages", is_number=True),
             ReportColumn("by the probe's"),
             ReportColumn("tau", is_number=True),
@@ -220,13 +220,13 @@ def _how(made: Ranks) -> str:
     return f"{how}, tau {units.ratio(tau)}"
 
 
-def _near(by: str, found: Sequence[int], made: Ranks) -> str:
+def _near(by: str, values: Sequence[int], made: Ranks) -> str:
     """The storages that share a rank."""
     names = [str(one.cell.factors[STORAGE]) for one in made.ranked]
     shared = [
-        " and ".join(name for name, rank in zip(names, found, strict=True) if rank == one)
-        for one in dict.fromkeys(found)
-        if found.count(one) > 1
+        " and ".join(name for name, rank in zip(names, values, strict=True) if rank == one)
+        for one in dict.fromkeys(values)
+        if values.count(one) > 1
     ]
     return f"; {by} nearly equal, of one rank: {', '.join(shared)}" if shared else ""
 

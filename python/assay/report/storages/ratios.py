@@ -15,21 +15,21 @@ from assay.report.values import ReportCell, ReportColumn, ReportTable, Row, Sect
 from assay.text import units
 
 
-def section(test: str, declared: Declaration | None, found: Sequence[CellRuns]) -> Section | None:
+def section(test: str, declared: Declaration | None, cells: Sequence[CellRuns]) -> Section | None:
     """None where no two storages are compared, or the table of results has their ratios."""
     if declared and (declared.fields or (declared.has_speed_up and declared.columns == STORAGE)):
         return None
-    pairs = list(_pairs(found))
+    pairs = list(_pairs(cells))
     if not pairs:
         return None
-    factors = [name for name in cell_runs.varying(found, "system", "clients") if name != STORAGE]
-    has_range = any(len(cell.runs) > 1 for cell in found)
+    factors = [name for name in cell_runs.varying(cells, "system", "clients") if name != STORAGE]
+    has_range = any(len(cell.runs) > 1 for cell in cells)
     table = ReportTable(
         name=f"{test}_storage_ratios",
         title="Throughput of each storage, divided by that of the first",
         label_columns=len(factors) + 2,
         columns=(
-            *cell_runs.label_columns(found, factors),
+            *cell_runs.label_columns(cells, factors),
             ReportColumn(STORAGE),
             ReportColumn("divided by"),
             ReportColumn("TPS ratio", is_number=True),
@@ -47,7 +47,7 @@ def section(test: str, declared: Declaration | None, found: Sequence[CellRuns]) 
             for first, other in pairs
         ),
         notes=(
-            f"the first: the storage that was asked for first{durability.among_the_same(found)}"
+            f"the first: the storage that was asked for first{durability.among_the_same(cells)}"
             + ("; min-max: the least and greatest that the repetitions allow" if has_range else ""),
             *durability.of_divided([one for pair in pairs for one in pair]),
         ),
@@ -55,11 +55,11 @@ def section(test: str, declared: Declaration | None, found: Sequence[CellRuns]) 
     return Section("Storages compared", (), (table,))
 
 
-def _pairs(found: Sequence[CellRuns]) -> Iterator[tuple[CellRuns, CellRuns]]:
+def _pairs(cells: Sequence[CellRuns]) -> Iterator[tuple[CellRuns, CellRuns]]:
     """The cell of the first storage, and each other one that differs from it in the storage alone;
     of those that were measured."""
     firsts: dict[object, CellRuns] = {}
-    for cell in found:
+    for cell in cells:
         if aggregates.number(cell, aggregates.THROUGHPUT) is None:
             continue
         first = firsts.setdefault(cell.without(STORAGE), cell)

@@ -150,10 +150,10 @@ def _bar(cell: CellRuns) -> tuple[str, float] | None:
     return None if middle == UNREACHED else (title, middle)
 
 
-def signs(found: Sequence[CellSummary]) -> tuple[str, str]:
+def signs(summaries: Sequence[CellSummary]) -> tuple[str, str]:
     """``("n<368", "too few transactions for the percentile")``: what stands in a column in place of
     a number, explained; empty where nothing does."""
-    values = dict.fromkeys(value for cell in found for value in cell.columns)
+    values = dict.fromkeys(value for cell in summaries for value in cell.columns)
     few = [value for value in values if value.startswith("n<")]
     if not few:
         return (ABSENT, "not measured") if ABSENT in values else ("", "")
@@ -162,9 +162,9 @@ def signs(found: Sequence[CellSummary]) -> tuple[str, str]:
     return head, f"{said}; {ABSENT}: not measured" if ABSENT in values else said
 
 
-def repetitions(found: Sequence[CellSummary]) -> str:
+def repetitions(summaries: Sequence[CellSummary]) -> str:
     """``, 3 repetitions``; empty where each cell was run once."""
-    least, most = (one(len(cell.runs) for cell in found) for one in (min, max))
+    least, most = (one(len(cell.runs) for cell in summaries) for one in (min, max))
     shown = f"{least} to {most}" if least < most else f"{most}"
     return f", {shown} repetitions" if most > 1 else ""
 

@@ -31,16 +31,16 @@ _BAR = "bar"
 _EIGHTHS = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
 
 
-def lines(found: Sequence[CellSummary], width: int, is_narrow: bool) -> list[str]:
+def lines(summaries: Sequence[CellSummary], width: int, is_narrow: bool) -> list[str]:
     """``is_narrow``: none is wider than ``width``; else the names stay whole in longer lines."""
-    tests = {cell.test for cell in found}
+    tests = {cell.test for cell in summaries}
     has_one_test = len(tests) == 1
-    repetitions = cell_summary.repetitions(found)
-    head = (found[0].test if has_one_test else "cells") + repetitions
-    names = [cell.name if has_one_test else f"{cell.test}: {cell.name}" for cell in found]
-    columns = _columns(found)
+    repetitions = cell_summary.repetitions(summaries)
+    head = (summaries[0].test if has_one_test else "cells") + repetitions
+    names = [cell.name if has_one_test else f"{cell.test}: {cell.name}" for cell in summaries]
+    columns = _columns(summaries)
     shared, own = _apart(names)
-    labels = _by_factor(found) if has_one_test else None
+    labels = _by_factor(summaries) if has_one_test else None
     if labels is None or _of_columns(labels) - len(_BETWEEN) + _of_columns(columns) > width:
         labels = {"": own if shared else names}
     if is_narrow:
@@ -51,33 +51,35 @@ def lines(found: Sequence[CellSummary], width: int, is_narrow: bool) -> list[str
                 del columns[name]
     title = f"{head}: {shared}" if shared else head
     room = width - (_of_columns(labels) - len(_BETWEEN) + _of_columns(columns) + len(_BETWEEN))
-    shown = _aligned(labels, _with_bars(found, columns, room), width if is_narrow else None)
+    shown = _aligned(labels, _with_bars(summaries, columns, room), width if is_narrow else None)
     if not is_narrow:
         return [visible(title), *shown]
     return [cut(title, width), *(cut(line, width) for line in shown)]
 
 
-def _columns(found: Sequence[CellSummary]) -> dict[str, list[str]]:
+def _columns(summaries: Sequence[CellSummary]) -> dict[str, list[str]]:
     """Title → the value of each cell."""
     *titles, last = cell_summary.COLUMNS
-    columns = {title: [cell.columns[place] for cell in found] for place, title in enumerate(titles)}
-    if any(cell.first for cell in found):
+    columns = {
+        title: [cell.columns[place] for cell in summaries] for place, title in enumerate(titles)
+    }
+    if any(cell.first for cell in summaries):
         of_cold = {
-            cold.FIRST: [cell.first for cell in found],
-            cold.WARM_AFTER: [cell.warm_after for cell in found],
+            cold.FIRST: [cell.first for cell in summaries],
+            cold.WARM_AFTER: [cell.warm_after for cell in summaries],
         }
-        if all(cell.first for cell in found):
+        if all(cell.first for cell in summaries):
             del columns[titles[0]]
         columns = {**of_cold, **columns}
-    if any(cell.unknown not in (cell_summary.ABSENT, "0") for cell in found):
-        columns[cell_summary.UNKNOWN] = [cell.unknown for cell in found]
-    if any(cell.has_elapsed_alone for cell in found):
-        columns = {cell_summary.ELAPSED: [cell.elapsed for cell in found], **columns}
-    if any(cell.has_device_reads for cell in found):
-        columns[cell_summary.DEVICE_READS] = [cell.device_reads for cell in found]
-    if any(cell.durability not in ("-", durability.NONE) for cell in found):
-        columns[cell_summary.DURABILITY] = [cell.durability for cell in found]
-    columns[last] = [cell.columns[-1] for cell in found]
+    if any(cell.unknown not in (cell_summary.ABSENT, "0") for cell in summaries):
+        columns[cell_summary.UNKNOWN] = [cell.unknown for cell in summaries]
+    if any(cell.has_elapsed_alone for cell in summaries):
+        columns = {cell_summary.ELAPSED: [cell.elapsed for cell in summaries], **columns}
+    if any(cell.has_device_reads for cell in summaries):
+        columns[cell_summary.DEVICE_READS] = [cell.device_reads for cell in summaries]
+    if any(cell.durability not in ("-", durability.NONE) for cell in summaries):
+        columns[cell_summary.DURABILITY] = [cell.durability for cell in summaries]
+    columns[last] = [cell.columns[-1] for cell in summaries]
     for name in _SAID_AROUND:
         if len(set(columns[name])) == 1 and columns[name][0] in _NOTHING_TO_ADD.get(name, ()):
             del columns[name]
@@ -88,28 +90,28 @@ _NOTHING_TO_ADD = {"failed": ("0",), "verdict": ("valid", "indicative", "invalid
 """Values that are said of all cells together."""
 
 
-def _by_factor(found: Sequence[CellSummary]) -> dict[str, list[str]] | None:
+def _by_factor(summaries: Sequence[CellSummary]) -> dict[str, list[str]] | None:
     """A column for each factor that varies; None where they do not tell all cells apart."""
-    every = dict.fromkeys(name for cell in found for name in cell.levels)
+    every = dict.fromkeys(name for cell in summaries for name in cell.levels)
     columns = {}
     for name in every:
-        levels = [cell.levels.get(name) for cell in found]
+        levels = [cell.levels.get(name) for cell in summaries]
         if len(set(levels)) > 1:
             texts = ["" if one is None else cell_names.level_text(one) for one in levels]
             columns[_TITLES.get(name, name)] = texts
     rows = list(zip(*columns.values(), strict=True))
-    return columns if len(set(rows)) == len(found) else None
+    return columns if len(set(rows)) == len(summaries) else None
 
 
 def _with_bars(
-    found: Sequence[CellSummary], columns: dict[str, list[str]], room: int
+    summaries: Sequence[CellSummary], columns: dict[str, list[str]], room: int
 ) -> dict[str, list[str]]:
     """With a bar from 0 behind the column by which the cells are compared, if all are compared by
     the same one and there is room."""
     size = min(_MOST_BAR, room)
-    titles = {cell.bar[0] for cell in found if cell.bar}
+    titles = {cell.bar[0] for cell in summaries if cell.bar}
     title = titles.pop() if len(titles) == 1 else ""
-    values = [cell.bar[1] if cell.bar else 0.0 for cell in found]
+    values = [cell.bar[1] if cell.bar else 0.0 for cell in summaries]
     if title not in columns or size < _LEAST_BAR or not max(values, default=0) > 0:
         return columns
     shown = [_bar(value / max(values), size) for value in values]

@@ -62,17 +62,17 @@ def of_mix(measured: Sequence[DrivenRun]) -> str:
     return f"p50 of {', '.join(one.replace(' ', TOGETHER) for one in shown)}  {rest}"
 
 
-def in_words(found: Times, names: Sequence[str] = _PERCENTILES) -> str:
+def in_words(times: Times, names: Sequence[str] = _PERCENTILES) -> str:
     """``p50 9.79 µs  p95 20 µs …  max 2 ms``; without those of too few samples."""
-    shown = {name: percentile(found, name) for name in (*names, "max")}
+    shown = {name: percentile(times, name) for name in (*names, "max")}
     said = [f"{name} {text}" for name, text in shown.items() if "n<" not in text]
     return "  ".join(one.replace(" ", TOGETHER) for one in said)
 
 
-def percentile(found: Times, name: str) -> str:
+def percentile(times: Times, name: str) -> str:
     """The median of a percentile over the repetitions, with the digits of the one in the middle, or
     the greatest maximum; in the unit in which it is best read."""
-    cells = [percentiles.one(latency, name, "ms", resolution) for latency, resolution in found]
+    cells = [percentiles.one(latency, name, "ms", resolution) for latency, resolution in times]
     if without := next((cell for cell in cells if cell.is_absent), None):
         return without.shown
     numbers = [cell.number for cell in cells if cell.number is not None]

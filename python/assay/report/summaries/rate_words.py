@@ -16,13 +16,13 @@ TITLE = "offered rate"
 _MOST_PLACES = 4
 
 
-def said(found: Sequence[CellSummary]) -> str:
+def said(summaries: Sequence[CellSummary]) -> str:
     """``500/s kept: yes (499.7/s reached)``; of several cells ``SYSTEM: kept up to 1000/s, not at
     2000/s (1230/s reached); OTHER: …``. Empty without an open loop."""
     by_place: dict[str, list[OfferedRate]] = {}
-    factors = _varying(found)
-    has_tests = len({cell.test for cell in found}) > 1
-    for cell in found:
+    factors = _varying(summaries)
+    has_tests = len({cell.test for cell in summaries}) > 1
+    for cell in summaries:
         if cell.offered_rate is None:
             continue
         levels = [
@@ -44,11 +44,11 @@ def said(found: Sequence[CellSummary]) -> str:
     return "; ".join(shown)
 
 
-def _varying(found: Sequence[CellSummary]) -> list[str]:
+def _varying(summaries: Sequence[CellSummary]) -> list[str]:
     """The factors, apart from the offered rate, that do."""
-    names = dict.fromkeys(name for cell in found for name in cell.levels)
+    names = dict.fromkeys(name for cell in summaries for name in cell.levels)
     return [
         name
         for name in names
-        if name != OFFERED_RATE and len({cell.levels.get(name) for cell in found}) > 1
+        if name != OFFERED_RATE and len({cell.levels.get(name) for cell in summaries}) > 1
     ]

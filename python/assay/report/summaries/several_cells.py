@@ -20,7 +20,7 @@ _LEAST_CELLS = 2
 
 
 def lines(
-    found: Sequence[CellSummary],
+    summaries: Sequence[CellSummary],
     width: int,
     room: int,
     is_narrow: bool,
@@ -30,20 +30,20 @@ def lines(
     the table. Where there is no room for all cells, refused ones are left to the verdict, which
     counts them; those with ``quoted`` runs are kept before the others, then those whose number is
     not usable."""
-    others = _others(found, width, room)
-    asked = [cell for cell in found if not _is_left_out(cell)] or found
-    fewer = range(min(len(asked), len(found) - 1), min(_LEAST_CELLS, len(asked)) - 1, -1)
-    for number in (len(found), *fewer):
-        is_whole = number == len(found)
-        cells = found if is_whole else _chosen(asked, number, quoted)
+    others = _others(summaries, width, room)
+    asked = [cell for cell in summaries if not _is_left_out(cell)] or summaries
+    fewer = range(min(len(asked), len(summaries) - 1), min(_LEAST_CELLS, len(asked)) - 1, -1)
+    for number in (len(summaries), *fewer):
+        is_whole = number == len(summaries)
+        cells = summaries if is_whole else _chosen(asked, number, quoted)
         left_out = 0 if is_whole else len(asked) - number
         table = [*_cells(cells, width, is_narrow), *_rest(left_out)]
         if not is_whole or len(table) + len(others) + verdict_lines.LEAST > room:
-            others = _others(found, width, 0)
+            others = _others(summaries, width, 0)
         left = room - len(table) - len(others)
-        if left >= (1 if verdict_lines.are_usable(found) else verdict_lines.LEAST):
+        if left >= (1 if verdict_lines.are_usable(summaries) else verdict_lines.LEAST):
             break
-    verdicts = verdict_lines.of_several(found, width, max(1, min(_MOST_OF_A_VERDICT, left)))
+    verdicts = verdict_lines.of_several(summaries, width, max(1, min(_MOST_OF_A_VERDICT, left)))
     return [*verdicts, *table, *others], cells
 
 
@@ -68,17 +68,17 @@ def _cells(cells: Sequence[CellSummary], width: int, is_narrow: bool) -> list[st
 
 
 def _chosen(
-    found: Sequence[CellSummary], number: int, quoted: Collection[int]
+    summaries: Sequence[CellSummary], number: int, quoted: Collection[int]
 ) -> list[CellSummary]:
     """So many, in their order: first those with ``quoted`` runs, then those without a usable
     number, then some of each test."""
     before: Counter[str] = Counter()
     ranks = []
-    for place, cell in enumerate(found):
+    for place, cell in enumerate(summaries):
         is_quoted = any(run.id in quoted for run in cell.runs)
         ranks.append((not is_quoted, verdict_lines.are_usable([cell]), before[cell.test], place))
         before[cell.test] += 1
-    return [found[place] for place in sorted(place for *_, place in sorted(ranks)[:number])]
+    return [summaries[place] for place in sorted(place for *_, place in sorted(ranks)[:number])]
 
 
 def _is_left_out(cell: CellSummary) -> bool:
@@ -91,16 +91,16 @@ def _rest(number: int) -> list[str]:
     return [f"and {units.counted(number, 'more cell')}, in the details"] if number else []
 
 
-def _others(found: Sequence[CellSummary], width: int, room: int) -> list[str]:
+def _others(summaries: Sequence[CellSummary], width: int, room: int) -> list[str]:
     """Servers that are no primaries, and offered rates; errors and checks of all cells together,
     each cut to one line where there is little room, and in one line where nothing is wrong."""
-    runs = [run for cell in found for run in cell.runs]
+    runs = [run for cell in summaries for run in cell.runs]
     errors, checks = cell_summary.errors(runs), check_counts.words(runs)
-    rates = rate_words.said(found)
-    table_and_verdict = len(found) + 2 + verdict_lines.LEAST
+    rates = rate_words.said(summaries)
+    table_and_verdict = len(summaries) + 2 + verdict_lines.LEAST
     for most in (2, 1):
         before = [
-            *named_line("server", _servers(found), width, most=most),
+            *named_line("server", _servers(summaries), width, most=most),
             *named_line(rate_words.TITLE, rates, width, most=most),
         ]
         others = [
@@ -115,10 +115,10 @@ def _others(found: Sequence[CellSummary], width: int, room: int) -> list[str]:
     return [*before, *others]
 
 
-def _servers(found: Sequence[CellSummary]) -> str:
+def _servers(summaries: Sequence[CellSummary]) -> str:
     """``SYSTEM at b: standby of a:5432 (…)``: those of which one is not the primary."""
     said: dict[str, list[str]] = {}
-    for cell in found:
+    for cell in summaries:
         if cell.server:
             labels = (run.system_label for run in cell.runs)
             said.setdefault(cell.server, []).extend(labels)

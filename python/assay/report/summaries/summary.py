@@ -32,14 +32,14 @@ _OF_VERDICT = ("verdict", "why")
 """The last columns."""
 
 
-def section(experiment: ExperimentRecord, found: Sequence[CellRuns]) -> Section:
-    summaries = [cell_summary.of_cell(experiment, cell) for cell in found]
-    runs = [run for cell in found for run in cell.runs]
+def section(experiment: ExperimentRecord, cells: Sequence[CellRuns]) -> Section:
+    summaries = [cell_summary.of_cell(experiment, cell) for cell in cells]
+    runs = [run for cell in cells for run in cell.runs]
     verdicts = verdict_lines.counts(summaries)
     counts = ", ".join(f"{count} {word}" for word, count in verdicts.items())
     of_all = verdict.shared(one.verdict for one in summaries)
     counts += f": {of_all.reason}" if of_all else ""
-    lines = [f"{units.counted(len(found), 'cell')} in {units.counted(len(runs), 'run')}: {counts}"]
+    lines = [f"{units.counted(len(cells), 'cell')} in {units.counted(len(runs), 'run')}: {counts}"]
     if rates := rate_words.said(summaries):
         lines.append(f"{rate_words.TITLE}: {rates}")
     if errors := cell_summary.errors(runs):
@@ -48,15 +48,15 @@ def section(experiment: ExperimentRecord, found: Sequence[CellRuns]) -> Section:
         lines.append(f"checks: {checks}")
     if of_all:  # said in the first line
         summaries = [replace(one, verdict=one.verdict.without(of_all)) for one in summaries]
-    return Section("Summary", tuple(lines), tuple(_tables(found, summaries)))
+    return Section("Summary", tuple(lines), tuple(_tables(cells, summaries)))
 
 
 def _tables(
-    found: Sequence[CellRuns], summaries: Sequence[cell_summary.CellSummary]
+    cells: Sequence[CellRuns], summaries: Sequence[cell_summary.CellSummary]
 ) -> Iterator[ReportTable]:
     """Cells of tests without transactions have one of their own, beside others."""
     has_tests = len({one.test for one in summaries}) > 1
-    both = list(zip(found, summaries, strict=True))
+    both = list(zip(cells, summaries, strict=True))
     apart = [one for one in both if one[1].has_measured_alone]
     others = [one for one in both if one not in apart]
     for name, part in (("summary", others), ("summary_measured" if others else "summary", apart)):
@@ -66,21 +66,21 @@ def _tables(
 
 def _table(
     name: str,
-    found: Sequence[CellRuns],
+    cells: Sequence[CellRuns],
     summaries: Sequence[cell_summary.CellSummary],
     *,
     has_tests: bool,
 ) -> ReportTable:
     times = [
-        run.driven.all_ok.latency for cell in found for run in cell.runs if run.driven is not None
+        run.driven.all_ok.latency for cell in cells for run in cell.runs if run.driven is not None
     ]
     is_driven = bool(times)
-    of_cold = [cold.FIRST, cold.WARM_AFTER] if cold.any_timed(found) else []
+    of_cold = [cold.FIRST, cold.WARM_AFTER] if cold.any_timed(cells) else []
     has_unknown = any(one.unknown not in (cell_summary.ABSENT, "0") for one in summaries)
     outcomes = ["failed", *([cell_summary.UNKNOWN] * has_unknown)] if is_driven else []
-    factors = cell_runs.varying(found, "system")
+    factors = cell_runs.varying(cells, "system")
     labels = [cell_runs.TEST, *factors] if has_tests else factors
-    rows = tuple(_rows(found, summaries, outcomes, labels, has_cold=bool(of_cold)))
+    rows = tuple(_rows(cells, summaries, outcomes, labels, has_cold=bool(of_cold)))
     notes = ["TPS: transactions that ended ok per second, median of the repetitions"] * is_driven
     notes += [cold.NOTE] if of_cold else []
     if any(cell.shown.startswith("n<") for row in rows for cell in row.cells):
@@ -92,10 +92,10 @@ def _table(
     )
     return ReportTable(
         name=name,
-        title=_title(name, found, factors),
+        title=_title(name, cells, factors),
         label_columns=len(labels),
         columns=(
-            *cell_runs.label_columns(found, labels),
+            *cell_runs.label_columns(cells, labels),
             *(ReportColumn(name, is_number=True) for name in of_cold),
             *([ReportColumn("TPS", is_number=True)] if is_driven else [ReportColumn("measured")]),
             *(ReportColumn(name, is_number=True) for name in _PERCENTILES if is_driven),
@@ -115,19 +115,19 @@ def _columns_of_verdict(summaries: Sequence[cell_summary.CellSummary]) -> Sequen
     return [place for place, has in enumerate((differs, any(v.reason for v in verdicts))) if has]
 
 
-def _title(name: str, found: Sequence[CellRuns], factors: Sequence[str]) -> str:
+def _title(name: str, cells: Sequence[CellRuns], factors: Sequence[str]) -> str:
     """With what names a cell, where it is the same for all: ``Each cell: here, 8 clients``."""
     shared = [
         cell_names.level_name(factor, level)
         for factor in cell_names.ALWAYS_NAMED
-        if factor not in factors and (level := found[0].level(factor)) not in (None, NOT_SEEN)
+        if factor not in factors and (level := cells[0].level(factor)) not in (None, NOT_SEEN)
     ]
     title = "Each cell" if name == "summary" else "Each cell of tests without transactions"
     return f"{title}: {', '.join(shared)}" if shared else title
 
 
 def _rows(
-    found: Sequence[CellRuns],
+    cells: Sequence[CellRuns],
     summaries: Sequence[cell_summary.CellSummary],
     outcomes: Sequence[str],
     factors: Sequence[str],
@@ -137,7 +137,7 @@ def _rows(
     """Refused cells stand last, those with the same reason in one row. ``factors``: of the
     labels."""
     refused: dict[str, list[tuple[CellRuns, cell_summary.CellSummary]]] = {}
-    for cell, one in zip(found, summaries, strict=True):
+    for cell, one in zip(cells, summaries, strict=True):
         if one.verdict.word == "refused":
             refused.setdefault(one.verdict.reason, []).append((cell, one))
         else:

@@ -37,24 +37,24 @@ def of_one(verdict: Verdict, width: int, room: int) -> list[str]:
     ]
 
 
-def of_several(found: Sequence[CellSummary], width: int, room: int) -> list[str]:
+def of_several(summaries: Sequence[CellSummary], width: int, room: int) -> list[str]:
     """With as many whole reasons as there is room for."""
-    most = max(len(_reasons(found, word)) for word in _ORDER)
-    for number in range(most, -1 if are_usable(found) else 0, -1):
-        lines = named_line("verdict", _with(found, number), width)
+    most = max(len(_reasons(summaries, word)) for word in _ORDER)
+    for number in range(most, -1 if are_usable(summaries) else 0, -1):
+        lines = named_line("verdict", _with(summaries, number), width)
         if len(lines) <= room:
             return lines
-    return named_line("verdict", _with(found, 1), width, most=room)
+    return named_line("verdict", _with(summaries, 1), width, most=room)
 
 
-def _with(found: Sequence[CellSummary], most: int) -> str:
+def _with(summaries: Sequence[CellSummary], most: int) -> str:
     """``2 valid, 1 refused: no restart; 1 indicative: one repetition``: the reasons of the worst,
     and of those without a number because they were refused; so many of each."""
-    verdicts = [cell.verdict for cell in found]
+    verdicts = [cell.verdict for cell in summaries]
     worst = max(verdicts, key=lambda verdict: _ORDER.index(verdict.word)).word
     plain, explained = [], []
-    for word, count in counts(found).items():
-        reasons = _reasons(found, word) if word in (worst, "refused") else []
+    for word, count in counts(summaries).items():
+        reasons = _reasons(summaries, word) if word in (worst, "refused") else []
         if reasons:
             explained.append(f"{count} {word}: {_some(reasons, most)}")
         else:
@@ -62,10 +62,10 @@ def _with(found: Sequence[CellSummary], most: int) -> str:
     return ", ".join([*plain, *(["; ".join(explained)] if explained else [])])
 
 
-def counts(found: Iterable[CellSummary]) -> Counter[str]:
+def counts(summaries: Iterable[CellSummary]) -> Counter[str]:
     """How many cells have each verdict, or why none."""
     without = {True: "without a verdict", False: "without a number"}
-    return Counter(one.verdict.word or without[bool(one.numbers)] for one in found)
+    return Counter(one.verdict.word or without[bool(one.numbers)] for one in summaries)
 
 
 def _some(reasons: Sequence[str], most: int) -> str:
@@ -78,9 +78,9 @@ def _some(reasons: Sequence[str], most: int) -> str:
     return "; ".join([*reasons[:most], f"and {units.counted(left_out, 'more reason')}"])
 
 
-def _reasons(found: Sequence[CellSummary], word: str) -> list[str]:
+def _reasons(summaries: Sequence[CellSummary], word: str) -> list[str]:
     """Each once, those of ``indicative`` with the cell or the number of cells that have them."""
-    cells = [cell for cell in found if cell.verdict.word == word and cell.verdict.reason]
+    cells = [cell for cell in summaries if cell.verdict.word == word and cell.verdict.reason]
     if word != "indicative":
         return list(dict.fromkeys(cell.verdict.reason for cell in cells))
     holders: dict[str, list[str]] = {}
@@ -97,9 +97,9 @@ def _held(reason: str, names: Sequence[str], of: int) -> str:
     return f"{reason} ({names[0] if len(names) == 1 else f'{len(names)} of them'})"
 
 
-def are_usable(found: Sequence[CellSummary]) -> bool:
+def are_usable(summaries: Sequence[CellSummary]) -> bool:
     """Whether each has a number that is not invalid."""
     return all(
         cell.verdict.word in ("valid", "indicative") or bool(not cell.verdict.word and cell.numbers)
-        for cell in found
+        for cell in summaries
     )

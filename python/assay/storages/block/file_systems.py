@@ -189,21 +189,21 @@ def kernel_has(name: str) -> bool:
     return asked.returncode == 0
 
 
-def need_size(found: FileSystem, size_bytes: int, storage: str) -> None:
+def need_size(file_system: FileSystem, size_bytes: int, storage: str) -> None:
     """Raises `ArgumentError` where the file system needs more."""
-    if size_bytes < found.smallest_bytes:
+    if size_bytes < file_system.smallest_bytes:
         raise ArgumentError(
-            f"storage {storage!r}: {found.name} needs {found.smallest_bytes >> 20}M at least, "
-            f"found {size_bytes >> 20}M",
-            hint=f"size={found.smallest_bytes >> 20}M, or another fs",
+            f"storage {storage!r}: {file_system.name} needs {file_system.smallest_bytes >> 20}M at "
+            f"least, found {size_bytes >> 20}M",
+            hint=f"size={file_system.smallest_bytes >> 20}M, or another fs",
         )
 
 
-def make_file_system(found: FileSystem, device: Path) -> None:
+def make_file_system(file_system: FileSystem, device: Path) -> None:
     """Makes it on a device; what was there is gone."""
-    program = need_program(found.make, f"the file system {found.name}")
+    program = need_program(file_system.make, f"the file system {file_system.name}")
     made = subprocess.run(
-        [program, *found.make_options, str(device)],
+        [program, *file_system.make_options, str(device)],
         capture_output=True,
         text=True,
         check=False,
@@ -211,4 +211,4 @@ def make_file_system(found: FileSystem, device: Path) -> None:
     )
     if made.returncode != 0:
         words = " ".join((made.stderr or made.stdout).split())
-        raise SystemUnderTestError(f"{found.make.name} failed on {device}: {words}")
+        raise SystemUnderTestError(f"{file_system.make.name} failed on {device}: {words}")

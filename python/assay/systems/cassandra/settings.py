@@ -63,18 +63,18 @@ def read(session: Session) -> dict[str, str] | None:
     return found if _EVERYWHERE in found else None
 
 
-def insist(found: Mapping[str, str], asked: Mapping[str, str]) -> None:
+def insist(effective: Mapping[str, str], asked: Mapping[str, str]) -> None:
     """Raises `SystemRefused` for the first setting that was asked and is not in effect."""
     for name, value in asked.items():
-        if name not in found:
-            near = get_close_matches(name, found)
+        if name not in effective:
+            near = get_close_matches(name, effective)
             raise SystemRefused(
                 f"the setting {name} was asked as {value!r}, and the server has no such setting",
                 hint=f"did you mean {' or '.join(near)}?" if near else None,
             )
-        if not is_in_effect(value, found[name]):
+        if not is_in_effect(value, effective[name]):
             raise SystemRefused(
-                f"the setting {name} was asked as {value!r} and is {found[name]!r}",
+                f"the setting {name} was asked as {value!r} and is {effective[name]!r}",
                 hint="leave it out, or ask for what the server can do",
             )
 
@@ -109,11 +109,11 @@ def _in_one_spelling(text: str) -> str:
     return word
 
 
-def effective(found: Mapping[str, str], asked: Mapping[str, str]) -> dict[str, str]:
+def effective(reported: Mapping[str, str], asked: Mapping[str, str]) -> dict[str, str]:
     """What the record keeps: what decides speed and durability, and what was asked."""
     return {
         name: value
-        for name, value in sorted(found.items())
+        for name, value in sorted(reported.items())
         if (name in DECISIVE and value) or (name in asked and name not in SET_BY_ASSAY)
     }
 

@@ -47,8 +47,8 @@ def _in_one_spelling(value: str) -> str:
     return word
 
 
-def _is_reported_as(asked: str, found: str) -> bool:
-    wanted, in_effect = _word(asked), _word(found)
+def _is_reported_as(asked: str, text: str) -> bool:
+    wanted, in_effect = _word(asked), _word(text)
     if wanted == in_effect:
         return True
     given, shown = _QUANTITY.fullmatch(wanted), _QUANTITY.fullmatch(in_effect)

@@ -133,11 +133,11 @@ def size_bytes(text: str) -> int | None:
     return None if found is None else round(float(found[1]) * _UNITS[found[2]])
 
 
-def durability_lowered_by(found: Mapping[str, str]) -> tuple[str, ...]:
+def durability_lowered_by(effective: Mapping[str, str]) -> tuple[str, ...]:
     """The effective settings with which an acknowledged commit, or more, can be lost when the power
     fails."""
     name = "fsync_mode"
-    return (f"{name} = {found[name]}",) if found.get(name, "").upper() == "NONE" else ()
+    return (f"{name} = {effective[name]}",) if effective.get(name, "").upper() == "NONE" else ()
 
 
 def _literal(value: str) -> str:

@@ -78,7 +78,7 @@ def check_settings(settings: Mapping[str, str]) -> None:
 
 @contextlib.contextmanager
 def running(
-    found: Programs,
+    programs: Programs,
     directory: ServerDirectory,
     settings: Mapping[str, str],
     password: str,
@@ -99,7 +99,7 @@ def running(
         "cron.host": str(directory.run),
         "documentdb.localhost_connection_string": f"host={directory.run}",
     }
-    with postgresql.running(found.postgresql, directory, given, password) as behind:
+    with postgresql.running(programs.postgresql, directory, given, password) as behind:
         with session(
             Address(
                 driver="postgresql",
@@ -111,13 +111,13 @@ def running(
             opened.execute("CREATE EXTENSION IF NOT EXISTS documentdb CASCADE")
             if over_tcp:
                 opened.execute(f"ALTER ROLE {USER} PASSWORD '{password}'")
-        with _front(found, directory, behind, over_tcp, connections) as running:
+        with _front(programs, directory, behind, over_tcp, connections) as running:
             yield running
 
 
 @contextlib.contextmanager
 def _front(
-    found: Programs,
+    installed: Programs,
     directory: ServerDirectory,
     behind: postgresql.RunningServer,
     over_tcp: bool,
@@ -130,7 +130,7 @@ def _front(
             own.unlink(missing_ok=True)
             ferretdb = stack.enter_context(
                 process.start(
-                    _arguments(found, own, port),
+                    _arguments(installed, own, port),
                     directory,
                     stop=STOP,
                     # A URL of PostgreSQL would else stand in the list of processes.
@@ -152,14 +152,14 @@ def _front(
         yield RunningServer(ferretdb, behind, None if port else own, port)
 
 
-def _arguments(found: Programs, own: Path, port: int | None) -> list[str | Path]:
+def _arguments(programs: Programs, own: Path, port: int | None) -> list[str | Path]:
     where = (
         ["--listen-addr=", f"--listen-unix={own}", "--no-auth"]
         if port is None
         else [f"--listen-addr=127.0.0.1:{port}", "--listen-unix=", "--auth"]
     )
     quiet = ["--debug-addr=", "--state-dir=.", "--telemetry=disable", f"--log-level={LOG_LEVEL}"]
-    return [found.ferretdb, *where, *quiet]
+    return [programs.ferretdb, *where, *quiet]
 
 
 def _url(directory: ServerDirectory, port: int, connections: int) -> str:

@@ -122,5 +122,5 @@ def _scalar(value: str) -> Any:
     return found if isinstance(found, int | float | bool) else value
 
 
-def _are_equal(one: str, other: str) -> bool:
-    return one == other or _scalar(one.lower()) == _scalar(other.lower())
+def _are_equal(text: str, other: str) -> bool:
+    return text == other or _scalar(text.lower()) == _scalar(other.lower())

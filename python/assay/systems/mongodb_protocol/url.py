@@ -123,47 +123,47 @@ def complete(url: str, scheme: str) -> Resolved:
     return Resolved(url, address_of(url, scheme).origins)
 
 
-def _tls(found: Sourced) -> str:
+def _tls(given: Sourced) -> str:
     """`off` unless something asks for it, as with the clients; verified unless less is asked."""
-    asks = any(found.get(name) for name in (*_TLS_FILES, *_TLS_ALLOWED))
-    tls = urls.meaning(found, "tls", _TLS, "true" if asks else "false")
+    asks = any(given.get(name) for name in (*_TLS_FILES, *_TLS_ALLOWED))
+    tls = urls.meaning(given, "tls", _TLS, "true" if asks else "false")
     allowed = [
-        name for name in _TLS_ALLOWED if urls.meaning(found, name, _TRUTH, "false") == "true"
+        name for name in _TLS_ALLOWED if urls.meaning(given, name, _TRUTH, "false") == "true"
     ]
     if tls == "off" or not allowed:
         return tls
     return "require" if _TLS_ALLOWED[0] in allowed else "verify-ca"
 
 
-def _driver_options(found: Sourced) -> dict[str, str]:
+def _driver_options(given: Sourced) -> dict[str, str]:
     """What sessions are opened with; for the driver by its own names."""
     # In any case: the one server of the URL is measured.
-    urls.meaning(found, "directConnection", {"true": "true"}, "true")
+    urls.meaning(given, "directConnection", {"true": "true"}, "true")
     options = {
-        option: urls.driver_option(found, parameter, DRIVER, option=option)
+        option: urls.driver_option(given, parameter, DRIVER, option=option)
         for parameter, option in _DRIVER_OPTIONS.items()
     }
     return {name: value for name, value in options.items() if value}
 
 
-def _connect_timeout_s(found: Sourced) -> float:
-    text = found.get("connectTimeoutMS")
+def _connect_timeout_s(given: Sourced) -> float:
+    text = given.get("connectTimeoutMS")
     if text is None:
         return 30.0
     if not (text.isdecimal() and text.isascii()):
         raise ArgumentError(
-            f"{found.spelled('connectTimeoutMS')}: expected a whole number of milliseconds"
+            f"{given.spelled('connectTimeoutMS')}: expected a whole number of milliseconds"
         )
     return int(text) / 1000 or 86_400.0
 
 
-def _origins(found: Sourced, unix: str | None) -> dict[str, str]:
+def _origins(given: Sourced, unix: str | None) -> dict[str, str]:
     names = ["user", "database", "authSource", "authMechanism", "w", "journal", "readConcernLevel"]
     names += ["connectTimeoutMS"]
     names += ["host"] if unix else ["host", "port", "tls", *_TLS_FILES]
     defaults: Mapping[str, str] = {"host": "default", "port": "default", "tls": "default"}
-    origins = {name: found.origin(name) or defaults.get(name, "") for name in names}
-    password = found.origin("password") or "none found"
+    origins = {name: given.origin(name) or defaults.get(name, "") for name in names}
+    password = given.origin("password") or "none found"
     return {name: one for name, one in origins.items() if one} | {"password_from": password}
 
 

@@ -42,13 +42,13 @@ def argument(name: str, value: str) -> str:
 
 
 def is_in_effect(
-    name: str, asked: str, found: Mapping[str, str], described: Mapping[str, Described]
+    name: str, asked: str, reported: Mapping[str, str], described: Mapping[str, Described]
 ) -> bool:
     """``name`` as `names.plain_name` has it, and among ``found``."""
-    effective = found[name]
+    effective = reported[name]
     left, right = asked.strip().lower(), effective.strip().lower()
     if name in _NAME_KEPT_IN and left and not _is_truth(left):
-        return _is_the_same_file(asked.strip(), found.get(_NAME_KEPT_IN[name], ""), found)
+        return _is_the_same_file(asked.strip(), reported.get(_NAME_KEPT_IN[name], ""), reported)
     what = described.get(name)
     if what is not None and what.kind in ("set", "flagset") and left != right:
         return _holds_the_same_words(left, right, what)
@@ -61,7 +61,7 @@ def is_in_effect(
         return first == second
     if sorted(left.split(",")) == sorted(right.split(",")):
         return True
-    return "/" in asked + effective and _path(asked, found) == _path(effective, found)
+    return "/" in asked + effective and _path(asked, reported) == _path(effective, reported)
 
 
 def _truth(text: str) -> str:
@@ -90,13 +90,15 @@ def _words(text: str) -> set[str]:
     return {word.strip() for word in text.split(",") if word.strip()}
 
 
-def _is_the_same_file(asked: str, kept: str, found: Mapping[str, str]) -> bool:
+def _is_the_same_file(asked: str, kept: str, effective: Mapping[str, str]) -> bool:
     """The server leaves an extension out."""
-    return bool(kept) and _path(asked, found).with_suffix("") == _path(kept, found).with_suffix("")
+    return bool(kept) and _path(asked, effective).with_suffix("") == _path(
+        kept, effective
+    ).with_suffix("")
 
 
-def _path(text: str, found: Mapping[str, str]) -> PurePath:
-    return PurePath(found.get("datadir", "/"), text.strip())
+def _path(text: str, effective: Mapping[str, str]) -> PurePath:
+    return PurePath(effective.get("datadir", "/"), text.strip())
 
 
 def _number(text: str) -> float | None:

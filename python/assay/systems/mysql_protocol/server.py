@@ -75,7 +75,7 @@ class RunningServer:
 
 
 def initialise(
-    product: Product, found: Programs, directory: ServerDirectory, settings: Mapping[str, str]
+    product: Product, installed: Programs, directory: ServerDirectory, settings: Mapping[str, str]
 ) -> None:
     """Makes the data directory. Raises `SystemRefused`."""
     given = {
@@ -85,7 +85,7 @@ def initialise(
     }
     log = directory.run / "install.log"
     command = product.make_data_directory(
-        found,
+        installed,
         directory,
         _temporary_folder(directory),
         log,
@@ -126,7 +126,7 @@ def check_settings(product: Product, settings: Mapping[str, str]) -> None:
 @contextlib.contextmanager
 def running(
     product: Product,
-    found: Programs,
+    programs: Programs,
     directory: ServerDirectory,
     settings: Mapping[str, str],
     *,
@@ -151,7 +151,7 @@ def running(
             port = free_port() if over_tcp else None
             server = stack.enter_context(
                 process.start(
-                    _arguments(product, found, directory, settings, port, first_words),
+                    _arguments(product, programs, directory, settings, port, first_words),
                     directory,
                     log_name=_log_name(directory, port),
                     open_files=open_files,
@@ -165,14 +165,14 @@ def running(
                     raise
                 words = _last_words(server.log)
                 if _PORT_IS_TAKEN not in words or tries_left == 0:
-                    raise _refused(words, product, found, settings) from error
+                    raise _refused(words, product, programs, settings) from error
         first_words.unlink()
         yield RunningServer(server, directory.run / "socket", port, password)
 
 
 def _arguments(
     product: Product,
-    found: Programs,
+    programs: Programs,
     directory: ServerDirectory,
     settings: Mapping[str, str],
     port: int | None,
@@ -186,9 +186,9 @@ def _arguments(
     given = [argument(name, value) for name, value in {**chosen, **settings}.items()]
     listens = ["--skip-networking"] if port is None else [f"--port={port}"]
     return [
-        found.server,
+        programs.server,
         "--no-defaults",
-        *found.base_arguments,
+        *programs.base_arguments,
         f"--datadir={directory.data}",
         f"--socket={directory.run / 'socket'}",
         f"--pid-file={directory.run / 'pid'}",
@@ -234,16 +234,16 @@ def why_waiting(directory: ServerDirectory) -> str | None:
     return None
 
 
-def refuse_settings(product: Product, found: Programs, settings: Mapping[str, str]) -> None:
+def refuse_settings(product: Product, programs: Programs, settings: Mapping[str, str]) -> None:
     """Raises `ArgumentError` for a setting that the server's program does not take. Those of a
     plugin are known only to a server that has loaded it."""
     if any("plugin" in plain_name(name) for name in settings):
         return
     tried = subprocess.run(
         [
-            found.server,
+            programs.server,
             "--no-defaults",
-            *found.base_arguments,
+            *programs.base_arguments,
             *product.server_arguments(),
             *(argument(name, value) for name, value in settings.items()),
             *product.checking_arguments,
@@ -256,25 +256,25 @@ def refuse_settings(product: Product, found: Programs, settings: Mapping[str, st
     )
     errors = [one for one in re.findall(_ERROR, tried.stderr) if _OF_A_SETTING.search(one)]
     if errors:
-        why, hint = _explained("; ".join(dict.fromkeys(errors)), product, found, settings)
+        why, hint = _explained("; ".join(dict.fromkeys(errors)), product, programs, settings)
         raise ArgumentError(f"{product.title} refuses a setting: {why}", hint=hint)
 
 
 def _refused(
-    words: str, product: Product, found: Programs, settings: Mapping[str, str]
+    words: str, product: Product, programs: Programs, settings: Mapping[str, str]
 ) -> SystemRefused:
-    why, hint = _explained(words, product, found, settings)
+    why, hint = _explained(words, product, programs, settings)
     return SystemRefused(f"the server does not start: {why}", hint=hint)
 
 
 def _explained(
-    words: str, product: Product, found: Programs, settings: Mapping[str, str]
+    words: str, product: Product, programs: Programs, settings: Mapping[str, str]
 ) -> tuple[str, str | None]:
     """What the server says of its settings, and the fix."""
     unknown = re.search(r"unknown (?:variable|option) '-*([^'=]+)", words)
     if unknown and (gone := product.why_it_is_gone(unknown.group(1))):
         return gone, None
-    near = get_close_matches(plain_name(unknown.group(1)), _names(found)) if unknown else []
+    near = get_close_matches(plain_name(unknown.group(1)), _names(programs)) if unknown else []
     named = {name: settings[name] for name in settings if plain_name(name) in plain_name(words)}
     hint = f"did you mean {' or '.join(near)}?" if near else _as_given(named)
     return words, hint
@@ -285,10 +285,10 @@ def _as_given(settings: Mapping[str, str]) -> str | None:
     return f"it was given {words}" if words else None
 
 
-def _names(found: Programs) -> list[str]:
+def _names(programs: Programs) -> list[str]:
     """Every setting this server knows: the table at the end of its help."""
     listed = subprocess.run(
-        [found.server, "--no-defaults", *found.base_arguments, "--verbose", "--help"],
+        [programs.server, "--no-defaults", *programs.base_arguments, "--verbose", "--help"],
         capture_output=True,
         text=True,
         check=False,

@@ -111,23 +111,25 @@ def changed(session: Session, product: Product) -> set[str]:
 
 def insist(
     product: Product,
-    found: Mapping[str, str],
+    reported: Mapping[str, str],
     asked: Mapping[str, str],
     described: Mapping[str, Described],
 ) -> None:
     """Raises `SystemRefused` for the first setting that was asked and is not in effect: the server
     has no such variable (it takes the beginning of a name for the whole), or rounded the value."""
     for name, value in asked.items():
-        effective = found.get(plain_name(name))
+        effective = reported.get(plain_name(name))
         if effective is None:
             if gone := product.why_it_is_gone(name):
-                raise SystemRefused(f"{gone}; this is {found.get('version', 'an unknown version')}")
+                raise SystemRefused(
+                    f"{gone}; this is {reported.get('version', 'an unknown version')}"
+                )
             raise SystemRefused(
                 f"the setting {name} was asked as {value!r}; the server took it, and has no "
                 "variable of that name",
                 hint="give the name that SHOW GLOBAL VARIABLES has",
             )
-        if not is_in_effect(plain_name(name), value, found, described):
+        if not is_in_effect(plain_name(name), value, reported, described):
             raise SystemRefused(
                 f"the setting {plain_name(name)} was asked as {value!r} and is {effective!r}",
                 hint="ask for a value that the server can take as it is",
@@ -135,12 +137,12 @@ def insist(
 
 
 def effective(
-    found: Mapping[str, str], asked: Mapping[str, str], changed: set[str]
+    reported: Mapping[str, str], asked: Mapping[str, str], changed: set[str]
 ) -> dict[str, str]:
     """What the record keeps: what decides speed and durability, what was asked, and whatever
     is not at its default, but for paths and ports."""
     recorded = {*DECISIVE, *map(plain_name, asked), *(changed - _OF_THIS_RUN_ONLY)}
-    return {name: value for name, value in sorted(found.items()) if name in recorded}
+    return {name: value for name, value in sorted(reported.items()) if name in recorded}
 
 
 def durability_lowered_by(settings: Mapping[str, str], engine: str) -> tuple[str, ...]:

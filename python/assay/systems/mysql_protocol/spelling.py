@@ -28,10 +28,10 @@ _LONGEST_S = 60
 _LINE = re.compile(r"^([a-z][\w-]*) +(.*)$", re.MULTILINE)
 
 
-def spelled(product: Product, found: Programs, settings: Mapping[str, str]) -> Iterator[Spelled]:
+def spelled(product: Product, programs: Programs, settings: Mapping[str, str]) -> Iterator[Spelled]:
     """Each setting, in their order; one of which the program says nothing as it was given."""
     asked = {plain_name(name): value.strip() for name, value in settings.items()}
-    base = (found.server, "--no-defaults", *found.base_arguments, *product.server_arguments())
+    base = (programs.server, "--no-defaults", *programs.base_arguments, *product.server_arguments())
     ours = {**CHOSEN_BY_ASSAY, **product.settings_of_assay}
     for (plain, value), name in zip(asked.items(), settings, strict=True):
         chosen = [argument(one, of_one) for one, of_one in ours.items() if one != plain]

@@ -193,29 +193,29 @@ def _mode(name: str, value: str | None) -> str | None:
     return None
 
 
-def _default_mode(found: Sourced) -> str:
+def _default_mode(given: Sourced) -> str:
     """As with the clients: authorities that are named are used."""
-    return "verify_ca" if found.get("ssl-ca") else "preferred"
+    return "verify_ca" if given.get("ssl-ca") else "preferred"
 
 
-def _socket(found: Sourced) -> str | None:
+def _socket(given: Sourced) -> str | None:
     """The path of the Unix socket; None where the server is reached over TCP. A host in the URL is
     one to reach over TCP, also ``localhost``; elsewhere that name means the socket."""
-    if found.origin("socket") == URL:
-        return found.get("socket")
-    is_tcp = URL in (found.origin("host"), found.origin("port"))
-    is_tcp = is_tcp or (found.get("protocol") or "").lower() == "tcp"
-    if is_tcp or (found.get("host") or "localhost").lower() != "localhost":
+    if given.origin("socket") == URL:
+        return given.get("socket")
+    is_tcp = URL in (given.origin("host"), given.origin("port"))
+    is_tcp = is_tcp or (given.get("protocol") or "").lower() == "tcp"
+    if is_tcp or (given.get("host") or "localhost").lower() != "localhost":
         return None
     usual = next((path for path in DEFAULT_SOCKETS if paths.exists(Path(path))), None)
-    return found.get("socket") or usual
+    return given.get("socket") or usual
 
 
-def _own_certificate(found: Sourced) -> tuple[str | None, str | None]:
-    certificate, key = urls.readable_file(found, "ssl-cert"), urls.readable_file(found, "ssl-key")
+def _own_certificate(given: Sourced) -> tuple[str | None, str | None]:
+    certificate, key = urls.readable_file(given, "ssl-cert"), urls.readable_file(given, "ssl-key")
     if certificate is not None and key is None:
         raise ArgumentError(
-            f"{found.spelled('ssl-cert')}: expected its key as well", hint="ssl-key=FILE"
+            f"{given.spelled('ssl-cert')}: expected its key as well", hint="ssl-key=FILE"
         )
     return certificate, key
 
@@ -228,15 +228,15 @@ def _no_password() -> str:
     return "none found"
 
 
-def _origins(found: Sourced, socket: str | None) -> dict[str, str]:
+def _origins(given: Sourced, socket: str | None) -> dict[str, str]:
     names = ["user", "database", "connect-timeout"]
     names += ["socket"] if socket else ["host", "port", "ssl-mode", *_FILES]
     defaults = dict.fromkeys(("host", "port", "socket", "ssl-mode"), "default")
     defaults["user"] = LOGIN_NAME
-    if found.get("ssl-ca"):
+    if given.get("ssl-ca"):
         defaults["ssl-mode"] = "because of ssl-ca"
-    origins = {name: found.origin(name) or defaults.get(name, "") for name in names}
-    password = found.origin("password") or _no_password()
+    origins = {name: given.origin(name) or defaults.get(name, "") for name in names}
+    password = given.origin("password") or _no_password()
     return {name: origin for name, origin in origins.items() if origin} | {
         "password_from": password
     }

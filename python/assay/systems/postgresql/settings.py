@@ -110,13 +110,13 @@ def read(session: Session) -> dict[str, Setting] | None:
     return found if _EVERYWHERE in found else None
 
 
-def insist(found: Mapping[str, Setting], asked: Mapping[str, str], *, source: str) -> None:
+def insist(effective: Mapping[str, Setting], asked: Mapping[str, str], *, source: str) -> None:
     """Raises `SystemRefused` for the first setting that was asked and is not in effect.
 
     The server has parsed the value itself, so that units and spellings need no comparison: a
     setting is in effect where the server says that it comes from where we gave it (`source`).
     """
-    by_lower_name = {name.lower(): setting for name, setting in found.items()}
+    by_lower_name = {name.lower(): setting for name, setting in effective.items()}
     for name, value in asked.items():
         setting = by_lower_name.get(name.lower())
         if setting is None:
@@ -134,13 +134,13 @@ def insist(found: Mapping[str, Setting], asked: Mapping[str, str], *, source: st
             )
 
 
-def effective(found: Mapping[str, Setting], asked: Mapping[str, str]) -> dict[str, str]:
+def effective(reported: Mapping[str, Setting], asked: Mapping[str, str]) -> dict[str, str]:
     """What the record keeps: what decides speed and durability, what was asked, and whatever is
     not at its default, but for paths, ports and what our own session sets."""
     asked_names = {name.lower() for name in asked}
     return {
         name: setting.value
-        for name, setting in sorted(found.items())
+        for name, setting in sorted(reported.items())
         if name in DECISIVE
         or name.lower() in asked_names
         or (

@@ -43,13 +43,13 @@ ENVIRONMENT: Mapping[str, EnvVar] = {
 }
 
 
-def refuse(found: Sourced) -> None:
+def refuse(given: Sourced) -> None:
     """Raises `ArgumentError` for the first unsupported parameter."""
     for name, harmless in _ASK_FOR_NOTHING.items():
-        value = found.get(name)
+        value = given.get(name)
         if value is not None and value.lower() not in harmless:
             expected = f"only {' or '.join(harmless)} is supported" if harmless else "not supported"
             raise ArgumentError(
-                f"{found.spelled(name)}: {expected}",
+                f"{given.spelled(name)}: {expected}",
                 hint="leave it out for this run, or require it in the server's configuration",
             )

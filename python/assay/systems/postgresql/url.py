@@ -185,30 +185,30 @@ def servers_of(url: str, *, session_statements: tuple[str, ...] = ()) -> Servers
     return ServersAsked(tuple(each), attrs)
 
 
-def _address(found: Sourced, session_statements: tuple[str, ...]) -> Address:
+def _address(given: Sourced, session_statements: tuple[str, ...]) -> Address:
     """``found``: of one server."""
-    host, port = _host(found), urls.port(found, DEFAULT_PORT)
-    user = found.get("user") or urls.own_name(SCHEMES[0])
-    database = found.get("dbname") or user
+    host, port = _host(given), urls.port(given, DEFAULT_PORT)
+    user = given.get("user") or urls.own_name(SCHEMES[0])
+    database = given.get("dbname") or user
     is_socket = host.startswith("/")
-    address = None if is_socket else _host_address(found)
-    if found.get("password") is None:
+    address = None if is_socket else _host_address(given)
+    if given.get("password") is None:
         password, origin = password_file.find(
-            found.get("passfile"),
+            given.get("passfile"),
             host="localhost" if host.rstrip("/") == DEFAULT_SOCKET_FOLDER else host,
             port=port,
             database=database,
             user=user,
         )
-        found.add(origin, {"password": password})
+        given.add(origin, {"password": password})
     else:
-        origin = str(found.origin("password"))
-    tls, ca_file = ("off", None) if is_socket else _tls(found)
-    cert_file, key_file = (None, None) if tls == "off" else _own_certificate(found)
+        origin = str(given.origin("password"))
+    tls, ca_file = ("off", None) if is_socket else _tls(given)
+    cert_file, key_file = (None, None) if tls == "off" else _own_certificate(given)
     named = {name: variable.get() for name, variable in SETTINGS.items()}
     set_first = (
         *(session_options.statement(name, value) for name, value in named.items() if value),
-        *session_options.statements(found.get("options"), f"({found.origin('options')})"),
+        *session_options.statements(given.get("options"), f"({given.origin('options')})"),
     )
     return Address(
         driver="postgresql",
@@ -217,15 +217,15 @@ def _address(found: Sourced, session_statements: tuple[str, ...]) -> Address:
         port=None if is_socket else port,
         host_address=address,
         user=user,
-        password=found.get("password"),
+        password=given.get("password"),
         database=database,
         tls=tls,
         ca_file=ca_file,
         cert_file=cert_file,
         key_file=key_file,
-        connect_timeout_s=urls.seconds(found, "connect_timeout", 30.0),
+        connect_timeout_s=urls.seconds(given, "connect_timeout", 30.0),
         session_statements=(*set_first, *session_statements),
-        origins=_origins(found, origin, is_socket),
+        origins=_origins(given, origin, is_socket),
     )
 
 
@@ -248,101 +248,101 @@ def _values(url: str) -> Sourced:
     return found
 
 
-def _of_each_server(found: Sourced) -> list[Sourced]:
+def _of_each_server(given: Sourced) -> list[Sourced]:
     """The values of each of the servers that are listed with commas, as libpq takes them apart: as
     many hosts as IP addresses, where both are given, and one port for all or one for each."""
-    listed = {name: (found.get(name) or "").split(",") for name in ("host", "hostaddr", "port")}
-    leading = "hostaddr" if found.get("hostaddr") else "host"
+    listed = {name: (given.get(name) or "").split(",") for name in ("host", "hostaddr", "port")}
+    leading = "hostaddr" if given.get("hostaddr") else "host"
     number = len(listed[leading])
     for name, values in listed.items():
-        is_for_all = not found.get(name) or (name == "port" and len(values) == 1)
+        is_for_all = not given.get(name) or (name == "port" and len(values) == 1)
         if len(values) != number and not is_for_all:
             raise ArgumentError(
-                f"{found.spelled(name)}: expected {number}, one for each server, "
+                f"{given.spelled(name)}: expected {number}, one for each server, "
                 f"found {len(values)}",
                 hint="HOST:PORT,HOST:PORT in the URL",
             )
     if number == 1:
-        return [found]
+        return [given]
 
     def of(place: int) -> Mapping[str, str | None]:
         return {
             name: (values if len(values) == number else values * number)[place]
             for name, values in listed.items()
-            if found.get(name)
+            if given.get(name)
         }
 
-    return [found.with_values(of(place)) for place in range(number)]
+    return [given.with_values(of(place)) for place in range(number)]
 
 
-def _host(found: Sourced) -> str:
-    host, address = found.get("host"), found.get("hostaddr")
+def _host(given: Sourced) -> str:
+    host, address = given.get("host"), given.get("hostaddr")
     if address is not None and (host is None or host.startswith("/")):
         return address
     return host or DEFAULT_SOCKET_FOLDER
 
 
-def _host_address(found: Sourced) -> str | None:
+def _host_address(given: Sourced) -> str | None:
     """None where the host is to be looked up."""
-    address = found.get("hostaddr")
+    address = given.get("hostaddr")
     if address is not None:
         try:
             ipaddress.ip_address(address.partition("%")[0])
         except ValueError:
             raise ArgumentError(
-                f"{found.spelled('hostaddr')}: expected an IP address", hint="a name is a host"
+                f"{given.spelled('hostaddr')}: expected an IP address", hint="a name is a host"
             ) from None
     return address
 
 
-def _tls(found: Sourced) -> tuple[str, str | None]:
+def _tls(given: Sourced) -> tuple[str, str | None]:
     """What is encrypted and verified, and the file of the authorities."""
-    if found.get("sslrootcert") == "system":
-        if (found.get("sslmode") or "verify-full").lower() != "verify-full":
+    if given.get("sslrootcert") == "system":
+        if (given.get("sslmode") or "verify-full").lower() != "verify-full":
             raise ArgumentError(
-                f"{found.spelled('sslmode')}: sslrootcert=system needs sslmode=verify-full"
+                f"{given.spelled('sslmode')}: sslrootcert=system needs sslmode=verify-full"
             )
         return "verify", None
-    tls = urls.meaning(found, "sslmode", _TLS_OF_SSLMODE, "prefer")
-    _add_own_file(found, "sslrootcert", "root.crt")
+    tls = urls.meaning(given, "sslmode", _TLS_OF_SSLMODE, "prefer")
+    _add_own_file(given, "sslrootcert", "root.crt")
     # As with libpq: where authorities are named, `require` looks at the certificate too.
-    if tls == "require" and found.get("sslrootcert"):
+    if tls == "require" and given.get("sslrootcert"):
         tls = "verify-ca"
     is_verified = tls in ("verify-ca", "verify")
-    return tls, urls.readable_file(found, "sslrootcert") if is_verified else None
+    return tls, urls.readable_file(given, "sslrootcert") if is_verified else None
 
 
-def _own_certificate(found: Sourced) -> tuple[str | None, str | None]:
-    _add_own_file(found, "sslcert", "postgresql.crt")
-    if found.get("sslcert") is None:
+def _own_certificate(given: Sourced) -> tuple[str | None, str | None]:
+    _add_own_file(given, "sslcert", "postgresql.crt")
+    if given.get("sslcert") is None:
         return None, None
-    _add_own_file(found, "sslkey", "postgresql.key")
-    certificate, key = urls.readable_file(found, "sslcert"), urls.readable_file(found, "sslkey")
+    _add_own_file(given, "sslkey", "postgresql.key")
+    certificate, key = urls.readable_file(given, "sslcert"), urls.readable_file(given, "sslkey")
     if key is None:
         raise ArgumentError(
-            f"{found.spelled('sslcert')}: expected its key as well", hint="sslkey=FILE"
+            f"{given.spelled('sslcert')}: expected its key as well", hint="sslkey=FILE"
         )
     if urls.is_open_to_others(Path(key)):
         raise ArgumentError(
-            f"{found.spelled('sslkey')}: others can read the key", hint=f"chmod 600 {key}"
+            f"{given.spelled('sslkey')}: others can read the key", hint=f"chmod 600 {key}"
         )
     return certificate, key
 
 
-def _add_own_file(found: Sourced, name: str, file: str) -> None:
+def _add_own_file(given: Sourced, name: str, file: str) -> None:
     """The file that libpq looks for in ``~/.postgresql``."""
     home = env_vars.home()
     if home is not None and paths.is_file(path := home / ".postgresql" / file):
-        found.add(urls.shown(path), {name: str(path)})
+        given.add(urls.shown(path), {name: str(path)})
 
 
-def _origins(found: Sourced, password: str, is_socket: bool) -> dict[str, str]:
+def _origins(given: Sourced, password: str, is_socket: bool) -> dict[str, str]:
     defaults = dict.fromkeys(("host", "port", "sslmode"), "default")
     defaults |= {"user": LOGIN_NAME, "dbname": "the user's name"}
     names = ["host", "hostaddr", "port", "user", "dbname"]
     names += [] if is_socket else ["sslmode", "sslrootcert", "sslcert", "sslkey"]
     names += ["connect_timeout", "options"]
-    origins = {name: found.origin(name) or defaults.get(name, "") for name in names}
+    origins = {name: given.origin(name) or defaults.get(name, "") for name in names}
     return {name: origin for name, origin in origins.items() if origin} | {
         "password_from": password
     }

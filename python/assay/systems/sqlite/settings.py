@@ -147,13 +147,13 @@ def _in_bytes(name: str, value: str) -> str:
     return value if found is None else str(int(found[1]) * _UNITS[found[2].lower()])
 
 
-def insist(found: Mapping[str, str], asked: Mapping[str, str]) -> None:
+def insist(effective: Mapping[str, str], asked: Mapping[str, str]) -> None:
     """Raises `SystemRefused` for the first setting that was asked and is not in effect."""
     for asked_name, value in asked.items():
         name = asked_name.lower()
-        if found.get(name) != in_words(name, value.strip()):
+        if effective.get(name) != in_words(name, value.strip()):
             raise SystemRefused(
-                f"the setting {name} was asked as {value!r} and is {found.get(name)!r}",
+                f"the setting {name} was asked as {value!r} and is {effective.get(name)!r}",
                 hint=_fix(name),
             )
 
@@ -168,7 +168,7 @@ def spelled(asked: Mapping[str, str], of_memory: Mapping[str, str]) -> Iterator[
         yield Spelled(name, read_back, is_default=read_back == defaults.get(name))
 
 
-def durability_lowered_by(found: Mapping[str, str]) -> tuple[str, ...]:
+def durability_lowered_by(effective: Mapping[str, str]) -> tuple[str, ...]:
     """The effective settings with which an acknowledged commit, or more, can be lost when the power
     fails (https://sqlite.org/pragma.html#pragma_synchronous).
 
@@ -178,7 +178,9 @@ def durability_lowered_by(found: Mapping[str, str]) -> tuple[str, ...]:
     """
     lowering = {"journal_mode": {"off", "memory"}, "synchronous": {"off", "normal"}}
     return tuple(
-        f"{name} = {found[name]}" for name, values in lowering.items() if found.get(name) in values
+        f"{name} = {effective[name]}"
+        for name, values in lowering.items()
+        if effective.get(name) in values
     )
 
 

@@ -95,10 +95,10 @@ _MISTAKES = {
 """What the reader of TOML says first, what a person can do something with, and the fix."""
 
 
-def _in_words(message: str, found: str) -> tuple[str, str | None]:
+def _in_words(message: str, text: str) -> tuple[str, str | None]:
     """What is wrong, and the fix; ``found``: the rest of the line from there on."""
     if message.startswith("Invalid value"):
-        word = re.match(r"[^\s,\]}#]*", found)
+        word = re.match(r"[^\s,\]}#]*", text)
         hint = f'a text stands in quotes: "{word[0]}"' if word and word[0] else None
         shown_ = shown(word[0]) if word and word[0] else "nothing"
         return f"expected a text in quotes, a number, true, false or a list, found {shown_}", hint
