@@ -216,7 +216,9 @@ def test_throughput_is_shown_during_a_run(
         "run",
         "one.sql",
         "--on",
-        "null[delay=constant:100us]",  # enough in a second for a percentile, on a busy machine too
+        "null[delay=constant:100us]",
+        "--clients",
+        "8",  # enough in a second for a percentile, on a busy machine too
         "--duration",
         "3.5",
         "--progress",
@@ -224,6 +226,6 @@ def test_throughput_is_shown_during_a_run(
     ]
     assert run_program(words) == 0
     printed = capsys.readouterr().err
-    assert re.search(r"^  \d s: [\d.]+ TPS, p99 [\d.]+ m?µ?s, 1 client; about", printed, re.M), (
+    assert re.search(r"^  \d s: [\d.]+ TPS, p99 [\d.]+ m?µ?s, 8 clients; about", printed, re.M), (
         printed
     )
