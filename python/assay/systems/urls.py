@@ -160,8 +160,10 @@ def read(
     ports = [port for _, port in parts.hosts]
     for port in ports:
         if port and not (port.isdecimal() and port.isascii() and int(port) < 65536):
-            # Of a password with a / the beginning stands where the port would, and an @ follows.
-            may_be_secret = "@" in url.partition(parts.authority)[2] or not port.isprintable()
+            # Without an @ before it, it may be a password whose host was left out; with one behind
+            # it, the beginning of a password with a /.
+            is_behind_user = parts.has_user and "@" not in url.partition(parts.authority)[2]
+            may_be_secret = not (is_behind_user and port.isprintable())
             found = "" if may_be_secret else f", found {beginning(port, 40)}"
             raise ArgumentError(
                 f"the URL's port: expected a number from 0 to 65535{found}",
