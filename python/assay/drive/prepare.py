@@ -34,6 +34,7 @@ class Compiled:
         self._warnings: dict[object, tuple[str, ...]] = {}
         self._writing: dict[object, frozenset[str]] = {}
         self._settings: dict[object, SessionSettings] = {}
+        self._statements: dict[object, list[tuple[str, str]]] = {}
         self._asked: list[object] = []
 
     def check(self, runs: Iterable[PlannedRun]) -> tuple[str, ...]:
@@ -102,7 +103,7 @@ class Compiled:
             dialect = registry.system(drive.run.cell.system.name).dialect
             scripts = scripts_of(self.workload, drive, dialect)
             values = document_of(self.workload, drive, dialect, scripts)["variables"]
-            statements = statements_of(self.workload, drive, dialect)
+            statements = self._statements_of(drive, dialect)
             self._settings[key] = session_settings.of_statements(statements, values, dialect)
         return self._settings[key]
 
@@ -114,10 +115,16 @@ class Compiled:
             dialect = registry.system(drive.run.cell.system.name).dialect
             self._writing[key] = frozenset(
                 name
-                for name, statement in statements_of(self.workload, drive, dialect)
+                for name, statement in self._statements_of(drive, dialect)
                 if not only_reads(statement)
             )
         return self._writing[key]
+
+    def _statements_of(self, drive: PlannedDrive, dialect: Dialect) -> list[tuple[str, str]]:
+        key = _what_is_compiled(drive)
+        if key not in self._statements:
+            self._statements[key] = statements_of(self.workload, drive, dialect)
+        return self._statements[key]
 
 
 def _placed(error: _engine.EngineError, workload: Workload, run: PlannedRun) -> AssayError:
