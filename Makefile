@@ -47,7 +47,7 @@ test: $(ENGINE) ## install the servers, then run all tests
 	$(BIN)/pytest -m alone
 
 quick: $(ENGINE) ## run the tests that need only Python, in less than a minute
-	$(BIN)/pytest --quiet --quick --numprocesses 2 --dist loadfile tests/unit tests/order
+	$(BIN)/pytest --quiet --quick --numprocesses 3 --dist loadfile tests/unit tests/order
 
 # Servers are downloaded while the tests of the engine are compiled: of the examples `make check` says whether they compile.
 RUST_TESTS := $(CARGO) test --workspace --tests --$(PROFILE)

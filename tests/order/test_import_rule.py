@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -28,6 +29,7 @@ def place_of(module: str, rooms: dict[str, int]) -> int | None:
     return None
 
 
+@cache
 def imports_of(path: Path) -> list[tuple[int, str]]:
     """(line, module) of every import of the program's own modules, inside functions too."""
     found = []

@@ -574,6 +574,7 @@ def test_one_cell_after_the_other_in_one_experiment_decides_nothing(folder: Path
     assert verdicts == ["not decided: measured one after the other", "slower"]
 
 
+@pytest.mark.slow
 def test_one_of_many_cells_is_not_called_for_what_is_chance(folder: Path) -> None:
     """The same two sides alone differ by p = 0.01."""
     clients = tuple(range(1, 11))

@@ -159,6 +159,7 @@ def test_fields_along_something_have_a_line_for_each_system(tmp_path: Path) -> N
         assert points == {name: [(1, 3), (2, 3), (14, 3)] for name in ("postgresql", "sqlite")}
 
 
+@pytest.mark.slow
 def test_every_chart_is_drawn_with_marks_of_each_series(report: Report) -> None:
     for figure in figures(report).values():
         drawn = draw.svg_for_page(figure, "title text")

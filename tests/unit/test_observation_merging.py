@@ -68,6 +68,7 @@ def by_hand(parts: Sequence[Observation], what: str) -> Any:
     return sum(getattr(one.outcomes, what) for one in parts)
 
 
+@pytest.mark.slow
 def test_merged_counts_and_distributions_equal_the_whole(
     machines: list[Observation],
 ) -> None:
@@ -88,6 +89,7 @@ def test_merged_counts_and_distributions_equal_the_whole(
     assert whole.arrival.offered_rate_per_s == pytest.approx(450)
 
 
+@pytest.mark.slow
 def test_merged_seconds_have_every_sample_exactly(machines: list[Observation]) -> None:
     whole = merge(machines)
     assert [line.second for line in whole.intervals] == list(range(len(machines[0].intervals)))
@@ -106,6 +108,7 @@ def test_merged_seconds_have_every_sample_exactly(machines: list[Observation]) -
     assert encoded(merged_latency(lags)) == encoded(whole.all_ok.schedule_lag)
 
 
+@pytest.mark.slow
 def test_the_order_of_machines_changes_no_number(machines: list[Observation]) -> None:
     one, other = merge(machines), merge(machines[::-1])
     assert one.outcomes == other.outcomes
@@ -138,6 +141,7 @@ def test_passes_and_littles_law_of_a_closed_loop() -> None:
     assert law.throughput_per_s == pytest.approx(per_s, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_a_merged_stall_is_common_to_all_and_a_suspension_to_any(
     machines: list[Observation],
 ) -> None:
@@ -175,17 +179,20 @@ def test_answers_that_differ_between_machines_are_a_difference() -> None:
     assert "7 rows" in merged.first_difference
 
 
+@pytest.mark.slow
 def test_a_client_of_two_machines_is_refused(machines: list[Observation]) -> None:
     with pytest.raises(ValueError, match="client 0 was driven by two machines"):
         merge([machines[0], machines[0]])
 
 
+@pytest.mark.slow
 def test_damaged_parts_are_refused(machines: list[Observation]) -> None:
     latency = machines[0].all_ok.latency
     with pytest.raises(_engine.EngineError, match="part 2"):
         merged_latency([latency, replace(latency, count=latency.count + 1)])
 
 
+@pytest.mark.slow
 def test_an_observation_of_ten_minutes_stays_small() -> None:
     """A second of three groups with some thousand transactions takes a few kilobytes."""
     observation = driven("merge small", clients=8, stop={"duration_s": 2.0})
@@ -195,6 +202,7 @@ def test_an_observation_of_ten_minutes_stays_small() -> None:
     assert size * 600 * 3 < 8_000_000, f"{size} bytes a second"
 
 
+@pytest.mark.slow
 def test_parts_that_followed_one_another_are_one_measurement_of_the_same_clients() -> None:
     texts = [
         {"name": f"q{number}", "path": f"q{number}.sql", "text": f"SELECT {number};\n"}

@@ -88,6 +88,7 @@ def server() -> Iterator[int]:
         child.kill()
 
 
+@pytest.mark.slow
 def test_the_sum_over_a_server_whose_children_come_and_go_never_falls(server: int) -> None:
     tick_ns = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
     sums = []

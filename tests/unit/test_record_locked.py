@@ -192,6 +192,7 @@ def test_a_record_of_another_machine_is_merged_whole(tmp_path: Path) -> None:
         merge(one, one, waiting=print)
 
 
+@pytest.mark.slow
 def test_a_short_lock_is_waited_for_with_a_message(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

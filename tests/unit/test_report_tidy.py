@@ -98,6 +98,7 @@ def test_every_published_table_keeps_to_the_schema(name: str, parallel: Experime
     assert {type(row["value"]) for row in rows if row["words"]} <= {type(None)}
 
 
+@pytest.mark.slow
 def test_a_row_that_has_another_column_or_kind_is_refused_by_the_schema(
     parallel: ExperimentRecord,
 ) -> None:
