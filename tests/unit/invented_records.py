@@ -1,4 +1,7 @@
-"""Invented but complete records: what `lab.run` would pass to a `Store`, with round numbers."""
+"""Invented but complete records: what `lab.run` would pass to a `Store`, with round numbers.
+
+Long because each part of a record has one value here, which all tests of reports change from.
+"""
 
 from __future__ import annotations
 

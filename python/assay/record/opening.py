@@ -1,8 +1,8 @@
 """Takes the path of a record file; returns connections to it. The only place that opens one.
 
 SQLite's locks are those of the process (see `assay.text.files.shared_files`), so the files of a
-record are opened by SQLite, and here. They are opened with `open` only where nobody in this process
-has them open, to make a private copy.
+record are opened by SQLite, and here. `open` is used only to make a private copy of a file that
+this process does not have open.
 """
 
 from __future__ import annotations
