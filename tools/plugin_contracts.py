@@ -11,10 +11,13 @@ from assay import registry
 from assay.contracts.capabilities import CAPABILITIES
 from assay.contracts.deployment import Address, Deployment, Node, StorageFacts
 from assay.contracts.dialects.protocol import Dialect, LongStatement, SingleRows
+from assay.contracts.metric import Metric
+from assay.contracts.observation import StepReport, StepTable
 from assay.contracts.storages import abilities as of_storages
 from assay.contracts.storages.protocol import PreparedStorage, Storage
 from assay.contracts.systems.abilities import ABILITIES
 from assay.contracts.systems.protocol import OptionSpec, System
+from assay.contracts.warning_text import WarningText
 from assay.load.row_sources.protocol import Asked, ExperimentRows, RowSource, RunSystem, UpdatesRows
 from assay.load.row_sources.request import DataRequest
 
@@ -36,6 +39,12 @@ csv = "mydb_assay:CSV"
 
 [project.entry-points."assay.dialects"]
 mysql_like = "mydb_assay:MYSQL_LIKE"
+
+[project.entry-points."assay.steps"]
+census = "mydb_assay:Census"
+
+[project.entry-points."assay.step_reports"]
+census = "mydb_assay:CensusReport"
 
 [project.entry-points."assay.workloads"]
 shop = "mydb_assay.shop"
@@ -105,6 +114,15 @@ A workload names its source in `[data] source = "csv"`. The source derives from
 `open`.
 """
 
+_STEP_REPORT = """## What a report of a step has
+
+A step derives from `assay.workload.steps.Step` and runs in
+[tests](../guides/steps-and-groups.md#a-step-of-your-own) by its name. What it finds, it hands to
+`state.observed(self.label, report)`; the report's type is registered under its kind, so that
+records with it can be read. Where its package is not installed, a record can still be read: the
+warning `report-unread` says so, and the report is shown as it is kept.
+"""
+
 _ABILITIES = """## What only some systems can do
 
 Each is a protocol of `assay.contracts.systems.abilities`. A system has all its members or none of
@@ -148,6 +166,9 @@ def page() -> str:
     for value in (ExperimentRows, UpdatesRows, Asked, RunSystem):
         parts += [f"### {value.__name__}\n", *_described(value)]
     parts += ["### DataRequest\n", *_described(DataRequest, fields_only=True)]
+    parts += [_STEP_REPORT, *_described(StepReport)]
+    for value in (StepTable, Metric, WarningText):
+        parts += [f"### {value.__name__}\n", *_described(value, fields_only=True)]
     return "\n".join(parts).rstrip() + "\n"
 
 

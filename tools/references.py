@@ -17,6 +17,7 @@ from assay import _engine, env_vars, registry
 from assay.cli.program import COMMANDS, HELP_NAMES, command_of, group
 from assay.contracts.capabilities import CAPABILITIES
 from assay.contracts.experiment import SystemChoice
+from assay.contracts.metric import Metric
 from assay.contracts.observation import schema as schema_of_observations
 from assay.contracts.systems.abilities import (
     NOT_VERIFIED,
@@ -30,7 +31,6 @@ from assay.lab.conformance.requirement import Requirement
 from assay.lab.conformance.verify import REQUIREMENTS
 from assay.record import schema
 from assay.record.metrics.catalogue import METRICS
-from assay.record.metrics.metric import Metric
 from assay.report.comparisons import comparison_document, trend_document
 from assay.report.tidy import schema as tidy_schema
 

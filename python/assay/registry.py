@@ -25,6 +25,7 @@ from assay.text.secrets import is_connection_string, without_secrets
 
 if TYPE_CHECKING:
     from assay.contracts.dialects.protocol import Dialect
+    from assay.contracts.observation import StepReport
     from assay.contracts.storages.protocol import Storage
     from assay.contracts.systems.families import SystemFamily
     from assay.contracts.systems.protocol import System
@@ -36,6 +37,7 @@ EXPERIMENTS_FOLDER = Path(__file__).parent / "experiment" / "papers"
 _BUILT_IN = (".", "experiments")
 """Where guides name the built-in experiment files: they are there in a clone of the repository."""
 _DIALECTS, _WORKLOADS = "assay.dialects", "assay.workloads"
+_STEP_REPORTS = "assay.step_reports"
 """Groups of entry points."""
 
 
@@ -83,8 +85,9 @@ def _plugin(entry: EntryPoint) -> Any:
 
 
 def _violations(entry: EntryPoint, value: Any) -> list[str]:
-    """Those of a system, a storage or a dialect; the other groups have no contract that can be
-    examined."""
+    """Those of a system, a storage, a dialect or a report of a step; the other groups have no
+    contract that can be examined."""
+    from assay.contracts.observation import validation as of_reports
     from assay.contracts.storages import validation as of_storages
     from assay.contracts.systems import validation as of_systems
     from assay.dialects import validation as of_dialects
@@ -93,15 +96,17 @@ def _violations(entry: EntryPoint, value: Any) -> list[str]:
         "assay.systems": of_systems.validate,
         "assay.storages": of_storages.validate,
         _DIALECTS: of_dialects.validate,
+        _STEP_REPORTS: of_reports.validate,
     }
     if entry.group not in validates:
         return []
-    violations = []
     try:
         validates[entry.group](value)
+        violations = []
     except ContractBroken as broken:
         violations = broken.violations
-    name = getattr(value, "name", entry.name)
+    is_report = entry.group == _STEP_REPORTS
+    name = getattr(value, "name", entry.name) if not is_report else value.kind()
     if name != entry.name:
         violations.append(f"name: expected {entry.name!r}, as in its entry point, found {name!r}")
     return violations
@@ -109,7 +114,7 @@ def _violations(entry: EntryPoint, value: Any) -> list[str]:
 
 _GROUPS = (
     "assay.systems", "assay.storages", "assay.row_sources", "assay.steps", "assay.report_forms",
-    _WORKLOADS, _DIALECTS,
+    _STEP_REPORTS, _WORKLOADS, _DIALECTS,
 )  # fmt: skip
 
 
@@ -309,6 +314,45 @@ def step(name: str) -> Any:
     if name not in _STEPS:
         return _get("assay.steps", "step", name)
     return EntryPoint(name, _STEPS[name], "assay.steps").load()
+
+
+_REPORTS: Mapping[str, str] = {
+    "update": "UpdateReport",
+    "limit": "LimitReport",
+    "space_reuse": "SpaceReuseReport",
+    "backup": "BackupReport",
+    "native_clients": "NativeClientsReport",
+}
+"""Kinds of what steps report in place of clients → class of `assay.contracts.observation`. Other
+packages add theirs as entry points of the group ``assay.step_reports``."""
+
+
+@cache
+def step_reports() -> Mapping[str, type[StepReport]]:
+    """Every type of what steps report in place of clients, by its kind, without the plugins that
+    break their contract."""
+    from assay.contracts import observation
+
+    found = {kind: getattr(observation, name) for kind, name in _REPORTS.items()}
+    for kind in _entries(_STEP_REPORTS):
+        with suppress(PluginFailed):
+            found.setdefault(kind, _get(_STEP_REPORTS, "report of a step", kind))
+    return found
+
+
+def check_step_report(report: type[StepReport]) -> None:
+    """Raises `PluginFailed` where a report of this type could not be read again."""
+    kind = report.kind()
+    if step_reports().get(kind) is report:
+        return
+    if kind in _entries(_STEP_REPORTS) and kind not in _REPORTS:
+        _get(_STEP_REPORTS, "report of a step", kind)
+    raise PluginFailed(
+        f"expected {report.__name__} to be the registered report of the kind {kind!r}, found "
+        f"{step_reports()[kind].__module__ if kind in step_reports() else 'none'}",
+        hint=f'[project.entry-points."{_STEP_REPORTS}"] {kind} = '
+        f'"{report.__module__}:{report.__name__}"',
+    )
 
 
 def report_forms() -> tuple[str, ...]:

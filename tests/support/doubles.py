@@ -31,3 +31,4 @@ def registered() -> Iterator[None]:
 def _forget() -> None:
     registry._entries.cache_clear()
     registry.step.cache_clear()
+    registry.step_reports.cache_clear()

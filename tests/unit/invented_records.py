@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from assay import registry
 from assay.contracts.deployment import Address, Deployment, Node, StorageFacts
 from assay.contracts.observation import VERSION, Observed, read_observed
 from assay.contracts.systems.protocol import ProcessSample
@@ -227,7 +228,8 @@ def report_of(cell: Cell, elapsed_ns: int, **changes: Any) -> Observed:
 def observed(plain: Mapping[str, Any]) -> Observed:
     """The document with every key that it must have; one that says it did not drive any clients as
     it is."""
-    return read_observed(plain if "kind" in plain else completed(plain))
+    document = plain if "kind" in plain else completed(plain)
+    return read_observed(document, registry.step_reports())
 
 
 _MAY_BE_MISSING = ("drained_ns", "statements", "reconnects", "in_flight")

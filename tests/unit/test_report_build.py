@@ -11,6 +11,7 @@ from typing import Any
 import invented_records as invented
 import pytest
 
+from assay import registry
 from assay.contracts.observation import read_observed
 from assay.experiment import Driving
 from assay.record import ExperimentRecord, Store
@@ -263,7 +264,7 @@ def fields_experiment(path: Path, observation: dict[str, Any], declared: Any) ->
             planned.experiment, planned, invented.MACHINE, workload=workload, build={}
         )
         store.begin_run(planned.runs[0])
-        store.observed(read_observed(observation))
+        store.observed(read_observed(observation, registry.step_reports()))
         store.checked([])
         store.end_run("done")
         return store.latest()
@@ -343,7 +344,7 @@ def test_of_repetitions_the_summary_has_each_median_and_the_table_says_what_limi
                 "equals_fresh_load": True,
                 "tables": {},
             }
-            store.observed(read_observed(observation))
+            store.observed(read_observed(observation, registry.step_reports()))
             store.checked([])
             store.end_run("done", verdict=("valid", ""))
         experiment = store.latest()

@@ -16,7 +16,7 @@ from typing import Any
 from assay import registry
 from assay.api import asked
 from assay.comparison.effects import SettingEffects
-from assay.contracts.observation import Observation, Observed, Outcomes, PassTime
+from assay.contracts.observation import Observation, Observed, Outcomes, PassTime, StepReport
 from assay.errors import ArgumentError
 from assay.experiment import Scalar
 from assay.experiment.spelling import of_python, respelled
@@ -155,6 +155,9 @@ class Run(_Factors):
     ``server_cpu_per_transaction_ns`` …; None: it has no such number."""
     observed: Observed | None = field(repr=False)
     """All that its test observed, of clients or of what it did in their place."""
+    reports: tuple[StepReport, ...] = field(repr=False)
+    """Of its steps that drove no clients, in order. One whose package is not installed is an
+    `assay.contracts.observation.UnreadReport`, with its ``content`` as it is kept."""
 
     @property
     def observation(self) -> Observation | None:
@@ -345,6 +348,7 @@ def _run(record: RunRecord, row: Row) -> Run:
         ),
         metrics={name: row[name] for name in METRICS},
         observed=record.observation,
+        reports=record.reports,
     )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from assay.comparison.side_cells import SideCell
 from assay.comparison.stage import ComparisonOptions, compared_cell
 from assay.comparison.values import ComparedCell, Direction, Side
 from assay.comparison.verdicts import with_verdicts
+from assay.contracts.metric import Metric
 from assay.experiment import Scalar
 from assay.judge.estimate import Design
 from assay.judge.verdict import RunVerdict
@@ -27,7 +28,6 @@ from assay.plan import cell_names
 from assay.record import ExperimentRecord, RunRecord
 from assay.record.metrics import catalogue
 from assay.record.metrics.clients import THROUGHPUT
-from assay.record.metrics.metric import Metric
 
 
 @dataclass(frozen=True)

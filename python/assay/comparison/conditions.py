@@ -22,11 +22,11 @@ from enum import Enum
 from functools import partial
 
 from assay.comparison.values import Compared, ComparedCell, Comparison
+from assay.contracts.metric import Metric
 from assay.errors import ArgumentError
 from assay.judge.kinds import ENOUGH_REPETITIONS
 from assay.judge.samples import NOT_REACHED, UNREACHED
 from assay.record.metrics import catalogue
-from assay.record.metrics.metric import Metric
 from assay.text import units
 
 _CONDITION = re.compile(

@@ -20,6 +20,7 @@ from assay.comparison.side_cells import SideCell
 from assay.comparison.stage import ComparisonOptions, compared_cell
 from assay.comparison.values import Side
 from assay.comparison.verdicts import LEAST_REPETITIONS
+from assay.contracts.metric import Metric
 from assay.experiment import Scalar
 from assay.judge import factorial
 from assay.judge.estimate import SIGNIFICANCE, Estimate
@@ -27,7 +28,6 @@ from assay.judge.verdict import RunVerdict
 from assay.plan import cell_names, server_machines, system_settings
 from assay.record import ExperimentRecord, RunRecord
 from assay.record.metrics import catalogue
-from assay.record.metrics.metric import Metric
 
 _MOST_CELLS = 512
 """Of a larger grid each two cells take too long to compare."""

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from assay.comparison.pairs import Pairs
 from assay.comparison.values import Compared
+from assay.contracts.metric import Metric
 from assay.judge.estimate import Estimate, center, independent, paired
 from assay.judge.samples import UNREACHED
 from assay.record import RunRecord
-from assay.record.metrics.metric import Metric
 
 
 def compared(

@@ -15,12 +15,12 @@ from assay.comparison.side_cells import SideCell, side_cells, with_shared_identi
 from assay.comparison.unequal_cells import unequal_cells
 from assay.comparison.values import ComparedCell, Comparison, Difference, Side
 from assay.comparison.verdicts import with_verdicts
+from assay.contracts.metric import Metric
 from assay.judge import answers
 from assay.judge.durability import MEMORY
 from assay.judge.estimate import Design
 from assay.record.metrics import catalogue
 from assay.record.metrics.catalogue import COMPARED
-from assay.record.metrics.metric import Metric
 from assay.text import units
 
 

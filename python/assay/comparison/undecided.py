@@ -25,7 +25,7 @@ def why_disturbed(runs: Iterable[RunRecord]) -> str:
         (machine_load.other_programs(run.evidence) or 0.0, warning.detail.rpartition(": ")[2])
         for run in runs
         for warning in run.warnings
-        if warning.name in kinds.UNDECIDING
+        if warning.name in kinds.undeciding()
     ]
     if not disturbed:
         return ""

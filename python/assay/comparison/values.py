@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
+from assay.contracts.metric import Metric
 from assay.judge.estimate import Estimate
 from assay.judge.samples import UNREACHED
 from assay.judge.verdict import RunVerdict
 from assay.record import ExperimentRecord, RunRecord
-from assay.record.metrics.metric import Metric
 
 NOT_KNOWN = "not known"
 """How a value begins that could not be read."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from assay.contracts.observation import Observation, Observed
+from assay.contracts.observation import Observation, Observed, StepReport
 from assay.experiment import Driving
 from assay.judge.check.answers import Check
 from assay.load.dataset_facts import DatasetFacts
@@ -53,6 +53,8 @@ class Evidence:
     """Of a server or file by URL that Assay did not fill; None: it did, or an earlier Assay did not
     look."""
     observation: Observed | None = None
+    reports: Sequence[StepReport] = ()
+    """Of its steps that drove no clients."""
     checks: Sequence[Check] = ()
     ceiling: Ceiling | None = None
     """The nearest one that was calibrated; None where there is none."""

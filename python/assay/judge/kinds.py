@@ -4,10 +4,12 @@ limits beyond which they are given.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from enum import Enum
+from functools import cache
 
+from assay import registry
+from assay.contracts.warning_text import WarningText
 from assay.judge import headroom, service
 from assay.probe import UNEVEN
 from assay.text import units
@@ -45,34 +47,6 @@ differ by. Farther off, a level is not what its name says."""
 LEAST_COST_NS = 100_000_000
 """A shorter measurement gets no warnings about CPU time: the kernel counts in ticks of 1-10 ms, and
 connecting and disconnecting would dominate."""
-
-
-_LONGER = {
-    "duration_s": "a longer --duration",
-    "transactions": "more --transactions",
-    "passes": "more passes",
-    "queue": "a longer queue",
-}
-"""Limit of a run → how to measure for longer."""
-
-
-@dataclass(frozen=True)
-class WarningText:
-    cause: str
-    fix: str
-    """``{longer}``: what lets this run measure for longer."""
-    limits: bool = False
-    """Whether it makes the verdict of its run indicative."""
-    is_unsteady: bool = False
-    """Whether its throughput is not the rate of clients at work: nothing is derived from it."""
-    forbids_deciding: bool = False
-    """Whether no verdict, claim or rank is decided from its run: it measured something else as
-    well. What is said in their place is the last part of the detail."""
-
-    def fix_of(self, limits: Iterable[str]) -> str:
-        """The fix for runs that end by these limits (fields of `Driving`)."""
-        ways = dict.fromkeys(_LONGER[limit] for limit in limits if limit in _LONGER)
-        return self.fix.replace("{longer}", " or ".join(ways) or "a longer run")
 
 
 ENOUGH_REPETITIONS = 5
@@ -380,6 +354,11 @@ class WarningKind(Enum):
         "a smaller part",
         limits=True,
     )
+    REPORT_UNREAD = WarningText(
+        "what a step reported cannot be read here: its metrics and warnings are missing",
+        "install the package that the experiment was run with; --detail shows the report as it is "
+        "kept",
+    )
     RANGE_EXCEEDED = WarningText(
         "latencies above one hour are counted, but not in the percentiles",
         "fewer clients or passes",
@@ -391,7 +370,34 @@ class WarningKind(Enum):
         return self.name.lower().replace("_", "-")
 
 
-LIMITING = frozenset(kind.id for kind in WarningKind if kind.value.limits)
-"""Names of those that make a number indicative."""
-UNDECIDING = frozenset(kind.id for kind in WarningKind if kind.value.forbids_deciding)
-"""Names of those after which nothing is decided."""
+@cache
+def texts() -> Mapping[str, WarningText]:
+    """Every warning by its name; those that reports of steps bring are the last."""
+    found = {kind.id: kind.value for kind in WarningKind}
+    for report in registry.step_reports().values():
+        for name, text in report.warning_texts.items():
+            found.setdefault(name, text)
+    return found
+
+
+def _names(has: Callable[[WarningText], bool]) -> frozenset[str]:
+    """Of the warnings that have it."""
+    return frozenset(name for name, text in texts().items() if has(text))
+
+
+@cache
+def limiting() -> frozenset[str]:
+    """Names of those that make a number indicative."""
+    return _names(lambda text: text.limits)
+
+
+@cache
+def undeciding() -> frozenset[str]:
+    """Names of those after which nothing is decided."""
+    return _names(lambda text: text.forbids_deciding)
+
+
+@cache
+def unsteady() -> frozenset[str]:
+    """Names of those whose throughput is not the rate of clients at work."""
+    return _names(lambda text: text.is_unsteady)

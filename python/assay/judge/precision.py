@@ -14,7 +14,7 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from assay.contracts.observation import LimitReport, Observation, SpaceReuseReport
+from assay.contracts.observation import Observation
 from assay.judge.evidence import Evidence
 
 CONFIDENCE = 0.95
@@ -24,15 +24,11 @@ def number_of(run: Evidence) -> float | None:
     """The number of a run that is judged: its throughput; where there are no transactions, its
     elapsed time. None where it was not measured to its end."""
     observation = run.observation
-    if (
-        not run.is_measured
-        or observation is None
-        or isinstance(observation, LimitReport | SpaceReuseReport)
-    ):
+    if not run.is_measured or observation is None:
         return None
     if isinstance(observation, Observation):
         return observation.throughput_per_s
-    return float(observation.elapsed_ns) or None
+    return float(observation.elapsed_ns or 0) or None
 
 
 def number_to_be_precise(run: Evidence) -> float | None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from assay.judge.kinds import WarningKind
+from assay.judge.kinds import WarningKind, unsteady
 from assay.judge.warnings import RunWarning
 
-_UNSTEADY = {kind.id for kind in WarningKind if kind.value.is_unsteady}
 _OF_ANOTHER_RATE = {
     WarningKind.OFFERED_RATE_NOT_REACHED.id,
     WarningKind.SKIPPED_BY_LATENCY_LIMIT.id,
@@ -17,13 +16,13 @@ _OF_ANOTHER_RATE = {
 
 def why_not_steady(warnings: Iterable[RunWarning]) -> str:
     """``starved clients, unaccounted time``; empty where nothing is known against it."""
-    return _those(_UNSTEADY, warnings)
+    return _those(unsteady(), warnings)
 
 
 def why_not_ranked(warnings: Iterable[RunWarning]) -> str:
     """Also where latencies belong to another rate than was offered; empty where nothing is known
     against a comparison."""
-    return _those(_UNSTEADY | _OF_ANOTHER_RATE, warnings)
+    return _those(unsteady() | _OF_ANOTHER_RATE, warnings)
 
 
 def _those(kinds: Collection[str], warnings: Iterable[RunWarning]) -> str:

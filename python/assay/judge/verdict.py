@@ -95,7 +95,7 @@ def of_run(run: Evidence) -> Verdict:
         if why is None:
             return Verdict.because("invalid", words)
         reasons.append(f"{words}, for {why}")
-    limits = [warning.name for warning in warnings.of_run(run) if warning.name in kinds.LIMITING]
+    limits = [warning.name for warning in warnings.of_run(run) if warning.name in kinds.limiting()]
     reasons += [name.replace("-", " ") for name in dict.fromkeys(limits)]
     return _indicative([Reason(text) for text in reasons])
 

@@ -49,7 +49,9 @@ class RunWarning(NamedTuple):
 
 def of_run(run: Evidence) -> list[RunWarning]:
     """The warnings of a single run."""
-    return [RunWarning(kind.id, detail) for kind, detail in _of_run(run)]
+    own = [RunWarning(kind.id, detail) for kind, detail in _of_run(run)]
+    reported = (found for report in run.reports for found in report.warnings())
+    return [*own, *(RunWarning(name, f"{run.named_run}: {detail}") for name, detail in reported)]
 
 
 def _of_run(run: Evidence) -> Iterator[tuple[WarningKind, str]]:

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from assay.contracts.observation import Observation, Observed
+from assay.contracts.observation import Observation, Observed, StepReport
 from assay.contracts.storages.abilities import AccountedSecond
 from assay.drive.sampler import TimedSample
 from assay.experiment import Driving, ServerMachine, StoragePrice
@@ -183,14 +183,26 @@ class StepRecord:
         """The observation, where clients were driven."""
         return self.observation if isinstance(self.observation, Observation) else None
 
+    @property
+    def reported(self) -> StepReport | None:
+        """What it reported, where it drove no clients."""
+        return self.observation if isinstance(self.observation, StepReport) else None
+
+    @property
+    def is_beside(self) -> bool:
+        """Whether it reported something beside the numbers of its run."""
+        return self.reported is not None and self.reported.is_beside
+
 
 def step_of_numbers(steps: Sequence[StepRecord]) -> StepRecord | None:
     """The step that holds the run's numbers: the one that was declared to be the result, where it
-    has an observation; else the last with an observation, else with a drive."""
+    has an observation; else the last with an observation that is shown for the run, else with a
+    drive, else with any."""
     candidates = [
         *(step for step in steps if step.driven is not None and (step.drive or {}).get(IS_RESULT)),
-        *(step for step in reversed(steps) if step.observation is not None),
+        *(step for step in reversed(steps) if step.observation and not step.is_beside),
         *(step for step in reversed(steps) if step.drive is not None),
+        *(step for step in reversed(steps) if step.observation is not None),
     ]
     return candidates[0] if candidates else None
 
@@ -255,6 +267,11 @@ class RunRecord(RunSummary):
         return self.observation if isinstance(self.observation, Observation) else None
 
     @property
+    def reports(self) -> tuple[StepReport, ...]:
+        """Of its steps that drove no clients, in order."""
+        return tuple(step.reported for step in self.steps if step.reported is not None)
+
+    @property
     def deployment(self) -> DeploymentFacts | None:
         return self.facts.deployment
 
@@ -281,6 +298,7 @@ class RunRecord(RunSummary):
             dataset=self.data,
             existing_data=self.existing_data,
             observation=self.observation,
+            reports=self.reports,
             checks=self.checks,
             ceiling=None if nearest is None else Ceiling(nearest.clients, nearest.statements_per_s),
             run=self.id,

@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
+from assay import registry
 from assay.contracts.observation import Observation, Observed, ShapeError, read_observed
 from assay.contracts.observation.merging import merge
 from assay.record import rows_of_runs, run_samples, storage_requests, typed
@@ -164,7 +165,7 @@ def _observed(rows: Iterable[Row], name: str) -> tuple[Observed | None, tuple[Ob
     whole: Observed | None = None
     agents: list[Observation] = []
     for agent, text in rows:
-        one = read_observed(json.loads(text), name)
+        one = read_observed(json.loads(text), registry.step_reports(), name)
         if not agent:
             whole = one
         elif isinstance(one, Observation):

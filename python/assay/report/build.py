@@ -10,8 +10,9 @@ from functools import partial
 from assay.comparison import conclusions, effects
 from assay.comparison.effects import SettingEffects
 from assay.comparison.knees import Knee
+from assay.contracts.warning_text import WarningText
 from assay.judge import RunWarning
-from assay.judge.kinds import WarningKind, WarningText
+from assay.judge.kinds import WarningKind, texts
 from assay.record import ExperimentRecord
 from assay.report import empty_parts, footnotes, run_details
 from assay.report.cells import (
@@ -46,6 +47,7 @@ from assay.report.sections import (
     server,
     service,
     statements,
+    step_reports,
     timeline,
     times,
 )
@@ -90,6 +92,7 @@ def build(experiment: ExperimentRecord) -> Report:
             for one in sections[from_here:]
         ]
     noted += [*_cell_warnings(every), *storage_probes.warnings(in_order)]
+    noted += step_reports.warnings(experiment.runs)
     sections += [
         section
         for section in (
@@ -227,6 +230,7 @@ def _test_sections(
             device.section(test, cells),
             storage_requests.section(test, cells),
             server.section(test, cells),
+            step_reports.section(test, cells),
         )
         if section is not None
     ]
@@ -282,13 +286,12 @@ def _warning_notes(
     details: dict[str, list[str]] = {}
     for name, detail in warnings:
         details.setdefault(name, []).append(detail)
-    kinds = {kind.id: kind.value for kind in WarningKind}
-    ordered = [name for name in kinds if name in details]
-    ordered += [name for name in details if name not in kinds]
+    ordered = [name for name in texts() if name in details]
+    ordered += [name for name in details if name not in texts()]
     return tuple(
         WarningNote(name, text.cause, _distinct(details[name]), text.fix_of(limits))
         for name in ordered
-        for text in [kinds.get(name, WarningText("", ""))]
+        for text in [texts().get(name, WarningText("", ""))]
     )
 
 

@@ -27,7 +27,6 @@ from assay.contracts.observation.other_reports import (
     BackupReport,
     LimitReport,
     NativeClientsReport,
-    OtherReport,
     SpaceReuseReport,
     UpdateReport,
 )
@@ -46,6 +45,7 @@ from assay.contracts.observation.service import (
     TransactionsPerClient,
 )
 from assay.contracts.observation.shape import ShapeError
+from assay.contracts.observation.step_report import StepReport, StepTable, UnreadReport
 from assay.contracts.observation.transactions import (
     MOST_PASS_TIMES,
     AllOk,
@@ -84,7 +84,6 @@ __all__ = [
     "NativeClientsReport",
     "Observation",
     "Observed",
-    "OtherReport",
     "Outage",
     "Outcomes",
     "PassTime",
@@ -98,10 +97,13 @@ __all__ = [
     "SpaceReuseReport",
     "Standstill",
     "StatementReport",
+    "StepReport",
+    "StepTable",
     "TransactionOutcomes",
     "TransactionReport",
     "TransactionsPerClient",
     "Unfinished",
+    "UnreadReport",
     "UpdateReport",
     "newest",
     "read_observation",

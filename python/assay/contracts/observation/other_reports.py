@@ -3,8 +3,13 @@ backup."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import ClassVar
+
+from assay.contracts.metric import SIZE, SPEED, WAIT, DifferenceWords, Metric
 from assay.contracts.observation.cache_state import CacheState
 from assay.contracts.observation.shape import Shape
+from assay.contracts.observation.step_report import StepReport
 
 
 class UpdatedTable(Shape, frozen=True):
@@ -15,7 +20,7 @@ class UpdatedTable(Shape, frozen=True):
     fresh_rows: int
 
 
-class UpdateReport(Shape, frozen=True, tag_field="kind", tag="update"):
+class UpdateReport(StepReport, frozen=True, tag_field="kind", tag="update"):
     """Rows that followed changes of their input. Files and rows are those of all updates."""
 
     changed_files: int
@@ -33,6 +38,10 @@ class UpdateReport(Shape, frozen=True, tag_field="kind", tag="update"):
     """After the last one."""
     growth_ratio: float | None = None
     """``updated_bytes`` to ``loaded_bytes``."""
+
+    def why_failed(self) -> str | None:
+        is_right = self.equals_fresh_load
+        return None if is_right else "after the update the tables differ from a fresh load"
 
 
 class Refusal(Shape, frozen=True, rename={"class_": "class"}):
@@ -52,7 +61,7 @@ class SessionsFound(Shape, frozen=True):
     error: Refusal | None
 
 
-class LimitReport(Shape, frozen=True, tag_field="kind", tag="limit"):
+class LimitReport(StepReport, frozen=True, tag_field="kind", tag="limit"):
     """The most sessions, with the system's default limit and with it raised for ``upto``."""
 
     upto: int
@@ -69,8 +78,31 @@ class Answered(Shape, frozen=True):
     """From the first try to the answer: the longest time that nothing was answered."""
 
 
-class BackupReport(Shape, frozen=True, tag_field="kind", tag="backup"):
+def _backup(
+    name: str,
+    unit: str,
+    meaning: str,
+    words: DifferenceWords,
+    read: Callable[[BackupReport], float],
+) -> Metric:
+    return Metric(name=f"backup_{name}", unit=unit, meaning=meaning, value=read, words=words)
+
+
+class BackupReport(StepReport, frozen=True, tag_field="kind", tag="backup"):
     """A backup, what clients noticed of it, and what came back from it."""
+
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        _backup("size_bytes", "bytes", "of a backup", SIZE, lambda report: report.size_bytes),
+        _backup(
+            "longest_read_wait_ns", "ns", "longest wait of a read meanwhile", WAIT,
+            lambda report: report.reads.longest_ns,
+        ),
+        _backup(
+            "longest_write_wait_ns", "ns", "longest wait of a write meanwhile", WAIT,
+            lambda report: report.writes.longest_ns,
+        ),
+        _backup("restore_ns", "ns", "of restoring it", SPEED, lambda report: report.restore_ns),
+    )  # fmt: skip
 
     way: str
     size_bytes: int
@@ -95,9 +127,29 @@ class BackupReport(Shape, frozen=True, tag_field="kind", tag="backup"):
     def elapsed_ns(self) -> int:
         return self.backup_ns
 
+    def why_failed(self) -> str | None:
+        if not self.equals_source:
+            return "the restored tables differ from those that were backed up"
+        if self.lost_writes:
+            return f"{self.lost_writes} acknowledged writes are not in the backup"
+        return None
 
-class SpaceReuseReport(Shape, frozen=True, tag_field="kind", tag="space_reuse"):
+
+def _size(name: str, meaning: str) -> Metric:
+    return Metric(
+        name=name, unit="bytes", meaning=meaning, words=SIZE,
+        value=lambda report: getattr(report, name),
+    )  # fmt: skip
+
+
+class SpaceReuseReport(StepReport, frozen=True, tag_field="kind", tag="space_reuse"):
     """The size of the files of tables whose rows were deleted and inserted again."""
+
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        _size("reinserted_bytes", "of the files, after all rows were deleted and inserted again"),
+        _size("deleted_bytes", "of the files, after all rows were deleted"),
+        _size("last_bytes", "of the files, after all cycles of deleting and inserting"),
+    )
 
     cycles: int
     """How often."""
@@ -114,8 +166,12 @@ class SpaceReuseReport(Shape, frozen=True, tag_field="kind", tag="space_reuse"):
     equals_load: bool
     """Whether the tables hold the rows that were loaded."""
 
+    def why_failed(self) -> str | None:
+        is_right = self.equals_load
+        return None if is_right else "the rows that were inserted again differ from those loaded"
 
-class NativeClientsReport(Shape, frozen=True, tag_field="kind", tag="native_clients"):
+
+class NativeClientsReport(StepReport, frozen=True, tag_field="kind", tag="native_clients"):
     """Processes of the system's own client program, one for each client."""
 
     program: str
@@ -147,5 +203,14 @@ class NativeClientsReport(Shape, frozen=True, tag_field="kind", tag="native_clie
     cache_state: CacheState | None = None
     """What was done to the caches before; None: nothing."""
 
-
-OtherReport = UpdateReport | LimitReport | BackupReport | SpaceReuseReport | NativeClientsReport
+    def why_failed(self) -> str | None:
+        if self.failed:
+            return f"{self.failed} of {self.clients} client programs failed: {self.first_error}"
+        if self.wrong:
+            return (
+                f"{self.wrong} of {self.clients} client programs returned another number of rows "
+                f"than the {self.expected_rows} expected"
+            )
+        if self.outputs > 1:
+            return f"the client programs were answered in {self.outputs} different ways"
+        return None

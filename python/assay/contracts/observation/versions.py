@@ -8,29 +8,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from assay.contracts.observation.observation import VERSION, Observation
-from assay.contracts.observation.other_reports import (
-    BackupReport,
-    LimitReport,
-    NativeClientsReport,
-    OtherReport,
-    SpaceReuseReport,
-    UpdateReport,
-)
 from assay.contracts.observation.shape import ShapeError, read
+from assay.contracts.observation.step_report import StepReport, UnreadReport
 from assay.contracts.observation.version_1 import of_version_1
 from assay.contracts.observation.version_2 import of_version_2
 
 Document = dict[str, Any]
-Observed = Observation | OtherReport
+Observed = Observation | StepReport
 """What a step may report: of the clients that it drove, or of what it did in their place."""
-
-_OTHER: Mapping[str, type[OtherReport]] = {
-    "update": UpdateReport,
-    "limit": LimitReport,
-    "backup": BackupReport,
-    "space_reuse": SpaceReuseReport,
-    "native_clients": NativeClientsReport,
-}
 
 _OLDER: Mapping[int, Callable[[Mapping[str, Any]], Document]] = {1: of_version_1, 2: of_version_2}
 """Each gives the plain data of the next version."""
@@ -42,13 +27,29 @@ def read_observation(document: Mapping[str, Any], name: str = "observation") -> 
     return read(Observation, newest(document, name), name)
 
 
-def read_observed(document: Any, name: str = "observation") -> Observed:
-    """The same of any step's report."""
+def read_observed(
+    document: Any, types: Mapping[str, type[StepReport]], name: str = "observation"
+) -> Observed:
+    """The same of any step's report. ``types``: by their kinds; a report of another kind, or not of
+    the shape that a package's type has now, is given as it is kept."""
     if not isinstance(document, Mapping):
         raise ShapeError(f"{name}: expected an object, got {type(document).__name__}")
-    if (shape := _OTHER.get(str(document.get("kind")))) is not None:
+    kind = document.get("kind")
+    if not isinstance(kind, str):
+        return read_observation(document, name)
+    if (shape := types.get(kind)) is None:
+        return UnreadReport(
+            dict(document),
+            f"no package that is installed, and can be used, has the kind {kind!r}",
+        )
+    try:
         return read(shape, document, name)
-    return read_observation(document, name)
+    except ShapeError as error:
+        if shape.__module__.partition(".")[0] == __name__.partition(".")[0]:
+            raise
+        return UnreadReport(
+            dict(document), f"the package of {kind!r} expects it otherwise ({error})"
+        )
 
 
 def newest(document: Mapping[str, Any], name: str = "observation") -> Document:

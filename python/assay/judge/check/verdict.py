@@ -7,14 +7,11 @@ from collections.abc import Mapping, Sequence, Set
 from types import MappingProxyType
 
 from assay.contracts.observation import (
-    BackupReport,
     ErrorReport,
-    NativeClientsReport,
     Observation,
-    OtherReport,
+    Observed,
     Outcomes,
-    SpaceReuseReport,
-    UpdateReport,
+    StepReport,
 )
 from assay.errors import RESOURCES, readable, says_disk_is_full
 from assay.judge.check.answers import Check
@@ -49,7 +46,7 @@ more of them the throughput is not that of the script."""
 
 
 def why_failed(
-    observation: Observation | OtherReport,
+    observation: Observed,
     checks: Sequence[Check],
     died: str | None,
     *,
@@ -66,18 +63,8 @@ def why_failed(
     """
     if died is not None:
         return died
-    if isinstance(observation, UpdateReport):
-        is_right = observation.equals_fresh_load
-        return None if is_right else "after the update the tables differ from a fresh load"
-    if isinstance(observation, BackupReport):
-        return _why_backup_failed(observation)
-    if isinstance(observation, SpaceReuseReport):
-        is_right = observation.equals_load
-        return None if is_right else "the rows that were inserted again differ from those loaded"
-    if isinstance(observation, NativeClientsReport):
-        return _why_native_clients_failed(observation)
-    if not isinstance(observation, Observation):
-        return None
+    if isinstance(observation, StepReport):
+        return observation.why_failed()
     first = _first_error(observation, counted, fixes)
     if (ended := _ended(observation, reconnect_timeout_s)) is not None:
         return f"{ended}{first}"
@@ -106,27 +93,6 @@ def by_class(errors: Sequence[ErrorReport]) -> str:
         is_one_of_two = both and error.class_ in CONFLICTS
         ended[_CONFLICT if is_one_of_two else error.class_] += error.count - error.retried
     return ", ".join(f"{count} {name}" for name, count in ended.most_common() if count > 0)
-
-
-def _why_native_clients_failed(report: NativeClientsReport) -> str | None:
-    if report.failed:
-        return f"{report.failed} of {report.clients} client programs failed: {report.first_error}"
-    if report.wrong:
-        return (
-            f"{report.wrong} of {report.clients} client programs returned another number of rows "
-            f"than the {report.expected_rows} expected"
-        )
-    if report.outputs > 1:
-        return f"the client programs were answered in {report.outputs} different ways"
-    return None
-
-
-def _why_backup_failed(report: BackupReport) -> str | None:
-    if not report.equals_source:
-        return "the restored tables differ from those that were backed up"
-    if report.lost_writes:
-        return f"{report.lost_writes} acknowledged writes are not in the backup"
-    return None
 
 
 def _lost(outcomes: Outcomes) -> str:
@@ -163,7 +129,7 @@ def _ended(observation: Observation, reconnect_timeout_s: float | None) -> str |
     return "the last transaction of every client did not end"
 
 
-def is_out_of_space(observation: Observation | OtherReport, died: str | None) -> bool:
+def is_out_of_space(observation: Observed, died: str | None) -> bool:
     """Whether the reason is a full disk or another resource that ran out, which is neither the
     system's fault nor the workload's. What is known of a death counts alone: a disk that is gone
     gives the same errors as a full one."""

@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 
 from assay import registry
-from assay.contracts.observation import Observation, OtherReport
+from assay.contracts.observation import Observation, Observed
 from assay.drive.read_only import WHY_REFUSED, session_statements
 from assay.errors import (
     FULL_DISK_HINT,
@@ -132,7 +132,7 @@ def _discard_if_changed(state: RunState) -> None:
 
 
 def why_step_failed(
-    state: RunState, report: Observation | OtherReport | None, checks: Sequence[Check]
+    state: RunState, report: Observed | None, checks: Sequence[Check]
 ) -> str | None:
     """Why this step failed, from its report and checks; None: it succeeded."""
     if report is not None:
@@ -141,7 +141,7 @@ def why_step_failed(
     return f"wrong answers: {wrong_answers(wrong)}" if wrong else None
 
 
-def _why_failed(state: RunState, report: Observation | OtherReport, died: str | None) -> str | None:
+def _why_failed(state: RunState, report: Observed, died: str | None) -> str | None:
     """The first failure of all steps; the checks belong to the last step."""
     for earlier in state.reports.values():
         if died is None and earlier is not report:
@@ -153,7 +153,7 @@ def _why_failed(state: RunState, report: Observation | OtherReport, died: str | 
 
 def _why_report_failed(
     state: RunState,
-    report: Observation | OtherReport,
+    report: Observed,
     checks: Sequence[Check],
     died: str | None,
 ) -> str | None:

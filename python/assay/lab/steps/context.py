@@ -8,7 +8,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from assay.contracts.observation import Observation, OtherReport
+from assay import registry
+from assay.contracts.observation import Observation, Observed, StepReport
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.drive.prepare import Compiled
 from assay.drive.query import StatementAnswer
@@ -86,9 +87,9 @@ class RunState:
     """The data loaded last."""
     next_transaction: int = 0
     """Above the numbers of all transactions since the data were loaded."""
-    reports: dict[str, Observation | OtherReport] = field(default_factory=dict)
+    reports: dict[str, Observed] = field(default_factory=dict)
     """By the name of the step."""
-    new_report: Observation | OtherReport | None = None
+    new_report: Observed | None = None
     """Of the current step."""
     dumps: dict[str, Dumps] = field(default_factory=dict)
     checks: list[Check] = field(default_factory=list)
@@ -106,9 +107,10 @@ class RunState:
         return self.workload.test(self.planned.cell.test)
 
     @property
-    def report(self) -> Observation | OtherReport | None:
-        """The report of the last step that has one; it is shown for the run."""
-        return next(reversed(self.reports.values()), None)
+    def report(self) -> Observed | None:
+        """The report of the last step that has one which is shown for the run."""
+        every = reversed(self.reports.values())
+        return next((one for one in every if not getattr(one, "is_beside", False)), None)
 
     @property
     def observation(self) -> Observation | None:
@@ -149,16 +151,19 @@ class RunState:
         context.progress.stage(f"probe {name}")
         context.store.probed(probe(directory, context.probe_s))
 
-    def observed(self, name: str, report: Observation | OtherReport) -> None:
-        """Keeps the report of the current step."""
+    def observed(self, name: str, report: Observed) -> None:
+        """Keeps the report of the current step; raises `PluginFailed` where its type could not be
+        read again."""
+        if isinstance(report, StepReport):
+            registry.check_step_report(type(report))
         self.reports[name] = self.new_report = report
         self.context.store.observed(report)
 
     def add(self, **found: Any) -> None:
         """Adds the findings of a later step to the last observation, where reports read them."""
         if self.observation is not None:
-            whole = replace(self.observation, **found)
-            self.reports[next(reversed(self.reports))] = whole
+            name = next(name for name, one in self.reports.items() if one is self.observation)
+            self.reports[name] = whole = replace(self.observation, **found)
             self.context.store.amended(whole)
 
     def checked(self, checks: list[Check]) -> None:

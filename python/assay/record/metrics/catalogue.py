@@ -8,20 +8,46 @@ of one type: ``latency_p99_ns[insert]``.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 
+from assay import registry
+from assay.contracts.metric import Metric, Value
+from assay.contracts.observation import StepReport
 from assay.errors import ArgumentError
 from assay.record import RunRecord
 from assay.record.metrics import work
 from assay.record.metrics.clients import ELAPSED, MEAN, OF_CLIENTS, P99, THROUGHPUT
 from assay.record.metrics.costs import OF_COSTS
-from assay.record.metrics.metric import Metric
-from assay.record.metrics.stored import OF_DATA, OF_REPORTS, REINSERTED
+from assay.record.metrics.stored import OF_DATA
 from assay.text.nearest import did_you_mean
 
-METRICS: Mapping[str, Metric] = {
-    metric.name: metric for metric in (*OF_CLIENTS, *OF_COSTS, *OF_DATA, *OF_REPORTS)
-}
+
+def _of_reports() -> Iterator[Metric]:
+    """Those that the reports of steps bring, other packages' too: of a run the last of its steps'
+    reports of that type."""
+    for report in registry.step_reports().values():
+        for metric in report.metrics:
+            yield replace(metric, value=_of_last(metric, report))
+
+
+def _of_last(metric: Metric, report: type[StepReport]) -> Callable[[RunRecord], Value]:
+    def value(run: RunRecord) -> Value:
+        last = next((one for one in reversed(run.reports) if isinstance(one, report)), None)
+        return None if last is None else metric.value(last)
+
+    return value
+
+
+def _by_name(metrics: Iterable[Metric]) -> Mapping[str, Metric]:
+    """The first of each name: that of another package's report replaces none."""
+    found: dict[str, Metric] = {}
+    for metric in metrics:
+        found.setdefault(metric.name, metric)
+    return found
+
+
+METRICS = _by_name((*OF_CLIENTS, *OF_COSTS, *OF_DATA, *_of_reports()))
 COMPARED: Mapping[str, Metric] = {
     metric.name: metric
     for metric in sorted(METRICS.values(), key=lambda metric: metric.unit == "count")
@@ -67,10 +93,15 @@ def of_types(runs: Iterable[RunRecord]) -> list[Metric]:
 def primary(runs: list[RunRecord]) -> Metric:
     """On which the verdict on a cell rests: throughput; in an open loop, which fixes the
     throughput, p99 latency (mean latency where there are too few samples for it); without
-    transactions the elapsed time, or the size on disk of rows that were inserted again."""
+    transactions the elapsed time, or the first metric of a report that has no time."""
     if any(run.driving is not None and run.driving.is_open for run in runs):
         return P99 if all(P99.result(run) is not None for run in runs) else MEAN
     if all(run.driven is not None for run in runs):
         return THROUGHPUT
-    has_size = any(REINSERTED.result(run) is not None for run in runs)
-    return REINSERTED if has_size else ELAPSED
+    timeless = (
+        run.observation
+        for run in runs
+        if isinstance(run.observation, StepReport) and run.observation.elapsed_ns is None
+    )
+    named = next((report.metrics[0].name for report in timeless if report.metrics), ELAPSED.name)
+    return METRICS[named]

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from assay.contracts.metric import COUNT, SPEED, DifferenceWords, Metric, Over, Read
 from assay.contracts.observation import Latency
 from assay.judge import samples
 from assay.judge.samples import BY_NAME, RELATIVE_RESOLUTION
 from assay.record import RunRecord
-from assay.record.metrics.metric import COUNT, SPEED, DifferenceWords, Metric, Over, Read
 from assay.record.metrics.work import Work, in_all, kept
 
 
@@ -26,8 +26,7 @@ def _throughput(work: Work) -> float | None:
 
 def _elapsed_ns(run: RunRecord) -> int | None:
     """Of an update, too."""
-    elapsed_ns: int | None = getattr(run.observation, "elapsed_ns", None)
-    return elapsed_ns
+    return None if run.observation is None else run.observation.elapsed_ns
 
 
 def _is_not_asked(run: RunRecord, elapsed_ns: float) -> bool:

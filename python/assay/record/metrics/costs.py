@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from assay.contracts.metric import SIZE, USE, Metric, Value
 from assay.contracts.observation import Observation
-from assay.record.metrics.metric import SIZE, USE, Metric, Value
 from assay.record.metrics.work import driven, kept
 
 

@@ -1,15 +1,12 @@
-"""The metrics of the data: loaded, kept in memory, committed, checked, and those of tests that
-drive no clients."""
+"""The metrics of the data: loaded, kept in memory, committed, checked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from typing import Any
+from collections.abc import Hashable
 
-from assay.contracts.observation import BackupReport, SpaceReuseReport
+from assay.contracts.metric import COUNT, SIZE, SPEED, DifferenceWords, Metric
 from assay.record import RunRecord
 from assay.record.metrics.commits import efficiency
-from assay.record.metrics.metric import COUNT, SIZE, SPEED, WAIT, DifferenceWords, Metric
 from assay.record.metrics.work import driven, kept
 
 
@@ -52,32 +49,6 @@ def _checks(
     )
 
 
-def _reported(report: type, read: Callable[[Any], float]) -> Callable[[RunRecord], float | None]:
-    """What a step reported that drove no clients."""
-    return lambda run: read(run.observation) if isinstance(run.observation, report) else None
-
-
-def _space(name: str, meaning: str) -> Metric:
-    read = _reported(SpaceReuseReport, lambda report: getattr(report, name))
-    return Metric(name=name, unit="bytes", meaning=meaning, value=read, words=SIZE)
-
-
-def _backup(
-    name: str,
-    unit: str,
-    meaning: str,
-    read: Callable[[BackupReport], float],
-    words: DifferenceWords,
-) -> Metric:
-    return Metric(
-        name=f"backup_{name}", unit=unit, meaning=meaning, words=words,
-        value=_reported(BackupReport, read),
-    )  # fmt: skip
-
-
-REINSERTED = _space(
-    "reinserted_bytes", "of the files, after all rows were deleted and inserted again"
-)
 SIZE_ON_DISK = _loaded(
     "size_on_disk_bytes", "bytes", "after the load", SIZE, "Data of the system, once loaded."
 )
@@ -123,19 +94,4 @@ OF_DATA = (
     _checks("checks_right", "result checks", True),
     _checks("checks_wrong", "result checks", False, COUNT),
     _checks("checks_unknown", "no expected result", None),
-)  # fmt: skip
-OF_REPORTS = (
-    REINSERTED,
-    _space("deleted_bytes", "of the files, after all rows were deleted"),
-    _space("last_bytes", "of the files, after all cycles of deleting and inserting"),
-    _backup("size_bytes", "bytes", "of a backup", lambda report: report.size_bytes, SIZE),
-    _backup(
-        "longest_read_wait_ns", "ns", "longest wait of a read meanwhile",
-        lambda report: report.reads.longest_ns, WAIT,
-    ),
-    _backup(
-        "longest_write_wait_ns", "ns", "longest wait of a write meanwhile",
-        lambda report: report.writes.longest_ns, WAIT,
-    ),
-    _backup("restore_ns", "ns", "of restoring it", lambda report: report.restore_ns, SPEED),
 )  # fmt: skip

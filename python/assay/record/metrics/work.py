@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from assay.contracts.metric import Read, Value
 from assay.contracts.observation import GroupReport, Latency, Observation, Outcomes
 from assay.record import RunRecord
-from assay.record.metrics.metric import Read, Value
 
 
 class Work(NamedTuple):

@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from assay.contracts.metric import Metric
 from assay.judge import estimate, verdict
 from assay.judge.samples import RELATIVE_RESOLUTION, UNREACHED
 from assay.judge.spread import middle_places, spread
 from assay.record import RunRecord
 from assay.record.metrics import clients, stored
-from assay.record.metrics.metric import Metric
 from assay.report.cells import cell_runs, field_path, percentiles
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.cells.pivot import Aggregate

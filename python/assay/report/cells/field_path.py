@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from assay.contracts.observation import Latency
+from assay.contracts.observation import Latency, UnreadReport
 from assay.record import RunRecord
 from assay.record.metrics import clients
 from assay.report.cells import percentiles
@@ -37,6 +37,8 @@ def value(run: RunRecord, key: str) -> Any:
     if key == MOST_OF_A_FILE:
         return max((file.handles for file in run.open_files), default=None)
     found: Any = run.observation
+    if isinstance(found, UnreadReport):
+        found = found.content
     if first == DATA and run.data is not None:
         found, first, rest = run.data, rest[0], rest[1:]
     for name in (first, *rest):

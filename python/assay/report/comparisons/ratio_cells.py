@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from assay.contracts.metric import Metric
 from assay.judge.estimate import Estimate
 from assay.judge.samples import NOT_REACHED, UNREACHED
-from assay.record.metrics.metric import Metric
 from assay.report.values import Number, ReportCell, absent, text
 from assay.text import units
 

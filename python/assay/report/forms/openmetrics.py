@@ -12,11 +12,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, TextIO
 
+from assay.contracts.metric import Metric
 from assay.contracts.observation.outcomes import OUTCOMES
 from assay.judge.samples import BY_NAME, needed_for
 from assay.judge.verdict import WORDS
 from assay.record.metrics.catalogue import METRICS
-from assay.record.metrics.metric import Metric
 from assay.report.tidy.factors import SHOWN_IF_VARIED
 from assay.report.values import Report
 from assay.text.visible import visible

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from assay.contracts.metric import Metric
 from assay.contracts.observation import ClientCost, Observation, ServerCost
 from assay.record import RunRecord
 from assay.record.metrics.costs import CLIENT_CPU, SERVER_CPU
-from assay.record.metrics.metric import Metric
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.values import (

@@ -74,7 +74,7 @@ def _runs_table(test: str, found: Sequence[CellRuns]) -> ReportTable:
     for cell in found:
         for run in cell.runs:
             cells = [absent("")] * (len(OUTCOMES) + 3 + len(beside))
-            elapsed_ns = getattr(run.observation, "elapsed_ns", None)
+            elapsed_ns = run.observation.elapsed_ns if run.observation else None
             if elapsed_ns is not None:
                 cells[0] = ReportCell(units.time(elapsed_ns, "s"), Number(elapsed_ns, "ns", n=1))
             if (driven := run.driven) is not None:

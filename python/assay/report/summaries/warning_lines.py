@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from assay.judge.kinds import LIMITING, WarningKind
+from assay.judge.kinds import WarningKind, limiting
 from assay.report.summaries.named_line import named_line
 from assay.report.values import WarningNote
 
@@ -25,7 +25,7 @@ def lines(warnings: Sequence[WarningNote], room: int, width: int) -> list[str]:
     left_out: list[str] = []
     ordered = sorted(
         warnings,
-        key=lambda warning: (warning.name not in LIMITING, warning.name not in _OF_OTHER_WORK),
+        key=lambda warning: (warning.name not in limiting(), warning.name not in _OF_OTHER_WORK),
     )
     for place, warning in enumerate(ordered, 1):
         fix = named_line("", f"fix: {warning.fix}", width) if warning.fix else []

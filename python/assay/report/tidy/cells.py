@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from assay.contracts.metric import Metric, Over
 from assay.judge import CellVerdict, required_rate, samples
 from assay.judge.required_rate import RateKept
 from assay.judge.samples import UNREACHED
 from assay.record import RunRecord
 from assay.record.metrics import catalogue
 from assay.record.metrics.catalogue import METRICS, OF_TYPES
-from assay.record.metrics.metric import Metric, Over
 from assay.report.cells.cell_runs import DrivenRun
 from assay.report.sections.precision import CellPrecision
 from assay.report.tidy.columns import TidyColumn, Value, behind, never_null, of, of_metric

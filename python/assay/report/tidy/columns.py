@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
+from assay.contracts.metric import Metric, Read
 from assay.contracts.observation import Latency
 from assay.judge import samples
 from assay.judge.samples import UNREACHED
 from assay.record.metrics import clients
 from assay.record.metrics.catalogue import METRICS
-from assay.record.metrics.metric import Metric, Read
 from assay.record.metrics.work import Work
 
 Value = str | int | float | bool | None | list[str]

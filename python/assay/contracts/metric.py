@@ -47,8 +47,10 @@ class Metric:
     unit: str
     """``ns``, ``bytes``, ``per_s``, ``ratio`` or ``count``."""
     meaning: str
+    """A few words."""
     value: Read
-    """Reads it from a `RunRecord`; `assay.judge.samples.UNREACHED` where a time is not reached."""
+    """Reads it from a `RunRecord`, one of a `StepReport` from that;
+    `assay.judge.samples.UNREACHED` where a time is not reached."""
     of_work: Read | None = None
     """Reads it from a `Work`, so that it is one of groups and transaction types as well."""
     null: str = ""
@@ -56,9 +58,11 @@ class Metric:
     is_whole: bool = True
     """Whether its values are whole numbers."""
     is_never_null: bool = False
+    """Whether every run has it."""
     words: DifferenceWords | None = None
     """None: no direction is better, so that sides are not compared by it."""
     is_more_better: bool = False
+    """Whether the greater value is the better one, as of a throughput."""
     over: Over | None = None
     """In the table of cells; None: it is not there."""
     is_result: Callable[[Any, float], bool] = lambda _run, _value: True

@@ -1,0 +1,36 @@
+"""What a warning says: its cause, its fix, and what it means for the verdict on its run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_LONGER = {
+    "duration_s": "a longer --duration",
+    "transactions": "more --transactions",
+    "passes": "more passes",
+    "queue": "a longer queue",
+}
+"""Limit of a run → how to measure for longer."""
+
+
+@dataclass(frozen=True)
+class WarningText:
+    """What every report with the warning says of it."""
+
+    cause: str
+    """In which way a number may mislead."""
+    fix: str
+    """``{longer}``: what lets this run measure for longer."""
+    limits: bool = False
+    """Whether it makes the verdict of its run indicative."""
+    is_unsteady: bool = False
+    """Whether its throughput is not the rate of clients at work: nothing is derived from it."""
+    forbids_deciding: bool = False
+    """Whether no verdict, claim or rank is decided from its run: it measured something else as
+    well. What is said in their place is the last part of the detail."""
+
+    def fix_of(self, limits: Iterable[str]) -> str:
+        """The fix for runs that end by these limits (fields of `Driving`)."""
+        ways = dict.fromkeys(_LONGER[limit] for limit in limits if limit in _LONGER)
+        return self.fix.replace("{longer}", " or ".join(ways) or "a longer run")

@@ -1,0 +1,85 @@
+"""Takes the cells of a test; returns the tables that reports of steps bring; takes runs; returns
+the warnings of those that cannot be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from assay.contracts.observation import StepTable, UnreadReport
+from assay.judge import RunWarning
+from assay.judge.kinds import WarningKind
+from assay.record import RunRecord
+from assay.record.records import StepRecord
+from assay.report.cells.cell_runs import CellRuns
+from assay.report.values import (
+    Number,
+    ReportCell,
+    ReportColumn,
+    ReportTable,
+    Row,
+    Section,
+    absent,
+    run_number,
+    text,
+)
+from assay.text import units
+
+Found = tuple[int, StepRecord, StepTable]
+
+
+def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
+    """None where no step has something to show."""
+    steps = [(run.id, step) for cell in cells for run in cell.runs for step in run.steps]
+    by_title: dict[str, list[Found]] = {}
+    for number, step in steps:
+        for table in _tables(step):
+            by_title.setdefault(table.title, []).append((number, step, table))
+    if not by_title:
+        return None
+    tables = (_table(f"{test}_reports_{at}", same) for at, same in enumerate(by_title.values(), 1))
+    return Section("Reports of steps", (), tuple(tables))
+
+
+def warnings(runs: Iterable[RunRecord]) -> Iterator[RunWarning]:
+    """Of reports that cannot be read."""
+    for run in runs:
+        for step in run.steps:
+            if isinstance(step.reported, UnreadReport):
+                detail = f"step {step.name or step.do}: {step.reported.why}"
+                yield RunWarning(WarningKind.REPORT_UNREAD.id, detail)
+
+
+def _tables(step: StepRecord) -> Iterator[StepTable]:
+    if step.reported is not None:
+        yield from step.reported.shown()
+
+
+def _table(name: str, same: Sequence[Found]) -> ReportTable:
+    first = same[0][2]
+    numbers = [
+        any(isinstance(row[at], int | float) for _, _, table in same for row in table.rows)
+        for at in range(len(first.columns))
+    ]
+    return ReportTable(
+        name=name,
+        title=first.title,
+        label_columns=2,
+        columns=(
+            ReportColumn("run", is_number=True),
+            ReportColumn("step"),
+            *map(ReportColumn, first.columns, numbers),
+        ),
+        rows=tuple(
+            Row((run_number(number), text(step.name or step.do), *map(_cell, row)))
+            for number, step, table in same
+            for row in table.rows
+        ),
+    )
+
+
+def _cell(value: str | int | float | None) -> ReportCell:
+    if value is None:
+        return absent("")
+    if isinstance(value, str):
+        return text(value)
+    return ReportCell(units.digits(value), Number(value, "count"))
