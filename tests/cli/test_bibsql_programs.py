@@ -7,13 +7,17 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import IO
 
 import pytest
 
+import forked_programs
 from assay.systems.mariadb import installation as mariadb
 from assay.systems.postgresql.installation import PSQL
 from assay.systems.sqlite.system import SHELL
+from forked_programs import BIN
 from programs import need_program
 
 needs_sqlite3 = pytest.mark.skipif(not SHELL.find_in_path(), reason=f"no client: {SHELL.hint}")
@@ -32,18 +36,21 @@ BIB = """\
 """
 
 
-def program(name: str, *arguments: str, **given: object) -> subprocess.CompletedProcess[str]:
-    """Runs the installed program; its standard input is empty by default."""
-    if "input" not in given:
-        given.setdefault("stdin", subprocess.DEVNULL)
-    code = f"from assay.cli.bibsql.{name} import main; main()"
+def program(
+    name: str,
+    *arguments: str,
+    stdin: str | IO[str] = "",
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """Runs the installed program; ``stdin`` is a text, or a file."""
+    if isinstance(stdin, str):
+        return forked_programs.run(
+            name, arguments, folder=cwd, environment=env, stdin=stdin, timeout_s=60
+        )
+    command = [BIN / name, *arguments]
     return subprocess.run(
-        [sys.executable, "-c", code, *arguments],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        **given,  # type: ignore[call-overload]
+        command, stdin=stdin, cwd=cwd, capture_output=True, text=True, timeout=60, check=False
     )
 
 
@@ -110,7 +117,7 @@ def test_a_database_name_is_kept_exactly_or_refused(
     name: str, word: str, proposal: str, bib: Path
 ) -> None:
     words = ["--create", str(bib)] if name == "bibtosql" else []
-    ended = program(name, "-s", "m", f"--database={word}", *words, input="select 1;")
+    ended = program(name, "-s", "m", f"--database={word}", *words, stdin="select 1;")
     assert ended.returncode == 2
     assert ended.stdout == ""
     assert f"--database {word!r}: expected a name" in ended.stderr
@@ -119,7 +126,7 @@ def test_a_database_name_is_kept_exactly_or_refused(
 
 def test_a_file_in_place_of_a_database_name_has_a_way_that_works(tmp_path: Path) -> None:
     (tmp_path / "l.db").touch()
-    ended = program("bibsql", "--database", "l.db", cwd=tmp_path, input="select 1;")
+    ended = program("bibsql", "--database", "l.db", cwd=tmp_path, stdin="select 1;")
     assert ended.returncode == 2
     assert 'a profile, file = "l.db"; bibtosql: --apply l.db' in ended.stderr
 
@@ -136,7 +143,7 @@ def test_only_a_database_of_exactly_that_name_is_dropped(
 @pytest.mark.parametrize("name", ["bibtosql", "bibsql"])
 def test_an_empty_argument_is_not_the_default(name: str, bib: Path) -> None:
     for words in (["-s", ""], ["--database", ""]):
-        ended = program(name, *words, input=BIB)
+        ended = program(name, *words, stdin=BIB)
         assert (ended.returncode, ended.stdout) == (2, "")
     for words in (["--encoding", ""], ["--replicas", ""], ["--output", ""]):
         assert program("bibtosql", *words, str(bib)).returncode == 2
@@ -205,14 +212,14 @@ def test_a_script_has_the_order_of_the_original(server: str, bib: Path) -> None:
 
 @needs_sqlite3
 def test_script_through_a_real_client_and_back(bib: Path, tmp_path: Path) -> None:
-    script = program("bibtosql", "-c", input=bib.read_text())
+    script = program("bibtosql", "-c", stdin=bib.read_text())
     assert "(standard input)" in script.stdout
     loaded = subprocess.run(
         ["sqlite3", "-bail", "bibtex.db"], input=script.stdout, text=True, cwd=tmp_path, check=True
     )
     assert loaded.returncode == 0
     question = "select label, authorcount, pagecount, bibtimestamp, title from bibtab;"
-    answer = program("bibsql", "-s", "sqlite", "-separator", "|", input=question, cwd=tmp_path)
+    answer = program("bibsql", "-s", "sqlite", "-separator", "|", stdin=question, cwd=tmp_path)
     assert (answer.returncode, answer.stderr) == (0, "")
     label, authors, pages, timestamp, title = answer.stdout.rstrip("\n").split("|")
     assert (label, authors, pages) == ("Beebe:2009:BMR", "2", "20")
@@ -228,7 +235,7 @@ def test_a_bad_file_leaves_no_commit(tmp_path: Path, bib: Path) -> None:
     for words, given in (
         ((str(bad),), {}),
         (("--create", str(bad)), {}),
-        ((), {"input": bad.read_text()}),
+        ((), {"stdin": bad.read_text()}),
     ):
         ended = program("bibtosql", *words, **given)
         assert ended.returncode == 2
@@ -243,10 +250,10 @@ def test_a_bad_file_leaves_no_commit(tmp_path: Path, bib: Path) -> None:
 
 def test_bibsql_names_what_is_missing(tmp_path: Path) -> None:
     nothing = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path)}
-    ended = program("bibsql", "-s", "s", cwd=tmp_path, env=nothing, input="select 1;")
+    ended = program("bibsql", "-s", "s", cwd=tmp_path, env=nothing, stdin="select 1;")
     assert ended.returncode in (2, 3)
     assert "there is no database bibtex.db" in ended.stderr or "not on this machine" in ended.stderr
-    ended = program("bibsql", "--profile", "ssd", cwd=tmp_path, env=nothing, input="")
+    ended = program("bibsql", "--profile", "ssd", cwd=tmp_path, env=nothing, stdin="")
     assert ended.returncode == 2
     assert "no profile 'ssd'" in ended.stderr
     hint = ended.stderr.partition("hint: ")[2].splitlines()
@@ -267,7 +274,7 @@ def test_bibsql_does_not_succeed_with_an_empty_answer(tmp_path: Path) -> None:
     assert "bibsql … < questions.sql" in named.stderr
     for file in (os.devnull, "empty.sql", "a pipe"):
         if file == "a pipe":
-            ended = program("bibsql", cwd=tmp_path, input="")
+            ended = program("bibsql", cwd=tmp_path, stdin="")
         else:
             with (tmp_path / file).open() as stdin:
                 ended = program("bibsql", cwd=tmp_path, stdin=stdin)
@@ -286,7 +293,7 @@ def test_bibsql_does_not_succeed_with_an_empty_answer(tmp_path: Path) -> None:
 @pytest.mark.skipif(not mariadb.CLIENT.find_in_path(), reason=f"no client: {mariadb.CLIENT.hint}")
 def test_a_server_without_a_port_is_the_client_s_own(tmp_path: Path) -> None:
     env = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path)}
-    ended = program("bibsql", "-s", "mysql", "--version-of-nothing", env=env, input="select 1;")
+    ended = program("bibsql", "-s", "mysql", "--version-of-nothing", env=env, stdin="select 1;")
     assert "None" not in ended.stderr
     assert "version-of-nothing" in ended.stderr
     env["ASSAY_BIBSQL_PROFILES"] = str(tmp_path / "profiles.toml")
@@ -296,7 +303,7 @@ def test_a_server_without_a_port_is_the_client_s_own(tmp_path: Path) -> None:
         for keys in ('host = "nowhere.invalid"', 'user = "me"', 'socket = "/no/such/socket"'):
             (tmp_path / "profiles.toml").write_text(f"[own.{server}]\n{keys}\n")
             words = ("-s", server, "--profile", "own")
-            ended = program("bibsql", *words, env=env, input="select 1;")
+            ended = program("bibsql", *words, env=env, stdin="select 1;")
             assert ended.returncode != 0
             assert ended.stderr
             assert "None" not in ended.stderr
@@ -314,15 +321,15 @@ def test_a_profile_says_where_the_database_is(tmp_path: Path) -> None:
         '[odd.sqlite]\nfiel = "x"\n'
     )
     env = {**os.environ, "ASSAY_BIBSQL_PROFILES": str(profiles)}
-    answer = program("bibsql", "-prof=ssd", env=env, input="select x from t;")
+    answer = program("bibsql", "-prof=ssd", env=env, stdin="select x from t;")
     assert (answer.stdout, answer.stderr) == ("7\n", "")
     outdone = ("--user", "you", "--database", "yours")
-    answer = program("bibsql", "-prof=ssd", *outdone, env=env, input="select x from t;")
+    answer = program("bibsql", "-prof=ssd", *outdone, env=env, stdin="select x from t;")
     assert (answer.stdout, answer.stderr) == ("7\n", "")
-    wrong = program("bibsql", "--profile", "odd", env=env, input="")
+    wrong = program("bibsql", "--profile", "odd", env=env, stdin="")
     assert wrong.returncode == 2
     assert "unknown key 'fiel'" in wrong.stderr
-    wrong = program("bibsql", "--profile", "sdd", env=env, input="")
+    wrong = program("bibsql", "--profile", "sdd", env=env, stdin="")
     assert "did you mean 'ssd'" in wrong.stderr
 
 
