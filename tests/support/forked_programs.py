@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import IO, Any, NoReturn
 
 import assay
+from assay import registry
 
 BIN = Path(sys.executable).parent
 _OF_THE_INTERPRETER = ("PYTHON", "LC_", "LANG")
@@ -44,9 +45,11 @@ def run(
     folder: Path | None = None,
     environment: Mapping[str, str] | None = None,
     stdin: str | None = None,
+    packages: Path | None = None,
     timeout_s: float = 280,
 ) -> subprocess.CompletedProcess[str]:
-    """As `subprocess.run` of one of our programs, with its output as text."""
+    """As `subprocess.run` of one of our programs, with its output as text; the Python packages in
+    the folder ``packages`` are as if they were installed."""
     command = [str(BIN / program), *map(str, words)]
     given = dict(os.environ if environment is None else environment)
     if _of_the_interpreter(given) != _of_the_interpreter(_environment):
@@ -59,6 +62,7 @@ def run(
         "command": command,
         "folder": str(folder or Path.cwd()),
         "environment": given,
+        "packages": [] if packages is None else [str(packages)],
     }
     return _parent().run(request, stdin, timeout_s)
 
@@ -238,6 +242,8 @@ def _become(request: Mapping[str, Any], streams: Sequence[int]) -> None:
     os.environ.clear()
     os.environ.update(request["environment"])
     os.chdir(request["folder"])
+    if request["packages"]:
+        _install(request["packages"])
     random.seed()
     sys.argv = request["command"]
     for name, number, mode in (("stdin", 0, "r"), ("stdout", 1, "w"), ("stderr", 2, "w")):
@@ -250,6 +256,15 @@ def _become(request: Mapping[str, Any], streams: Sequence[int]) -> None:
         setattr(sys, f"__{name}__", stream)
     (program,) = entry_points(group="console_scripts", name=request["program"])
     _end_as_python_does(program.load())
+
+
+def _install(packages: Sequence[str]) -> None:
+    """Makes the packages in these folders found: here, and in what this process starts."""
+    sys.path[:0] = packages
+    os.environ["PYTHONPATH"] = os.pathsep.join([*packages, os.environ["PYTHONPATH"]])
+    for known in vars(registry).values():
+        if hasattr(known, "cache_clear"):
+            known.cache_clear()
 
 
 def _end_as_python_does(main: Callable[[], object]) -> NoReturn:

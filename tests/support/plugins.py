@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
+
+import forked_programs
 
 WORKLOAD = """\
 title = "Parts"
@@ -50,12 +51,8 @@ def write_workload(here: Path, text: str) -> None:
 
 def assay(here: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Runs a command in this folder, with the package on the path."""
-    return subprocess.run(
-        [sys.executable, "-c", "from assay.cli import main; main()", *words],
-        cwd=here,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env={**os.environ, "PYTHONPATH": str(here / "package"), "XDG_STATE_HOME": str(here / "s")},
-        check=False,
-    )
+    environment = {**os.environ, "XDG_STATE_HOME": str(here / "s")}
+    return forked_programs.run(
+        "assay", words, folder=here, environment=environment, packages=here / "package",
+        timeout_s=120,
+    )  # fmt: skip

@@ -43,6 +43,8 @@ SETSID = Program("setsid", "util-linux")
 PS = Program("ps", "procps")
 UNAME = Program("uname", "coreutils")
 """Started by Python itself: its module `platform`, which libraries ask."""
+FILE = Program("file", None, is_optional=True)
+"""The same; where it is missing, the module does without."""
 CARGO = Program("cargo", None, is_optional=True)
 """Of the Rust that `tools/setup` asks for: Debian's own is too old."""
 SLEEP = Program("sleep", "coreutils")
