@@ -10,7 +10,8 @@ from textwrap import dedent
 from assay import registry
 from assay.contracts.capabilities import CAPABILITIES
 from assay.contracts.deployment import Address, Deployment, Node, StorageFacts
-from assay.contracts.dialects.protocol import Dialect, LongStatement, SingleRows
+from assay.contracts.dialects import protocol as of_dialects
+from assay.contracts.dialects.protocol import Dialect
 from assay.contracts.metric import Metric
 from assay.contracts.observation import StepReport, StepTable
 from assay.contracts.storages import abilities as of_storages
@@ -107,6 +108,11 @@ A system names its dialect, which writes all statements that Assay itself sends.
 `assay.dialects.minimal.MinimalDialect` it needs no SQL, no transactions and no indexes.
 """
 
+_DIALECT_ABILITIES = """## What only some dialects can do
+
+Each is a protocol of `assay.contracts.dialects.protocol`; `StandardSql` has what standard SQL has.
+"""
+
 _ROW_SOURCE = """## What every row source has
 
 A workload names its source in `[data] source = "csv"`. The source derives from
@@ -160,8 +166,12 @@ def page() -> str:
     for value in (of_storages.Fault, of_storages.Account):
         parts += [f"### {value.__name__}\n", *_described(value, fields_only=True)]
     parts += [_DIALECT, *_described(Dialect)]
-    for spelling in (SingleRows, LongStatement):
-        parts += [f"### {spelling.__name__}\n", *_described(spelling)]
+    parts.append(_DIALECT_ABILITIES)
+    for ability in of_dialects.ABILITIES:
+        parts += [f"### {ability.__name__}\n", *_described(ability)]
+        having = [one.name for one in registry.dialects().values() if isinstance(one, ability)]
+        parts.append(f"Had by: {', '.join(having)}.\n")
+    parts += ["### NamedTables\n", *_described(of_dialects.NamedTables, fields_only=True)]
     parts += [_ROW_SOURCE, *_described(RowSource)]
     for value in (ExperimentRows, UpdatesRows, Asked, RunSystem):
         parts += [f"### {value.__name__}\n", *_described(value)]

@@ -256,6 +256,13 @@ def script_warnings(document: str) -> list[tuple[str, int, int, str, str | None]
 def split_statements(text: str, path: str, literal_style: str) -> list[tuple[str, int, int]]:
     """A plain file as (statement, line, column)."""
 
+def languages() -> list[str]:
+    """Those that scripts may have statements in; SQL, the language of ``.sql``, is the first."""
+
+def cut_at_names(text: str, literal_style: str) -> list[str]:
+    """The text of a script in pieces, which joined are the text: those with an odd index are the
+    names in double quotes in its statements, with these quotes."""
+
 def script_reference() -> str:
     """The script language's meta commands, functions and opcodes, as Markdown."""
 

@@ -113,6 +113,19 @@ def test_statements_are_prepared_on_a_system(assay: Assay, shop: Path) -> None:
     assert re.search(r"^shop/checks/orders\.sql:1:1: sqlite .*custmers", done.out, re.M)
 
 
+def test_a_name_that_the_system_reserves_is_to_be_quoted(assay: Assay, shop: Path) -> None:
+    for file in shop.rglob("*"):
+        if file.suffix in {".toml", ".sql"}:
+            file.write_text(re.sub(r"\borders\b", "order", file.read_text(encoding="utf-8")))
+    done = assay("check", "shop", "--on", "sqlite")
+    assert done.status == 2, done.err
+    assert '  fix: sqlite reserves order: write "order"\n' in done.out
+    for file in shop.rglob("*.sql"):
+        file.write_text(re.sub(r"\b(into|from|join) order\b", r'\1 "order"', file.read_text()))
+    done = assay("check", "shop", "--on", "sqlite")
+    assert done.status == 0, done.out
+
+
 @pytest.mark.usefixtures("shop")
 def test_a_system_that_cannot_prepare_is_named(assay: Assay) -> None:
     done = assay("check", "shop", "--on", "dbapi:sqlite3[database=:memory:]")

@@ -13,6 +13,8 @@ from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.contracts.members import ContractBroken
 from assay.contracts.option_spec import option_values
 from assay.contracts.systems.abilities import capabilities_of
+from assay.dialects.postgresql import PostgresqlDialect
+from assay.dialects.validation import validate as validate_dialect
 from assay.errors import ArgumentError
 from assay.systems import OptionSpec
 from assay.systems.null import NULL
@@ -64,6 +66,11 @@ def refuses_all(choice: object) -> None:
         ({"check_url": lambda text: int(text)}, "raises ValueError, not ArgumentError"),
         ({"url_schemes": ("NULL",)}, "url_schemes: expected lower-case letters"),
         ({"counters": lambda: {}}, "counters: expected counters(deployment:"),
+        ({"profiles": lambda _system: {}}, "profiles: expected profiles() -> "),
+        (
+            {"table_files_bytes": lambda: 0},
+            "table_files_bytes: expected table_files_bytes(deployment:",
+        ),
     ],
 )
 def test_violations_of_the_contract_of_a_system_are_reported(
@@ -72,6 +79,20 @@ def test_violations_of_the_contract_of_a_system_are_reported(
     with pytest.raises(ContractBroken) as broken:
         systems.validate(null_but(**members))
     assert any(message in one for one in broken.value.violations), broken.value
+
+
+def test_half_an_ability_of_a_dialect_breaks_its_contract() -> None:
+    class Half(PostgresqlDialect):
+        name = "half"
+
+        def lock_table(self) -> list[str]:
+            return []
+
+    with pytest.raises(ContractBroken) as broken:
+        validate_dialect(Half())
+    (violation,) = broken.value.violations
+    assert violation.startswith("lock_table: expected lock_table(table:"), violation
+    assert violation.endswith("as LocksTables has it"), violation
 
 
 def test_a_broken_member_hides_no_other_violation() -> None:

@@ -50,8 +50,8 @@ mod _engine {
     use crate::session::{Rows, Session, query};
     #[pymodule_export]
     use crate::work::{
-        build_info, check_clients, check_load_sessions, drive, drivers, drivers_with_transactions,
-        expected_of_option, explain, is_distribution, probe, script_reference, script_warnings,
-        split_statements, statements,
+        build_info, check_clients, check_load_sessions, cut_at_names, drive, drivers,
+        drivers_with_transactions, expected_of_option, explain, is_distribution, languages, probe,
+        script_reference, script_warnings, split_statements, statements,
     };
 }

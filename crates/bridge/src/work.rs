@@ -126,12 +126,7 @@ pub fn split_statements(
     path: &str,
     literal_style: &str,
 ) -> PyResult<Vec<(String, u32, u32)>> {
-    let style = assay_script::LiteralStyle::named(literal_style).ok_or_else(|| {
-        Failure::document(format!(
-            "literal style {literal_style:?}: expected doubled or backslash"
-        ))
-        .into_exception()
-    })?;
+    let style = style(literal_style)?;
     let source = Source {
         name: path,
         path,
@@ -146,6 +141,30 @@ pub fn split_statements(
                 .collect()
         })
         .map_err(|error| Failure::from(error).into_exception())
+}
+
+#[pyfunction]
+pub fn languages() -> Vec<&'static str> {
+    (assay_script::Lexer::ALL.iter())
+        .map(|&(name, _)| name)
+        .collect()
+}
+
+#[pyfunction]
+pub fn cut_at_names(text: &str, literal_style: &str) -> PyResult<Vec<String>> {
+    let style = style(literal_style)?;
+    Ok((assay_script::cut_at_names(text, style).into_iter())
+        .map(str::to_owned)
+        .collect())
+}
+
+fn style(name: &str) -> PyResult<assay_script::LiteralStyle> {
+    assay_script::LiteralStyle::named(name).ok_or_else(|| {
+        Failure::document(format!(
+            "literal style {name:?}: expected doubled or backslash"
+        ))
+        .into_exception()
+    })
 }
 
 #[pyfunction]

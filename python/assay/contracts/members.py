@@ -4,8 +4,19 @@ differently."""
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Protocol
+
+
+def protocols_of(module: str) -> tuple[type, ...]:
+    """The protocols that the module has defined so far, in its order."""
+    defined = vars(sys.modules[module]).values()
+    return tuple(
+        found
+        for found in defined
+        if isinstance(found, type) and found.__module__ == module and Protocol in found.__bases__
+    )
 
 
 class ContractBroken(Exception):

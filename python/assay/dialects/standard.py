@@ -170,8 +170,7 @@ class StandardSql(NamedInText, MinimalDialect):
         return f"DROP {what} IF EXISTS" if self.has_if_exists else f"DROP {what}"
 
     def create_view(self, view: View) -> list[str]:
-        query = view.overrides.get(self.name, view.query)
-        return [f"CREATE VIEW {self.identifier(view.name)} AS {query}"]
+        return [f"CREATE VIEW {self.identifier(view.name)} AS {view.query}"]
 
     def drop_view(self, view: View) -> list[str]:
         return [f"{self.drop_words('VIEW')} {self.identifier(view.name)}"]

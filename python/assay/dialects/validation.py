@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from assay.contracts.capabilities import CAPABILITIES
-from assay.contracts.dialects.protocol import Dialect
-from assay.contracts.members import ContractBroken, members_broken
+from assay.contracts.dialects.protocol import ABILITIES, Dialect
+from assay.contracts.members import ContractBroken, half_an_ability, members_broken
 from assay.dialects.standard import StandardSql
 
 
@@ -28,6 +28,8 @@ def _violations(dialect: Any) -> Iterator[str]:
         )
         return
     yield from members_broken(dialect, Dialect).values()
+    for ability in ABILITIES:
+        yield from half_an_ability(dialect, ability)
     for name in sorted(map(str, set(dialect.lacking) - set(CAPABILITIES))):
         yield f"lacking: {name!r} is no capability; known: {', '.join(CAPABILITIES)}"
     try:

@@ -78,7 +78,7 @@ def document_of(
         **_filled(
             sum_answers=test.compare_results,
             compare_answers=workload.is_ad_hoc,
-            identifiers=workload.identifiers_for(cell.parameters),
+            identifiers=written(workload.identifiers_for(cell.parameters), dialect),
             unknown_statements=dict(dialect.unknown_statements),
             **lexing_of(dialect),
             begins=begins(dialect) if any("\\begin" in script.text for script in scripts) else None,
@@ -89,6 +89,13 @@ def document_of(
 def lexing_of(dialect: Dialect) -> dict[str, str]:
     """How the text of a script is cut into statements."""
     return {"lexer": dialect.language, "literal_style": dialect.literal_style}
+
+
+def written(identifiers: Mapping[str, Sequence[str]], dialect: Dialect) -> dict[str, list[str]]:
+    """What ``:{name}`` chooses among, as the dialect writes names."""
+    return {
+        word: [dialect.identifier(name) for name in names] for word, names in identifiers.items()
+    }
 
 
 def _may_begin(choice: SystemChoice) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 from assay import _engine, registry
 from assay.contracts.deployment import Deployment
 from assay.contracts.dialects.protocol import Dialect
-from assay.drive.document import lexing_of, script_texts
+from assay.drive.document import lexing_of, script_texts, written
 from assay.experiment import Scalar
 from assay.provision.engine import engine_calls
 from assay.provision.engine.session import raise_as_ours
@@ -39,7 +39,7 @@ def document_of(
     return {
         "scripts": script_texts([script]),
         "variables": dict(variables),
-        "identifiers": dict(identifiers),
+        "identifiers": written(identifiers, dialect),
         **lexing_of(dialect),
         "order": "sequence",
         "clients": 1,

@@ -14,6 +14,7 @@ from assay.load.mark import mark
 from assay.provision.engine.engine_calls import Session
 from assay.provision.engine.session import session
 from assay.provision.machine.signals import is_ending
+from assay.workload.in_dialect import DeclaredNames, lineage
 
 _HURRIED_S = 2.0
 """The connect timeout of a session that drops tables after an interruption."""
@@ -40,7 +41,15 @@ def views(dialect: Dialect, tables: Sequence[Table]) -> list[str]:
     """Statements that create the views over the tables, once these are filled."""
     if not isinstance(dialect, HasViews):
         return []
-    return [one for table in tables for view in table.views for one in dialect.create_view(view)]
+    names = DeclaredNames(tables)
+    statements = []
+    for view in (view for table in tables for view in table.views):
+        own = next(
+            (view.overrides[line] for line in lineage(dialect) if line in view.overrides), None
+        )
+        query = names.written(view.query, dialect) if own is None else own
+        statements += dialect.create_view(replace(view, query=query))
+    return statements
 
 
 def drop_abandoned(deployment: Deployment, dialect: Dialect, tables: Sequence[Table]) -> None:

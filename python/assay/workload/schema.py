@@ -16,10 +16,8 @@ from typing import Any
 from assay import _engine
 from assay.contracts.dialects.protocol import Column, Table, View
 from assay.errors import ExperimentError
+from assay.workload.in_dialect import INSTANCE, DeclaredNames
 from assay.workload.parameters import Scalar
-
-INSTANCE = "{instance}"
-"""The placeholder in a table's name for the number of the instance."""
 
 SQL = "sql"
 """The language of statements, where a script does not say another one."""
@@ -89,6 +87,12 @@ class Schema:
     as they use a parameter."""
     views: tuple[View, ...] = ()
     """Of systems whose language is SQL, in the order in which they are made."""
+
+    @property
+    def names(self) -> DeclaredNames:
+        """Those that scripts and views may have in double quotes, for each dialect to write."""
+        tables = (declared.table for declared in self.declared)
+        return DeclaredNames(tables, (view.name for view in self.views))
 
     def with_constants(self, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
         """The parameters, which are all of the workload's, and the constants. Raises

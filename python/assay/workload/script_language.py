@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from assay import registry
+from assay import _engine, registry
 from assay.contracts.experiment import Experiment, SystemChoice
 from assay.errors import ArgumentError
+from assay.workload.schema import SQL
 
-ENDINGS = {".sql": "sql", ".pgbench": "sql", ".cql": "cql", ".json": "json"}
+ENDINGS = {f".{language}": language for language in _engine.languages()} | {".pgbench": SQL}
 """The ending of a script file and the language of its statements, as dialects name it."""
-_SHOWN = {"sql": "SQL", "cql": "CQL", "json": "JSON"}
 
 
 def language_of(path: str) -> str:
@@ -25,17 +25,16 @@ def refuse_other_languages(experiment: Experiment) -> None:
     for script in experiment.scripts:
         _refuse(script.path, language_of(script.path), experiment.systems)
     if experiment.feed is not None:
-        _refuse(experiment.feed, "sql", experiment.systems)
+        _refuse(experiment.feed, SQL, experiment.systems)
 
 
 def _refuse(path: str, language: str, systems: Iterable[SystemChoice]) -> None:
     for choice in systems:
         taken = registry.system(choice.name).dialect.language
         if language not in ("", taken):
-            name = _SHOWN.get(language, language)
             ending = next((end for end, one in ENDINGS.items() if one == taken), "")
             raise ArgumentError(
-                f"{path} is {name}; {choice.label} takes {_SHOWN.get(taken, taken)}",
+                f"{path} is {language.upper()}; {choice.label} takes {taken.upper()}",
                 hint=f"a script for {choice.label} ends in {ending}; systems of several languages "
                 "are compared by a workload with a script in each",
             )

@@ -16,14 +16,16 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from assay import _engine
 from assay.errors import ExperimentError
 from assay.text.files import text_file
 from assay.text.nearest import did_you_mean
+from assay.workload.schema import SQL
 from assay.workload.script_names import CHECKS
 from assay.workload.values import Script
 
 OVERRIDES = "overrides"
-LANGUAGES = ("cql", "json")
+LANGUAGES = tuple(language for language in _engine.languages() if language != SQL)
 """Of statements that are no SQL; such a file ends in the language."""
 _LITERAL = re.compile(r"'[^']*'|--[^\n]*")
 _VALUE = re.compile(r"(?<![:\w]):\{?([A-Za-z_]\w*)")
@@ -68,7 +70,7 @@ def read(folder: Path) -> FoundScripts:
         if other := found.scripts.get(file.stem) or found.checks.get(file.stem):
             raise _second(file, file.stem, other)
         kind = found.checks if within.parts[0] == CHECKS else found.scripts
-        kind[file.stem] = Script(file.stem, within.as_posix(), text)
+        kind[file.stem] = Script(file.stem, within.as_posix(), text, is_for_all=True)
     found.checks.update(_checks_alone(folder, found))
     every = {**found.scripts, **found.checks}
     for script in every.values():

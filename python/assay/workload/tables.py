@@ -12,7 +12,8 @@ from assay.contracts.dialects.protocol import Column, Table
 from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
 from assay.workload import columns, keys
-from assay.workload.schema import INSTANCE, SQL, DeclaredTable, Expression, Generator
+from assay.workload.in_dialect import INSTANCE
+from assay.workload.schema import SQL, DeclaredTable, Expression, Generator
 from assay.workload.scripts import LANGUAGES
 
 _RANGE = re.compile(r"(?P<first>.+?)\s*\.\.\s*(?P<last>.+)")

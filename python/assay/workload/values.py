@@ -12,6 +12,7 @@ from assay import registry
 from assay.contracts.dialects.protocol import Table
 from assay.contracts.driving import AS_IS, Driving
 from assay.registry import unknown
+from assay.workload.in_dialect import Speaks, Writes, own
 from assay.workload.parameters import Parameter, Scalar
 from assay.workload.schema import SQL, Schema
 from assay.workload.steps import Drive, Group, Step
@@ -30,6 +31,8 @@ class Script:
     """The text is one statement of a plain file, sent unchanged."""
     language: str = SQL
     """Of its statements; empty: that of the system it is sent to."""
+    is_for_all: bool = False
+    """The text is of all dialects: each writes its names in double quotes as it writes names."""
 
     @property
     def title(self) -> str:
@@ -37,13 +40,6 @@ class Script:
         first = self.text.partition("\n")[0].lstrip("- ")
         name, colon, title = first.partition(":")
         return title.strip() if colon and name == self.name else first.strip()
-
-
-class Speaks(Protocol):
-    """A dialect, as far as scripts are chosen by it."""
-
-    name: str
-    language: str
 
 
 class RunsScripts(Protocol):
@@ -309,7 +305,7 @@ class Workload:
             raise unknown(f"test of {self.name}", name, self.tests)
         return self.tests[name]
 
-    def scripts_for(self, runs: MixedScripts, dialect: Speaks) -> tuple[Script, ...]:
+    def scripts_for(self, runs: MixedScripts, dialect: Writes) -> tuple[Script, ...]:
         """The scripts of a test or step for one dialect, with its overrides, without those of
         `left_out`."""
         missing = self.left_out(runs, dialect)
@@ -326,19 +322,25 @@ class Workload:
         missing = {name: reason for name, reason in reasons.items() if reason}
         return {} if runs.mix or len(missing) == len(runs.scripts) else missing
 
-    def script_for(self, name: str, dialect: Speaks) -> Script:
-        """The script of that name for one dialect: its override or that of its language, if there
-        is one."""
-        return self._own(name, dialect) or self.scripts[name]
+    def script_for(self, name: str, dialect: Writes) -> Script:
+        """The script of that name for one dialect: its override, that of the dialects it derives
+        from or of its language, if there is one; else the common text, with names as the dialect
+        writes them."""
+        return own(self.overrides, name, dialect) or self._written(self.scripts[name], dialect)
 
-    def checks_for(self, dialect: Speaks) -> tuple[Script, ...]:
-        """The consistency checks for one dialect, with its overrides; those that have no text in
-        its language are left out."""
+    def checks_for(self, dialect: Writes) -> tuple[Script, ...]:
+        """The consistency checks for one dialect, as `script_for`; those that have no text in its
+        language are left out."""
         return tuple(
-            self._own(name, dialect) or check
+            own(self.overrides, name, dialect) or self._written(check, dialect)
             for name, check in self.checks.items()
             if self.is_spoken(name, dialect)
         )
+
+    def _written(self, script: Script, dialect: Writes) -> Script:
+        if not script.is_for_all:
+            return script
+        return replace(script, text=self.schema.names.written(script.text, dialect))
 
     def is_spoken(self, name: str, dialect: Speaks) -> bool:
         """Whether the script or the check of that name has a text in the dialect's language."""
@@ -346,17 +348,12 @@ class Workload:
             return False
         base = self.scripts.get(name) or self.checks[name]
         is_base = base.language in ("", dialect.language)
-        return is_base or self._own(name, dialect) is not None
+        return is_base or own(self.overrides, name, dialect) is not None
 
     def why_not_expressible(self, name: str, dialect: Speaks) -> str:
         """The declared reason for which the script or the check has no text in the dialect; empty:
         none is declared."""
-        of_dialect = self.not_expressible.get((dialect.name, name))
-        return of_dialect or self.not_expressible.get((dialect.language, name), "")
-
-    def _own(self, name: str, dialect: Speaks) -> Script | None:
-        of_dialect = self.overrides.get((dialect.name, name))
-        return of_dialect or self.overrides.get((dialect.language, name))
+        return own(self.not_expressible, name, dialect) or ""
 
     @property
     def tables(self) -> tuple[Table, ...]:

@@ -45,7 +45,7 @@ impl Lexer {
     }
 
     /// The literal, quoted identifier or comment that begins at `at`, if any.
-    pub(super) fn passage(self, text: &str, at: usize) -> Result<Option<Passage>, Defect> {
+    pub(crate) fn passage(self, text: &str, at: usize) -> Result<Option<Passage>, Defect> {
         if self == Self::Cql && text[at..].starts_with("//") {
             let end = text[at..].find('\n').map_or(text.len(), |line| at + line);
             return Ok(Some(Passage::Comment { end }));

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
+from assay.contracts.members import protocols_of
+
 ELEMENTS = ("smallint", "int", "bigint", "double", "text", "bool")
 """The types of the elements of arrays."""
 
@@ -251,10 +253,12 @@ class SqlText(Protocol):
     client."""
 
     name: str
+    """That of `Dialect`, as `literal_style`."""
     server_names: tuple[str, ...]
     """Names by which people call its servers, the proper one first; none where the system has no
     client."""
     literal_style: str
+    """``doubled`` or ``backslash``."""
     has_braced_arrays: bool
     """Whether the literal of an array is in braces: ``'{1,2}'``."""
     carriage_return: str | None
@@ -291,11 +295,20 @@ class SqlText(Protocol):
 
 
 @runtime_checkable
+class QuotesNames(Protocol):
+    """A dialect in which any text can be a name, in quotes."""
+
+    def quoted(self, name: str) -> str:
+        """The name in quotes, letter by letter."""
+        ...
+
+
+@runtime_checkable
 class HasViews(Protocol):
     """A dialect of systems in which a query can have a name and be read like a table."""
 
     def create_view(self, view: View) -> list[str]:
-        """Statements that make the view over tables that are there."""
+        """Statements that make the view over tables that are there, of its ``query``."""
         ...
 
     def drop_view(self, view: View) -> list[str]:
@@ -481,3 +494,7 @@ class LongStatement(Protocol):
         """A statement that reads, and takes some hours with a thousand rows of numbers in
         ``column``."""
         ...
+
+
+ABILITIES = tuple(found for found in protocols_of(__name__) if found is not Dialect)
+"""What only some dialects can do, or spell."""

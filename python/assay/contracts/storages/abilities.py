@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
 
 from assay.contracts.experiment import StorageChoice
+from assay.contracts.members import protocols_of
 from assay.contracts.storages.group_limits import GroupLimit
 from assay.contracts.storages.protocol import PreparedStorage
 from assay.contracts.systems.abilities import AlsoCalled
@@ -249,20 +250,4 @@ class FileSystemKnown(Protocol):
         ...
 
 
-ABILITIES: tuple[type, ...] = (
-    AlsoCalled,
-    HasDefaultDirectory,
-    OwnDevice,
-    ErasesDevice,
-    RawDevice,
-    LimitsProcesses,
-    Labelled,
-    PowerCut,
-    FaultInjection,
-    Fills,
-    Accounted,
-    CrashReport,
-    Inspectable,
-    SizeChosen,
-    FileSystemKnown,
-)
+ABILITIES = (AlsoCalled, *protocols_of(__name__))

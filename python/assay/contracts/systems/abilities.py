@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 from assay.contracts.deployment import Address, Deployment
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.installing import Prefix, Report
+from assay.contracts.members import protocols_of
 from assay.contracts.server_url import Resolved
 from assay.contracts.systems.protocol import ProcessSample, ServerDirectory, System
 from assay.env_vars import EnvVar
@@ -428,40 +429,7 @@ class AlsoCalled(Protocol):
     """In lower case. Not those that are spelled much like its name: these are found anyway."""
 
 
-ABILITIES: tuple[type, ...] = (
-    AlsoCalled,
-    ChecksSettings,
-    ReachedByUrl,
-    LimitsWaitingByOption,
-    VaryingCapabilities,
-    HasDefaultPort,
-    CompletesUrls,
-    SpellsSettings,
-    ReadsDurability,
-    SessionLimit,
-    Restartable,
-    WorksInProcess,
-    BoundedInProcess,
-    TakesRawDevice,
-    SpreadsSchema,
-    Sized,
-    LeastSpace,
-    LeastServer,
-    BufferSize,
-    Counters,
-    Sampled,
-    CrashReport,
-    WaitsForSpace,
-    OwnClient,
-    NativeClient,
-    OwnDump,
-    Quiesced,
-    Findable,
-    SeveralVersions,
-    NeedsLibrary,
-    Installable,
-    Verified,
-)
+ABILITIES = protocols_of(__name__)
 
 
 def capabilities_of(system: System, choice: SystemChoice) -> frozenset[str]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from assay.contracts.dialects.protocol import Dialect
 from assay.drive.transactions import observe
 from assay.errors import AssayError, ExperimentError, RunFailed, ScriptError, SystemRefused
 from assay.lab.authoring.problems import document_for
@@ -68,10 +69,10 @@ def scripts_of(workload: Workload, running: RunningSystem) -> list[Script]:
 
 def _refused(workload: Workload, script: Script, running: RunningSystem) -> Iterator[AssayError]:
     """One error for each statement that is refused: it is left out, and the rest tried again."""
-    text = script.text
+    text, dialect = script.text, running.system.dialect
     for _ in range(_MOST):
         guarded = Script(script.name, script.path, f"{_HEAD}{text.rstrip()}\n\\endif\n")
-        document = document_for(workload, guarded, running.system.dialect)
+        document = document_for(workload, guarded, dialect)
         try:
             observe(running.deployment, document)
             return
@@ -88,9 +89,18 @@ def _refused(workload: Workload, script: Script, running: RunningSystem) -> Iter
                 file=Path(workload.folder) / script.path,
                 line=line,
                 column=column,
-                hint=_hint(error),
+                hint=_reserved(workload, script, _statement(text, line, column), dialect)
+                or _hint(error),
             )
             text = _without(text, line, column)
+
+
+def _reserved(workload: Workload, script: Script, statement: str, dialect: Dialect) -> str | None:
+    if not script.is_for_all:
+        return None
+    names = workload.schema.names.reserved_in(statement, dialect)
+    quoted = ", ".join(f'"{name}"' for name in names)
+    return f"{dialect.name} reserves {', '.join(names)}: write {quoted}" if names else None
 
 
 def _hint(error: AssayError) -> str:
@@ -104,6 +114,11 @@ def _without(text: str, line: int, column: int) -> str:
     """The text without the statement that begins there; all other lines stay where they are."""
     lines = text.splitlines(keepends=True)
     before = "".join(lines[: line - 1]) + lines[line - 1][: column - 1]
-    rest = "".join(lines[line - 1 :])[column - 1 :]
-    statement, _, after = rest.partition(";")
+    statement = _statement(text, line, column)
+    after = text[len(before) + len(statement) + 1 :]
     return before + "\n" * statement.count("\n") + after
+
+
+def _statement(text: str, line: int, column: int) -> str:
+    rest = "".join(text.splitlines(keepends=True)[line - 1 :])[column - 1 :]
+    return rest.partition(";")[0]

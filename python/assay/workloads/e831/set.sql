@@ -18,8 +18,8 @@
 \if :sets = 'transactions'
 begin;
 \endif
-update data set exp = :at where name = :name and exp = 2000000000;
-insert into data (name, start, exp, val, lo, hi)
+update "data" set exp = :at where name = :name and exp = 2000000000;
+insert into "data" (name, "start", exp, val, lo, hi)
 values (:name, :at, 2000000000, :val, 0, 4095);
 \if :sets = 'transactions'
 commit;

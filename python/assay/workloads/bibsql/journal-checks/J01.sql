@@ -1,6 +1,6 @@
 -- J01: volumes missing between others
 with articles as (
-  select filename, label, journal, volume, number, pages,
+  select filename, label, journal, volume, "number", pages,
     count(*) over (partition by filename, journal) as of_journal,
     count(*) over (partition by filename) as of_file
   from bibtab

@@ -1,14 +1,14 @@
 -- J02: issues missing before or between others
 with articles as (
-  select filename, label, journal, volume, number, pages,
+  select filename, label, journal, volume, "number", pages,
     count(*) over (partition by filename, journal) as of_journal,
     count(*) over (partition by filename) as of_file
   from bibtab
   where bibtype = 'article'
 ), issues as (
-  select distinct filename, journal, volume, cast(number as decimal(9, 0)) as issue_number
+  select distinct filename, journal, volume, cast("number" as decimal(9, 0)) as issue_number
   from articles
-  where 2 * of_journal > of_file and number regexp '^[0-9]{1,9}$'
+  where 2 * of_journal > of_file and "number" regexp '^[0-9]{1,9}$'
 ), pairs as (
   select filename, journal, volume, issue_number,
     coalesce(lag(issue_number) over (partition by filename, journal, volume order by issue_number), 0)

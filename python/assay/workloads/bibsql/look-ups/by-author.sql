@@ -6,7 +6,7 @@ select min(label) as label from bibtab where label >= :least and label < :most \
 select min(author) as author from bibtab where label = :label \gset
 \if :author <> ''
 \set pattern concat(substr(:author, 1, 12), '%')
-select filename, label, author, title, year from bibtab
+select filename, label, author, title, "year" from bibtab
 where author like :pattern
-order by year, filename, label;
+order by "year", filename, label;
 \endif

@@ -6,7 +6,7 @@ select min(label) as label from bibtab where label >= :least and label < :most \
 select min(title) as title from bibtab where label = :label \gset
 \if :title <> ''
 \set pattern concat('%', substr(:title, 1, 16), '%')
-select filename, label, author, title, year from bibtab
+select filename, label, author, title, "year" from bibtab
 where title like :pattern
-order by year, filename, label;
+order by "year", filename, label;
 \endif

@@ -2,5 +2,5 @@
 select filename, label from bibtab
 where isbn is not null
 and isbn13 is null
-order by filename, year, label;
+order by filename, "year", label;
 \expect rows :S01

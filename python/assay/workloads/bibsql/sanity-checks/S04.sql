@@ -1,5 +1,5 @@
 -- S04: missing year
 select filename, label from bibtab
-where year is null
-order by filename, year, label;
+where "year" is null
+order by filename, "year", label;
 \expect rows :S04

@@ -2,5 +2,5 @@
 select filename, label from bibtab
 where isbn is not null
 and not isbn regexp '[0-9]{9}[0-9Xx]'
-order by filename, year, label;
+order by filename, "year", label;
 \expect rows :S07

@@ -2,5 +2,5 @@
 select filename, label from bibtab
 where isbn is null
 and isbn13 regexp '^978'
-order by filename, year, label;
+order by filename, "year", label;
 \expect rows :S08

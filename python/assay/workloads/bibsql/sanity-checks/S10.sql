@@ -2,5 +2,5 @@
 select filename, label from bibtab
 where issn is not null
 and not issn regexp '[0-9]{4}-[0-9]{3}[0-9Xx]'
-order by filename, year, label;
+order by filename, "year", label;
 \expect rows :S10

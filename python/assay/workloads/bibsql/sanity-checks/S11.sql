@@ -4,5 +4,5 @@ where coden is not null
 and coden not like '%,%'
 and not coden regexp '^[A-Z0-9]{4}$'
 and not coden regexp '^[A-Z0-9]{6}$'
-order by filename, year, label;
+order by filename, "year", label;
 \expect rows :S11

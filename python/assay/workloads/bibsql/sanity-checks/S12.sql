@@ -2,5 +2,5 @@
 select filename, label from bibtab
 where bibdate is not null
 and bibtimestamp is null
-order by filename, year, label;
+order by filename, "year", label;
 \expect rows :S12

@@ -2,6 +2,6 @@
 select filename, label from bibtab
 where bibtype = 'article'
 and volume is null
-and number is null
-order by filename, year, label;
+and "number" is null
+order by filename, "year", label;
 \expect rows :S15

@@ -2,5 +2,5 @@
 select filename, label from bibtab
 where bibtype = 'book'
 and publisher is null
-order by filename, year, label;
+order by filename, "year", label;
 \expect rows :S18

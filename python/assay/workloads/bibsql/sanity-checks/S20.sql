@@ -4,5 +4,5 @@ where author is null
 and editor is null
 and bibtype in ('article', 'book', 'inproceedings', 'incollection', 'techreport',
                 'phdthesis', 'mastersthesis')
-order by filename, year, label;
+order by filename, "year", label;
 \expect rows :S20

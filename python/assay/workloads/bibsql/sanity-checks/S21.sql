@@ -2,5 +2,5 @@
 select filename, label from bibtab
 where title is null
 and booktitle is null
-order by filename, year, label;
+order by filename, "year", label;
 \expect rows :S21

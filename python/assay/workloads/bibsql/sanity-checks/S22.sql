@@ -2,5 +2,5 @@
 select filename, label from bibtab
 where bibtype in ('phdthesis', 'mastersthesis')
 and school is null
-order by filename, year, label;
+order by filename, "year", label;
 \expect rows :S22

@@ -2,5 +2,5 @@
 select filename, label from bibtab
 where doi is not null
 and not doi regexp '(^|doi.org/)10[.][0-9]+/'
-order by filename, year, label;
+order by filename, "year", label;
 \expect rows :S25

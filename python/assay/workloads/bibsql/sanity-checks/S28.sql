@@ -2,5 +2,5 @@
 select filename, label from bibtab
 where url is not null
 and not url regexp '^(https?|ftp)://'
-order by filename, year, label;
+order by filename, "year", label;
 \expect rows :S28

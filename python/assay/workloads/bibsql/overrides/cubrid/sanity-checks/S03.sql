@@ -1,6 +1,0 @@
--- CUBRID reserves the word year: here in quotes
--- S03: old-style CODEN of five characters
-select filename, label from bibtab
-where coden regexp '^.....$'
-order by filename, "year", label;
-\expect rows :S03

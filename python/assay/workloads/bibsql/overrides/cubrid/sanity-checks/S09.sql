@@ -1,6 +1,0 @@
--- CUBRID reserves the word year: here in quotes
--- S09: thirteen digits in ISBN
-select filename, label from bibtab
-where isbn regexp '(^|[^0-9])97[89][0-9]{10}'
-order by filename, "year", label;
-\expect rows :S09

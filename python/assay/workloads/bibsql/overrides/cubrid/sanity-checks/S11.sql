@@ -1,9 +1,0 @@
--- CUBRID reserves the word year: here in quotes
--- S11: CODEN of neither four nor six characters
-select filename, label from bibtab
-where coden is not null
-and coden not like '%,%'
-and not coden regexp '^[A-Z0-9]{4}$'
-and not coden regexp '^[A-Z0-9]{6}$'
-order by filename, "year", label;
-\expect rows :S11

@@ -1,6 +1,0 @@
--- CUBRID reserves the word year: here in quotes
--- S17: page range with a single hyphen
-select filename, label from bibtab
-where pages regexp '^[0-9]+-[0-9]+$'
-order by filename, "year", label;
-\expect rows :S17

@@ -1,7 +1,0 @@
--- CUBRID reserves the word year: here in quotes
--- S25: malformed DOI
-select filename, label from bibtab
-where doi is not null
-and not doi regexp '(^|doi.org/)10[.][0-9]+/'
-order by filename, "year", label;
-\expect rows :S25

@@ -1,7 +1,0 @@
--- CUBRID reserves the word year: here in quotes
--- S28: malformed URL
-select filename, label from bibtab
-where url is not null
-and not url regexp '^(https?|ftp)://'
-order by filename, "year", label;
-\expect rows :S28

@@ -1,5 +1,0 @@
--- CUBRID reserves the words data, found: here in quotes
--- updates: rows that are not there although their update was acknowledged, or are there without one
-select count(*) as "found", :records + :clients * :updates as expected
-from "data"
-having count(*) <> :records and count(*) <> :records + :clients * :updates;

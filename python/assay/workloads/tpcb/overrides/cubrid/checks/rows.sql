@@ -1,9 +1,0 @@
--- CUBRID reserves the word found: here in quotes
--- rows: as many accounts, tellers and branches as the scale says
-select counted.named, counted."found", counted.expected
-from (select 'accounts' as named, count(*) as "found", 100000 * :scale as expected from pgbench_accounts
-      union all
-      select 'tellers', count(*), 10 * :scale from pgbench_tellers
-      union all
-      select 'branches', count(*), 1 * :scale from pgbench_branches) counted
-where counted."found" <> counted.expected;
