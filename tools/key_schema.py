@@ -14,6 +14,7 @@ import re
 import tempfile
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,10 @@ from typing import Any
 from noted_keys import TEXT, VARIANT, Noting, Schema, Table
 
 from assay import registry
-from assay.cli.run import command as run_command
+from assay.errors import ExperimentError
 from assay.experiment import file as experiment_file
-from assay.experiment.option_names import OPTIONS
+from assay.experiment import levels
+from assay.experiment.catalogue import OPTIONS, SETTINGS
 from assay.report import check_declarations
 from assay.text.files.toml_file import SECTION, TomlTable
 from assay.workload import reader
@@ -90,8 +92,24 @@ def noted(kind: str) -> Table:
     finally:
         SECTION.reset(token)
     if kind == "experiment":
+        _add_settings(top)
         _share(top)
     return top
+
+
+def _add_settings(top: Table) -> None:
+    """What the file, [quick] and [test.NAME] may say of the settings that the catalogue declares,
+    whether a file says it or not."""
+    for table in _tables(top):
+        for before, of_table in (("", table), ("drive.", table.below.get("drive", Table()))):
+            for setting in SETTINGS.values():
+                key = (setting.path or "").removeprefix(before)
+                if levels.is_read_by_kind(setting) and of_table.shapes.get(key) == []:
+                    section = Noting(Path(), "", (), {})
+                    section.table = of_table
+                    for _ in range(2):  # As by two files: the levels are those of any file.
+                        with suppress(ExperimentError):  # The section is empty.
+                            levels.value_of(section, setting, key)
 
 
 def _share(top: Table) -> None:
@@ -251,14 +269,13 @@ def _helps(kind: str) -> dict[str, str]:
     """Key, or the end of its path → its description: what `tools/key_help.toml` has, or the help of
     the option that says the same, or what is written below the field of a step."""
     helps = _of_fields() if kind == "workload" else {}
-    options = {str(one.name): one for one in run_command.params}
     for option in OPTIONS.values():
-        if option.key is not None and (said := getattr(options.get(option.argument), "help", None)):
-            sentence = re.sub(r" \[default: .*\]$", "", " ".join(said.split()))
+        if option.path is not None:
+            sentence = re.sub(r" \[default: .*\]$", "", option.help)
             # A workload has the keys of [drive] in its tests and steps.
-            of_drive = option.key.removeprefix("drive.")
-            if kind == "experiment" or of_drive != option.key:
-                helps[option.key if kind == "experiment" else of_drive] = sentence
+            of_drive = option.path.removeprefix("drive.")
+            if kind == "experiment" or of_drive != option.path:
+                helps[option.path if kind == "experiment" else of_drive] = sentence
     written = tomllib.loads((ROOT / "tools" / "key_help.toml").read_text(encoding="utf-8"))
     return helps | written["both"] | written[kind]
 

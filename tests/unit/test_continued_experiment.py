@@ -15,8 +15,8 @@ import pytest
 
 from assay.errors import ArgumentError
 from assay.experiment import Experiment, SystemChoice
+from assay.experiment.catalogue import Words
 from assay.experiment.command import command_of, spelled
-from assay.experiment.given import Words
 from assay.experiment.storage_words import storage_choices
 from assay.judge.check.questions import ComparedAnswer
 from assay.plan import Plan, plan
@@ -92,8 +92,8 @@ def test_the_command_that_continues_it_is_spelled_as_it_is_typed() -> None:
     command = command_of(words)
     assert command is not None
     typed = (
-        "assay run sub/e.toml --on 'postgresql://me:***@db/shop' --duration 30 --latency-limit 70 "
-        "--quick"
+        "assay run sub/e.toml --on 'postgresql://me:***@db/shop' --quick --duration 30 "
+        "--latency-limit 70"
     )
     for records, more in (
         ("r", ""),

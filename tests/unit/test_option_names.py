@@ -18,7 +18,7 @@ from assay.cli.program import HELP_NAMES, run_program
 from assay.cli.run import command
 from assay.errors import ExperimentError
 from assay.experiment import file as experiment_file
-from assay.experiment.option_names import OPTIONS
+from assay.experiment.catalogue import OPTIONS
 from assay.experiment.spelling import of_file, of_python, respelled
 from assay.experiment.words import Words, experiment
 from assay.lab.resuming import Request
@@ -85,9 +85,9 @@ def test_every_option_of_a_run_is_an_argument_and_a_key_by_the_one_list() -> Non
         if word.startswith("--") and word != "--bib"
     }
     assert spelled == OPTIONS.keys()
-    in_a_file = {one.word for one in OPTIONS.values() if one.key is not None}
+    in_a_file = {one.word for one in OPTIONS.values() if one.path is not None}
     assert in_a_file == SAMPLES.keys() | set(FLAGS)
-    keys = {one.key.rpartition(".")[2] for one in OPTIONS.values() if one.key is not None}
+    keys = {one.path.rpartition(".")[2] for one in OPTIONS.values() if one.path is not None}
     guide = (Path(__file__).parents[2] / "docs/guides/experiment-files.md").read_text()
     assert {key for key in keys if f"`{key}`" not in guide and f"`[{key}]`" not in guide} == set()
 

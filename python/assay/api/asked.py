@@ -13,14 +13,66 @@ from typing import Any, TypeVar
 from assay import registry
 from assay.errors import ArgumentError
 from assay.experiment import Scalar
+from assay.experiment.catalogue import SETTINGS, Words
+from assay.experiment.kinds import (
+    Assignments,
+    Choice,
+    FileName,
+    FileNames,
+    Flag,
+    Levels,
+    Names,
+    Number,
+    Text,
+)
 from assay.experiment.machines import NOT_LIMITED
+from assay.experiment.setting import Setting
 from assay.text.nearest import did_you_mean
 from assay.text.quantities import Quantity, shown
 
 Path = str | PathLike[str]
-Levels = Scalar | Sequence[Scalar]
+Numbers = Scalar | Sequence[Scalar]
 Limits = Scalar | Sequence[Scalar | None]
 T = TypeVar("T")
+
+
+def words(target: str, given: Mapping[str, Any]) -> Words:
+    """``given``: the arguments of `assay.run`, by name; those that are no settings are left out."""
+    asked = {
+        name: _word(setting, given[name])
+        for name, setting in SETTINGS.items()
+        if not setting.is_short_for
+    }
+    return Words(target, **asked)
+
+
+def _word(setting: Setting, value: Any) -> Any:
+    """As the option has it."""
+    match setting.kind:
+        case Number(quantity=quantity):
+            return number(setting.name, value, quantity)
+        case Choice(levels=levels):
+            return choice(setting.name, value, levels)
+        case Flag():
+            return flag(setting.name, value)
+        case Text():
+            return text(setting.name, value)
+        case FileName():
+            return None if value is None else path(setting.name, value)
+        case Names():
+            return names(setting.name, value)
+        case FileNames():
+            return paths(setting.name, value)
+        case Assignments():
+            return settings(value)
+        case Levels(may_be_of_groups=True):
+            return clients(value)
+        case Levels(may_be_none=True):
+            return limits(setting.name, value)
+        case Levels(of=tuple()):
+            return listed(setting.name, value)
+        case Levels():
+            return numbers(setting.name, value)
 
 
 def number(name: str, value: Any, quantity: Quantity) -> Any:
@@ -100,7 +152,7 @@ def flag(name: str, value: bool) -> bool:
     return value
 
 
-def numbers(name: str, value: Levels | None) -> str | None:
+def numbers(name: str, value: Numbers | None) -> str | None:
     """One number or several, as an option lists them; the reader checks them."""
     return None if value is None else ",".join(map(str, _several(name, value)))
 
@@ -112,7 +164,7 @@ def limits(name: str, value: Limits | None) -> str | None:
     return ",".join(NOT_LIMITED if one is None else str(one) for one in _several(name, value))
 
 
-def clients(value: Levels | Mapping[str, Levels] | None) -> str | None:
+def clients(value: Numbers | Mapping[str, Numbers] | None) -> str | None:
     """``8``, ``[1, 8]``, or of each group of clients: ``{"readers": [4, 8], "writers": 2}``."""
     if not isinstance(value, Mapping):
         return numbers("clients", value)
@@ -125,7 +177,7 @@ def listed(name: str, value: str | Iterable[str] | None) -> str | None:
     return None if value is None else ",".join(names(name, _several(name, value)))
 
 
-def settings(given: Mapping[str, Levels] | None) -> tuple[str, ...]:
+def settings(given: Mapping[str, Numbers] | None) -> tuple[str, ...]:
     """``{"copies": [1, 10]}`` as ``copies=1,10``."""
     if given is None:
         return ()

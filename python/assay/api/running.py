@@ -9,15 +9,12 @@ from typing import Never
 
 from assay import env_vars
 from assay.api import asked
-from assay.api.asked import Levels, Limits, Path
+from assay.api.asked import Limits, Numbers, Path
 from assay.api.results import Result
 from assay.cli.progress import progress as shown_on_standard_error
-from assay.contracts.driving import ARRIVALS, CONNECTIONS, ISOLATION_LEVELS
-from assay.contracts.experiment import ENCODINGS, PROTOCOLS
 from assay.errors import ArgumentError
 from assay.experiment import words as command_line
 from assay.experiment.command import command_of, patterns
-from assay.experiment.settings import ORDERS
 from assay.experiment.spelling import as_written
 from assay.lab import lab
 from assay.lab.progress import Silent
@@ -40,11 +37,11 @@ def run(
     erase: bool = False,
     price: str | Sequence[str] = (),
     required_rate_per_s: float | None = None,
-    set: Mapping[str, Levels] | None = None,  # noqa: A002  (as --set)
+    set: Mapping[str, Numbers] | None = None,  # noqa: A002  (as --set)
     script: Path | Iterable[Path] | None = None,
     memory: Limits | None = None,
     cpus: Limits | None = None,
-    rtt: Levels | None = None,
+    rtt: Numbers | None = None,
     clients: int | Sequence[int] | Mapping[str, int | Sequence[int]] | None = None,
     duration_s: Seconds | None = None,
     transactions: int | None = None,
@@ -113,57 +110,10 @@ def run(
     what cannot be done as asked, before anything is started, and
     `assay.errors.SystemUnderTestError` where a system is missing.
     """
+    given = {**locals()}
     asked.refuse_unknown(unknown, run.__annotations__.keys() - {"return", "unknown"})
+    words = asked.words(_target(workload, script), given)
     number = asked.number
-    words = command_line.Words(
-        target=_target(workload, script),
-        on=asked.names("on", on),
-        storage=asked.names("storage", storage),
-        erase=asked.flag("erase", erase),
-        price=asked.names("price", price),
-        required_rate_per_s=number(
-            "required_rate_per_s", required_rate_per_s, quantities.OFFERED_RATE_PER_S
-        ),
-        set=asked.settings(set),
-        script=asked.paths("script", script),
-        memory=asked.limits("memory", memory),
-        cpus=asked.limits("cpus", cpus),
-        rtt=asked.numbers("rtt", rtt),
-        clients=asked.clients(clients),
-        duration_s=number("duration_s", duration_s, quantities.DURATION_S),
-        transactions=number("transactions", transactions, quantities.TRANSACTIONS),
-        warm_up_s=number("warm_up_s", warm_up_s, quantities.WAIT_S),
-        ramp_up_s=number("ramp_up_s", ramp_up_s, quantities.WAIT_S),
-        drain_s=number("drain_s", drain_s, quantities.WAIT_S),
-        arrival=asked.choice("arrival", arrival, ARRIVALS),
-        offered_rate_per_s=asked.numbers("offered_rate_per_s", offered_rate_per_s),
-        latency_limit_s=number("latency_limit_s", latency_limit_s, quantities.LATENCY_LIMIT_S),
-        think_time=asked.text("think_time", think_time),
-        keying_time=asked.text("keying_time", keying_time),
-        retries=number("retries", retries, quantities.RETRIES),
-        reconnect=asked.flag("reconnect", reconnect),
-        isolation=asked.choice("isolation", isolation, ISOLATION_LEVELS),
-        connection=asked.choice("connection", connection, CONNECTIONS),
-        cache=asked.listed("cache", cache),
-        client_program=asked.listed("client_program", client_program),
-        per_statement=asked.flag("per_statement", per_statement),
-        allow_shell=asked.flag("allow_shell", allow_shell),
-        log=None if log is None else asked.path("log", log),
-        log_sample=number("log_sample", log_sample, quantities.LOG_SAMPLE),
-        repetitions=number("repetitions", repetitions, quantities.REPETITIONS),
-        precision=number("precision", precision, quantities.PRECISION),
-        budget_s=number("budget_s", budget_s, quantities.BUDGET_S),
-        order=asked.choice("order", order, ORDERS),
-        seed=number("seed", seed, quantities.SEED),
-        threads=number("threads", threads, quantities.THREADS),
-        protocol=asked.choice("protocol", protocol, PROTOCOLS),
-        input=asked.paths("input", input),
-        encoding=asked.choice("encoding", encoding, ENCODINGS),
-        keep_going=asked.flag("keep_going", keep_going),
-        feed=None if feed is None else asked.path("feed", feed),
-        quick=asked.flag("quick", quick),
-        only=asked.names("only", only),
-    )
     loading = Loading(
         number("load_sessions", load_sessions, quantities.LOAD_SESSIONS),
         asked.flag("verify", verify),

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable
 
-import click
-
-from assay.cli.usage_errors import DestroyingOption
+from assay.cli.setting_options import option
 from assay.contracts.experiment import StorageChoice
 from assay.errors import ArgumentError
+from assay.experiment.catalogue import SETTINGS
 from assay.experiment.storage_words import erased_devices
 
-
-def erase_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    return click.option(
-        "--erase",
-        cls=DestroyingOption,
-        is_flag=True,
-        help="Allow the devices of the storages (device:, raw:) to be erased.",
-    )(function)
+erase_option = option(SETTINGS["erase"])
 
 
 def refuse_unused_erase(storages: Iterable[StorageChoice], erase: bool) -> None:

@@ -2,35 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from typing import Any
 
 import click
 
-HEADINGS: Mapping[str, tuple[str, ...]] = {
-    "What to run": (
-        "on", "storage", "erase", "price", "required_rate_per_s", "cache", "set", "script", "scale",
-        "input", "encoding", "keep_going", "feed", "only", "quick", "is_new",
-    ),
-    "The server's machine": ("memory", "cpus", "rtt"),
-    "Clients and time": (
-        "clients", "client_program", "threads", "duration_s", "transactions", "warm_up_s",
-        "ramp_up_s", "drain_s",
-    ),
-    "Arrivals and pauses": (
-        "arrival", "offered_rate_per_s", "latency_limit_s", "think_time", "keying_time",
-    ),
-    "Sessions and transactions": (
-        "protocol", "isolation", "connection", "reconnect", "retries", "per_statement",
-        "allow_shell",
-    ),
-    "Repetitions": ("repetitions", "precision", "budget_s", "order", "seed"),
-    "Loading": ("load_sessions", "verify", "datasets"),
-    "Storages": ("probe_s", "no_probe", "no_durability"),
-    "Output": ("log", "log_sample", "form", "detail", "progress_s", "records"),
-}  # fmt: skip
-"""Headings of `--help`, and the options under each by their names in the program."""
+from assay.experiment.setting import Heading
+
 _LONGEST_NAME = 26
 """Columns of an option with its value; a longer one has its text below."""
+
+
+class Headed(click.Option):
+    """An option under a heading."""
+
+    def __init__(self, *given: Any, heading: Heading = Heading.OTHERS, **further: Any) -> None:
+        super().__init__(*given, **further)
+        self.heading = heading
 
 
 class Grouped(click.Command):
@@ -38,11 +26,14 @@ class Grouped(click.Command):
 
     def option_groups(self, ctx: click.Context) -> Iterator[tuple[str, list[tuple[str, str]]]]:
         """Each heading with its options and their texts, without those headings that have none."""
-        found = {one.name: one for one in self.params if isinstance(one, click.Option)}
-        others = [name for name in found if name not in sum(HEADINGS.values(), ())]
-        for heading, names in {**HEADINGS, "Others": others}.items():
-            options = [found[name] for name in names if name in found]
-            if heading == "Output" and (own := self.get_help_option(ctx)):
+        by_heading: dict[Heading, list[click.Option]] = {heading: [] for heading in Heading}
+        for option in self.params:
+            if not isinstance(option, click.Option):
+                continue
+            heading = option.heading if isinstance(option, Headed) else Heading.OTHERS
+            by_heading[heading].append(option)
+        for heading, options in by_heading.items():
+            if heading is Heading.OUTPUT and (own := self.get_help_option(ctx)):
                 options.append(own)
             if records := [record for one in options if (record := one.get_help_record(ctx))]:
                 yield heading, records

@@ -10,21 +10,19 @@ from typing import Any
 import click
 
 from assay import env_vars
-from assay.cli.numbers import NumberType
 from assay.cli.options import is_typed
+from assay.cli.setting_options import option
 from assay.errors import ArgumentError
 from assay.experiment import Experiment
+from assay.experiment.catalogue import DATASETS, LOAD_SESSIONS, VERIFY
 from assay.load.loading import Loading
 from assay.load.row_sources.protocol import row_source
-from assay.text.quantities import LOAD_SESSIONS
 from assay.workload.values import Workload
 
-datasets_option = click.option(
-    "--datasets",
+datasets_option = option(
+    DATASETS,
     type=click.Path(file_okay=False, path_type=Path),
-    metavar="FOLDER",
     envvar=env_vars.DATASETS.name,
-    help="Folder for copies of loaded data, which later runs restore instead of loading.",
 )
 
 
@@ -37,28 +35,15 @@ def refuse_unused_loading(loading: Loading, experiment: Experiment, workload: Wo
         "--verify": (loading.is_verified, loads),
         "--datasets": (is_typed("datasets"), loads),
     }
-    for option, (is_given, applies) in options.items():
+    for name, (is_given, applies) in options.items():
         if is_given and not applies:
             why = "its rows are loaded by one session" if loads else "it loads no rows"
             raise ArgumentError(
-                f"{option} does not apply to {workload.name}: {why}", hint=f"leave {option} out"
+                f"{name} does not apply to {workload.name}: {why}", hint=f"leave {name} out"
             )
 
 
-_OPTIONS = (
-    click.option(
-        "--load-sessions",
-        type=NumberType(LOAD_SESSIONS),
-        metavar="N",
-        help="Parallel sessions that load generated rows. [default: half the processors]",
-    ),
-    click.option(
-        "--verify",
-        is_flag=True,
-        help="Read every loaded table back and compare it with what was generated.",
-    ),
-    datasets_option,
-)
+_OPTIONS = (option(LOAD_SESSIONS), option(VERIFY), datasets_option)
 
 
 def loading_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -71,6 +56,6 @@ def loading_options(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(loading=Loading(load_sessions, verify, datasets), **given)
 
     decorated: Callable[..., Any] = with_loading
-    for option in reversed(_OPTIONS):
-        decorated = option(decorated)
+    for decorate in reversed(_OPTIONS):
+        decorated = decorate(decorated)
     return decorated

@@ -11,8 +11,12 @@ from typing import Any
 import click
 
 from assay import env_vars, registry
+from assay.cli.grouped_help import Headed
 from assay.cli.live import LINE_EVERY_S
 from assay.cli.numbers import NumberType
+from assay.cli.setting_options import option
+from assay.experiment.catalogue import NEW, RECORDS
+from assay.experiment.setting import Heading
 from assay.record import DEFAULT_FILE_NAME
 from assay.text import quantities
 
@@ -24,14 +28,12 @@ _MOST_SHOWN = 4
 
 def records_option(function: Callable[..., Any]) -> Callable[..., Any]:
     """``--records PATH``, given as a `Path`."""
-    return click.option(
-        "--records",
+    return option(
+        RECORDS,
         type=click.Path(dir_okay=False, path_type=Path),
-        metavar="PATH",
         default=DEFAULT_FILE_NAME,
         envvar=env_vars.RECORDS.name,
         callback=_a_file,
-        help="Record file in which all runs are kept.",
     )(function)
 
 
@@ -54,6 +56,8 @@ def format_option(names: tuple[str, ...], default: str = "table") -> Decorator:
     return click.option(
         "--format",
         "form",
+        cls=Headed,
+        heading=Heading.OUTPUT,
         type=click.Choice(names),
         default=default,
         callback=_with_its_encoding,
@@ -87,6 +91,8 @@ def detail_option(function: Callable[..., Any]) -> Callable[..., Any]:
     """``--detail / --no-detail``; None: the format decides."""
     return click.option(
         "--detail/--no-detail",
+        cls=Headed,
+        heading=Heading.OUTPUT,
         default=None,
         help="All tables: percentiles per transaction type, CPU, setup. [default: for few cells]",
     )(function)
@@ -97,6 +103,8 @@ def progress_option(function: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
         "--progress",
         "progress_s",
+        cls=Headed,
+        heading=Heading.OUTPUT,
         type=NumberType(quantities.WAIT_S),
         default=LINE_EVERY_S,
         show_default=True,
@@ -107,12 +115,7 @@ def progress_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def new_option(function: Callable[..., Any]) -> Callable[..., Any]:
     """``--new``, given as ``is_new: bool``."""
-    return click.option(
-        "--new",
-        "is_new",
-        is_flag=True,
-        help="Begin a new experiment, even if the last one of FILE.toml is unfinished.",
-    )(function)
+    return option(NEW, parameter="is_new")(function)
 
 
 def is_typed(name: str) -> bool:

@@ -13,7 +13,13 @@ import click
 from assay.cli import rows
 from assay.cli.grouped_help import Grouped
 from assay.cli.loading_options import refuse_unused_loading
-from assay.cli.options import format_option, is_typed, records_option
+from assay.cli.options import (
+    detail_option,
+    format_option,
+    is_typed,
+    progress_option,
+    records_option,
+)
 from assay.cli.outcome import say
 from assay.cli.probing_options import refuse_unused_probe
 from assay.cli.run_options import run_options
@@ -60,6 +66,8 @@ _ONLY_IF_SAID = ("group_clients", "cache", "client_program", "state")
 @click.command("plan", cls=Grouped)
 @run_options
 @format_option(tuple(rows.FORMS))
+@detail_option
+@progress_option
 @records_option
 def command(
     words: command_line.Words,

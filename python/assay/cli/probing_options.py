@@ -10,13 +10,15 @@ from typing import Any
 import click
 
 from assay import env_vars
-from assay.cli.numbers import NumberType
+from assay.cli.grouped_help import Headed
 from assay.cli.options import is_typed
+from assay.cli.setting_options import option
 from assay.errors import ArgumentError
 from assay.experiment import Experiment
+from assay.experiment.catalogue import PROBE_S
+from assay.experiment.setting import Heading
 from assay.probe import DEFAULT_S
 from assay.probe.first_use import FirstUse
-from assay.text.quantities import PROBE_OR_NONE_S
 
 
 def refuse_unused_probe(experiment: Experiment, first_use: FirstUse) -> None:
@@ -35,20 +37,18 @@ def refuse_unused_probe(experiment: Experiment, first_use: FirstUse) -> None:
 
 
 _OPTIONS = (
+    option(PROBE_S, default=DEFAULT_S, envvar=env_vars.PROBE_SECONDS.name, show_default=True),
     click.option(
-        "--probe-seconds",
-        "probe_s",
-        type=NumberType(PROBE_OR_NONE_S),
-        metavar="S",
-        default=DEFAULT_S,
-        envvar=env_vars.PROBE_SECONDS.name,
-        show_default=True,
-        help="About how long to measure reads, writes and flushes of each storage before its first "
-        "use, with fio.",
+        "--no-probe",
+        cls=Headed,
+        heading=Heading.STORAGES,
+        is_flag=True,
+        help="Same as --probe-seconds 0.",
     ),
-    click.option("--no-probe", is_flag=True, help="Same as --probe-seconds 0."),
     click.option(
         "--no-durability",
+        cls=Headed,
+        heading=Heading.STORAGES,
         is_flag=True,
         help="Do not measure whether commits are flushed before they are answered (2 to 15 s, once "
         "per system and storage with its own device).",
@@ -69,6 +69,6 @@ def probing_options(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(first_use=first_use, **given)
 
     decorated: Callable[..., Any] = with_seconds
-    for option in reversed(_OPTIONS):
-        decorated = option(decorated)
+    for decorate in reversed(_OPTIONS):
+        decorated = decorate(decorated)
     return decorated

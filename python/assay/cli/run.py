@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay import registry
-from assay.cli.grouped_help import HEADINGS, Grouped
+from assay.cli.grouped_help import Grouped, Headed
 from assay.cli.loading_options import refuse_unused_loading
 from assay.cli.options import (
+    detail_option,
     is_typed,
     of_records,
+    progress_option,
     records_option,
     report_format_option,
 )
@@ -23,6 +25,7 @@ from assay.cli.run_options import run_options
 from assay.cli.streams import status_at_least
 from assay.experiment import words as command_line
 from assay.experiment.command import command_of, patterns
+from assay.experiment.setting import Heading
 from assay.load.loading import Loading
 from assay.probe.first_use import FirstUse
 from assay.text import units
@@ -35,6 +38,8 @@ if TYPE_CHECKING:
 @click.command("run", cls=Grouped)
 @run_options
 @report_format_option
+@detail_option
+@progress_option
 @records_option
 def command(
     words: command_line.Words,
@@ -116,13 +121,14 @@ def _ways() -> dict[str, Any]:
     """The options, as typed, of how data are loaded and storages are probed: who continues the
     experiment wants the same."""
     context = click.get_current_context()
-    names = (*HEADINGS["Loading"], *HEADINGS["Storages"], "log")
     return {
         option.opts[0].removeprefix("--"): (
             str(value) if isinstance(value := context.params[option.name], Path) else value
         )
         for option in context.command.params
-        if option.name in names and is_typed(option.name)
+        if isinstance(option, Headed)
+        and (option.heading in (Heading.LOADING, Heading.STORAGES) or option.name == "log")
+        and is_typed(str(option.name))
     }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from assay.cli.experiment_options import experiment_options
 from assay.cli.loading_options import loading_options
-from assay.cli.options import detail_option, new_option, progress_option
+from assay.cli.options import new_option
 from assay.cli.probing_options import probing_options
 
 _GROUPS = (
@@ -16,14 +16,11 @@ _GROUPS = (
     new_option,
     loading_options,
     probing_options,
-    detail_option,
-    progress_option,
 )
 
 
 def run_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The command gets ``words``, ``is_new``, ``loading``, ``first_use``, ``detail`` and
-    ``progress_s``."""
+    """The command gets ``words``, ``is_new``, ``loading`` and ``first_use``."""
     decorated = function
     for group in reversed(_GROUPS):
         decorated = group(decorated)

@@ -7,12 +7,13 @@ import re
 
 import click
 
+from assay.cli.grouped_help import Headed
 from assay.cli.other_tools import meaning
 from assay.text.alternatives import alternatives
 from assay.text.nearest import nearest
 
 
-class DestroyingOption(click.Option):
+class DestroyingOption(Headed):
     """Allows something to be erased or replaced: never suggested for another word."""
 
 

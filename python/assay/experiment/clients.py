@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from assay.errors import ArgumentError
 from assay.text.quantities import CLIENTS, OFFERED_RATE_PER_S, Quantity, shown
 from assay.workload import driving
@@ -11,7 +13,7 @@ _HINT = "--clients 1,8,32, or by group: --clients readers=8,writers=2"
 
 def counts(words: str) -> tuple[int, ...]:
     """``1,8,32`` as client counts."""
-    return tuple(map(int, _listed("--clients", words, CLIENTS, "--clients 1,8,32")))
+    return tuple(map(int, _listed("--clients", words.split(","), CLIENTS, "--clients 1,8,32")))
 
 
 def are_of_groups(words: str) -> bool:
@@ -36,24 +38,21 @@ def counts_of_groups(words: str) -> dict[str, tuple[int, ...]]:
             )
         levels.setdefault(name, []).append(value if equals else word)
     return {
-        group: tuple(
-            map(int, _listed(f"--clients: group {group}", ",".join(words_of_group), CLIENTS, _HINT))
-        )
+        group: tuple(map(int, _listed(f"--clients: group {group}", words_of_group, CLIENTS, _HINT)))
         for group, words_of_group in levels.items()
     }
 
 
-def offered_rates(words: str) -> tuple[float, ...]:
+def offered_rates(words: Iterable[str]) -> tuple[float, ...]:
     """``1000,2000`` as transactions per second of all clients together."""
     return tuple(
         map(float, _listed("--offered-rate", words, OFFERED_RATE_PER_S, "--offered-rate 1000,2000"))
     )
 
 
-def _listed(option: str, words: str, quantity: Quantity, hint: str) -> list[int | float]:
-    """Numbers separated by commas."""
+def _listed(option: str, words: Iterable[str], quantity: Quantity, hint: str) -> list[int | float]:
     try:
-        return [quantity.of_word(word) for word in words.split(",")]
+        return [quantity.of_word(word) for word in words]
     except ValueError as error:
         raise ArgumentError(f"{option}: {error}", hint=hint) from None
 

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from assay import registry
-from assay.experiment.given import Words
-from assay.experiment.option_names import OF_WORDS
+from assay.experiment.catalogue import SETTINGS, Words
 from assay.experiment.settings import split
 from assay.text.secrets import without_secrets
 
@@ -37,12 +36,12 @@ def command_of(words: Words) -> dict[str, Any] | None:
 
 
 def _word(field: str) -> str:
-    option = OF_WORDS.get(field)
+    option = SETTINGS.get(field)
     return option.word if option else field
 
 
 def _in_unit_of_option(field: str, value: Any) -> Any:
-    option = OF_WORDS.get(field)
+    option = SETTINGS.get(field)
     if option is None or option.per_second == 1:
         return value
     return round(value * option.per_second, 9)

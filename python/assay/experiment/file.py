@@ -8,7 +8,6 @@ from typing import Any
 
 from assay import registry
 from assay.contracts.experiment import (
-    ENCODINGS,
     Experiment,
     ScriptFile,
     StorageChoice,
@@ -26,8 +25,8 @@ from assay.experiment import (
     storage_words,
     system_names,
 )
+from assay.experiment.catalogue import OPTIONS
 from assay.experiment.levels import ErrorPlace
-from assay.experiment.option_names import OPTIONS
 from assay.experiment.repeated import first_repeated, refuse_repeated
 from assay.text import quantities
 from assay.text.files import paths, toml_file
@@ -39,7 +38,7 @@ from assay.workload.values import Workload
 _IN_TABLES = {
     word: f"{key} = … below the heading [{table}]"
     for option in OPTIONS.values()
-    for table, dot, key in [(option.key or "").partition(".")]
+    for table, dot, key in [(option.path or "").partition(".")]
     if dot
     for word in (option.word, option.argument)
 }
@@ -64,22 +63,13 @@ def read(file: Path, *, is_quick: bool = False) -> tuple[Experiment, Workload]:
         systems=_systems(top, workload),
         storages=storages,
         prices=of_storages,
-        required_rate_per_s=top.number("required_rate_per_s", quantities.OFFERED_RATE_PER_S)
-        if "required_rate_per_s" in top
-        else None,
-        order=top.choice("order", settings.ORDERS, "interleaved"),
-        seed=top.whole("seed", quantities.SEED, 1),
-        precision=top.number("precision", quantities.PRECISION) if "precision" in top else None,
-        budget_s=top.number("budget", quantities.BUDGET_S) if "budget" in top else None,
-        threads=top.whole("threads", quantities.THREADS, 0),
         input_paths=tuple(str(file.parent / path) for path in _input(top)),
-        encoding=top.choice("encoding", ENCODINGS, ENCODINGS[0]),
-        keep_going=top.boolean("keep_going", False),
         feed=str(file.parent / top.text("feed")) if "feed" in top else None,
         scripts=scripts,
         is_ad_hoc=is_ad_hoc,
         title=top.text("title", ""),
         reproduces=top.text("reproduces", ""),
+        **levels.of_settings(top, lambda setting: not setting.is_of_tests),
         **levels.read(top, workload),
     )
     _refuse_repeated(top, experiment)
@@ -99,7 +89,7 @@ def _refuse_repeated(top: TomlTable, experiment: Experiment) -> None:
     """Raises `ExperimentError` at the key that has a value twice."""
     if not (found := first_repeated(experiment)):
         return
-    by_option = {one.option: one.key for one in OPTIONS.values()}
+    by_option = {one.option: one.path for one in OPTIONS.values()}
     path = by_option.get(found[0].partition(":")[0]) or f"parameters.{found[0]}"
     *tables, key = path.split(".", 1)
     section = top

@@ -3,49 +3,78 @@ levels and settings that it gives, as fields of `Experiment`."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from assay.contracts.driving import CACHES, CLIENT_PROGRAMS
-from assay.contracts.experiment import PROTOCOLS, Scalar
+from assay.contracts.experiment import Scalar
 from assay.errors import ArgumentError
-from assay.experiment import machines, settings
+from assay.experiment import settings
+from assay.experiment.catalogue import SETTINGS
+from assay.experiment.kinds import Choice, Flag, Levels, Number
+from assay.experiment.setting import Setting
 from assay.experiment.spelling import of_file, respell
 from assay.text import quantities
 from assay.text.files.toml_file import TomlTable
+from assay.text.quantities import Duration, Real, Size, Whole
 from assay.workload import driving
 from assay.workload.values import Workload
-
-OFFERED_RATE = "offered_rate_per_s"
 
 
 def read(section: TomlTable, workload: Workload) -> dict[str, Any]:
     """Only what is given. The names of the file are checked, and the types and ranges of values;
     raises `ExperimentError` with the line."""
-    given: dict[str, Any] = {}
-    if "repetitions" in section:
-        given["repetitions"] = section.whole("repetitions", quantities.REPETITIONS)
+    given = of_settings(section, lambda setting: setting.is_of_tests)
     if section.is_table("clients"):
         given["group_clients"] = _group_clients(section)
     elif "clients" in section:
         given["clients"] = section.wholes("clients", quantities.CLIENTS)
-    if "cache" in section:
-        given["caches"] = section.choices("cache", CACHES)
-    if "client_program" in section:
-        given["client_programs"] = section.choices("client_program", CLIENT_PROGRAMS)
-    for name, (field, level) in machines.FACTORS.items():
-        if name in section:
-            with ErrorPlace(section, name):
-                given[field] = level(section.words(name))
-    if "protocol" in section:
-        given["protocol"] = section.choice("protocol", PROTOCOLS)
     if found := parameters(section.section("parameters"), workload):
         given["parameters"] = found
     drive = section.section("drive")
-    if OFFERED_RATE in drive:
-        given["offered_rates_per_s"] = drive.numbers(OFFERED_RATE, quantities.OFFERED_RATE_PER_S)
+    given |= of_settings(drive, lambda setting: setting.is_of_tests, "drive.")
     if driven := _driving(drive):
         given["driving"] = driven
     return given
+
+
+def of_settings(
+    section: TomlTable, is_asked: Callable[[Setting], bool], table: str = ""
+) -> dict[str, Any]:
+    """Of the settings that have a field of `Experiment` and a key in this table, and whose kind
+    says how they are read: field → value."""
+    return {
+        setting.experiment_field: value_of(section, setting, key)
+        for setting in SETTINGS.values()
+        if is_read_by_kind(setting) and setting.path is not None and is_asked(setting)
+        for before, dot, key in [setting.path.rpartition(".")]
+        if before + dot == table and key in section
+    }
+
+
+def is_read_by_kind(setting: Setting) -> bool:
+    """Whether a file is read as the kind says; others name files, places or clients of groups."""
+    kinds = Number | Choice | Flag | Levels
+    return bool(setting.experiment_field) and isinstance(setting.kind, kinds)
+
+
+def value_of(section: TomlTable, setting: Setting, key: str) -> Any:
+    match setting.kind:
+        case Number(quantity=Whole() as quantity):
+            return section.whole(key, quantity)
+        case Number(quantity=Real() as quantity):
+            return section.number(key, quantity)
+        case Choice(levels=levels):
+            return section.choice(key, levels)
+        case Flag():
+            return section.boolean(key)
+        case Levels(of=tuple() as levels):
+            return section.choices(key, levels)
+        case Levels(of=Size() | Duration()) | Levels(may_be_none=True):
+            with ErrorPlace(section, key):
+                return setting.read(section.words(key))
+        case Levels(of=Real() as quantity):
+            return section.numbers(key, quantity)
+    raise AssertionError(f"{setting.name} is not read by its kind")
 
 
 def parameters(section: TomlTable, workload: Workload) -> dict[str, tuple[Scalar, ...]]:
@@ -64,7 +93,7 @@ def _group_clients(top: TomlTable) -> dict[str, tuple[int, ...]]:
 
 def _driving(section: TomlTable) -> dict[str, Any]:
     """``[drive]``, with the keys of a test; the levels of the offered rate are read elsewhere."""
-    given = driving.read(section, {}, passed_over=(OFFERED_RATE,))
+    given = driving.read(section, {}, passed_over=("offered_rate_per_s",))
     if "allow_shell" in section:
         given["allow_shell"] = section.boolean("allow_shell")
     section.done()

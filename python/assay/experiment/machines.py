@@ -4,7 +4,7 @@ of an experiment on every combination of them."""
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from typing import Any, Final
 
@@ -18,10 +18,8 @@ from assay.text.sizes import size_word
 NOT_LIMITED = "none"
 _QUANTITIES: Final[Mapping[str, Quantity]] = {"memory": MEMORY_BYTES, "cpus": CPUS, "rtt": RTT_S}
 
-Read = Callable[[Iterable[str]], tuple[Any, ...]]
 
-
-def _memory(words: Iterable[str]) -> tuple[int | None, ...]:
+def memory(words: Iterable[str]) -> tuple[int | None, ...]:
     """``8GB,1GB``, ``none`` for a server that is not limited."""
     return tuple(None if word.strip() == NOT_LIMITED else _bytes(word) for word in words)
 
@@ -30,14 +28,14 @@ def _bytes(word: str) -> int:
     return int(_number("memory", word, "--memory 8GB,1GB"))
 
 
-def _cpus(words: Iterable[str]) -> tuple[float | None, ...]:
+def cpus(words: Iterable[str]) -> tuple[float | None, ...]:
     return tuple(
         None if word.strip() == NOT_LIMITED else _number("cpus", word, "--cpus 2,1")
         for word in words
     )
 
 
-def _rtts(words: Iterable[str]) -> tuple[float, ...]:
+def rtts(words: Iterable[str]) -> tuple[float, ...]:
     """``0,1ms``; 0: connected directly."""
     return tuple(_number("rtt", word, "--rtt 0,1ms") for word in words)
 
@@ -51,18 +49,15 @@ def _number(name: str, word: str, hint: str) -> float:
         raise ArgumentError(f"--{name}: {message}", hint=hint) from None
 
 
-FACTORS: Final[Mapping[str, tuple[str, Read]]] = {
-    "memory": ("memory_bytes", _memory),
-    "cpus": ("cpus", _cpus),
-    "rtt": ("rtts_s", _rtts),
-}
-"""The option, which is the key of an experiment file, too → the field of `Experiment`, and how its
-words are read. In the order of the fields of `ServerMachine`."""
-_FIELDS: Final[Mapping[str, str]] = dict(
+FIELDS: Final[Mapping[str, str]] = {"memory": "memory_bytes", "cpus": "cpus", "rtt": "rtts_s"}
+"""What a server is given, which is the option and the key of an experiment file → the field of
+`Experiment`. In the order of the fields of `ServerMachine`."""
+FACTORS: Final = tuple(FIELDS)
+_OF_MACHINE: Final[Mapping[str, str]] = dict(
     zip(FACTORS, (one.name for one in fields(ServerMachine)), strict=True)
 )
 _NO_LEVEL: Final[Mapping[str, Any]] = {
-    name: getattr(ServerMachine(), field) for name, field in _FIELDS.items()
+    name: getattr(ServerMachine(), field) for name, field in _OF_MACHINE.items()
 }
 
 
@@ -79,7 +74,7 @@ def systems_on_machines(experiment: Experiment) -> list[SystemChoice]:
 
 def _levels(experiment: Experiment, system: SystemChoice, name: str) -> tuple[Any, ...]:
     """Those that this system is given."""
-    asked: tuple[Any, ...] = getattr(experiment, FACTORS[name][0])
+    asked: tuple[Any, ...] = getattr(experiment, FIELDS[name])
     left_out = {
         one.level for one in experiment.left_out if (one.system, one.factor) == (system.label, name)
     }
@@ -88,13 +83,13 @@ def _levels(experiment: Experiment, system: SystemChoice, name: str) -> tuple[An
 
 def only(machine: ServerMachine, name: str) -> ServerMachine:
     """With nothing but what the machine has of that factor."""
-    field = _FIELDS[name]
+    field = _OF_MACHINE[name]
     return replace(ServerMachine(), **{field: getattr(machine, field)})
 
 
 def level(machine: ServerMachine, name: str) -> Any:
     """Of a factor, in its own unit; None where the server has all of this machine."""
-    found = getattr(machine, _FIELDS[name])
+    found = getattr(machine, _OF_MACHINE[name])
     return None if found == _NO_LEVEL[name] else found
 
 

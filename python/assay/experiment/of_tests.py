@@ -24,7 +24,7 @@ from assay.contracts.driving import STOPS
 from assay.contracts.experiment import Experiment
 from assay.errors import ArgumentError
 from assay.experiment import levels
-from assay.experiment.given import Words
+from assay.experiment.catalogue import Words
 from assay.experiment.repeated import refuse_repeated
 from assay.experiment.unused import refuse_unused
 from assay.text.files.toml_file import TomlTable

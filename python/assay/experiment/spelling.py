@@ -10,20 +10,12 @@ from contextlib import contextmanager
 from dataclasses import fields
 
 from assay import registry
-from assay.contracts.driving import (
-    ARRIVALS,
-    CACHES,
-    CLIENT_PROGRAMS,
-    CONNECTIONS,
-    ISOLATION_LEVELS,
-)
-from assay.contracts.experiment import PROTOCOLS
 from assay.errors import AssayError
 from assay.experiment import settings
-from assay.experiment.given import Words
+from assay.experiment.catalogue import OPTIONS, Words
+from assay.experiment.kinds import Choice, Levels, Text
 from assay.experiment.machines import NOT_LIMITED
-from assay.experiment.option_names import OPTIONS, OptionName
-from assay.workload.driving import NO_PAUSE
+from assay.experiment.setting import Setting
 
 _MENTION = re.compile(
     r"`[^`]*`"  # a command as a whole is typed in a shell, in any case
@@ -35,10 +27,6 @@ _VALUE = re.compile(r"'.*'|.*[0-9=\[\]:/*,…].*|\w+\.\w+|[A-Z_]+")
 """What follows an option and is no word of the sentence."""
 _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?|…|N|R|S|VALUE")
 """A number, or what stands for one or any."""
-_LISTS = ("on", "storage", "only", "memory", "cpus", "rtt", "clients", "offered_rate", "cache",
-    "client_program",
-)  # fmt: skip
-"""Options whose commas separate values."""
 _IS_WISHED = re.compile(r"(?:^|: )--[a-z-]+$")
 """A hint that ends with a flag, which is to be given."""
 
@@ -50,8 +38,8 @@ def as_written(words: Words, *, in_python: bool = False) -> Iterator[None]:
     given = {one.name for one in fields(Words) if getattr(words, one.name) != one.default}
     has_file = words.target.endswith(".toml")
 
-    def spelling(name: OptionName, value: str | None, is_wished: bool) -> str | None:
-        if has_file and name.key is not None and name.argument not in given:
+    def spelling(name: Setting, value: str | None, is_wished: bool) -> str | None:
+        if has_file and name.path is not None and name.argument not in given:
             return of_file(name, value, is_wished)
         return of_python(name, value, is_wished) if in_python else None
 
@@ -62,16 +50,14 @@ def as_written(words: Words, *, in_python: bool = False) -> Iterator[None]:
         raise
 
 
-def respell(
-    error: AssayError, spelling: Callable[[OptionName, str | None, bool], str | None]
-) -> None:
+def respell(error: AssayError, spelling: Callable[[Setting, str | None, bool], str | None]) -> None:
     """Changes the message and the hint."""
     error.message = respelled(error.message, spelling)
     error.hint = None if error.hint is None else respelled(error.hint, spelling)
     error.args = (error.message,)
 
 
-def respelled(text: str, spelling: Callable[[OptionName, str | None, bool], str | None]) -> str:
+def respelled(text: str, spelling: Callable[[Setting, str | None, bool], str | None]) -> str:
     """The text with each option as ``spelling`` has it; None: as it is."""
 
     def replaced(match: re.Match[str]) -> str:
@@ -90,7 +76,7 @@ def respelled(text: str, spelling: Callable[[OptionName, str | None, bool], str 
     return _MENTION.sub(replaced, text)
 
 
-def of_python(name: OptionName, value: str | None, is_wished: bool) -> str:
+def of_python(name: Setting, value: str | None, is_wished: bool) -> str:
     """``duration_s=30``, ``memory=["8GB", "1GB"]``, ``set={"scale": 10}``, ``erase=True``."""
     if value is None:
         return f"{name.argument}=True" if is_wished else name.argument
@@ -103,51 +89,52 @@ def of_python(name: OptionName, value: str | None, is_wished: bool) -> str:
     return f"{name.argument}={_listed(_values(name, value))}"
 
 
-def of_file(name: OptionName, value: str | None, _is_wished: bool) -> str | None:
+def of_file(name: Setting, value: str | None, _is_wished: bool) -> str | None:
     """``drive.duration_s = 30``, ``memory = ["8GB", "1GB"]``, ``parameters.scale = 10``; None: a
     file cannot say it."""
-    if name.key is None:
+    if name.path is None:
         return None
     if value is None:
-        return name.key
+        return name.path
     if name.word == "set":
         key, levels = _setting(value)
-        return f"{'system' if '.' in key else name.key}.{key} = {_listed(levels)}"
+        return f"{'system' if '.' in key else name.path}.{key} = {_listed(levels)}"
     if name.word == "clients" and "=" in value:
         groups = [f"{group} = {_listed(of)}" for group, of in _groups(value)]
         return f"clients = {{ {', '.join(groups)} }}"
-    return f"{name.key} = {_listed(_values(name, value))}"
+    return f"{name.path} = {_listed(_values(name, value))}"
 
 
-def _named(word: str | None) -> OptionName | None:
+def _named(word: str | None) -> Setting | None:
     """The option of that name."""
     return None if word is None else OPTIONS.get(word.replace("-", "_"))
 
 
-def _is_value(name: OptionName, word: str) -> bool:
-    return _VALUE.fullmatch(word) is not None or word in _levels(name.word)
+def _is_value(name: Setting, word: str) -> bool:
+    return _VALUE.fullmatch(word) is not None or word in _words(name)
 
 
-def _levels(field: str) -> Iterable[str]:
+def _words(name: Setting) -> Iterable[str]:
     """The words that an option takes as a value."""
-    if field == "on":
+    if name.word == "on":
         return registry.systems()
-    if field == "storage":
+    if name.word == "storage":
         return registry.storages()
-    levels: dict[str, tuple[str, ...]] = {
-        "memory": (NOT_LIMITED,), "cpus": (NOT_LIMITED,), "cache": CACHES,
-        "think_time": (NO_PAUSE,), "keying_time": (NO_PAUSE,), "arrival": ARRIVALS,
-        "order": settings.ORDERS, "isolation": ISOLATION_LEVELS, "connection": CONNECTIONS,
-        "protocol": PROTOCOLS, "client_program": CLIENT_PROGRAMS,
-    }  # fmt: skip
-    return levels.get(field, ())
+    match name.kind:
+        case Choice(levels=words) | Text(words=words):
+            return words
+        case Levels(of=tuple() as words):
+            return words
+        case Levels(may_be_none=True):
+            return (NOT_LIMITED,)
+    return ()
 
 
-def _values(name: OptionName, value: str) -> list[str]:
+def _values(name: Setting, value: str) -> list[str]:
     plain = value.strip("'")
     if name.per_second != 1 and _NUMBER.fullmatch(plain):
         return [f"{float(plain) / name.per_second:.12g}"]
-    return settings.split(plain) if name.word in _LISTS else [plain]
+    return settings.split(plain) if name.is_listed else [plain]
 
 
 def _setting(value: str) -> tuple[str, list[str]]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from assay import registry
-from assay.contracts.driving import NATIVE, RECONNECT_TIMEOUT_S
+from assay.contracts.driving import NATIVE
 from assay.contracts.experiment import Experiment, Scalar, StoragePrice
 from assay.errors import ArgumentError, ScriptError
 from assay.experiment import (
@@ -24,7 +23,7 @@ from assay.experiment import (
     system_names,
 )
 from assay.experiment import file as experiment_file
-from assay.experiment.given import Words
+from assay.experiment.catalogue import SETTINGS, Words
 from assay.experiment.repeated import refuse_repeated
 from assay.experiment.unused import refuse_unused
 from assay.text.files import paths, text_file
@@ -103,37 +102,23 @@ def _start(words: Words) -> tuple[quick.Asked, quick.Asked]:
 
 def _given(words: Words, start: Experiment) -> dict[str, Any]:
     """The fields of `Experiment` that the words set, without systems and parameters."""
-    given: dict[str, Any] = {
-        "order": words.order,
-        "repetitions": words.repetitions,
-        "precision": words.precision,
-        "budget_s": words.budget_s,
-        "seed": words.seed,
-        "threads": words.threads,
-        "protocol": words.protocol,
-        "encoding": words.encoding,
-        "storages": storage_words.storage_choices(words.storage) or None,
+    given = {
+        **_values(words, "experiment_field"),
         **_clients(words.clients),
-        "input_paths": words.input or None,
-        "keep_going": words.keep_going or None,
-        "feed": words.feed,
-        "offered_rates_per_s": _read(words.offered_rate_per_s, clients.offered_rates),
         "prices": _prices(words, start),
-        "required_rate_per_s": words.required_rate_per_s,
-        "log": words.log,
         "driving": {**start.driving, **_driving(words)},
-        "caches": _read(words.cache, lambda listed: settings.caches(listed.split(","))),
-        "client_programs": _read(
-            words.client_program, lambda listed: settings.client_programs(listed.split(","))
-        ),
-        **_machines(words),
     }
     return {key: value for key, value in given.items() if value is not None}
 
 
-def _read(word: str | None, read: Callable[[str], Any]) -> Any:
-    """None where the option was not given."""
-    return None if word is None else read(word)
+def _values(words: Words, kind: Literal["experiment_field", "driving_field"]) -> dict[str, Any]:
+    """Of the settings that were given and have a field of that kind: field
+    → value."""
+    return {
+        field: setting.value(getattr(words, name))
+        for name, setting in SETTINGS.items()
+        if (field := getattr(setting, kind)) and words.has(name)
+    }
 
 
 def _from_target(words: Words) -> tuple[Experiment, Workload]:
@@ -224,16 +209,6 @@ def _clients(words: str | None) -> dict[str, Any]:
     return {"clients": clients.counts(words), "group_clients": {}}
 
 
-def _machines(words: Words) -> dict[str, Any]:
-    """The levels of what a server is given, each by its field of `Experiment`."""
-    found = {}
-    for name, (field, read) in machines.FACTORS.items():
-        given = getattr(words, name)
-        if given is not None:
-            found[field] = read(given.split(","))
-    return found
-
-
 def _typed_machines(words: Words) -> set[str]:
     """What was typed is not optional."""
     return {name for name in machines.FACTORS if getattr(words, name) is not None}
@@ -251,28 +226,8 @@ def _prices(words: Words, start: Experiment) -> dict[str, StoragePrice]:
 
 def _driving(words: Words) -> dict[str, Any]:
     """The fields of `Driving` that the words set."""
-    given = {
-        "duration_s": words.duration_s,
-        "transactions": words.transactions,
-        "warm_up_s": words.warm_up_s,
-        "ramp_up_s": words.ramp_up_s,
-        "drain_s": words.drain_s,
-        "arrival": words.arrival,
-        "latency_limit_s": words.latency_limit_s,
-        "retries": words.retries,
-        "reconnect_timeout_s": RECONNECT_TIMEOUT_S if words.reconnect else None,
-        "isolation": words.isolation,
-        "connection": words.connection,
-        "per_statement": words.per_statement or None,
-        "allow_shell": words.allow_shell or None,
-        "log_sample": (words.log_sample or 1.0) if words.log else None,
-    }
-    pauses = {
-        name: clients.pause(f"--{name.replace('_', '-')}", word)
-        for name, word in (("think_time", words.think_time), ("keying_time", words.keying_time))
-        if word is not None
-    }
-    return {**{name: value for name, value in given.items() if value is not None}, **pauses}
+    given = _values(words, "driving_field")
+    return {**given, "log_sample": words.log_sample or 1.0} if words.log else given
 
 
 def check_parameters_are_used(experiment: Experiment, workload: Workload) -> None:
