@@ -65,6 +65,8 @@ class Address:
     """Others of them, which are in no record."""
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
     """Where each value of a server's address comes from: the URL, a variable, a file, a default."""
+    programs: str = field(default="", compare=False)
+    """Where the system's own clients are, as `SystemChoice.programs`."""
 
     def for_engine(self) -> dict[str, Any]:
         """The document the engine takes; holds the password."""

@@ -54,6 +54,10 @@ class ServerMachine:
         return tuple(found)
 
 
+VERSION = "version"
+"""The option that names the version of a system's programs."""
+
+
 def setting_text(name: str, value: str) -> str:
     """The value of an option or setting in a system's name: in quotes where it would be read as
     more than one; a password never."""
@@ -90,6 +94,14 @@ class SystemChoice:
     shown: str = field(default="", compare=False)
     """Its name among the systems of its experiment (`assay.experiment.system_names`), without its
     machine; empty: not named yet."""
+    programs: str = field(default="", compare=False)
+    """Where the programs of its version are (`assay.contracts.systems.abilities.SeveralVersions`);
+    empty: where the system looks for them itself."""
+
+    @property
+    def version(self) -> str:
+        """Of its programs, or the beginning of one (``15``); empty: any."""
+        return self.options.get(VERSION, "")
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -25,8 +25,9 @@ from assay.errors import ArgumentError, PluginFailed
 _PASSWORD_IN_QUERY = re.compile(
     r"(\w*passw(?:or)?d|passphrase|pwd)\s*(?:=|%3D)[^&]*", re.IGNORECASE
 )
-_NO_LEVELS = ("url_origins", "called", "shown", "at_default")
-"""Of a system: where its address comes from, how it is named, and what changes nothing."""
+_NO_LEVELS = ("url_origins", "called", "shown", "at_default", "programs")
+"""Of a system: where its address and its programs come from, how it is named, and what changes
+nothing."""
 
 
 def of_choice(choice: SystemChoice) -> str:

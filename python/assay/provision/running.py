@@ -40,6 +40,7 @@ from assay.provision.disk.directory import WHOLE_MACHINE, server_directory
 from assay.provision.disk.full_storage import Space, name_full_storage
 from assay.provision.disk.space_watch import SpaceWatch
 from assay.provision.engine.delay import delayed
+from assay.provision.install import versions
 from assay.provision.limits import client_group, client_memory, server_group
 from assay.provision.machine.listeners import with_listeners
 from assay.provision.processes.process import has_stopped_cleanly, why_out_of_memory
@@ -316,6 +317,7 @@ def running_system(
     Before that, ``on_directory`` is called with a directory on the storage like that of the system,
     but with the memory and the processors of the whole machine.
     """
+    system = versions.with_programs(system)
     made = RunningSystem(system, connections)
     with ExitStack() as stack:
         if system.url is None:

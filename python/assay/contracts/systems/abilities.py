@@ -365,10 +365,21 @@ class Findable(Protocol):
 
 @runtime_checkable
 class SeveralVersions(Protocol):
-    """Several versions of its programs can be on this machine."""
+    """Several versions of its programs can be on this machine. It uses those of
+    `SystemChoice.programs`, also for clients (`Address.programs`)."""
 
     chosen_by: EnvVar
     """The environment variable that names the programs to use."""
+
+    def places(self) -> Sequence[str]:
+        """Where its programs may be on this machine, as `chosen_by` would name it, in the order in
+        which it looks for them. What `assay install` brought is not among them."""
+        ...
+
+    def find_at(self, place: str) -> Found:
+        """The programs at a place as `chosen_by` names it, which is their `Found.place`. Raises
+        `SystemUnderTestError` that says what is missing for a run."""
+        ...
 
 
 @runtime_checkable

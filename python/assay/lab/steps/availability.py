@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from assay import registry
-from assay.contracts.systems.abilities import ChecksSettings, Findable, Found, NeedsLibrary
+from assay.contracts.systems.abilities import ChecksSettings, Found, NeedsLibrary
 from assay.errors import (
     AssayError,
     MachineLimit,
@@ -17,6 +17,7 @@ from assay.errors import (
 )
 from assay.experiment import Experiment, SystemChoice, storage_words
 from assay.plan import PlannedRun
+from assay.provision.install import versions
 from assay.provision.limits import server_group
 from assay.workload.values import Workload
 
@@ -131,22 +132,22 @@ def look_for(choices: Iterable[SystemChoice]) -> Availability:
 
     Raises `ArgumentError` for what is there and cannot be used as asked.
     """
-    asked: dict[tuple[str, bool], Found | SystemUnderTestError | None] = {}
-    missing, versions = {}, {}
+    asked: dict[tuple[str, bool, str], Found | SystemUnderTestError | None] = {}
+    missing, found_versions = {}, {}
     for choice in choices:
-        key = (choice.name, choice.url is None)
+        key = (choice.name, choice.url is None, choice.version)
         if key not in asked:
             asked[key] = _found(choice)
         found = asked[key]
         if isinstance(found, SystemUnderTestError):
             missing[choice.label] = found
-        if isinstance(found, Found) and choice.label not in versions:
-            versions[choice.label] = found.version
+        if isinstance(found, Found) and choice.label not in found_versions:
+            found_versions[choice.label] = found.version
             system = registry.system(choice.name)
             if choice.settings and isinstance(system, ChecksSettings):
-                system.refuse_settings(choice)
+                system.refuse_settings(versions.with_programs(choice))
     places = tuple(found.place for found in asked.values() if isinstance(found, Found))
-    return Availability(missing, places, versions)
+    return Availability(missing, places, found_versions)
 
 
 def one_line(error: AssayError) -> str:
@@ -173,10 +174,8 @@ def _found(choice: SystemChoice) -> Found | SystemUnderTestError | None:
     """The programs that would be started, or what is missing; None where nothing is needed here."""
     system = registry.system(choice.name)
     try:
-        if choice.url is None and isinstance(system, Findable):
-            return system.find()
         if choice.url is not None and isinstance(system, NeedsLibrary):
             system.insist_on_library()
+        return versions.programs_of(choice)
     except SystemUnderTestError as error:
         return error
-    return None

@@ -74,7 +74,7 @@ def installed(system: str) -> list[Installed]:
     except (OSError, ArgumentError):
         return []
     versions = [path for path in entries if _VERSION.fullmatch(path.name)]
-    versions.sort(key=lambda path: _order(path.name), reverse=True)
+    versions.sort(key=lambda path: order(path.name), reverse=True)
     return [Installed(system, path.name, path) for path in versions]
 
 
@@ -208,7 +208,7 @@ def _shelf(system: str) -> Path:
     return shelves() / system
 
 
-def _order(version: str) -> list[tuple[int, int, str]]:
+def order(version: str) -> list[tuple[int, int, str]]:
     """9.10 is after 9.9."""
     parts = _NUMBERS.findall(version)
     return [(1, int(one), "") if one.isdecimal() else (0, 0, one) for one in parts]

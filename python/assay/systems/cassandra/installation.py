@@ -40,7 +40,7 @@ _VERSION = "5"
 JAVA_PROGRAM = Program(
     "java", f"openjdk-{_JAVA_VERSION}-jre-headless", ("/usr/lib/jvm/*/bin",), is_optional=True
 )
-_PACKAGED = Path("/usr/share/cassandra")
+PACKAGED = Path("/usr/share/cassandra")
 _JVMS = Path("/usr/lib/jvm")
 _SERVER_JAR = re.compile(r"(?:apache-cassandra|cassandra-all)-(\d[\w.~-]*)\.jar")
 _JAVA_SAYS = re.compile(r"\S+ (\d+)")
@@ -64,10 +64,11 @@ class Installation:
         return next(jar for folder in self.folders for jar in sorted(folder.glob("jamm-*.jar")))
 
 
-def find() -> Installation:
-    """Raises `SystemMissing`."""
-    chosen = HOME.get()
-    homes = [Path(chosen).absolute()] if chosen else [_PACKAGED, *_installed()]
+def find(programs: str = "") -> Installation:
+    """In the folder ``programs``; without it, in the one that the environment names, or where this
+    machine has it. Raises `SystemMissing`."""
+    chosen = programs or HOME.get()
+    homes = [Path(chosen).absolute()] if chosen else [PACKAGED, *_installed()]
     others = []
     for home in homes:
         version, folders = _jars(home)
@@ -76,7 +77,7 @@ def find() -> Installation:
         if version.split(".")[0] == _VERSION:
             return Installation(version, find_java(home), folders)
         others.append(f"{version} in {home}")
-    where = f"in {chosen} or its folder lib" if chosen else f"in {_PACKAGED} or installed by Assay"
+    where = f"in {chosen} or its folder lib" if chosen else f"in {PACKAGED} or installed by Assay"
     said = f"; found {', '.join(others)}" if others else ""
     raise SystemMissing(
         f"expected the jars of Cassandra {_VERSION} {where}{said}",

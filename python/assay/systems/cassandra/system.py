@@ -135,6 +135,12 @@ class Cassandra:
     def find_in(self, folder: Path) -> Found:
         return Found(installation.find_in(folder).version, str(folder))
 
+    def places(self) -> Sequence[str]:
+        return [str(installation.PACKAGED)]
+
+    def find_at(self, place: str) -> Found:
+        return Found(installation.find(place).version, place)
+
     def install(self, version: str, prefix: Prefix, report: Report) -> None:
         installation.install(version, prefix, report)
 
@@ -175,7 +181,7 @@ class Cassandra:
         del connections
         self.check(choice)
         options = values(self.option_specs, choice)
-        found = installation.find()
+        found = installation.find(choice.programs)
         cache_bytes = _cache_bytes(choice)
         heap_bytes = _heap_bytes(choice, cache_bytes)
         options[HEAP.name] = size_word(heap_bytes)

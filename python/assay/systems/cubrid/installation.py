@@ -31,9 +31,10 @@ class Installation:
         return self.folder / "bin" / name
 
 
-def find_server() -> Installation:
-    """Raises `SystemMissing`."""
-    chosen = HOME.get()
+def find_server(programs: str = "") -> Installation:
+    """In the folder ``programs``, or the one that the environment names. Raises
+    `SystemMissing`."""
+    chosen = programs or HOME.get()
     if chosen is None:
         raise SystemMissing(
             f"the environment variable {HOME.name} names no folder of CUBRID's programs",

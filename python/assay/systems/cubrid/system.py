@@ -72,6 +72,14 @@ class Cubrid:
         installation.insist_on_the_driver()
         return Found(version_of(programs.program("cubrid_rel")), str(programs.folder))
 
+    def places(self) -> Sequence[str]:
+        """None but the one that the environment names."""
+        return ()
+
+    def find_at(self, place: str) -> Found:
+        programs = installation.find_server(place)
+        return Found(version_of(programs.program("cubrid_rel")), place)
+
     def insist_on_library(self) -> None:
         installation.insist_on_the_driver()
 
@@ -97,7 +105,7 @@ class Cubrid:
     ) -> Iterator[Deployment]:
         options = values(self.option_specs, choice)
         self.check(choice)
-        found = installation.find_server()
+        found = installation.find_server(choice.programs)
         installation.insist_on_the_driver()
         given = {**_buffer(options, choice.settings), **choice.settings}
         limit = connection_limit(connections or 0, _DEFAULT_CONNECTIONS)

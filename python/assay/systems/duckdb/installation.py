@@ -30,16 +30,19 @@ LEAST_VERSION = "1.5"
 _USUAL = ("/usr/local/lib", "/usr/lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu")
 
 
-def find_library() -> Path:
-    """Raises `SystemMissing`."""
-    if (chosen := LIBRARY.get()) is not None:
+def find_library(programs: str = "") -> Path:
+    """The file ``programs``; without it, the one that the environment names, or this machine's.
+    Raises `SystemMissing`."""
+    if (chosen := programs or LIBRARY.get()) is not None:
         path = Path(chosen).absolute()
         if path.is_file():
             return path
         raise SystemMissing(
-            f"{LIBRARY.name} names {path}, which is no file", hint="name DuckDB's shared library"
+            f"{path} is no file" if programs else f"{LIBRARY.name} names {path}, which is no file",
+            hint="name DuckDB's shared library",
         )
-    for path in _places():
+    installed = cache.newest("duckdb")
+    for path in [*places(), *(_modules(installed) if installed else ())]:
         if path.is_file():
             return path.resolve()
     raise SystemMissing(
@@ -61,14 +64,13 @@ def install(version: str, prefix: Prefix, report: Report) -> None:
     python_wheel.unpack(f"duckdb=={version}", prefix.folder, prefix, report)
 
 
-def _places() -> Iterable[Path]:
+def places() -> Iterable[Path]:
+    """Where it may be, besides what `install` brought."""
     module = find_spec(MODULE)
     if module is not None and module.origin is not None:
         yield Path(module.origin)
     for folder in _USUAL:
         yield Path(folder) / "libduckdb.so"
-    if (installed := cache.newest("duckdb")) is not None:
-        yield from _modules(installed)
 
 
 def _modules(folder: Path) -> Iterable[Path]:

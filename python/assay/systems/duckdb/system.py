@@ -68,6 +68,12 @@ class Duckdb:
     def find_in(self, folder: Path) -> Found:
         return self._found(installation.library_in(folder))
 
+    def places(self) -> Sequence[str]:
+        return [str(path) for path in installation.places() if path.is_file()]
+
+    def find_at(self, place: str) -> Found:
+        return self._found(installation.find_library(place))
+
     def _found(self, library: Path) -> Found:
         options = {"library": str(library)}
         try:
@@ -86,11 +92,13 @@ class Duckdb:
 
     def spelled_settings(self, choice: SystemChoice) -> Sequence[Spelled]:
         asked = settings.named(choice.settings)
-        return list(settings.spelled(asked, self._in_memory({}), self._in_memory(asked)))
+        return list(
+            settings.spelled(asked, self._in_memory(choice, {}), self._in_memory(choice, asked))
+        )
 
-    def _in_memory(self, asked: Mapping[str, str]) -> dict[str, str]:
+    def _in_memory(self, choice: SystemChoice, asked: Mapping[str, str]) -> dict[str, str]:
         """The settings of a database that was opened with those asked for."""
-        library = {"library": str(installation.find_library())}
+        library = {"library": str(installation.find_library(choice.programs))}
         with session(
             Address(
                 driver=self.driver,
@@ -191,7 +199,7 @@ def _opened(
         file=str(file),
         session_statements=settings.statements(asked),
         options={
-            "library": str(installation.find_library()),
+            "library": str(installation.find_library(choice.programs)),
             **settings.of_the_database(asked),
         },
     )

@@ -58,9 +58,10 @@ class Programs:
     postgresql: Installation
 
 
-def find_programs() -> Programs:
-    """Raises `SystemMissing`."""
-    chosen = BASE_FOLDER.get()
+def find_programs(programs: str = "") -> Programs:
+    """In the folder ``programs``; without it, in the one that the environment names, or where this
+    machine has them. Raises `SystemMissing`."""
+    chosen = programs or BASE_FOLDER.get()
     if chosen is not None:
         base = Path(chosen).absolute()
         if (found := _within(base)) is None:

@@ -80,12 +80,19 @@ class Ferretdb:
     def find_in(self, folder: Path) -> Found:
         return Found(version_of(installation.programs_in(folder).ferretdb), str(folder))
 
+    def places(self) -> Sequence[str]:
+        """None: on a machine FerretDB and PostgreSQL are not in one folder."""
+        return ()
+
+    def find_at(self, place: str) -> Found:
+        return Found(version_of(installation.find_programs(place).ferretdb), place)
+
     def install(self, version: str, prefix: Prefix, report: Report) -> None:
         installation.install(version, prefix, report)
 
     def spelled_settings(self, choice: SystemChoice) -> Sequence[Spelled]:
         """Those of PostgreSQL."""
-        behind = installation.find_programs().postgresql
+        behind = installation.find_programs(choice.programs).postgresql
         return list(spelling.spelled(behind, choice.settings))
 
     @contextlib.contextmanager
@@ -97,7 +104,7 @@ class Ferretdb:
         client."""
         self.check(choice)
         options = values(self.option_specs, choice)
-        found = installation.find_programs()
+        found = installation.find_programs(choice.programs)
         pool = max(_DEFAULT_POOL, connections or 0)
         password = postgresql.new_password()
         if not directory.data.exists():

@@ -26,9 +26,10 @@ _USUAL = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin")
 """A server's program is often where the $PATH of ordinary users does not lead."""
 
 
-def find_programs() -> Programs:
-    """The server that the environment names, or this machine's. Raises `SystemMissing`."""
-    base = _base()
+def find_programs(programs: str = "") -> Programs:
+    """The server in the folder ``programs``; without it, the one that the environment names, or
+    this machine's; so below. Raises `SystemMissing`."""
+    base = _base(programs)
     server = _find(base, MARIADBD.name)
     installer = _find(base, INSTALL_DB.name)
     if server is None or installer is None:
@@ -42,18 +43,23 @@ def find_programs() -> Programs:
     return Programs(server, own, installer)
 
 
-def find_client() -> Path:
+def find_client(programs: str = "") -> Path:
     """The program mariadb, or mysql of older versions. Raises `SystemMissing`."""
-    return _of_clients(CLIENT, "mysql")
+    return _of_clients(CLIENT, "mysql", programs)
 
 
-def find_dump() -> Path:
+def find_dump(programs: str = "") -> Path:
     """The program mariadb-dump, or mysqldump of older versions. Raises `SystemMissing`."""
-    return _of_clients(DUMP, "mysqldump")
+    return _of_clients(DUMP, "mysqldump", programs)
 
 
-def _of_clients(client: Program, older: str) -> Path:
-    base = _base()
+def places() -> list[str]:
+    """Folders of this machine that may have its programs in bin, sbin or scripts."""
+    return list(dict.fromkeys(str(Path(one).parent) for one in (*os.get_exec_path(), *_USUAL)))
+
+
+def _of_clients(client: Program, older: str, programs: str) -> Path:
+    base = _base(programs)
     found = _find(base, client.name) or _find(base, older)
     if found is None:
         raise SystemMissing(
@@ -63,8 +69,8 @@ def _of_clients(client: Program, older: str) -> Path:
     return found
 
 
-def _base() -> Path | None:
-    chosen = BASE_FOLDER.get()
+def _base(programs: str) -> Path | None:
+    chosen = programs or BASE_FOLDER.get()
     return None if chosen is None else Path(chosen).absolute()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from assay.contracts.deployment import Address
@@ -78,14 +78,17 @@ class MariadbProduct(Product):
     WHERE variable_name = 'THREADS_CONNECTED'
     """
 
-    def find_programs(self) -> Programs:
-        return installation.find_programs()
+    def find_programs(self, programs: str = "") -> Programs:
+        return installation.find_programs(programs)
 
-    def find_client(self) -> Path:
-        return installation.find_client()
+    def find_client(self, programs: str = "") -> Path:
+        return installation.find_client(programs)
 
-    def find_dump(self) -> Path:
-        return installation.find_dump()
+    def find_dump(self, programs: str = "") -> Path:
+        return installation.find_dump(programs)
+
+    def places(self) -> Sequence[str]:
+        return installation.places()
 
     def make_data_directory(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -19,12 +20,12 @@ _UNPACKED = "/opt/mongodb*/bin"
 MONGOD = Program("mongod", None, (_UNPACKED,))
 
 
-def find_server() -> Path:
-    """Raises `SystemMissing`."""
-    chosen = PROGRAMS_FOLDER.get()
-    places = [None, *sorted(Path("/").glob(_UNPACKED.lstrip("/")), reverse=True)]
-    for place in [Path(chosen)] if chosen else places:
-        found = shutil.which(MONGOD.name, path=None if place is None else str(place))
+def find_server(programs: str = "") -> Path:
+    """In the folder ``programs``; without it, in the one that the environment names, or where this
+    machine has it. Raises `SystemMissing`."""
+    chosen = programs or PROGRAMS_FOLDER.get()
+    for place in [chosen] if chosen else places():
+        found = shutil.which(MONGOD.name, path=place)
         if found is not None:
             return Path(found)
     raise SystemMissing(
@@ -32,3 +33,9 @@ def find_server() -> Path:
         hint="no package client brings it: unpack MongoDB's own archive and name its folder in "
         f"{PROGRAMS_FOLDER.name}, or name a server: --on mongodb://USER@HOST:PORT/DATABASE",
     )
+
+
+def places() -> list[str]:
+    """Folders of this machine that may have it, those of $PATH first."""
+    unpacked = sorted(map(str, Path("/").glob(_UNPACKED.lstrip("/"))), reverse=True)
+    return [*os.get_exec_path(), *unpacked]

@@ -65,6 +65,12 @@ class Mongodb:
         program = installation.find_server()
         return Found(version_of(program), str(program))
 
+    def places(self) -> Sequence[str]:
+        return installation.places()
+
+    def find_at(self, place: str) -> Found:
+        return Found(version_of(installation.find_server(place)), place)
+
     def spelled_settings(self, choice: SystemChoice) -> Sequence[Spelled]:
         return list(configuration.spelled(choice.settings))
 
@@ -77,7 +83,7 @@ class Mongodb:
         self.check(choice)
         options = values(self.option_specs, choice)
         own = configuration.of_buffer(options, choice.settings)
-        program = installation.find_server()
+        program = installation.find_server(choice.programs)
         with server.running(program, directory, {**own, **choice.settings}) as running:
             yield _deployment(choice, running, directory, options)
 

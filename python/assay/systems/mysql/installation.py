@@ -40,9 +40,9 @@ _USUAL = ("/usr/local/mysql/bin", "/usr/local/sbin", "/usr/local/bin", "/usr/sbi
 _OTHER = "MariaDB"
 
 
-def find_programs() -> Programs:
-    """Raises `SystemMissing`."""
-    server = _find(MYSQLD)
+def find_programs(programs: str = "") -> Programs:
+    """Of the folder ``programs`` if it is given; so below. Raises `SystemMissing`."""
+    server = _find(MYSQLD, programs)
     base = _base_of(server)
     share = base / "share"
     # Debian keeps them in a folder of their own, MySQL's archives beside others.
@@ -60,14 +60,19 @@ def find_programs() -> Programs:
     )
 
 
-def find_client() -> Path:
+def find_client(programs: str = "") -> Path:
     """Raises `SystemMissing`."""
-    return _find(CLIENT)
+    return _find(CLIENT, programs)
 
 
-def find_dump() -> Path:
+def find_dump(programs: str = "") -> Path:
     """Raises `SystemMissing`."""
-    return _find(DUMP)
+    return _find(DUMP, programs)
+
+
+def places() -> list[str]:
+    """Folders of this machine that may have its programs in bin or sbin."""
+    return list(dict.fromkeys(str(Path(one).parent) for one in (*os.get_exec_path(), *_USUAL)))
 
 
 def install(version: str, prefix: Prefix, report: Report) -> None:
@@ -87,8 +92,8 @@ def server_in(folder: Path) -> Path:
     return folder / "usr" / PROGRAMS[0]
 
 
-def _find(program: Program) -> Path:
-    chosen = BASE_FOLDER.get()
+def _find(program: Program, programs: str) -> Path:
+    chosen = programs or BASE_FOLDER.get()
     base = None if chosen is None else Path(chosen).absolute()
     if base is not None:
         folders = [base / "bin", base / "sbin"]

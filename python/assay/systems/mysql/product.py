@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -96,14 +96,17 @@ class MysqlProduct(Product):
     """
     statistics_statements = ("SET SESSION information_schema_stats_expiry = 0",)
 
-    def find_programs(self) -> Programs:
-        return installation.find_programs()
+    def find_programs(self, programs: str = "") -> Programs:
+        return installation.find_programs(programs)
 
-    def find_client(self) -> Path:
-        return installation.find_client()
+    def find_client(self, programs: str = "") -> Path:
+        return installation.find_client(programs)
 
-    def find_dump(self) -> Path:
-        return installation.find_dump()
+    def find_dump(self, programs: str = "") -> Path:
+        return installation.find_dump(programs)
+
+    def places(self) -> Sequence[str]:
+        return installation.places()
 
     def make_data_directory(
         self,

@@ -17,7 +17,7 @@ def command(product: Product, address: Address) -> tuple[list[str], Mapping[str,
     binary mode it makes ``\n`` of ``\r\n`` also within texts. The password goes by the environment:
     arguments are there for everybody to see. Raises `SystemMissing`.
     """
-    own = [str(product.find_client()), "--no-defaults", "--binary-mode"]
+    own = [str(product.find_client(address.programs)), "--no-defaults", "--binary-mode"]
     database = [address.database] if address.database else []
     return [*own, *_connection(product, address), *database], _environment(address)
 
@@ -26,7 +26,12 @@ def dump_command(product: Product, address: Address) -> tuple[list[str], Mapping
     """The dump program, which writes SQL for `command` to standard output: the tables as of one
     instant, where their engine has transactions; others one after the other, without a lock on all
     of them. Raises `SystemMissing`."""
-    own = [str(product.find_dump()), "--no-defaults", "--single-transaction", "--no-tablespaces"]
+    own = [
+        str(product.find_dump(address.programs)),
+        "--no-defaults",
+        "--single-transaction",
+        "--no-tablespaces",
+    ]
     arguments = [*own, *product.dump_arguments, *_connection(product, address)]
     return [*arguments, address.database], _environment(address)
 

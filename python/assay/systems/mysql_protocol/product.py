@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,16 +65,21 @@ class Product(ABC):
     """Before the size of tables is asked for, so that it is that of now."""
 
     @abstractmethod
-    def find_programs(self) -> Programs:
-        """Raises `SystemMissing`."""
+    def find_programs(self, programs: str = "") -> Programs:
+        """Those in the folder ``programs``, as `base_folder` names it; without it, where it or this
+        machine has them; so below. Raises `SystemMissing`."""
 
     @abstractmethod
-    def find_client(self) -> Path:
+    def find_client(self, programs: str = "") -> Path:
         """Its command-line client. Raises `SystemMissing`."""
 
     @abstractmethod
-    def find_dump(self) -> Path:
+    def find_dump(self, programs: str = "") -> Path:
         """Its program that writes a database as SQL. Raises `SystemMissing`."""
+
+    @abstractmethod
+    def places(self) -> Sequence[str]:
+        """Folders of this machine that may have programs of it, as `base_folder` names one."""
 
     @abstractmethod
     def make_data_directory(

@@ -94,6 +94,12 @@ class ProductSystem:
         program = self.product.find_programs().server
         return Found(version_of(program), str(program))
 
+    def places(self) -> Sequence[str]:
+        return self.product.places()
+
+    def find_at(self, place: str) -> Found:
+        return Found(version_of(self.product.find_programs(place).server), place)
+
     @contextlib.contextmanager
     def provision(
         self, choice: SystemChoice, directory: ServerDirectory, *, connections: int | None
@@ -105,7 +111,7 @@ class ProductSystem:
         """
         self.check(choice)
         options = values(self.option_specs, choice)
-        found = self.product.find_programs()
+        found = self.product.find_programs(choice.programs)
         own = buffer.settings(self._buffer_of(options), options, choice.settings)
         if not directory.data.exists():
             new = raw_device.settings(directory, is_new=True)
@@ -123,7 +129,7 @@ class ProductSystem:
         ) as running:
             deployment = self._deployment(
                 choice,
-                _address(running),
+                replace(_address(running), programs=choice.programs),
                 options=options,
                 node=Node(self.name, directory.storage, running.process.pid, directory.data),
             )
@@ -155,10 +161,11 @@ class ProductSystem:
         buffer.check(self._buffer_of(options), options, choice)
 
     def refuse_settings(self, choice: SystemChoice) -> None:
-        server.refuse_settings(self.product, self.product.find_programs(), choice.settings)
+        found = self.product.find_programs(choice.programs)
+        server.refuse_settings(self.product, found, choice.settings)
 
     def spelled_settings(self, choice: SystemChoice) -> Sequence[Spelled]:
-        found = self.product.find_programs()
+        found = self.product.find_programs(choice.programs)
         return list(spelling.spelled(self.product, found, choice.settings))
 
     @contextlib.contextmanager

@@ -24,13 +24,15 @@ def command(address: Address) -> tuple[list[str], Mapping[str, str]]:
     goes by the environment: arguments are there for everybody to see. It stops at the first error,
     which it would else end with status 0. Raises `SystemMissing`.
     """
-    own = [str(find_client()), "--no-psqlrc", "--set=ON_ERROR_STOP=1"]
+    own = [str(find_client(programs=address.programs)), "--no-psqlrc", "--set=ON_ERROR_STOP=1"]
     return [*own, *_connection(address)], _environment(address)
 
 
 def dump_command(address: Address) -> tuple[list[str], Mapping[str, str]]:
     """pg_dump, which writes SQL for `command` to standard output. Raises `SystemMissing`."""
-    return [str(find_client(PG_DUMP)), *_connection(address)], _environment(address)
+    return [str(find_client(PG_DUMP, address.programs)), *_connection(address)], _environment(
+        address
+    )
 
 
 def _connection(address: Address) -> list[str]:

@@ -39,13 +39,14 @@ class Installation:
         return self.folder / name
 
 
-def find_server() -> Installation:
-    """The newest server of this machine, or the one that the environment names.
+def find_server(programs: str = "") -> Installation:
+    """The server in the folder ``programs``; without it, in the one that the environment names, or
+    the newest of this machine.
 
     Raises `SystemMissing`.
     """
-    chosen = PROGRAMS_FOLDER.get()
-    for folder in [Path(chosen)] if chosen else _folders():
+    chosen = programs or PROGRAMS_FOLDER.get()
+    for folder in [Path(chosen)] if chosen else folders():
         if all(os.access(folder / one.name, os.X_OK) for one in (INITDB, POSTGRES)):
             return Installation(folder, _major_version(folder / POSTGRES.name))
     where = f"in {chosen}" if chosen else f"in $PATH or in {PACKAGED}/*/bin"
@@ -56,10 +57,11 @@ def find_server() -> Installation:
     )
 
 
-def find_client(client: Program = PSQL) -> Path:
-    """One of its client programs. Raises `SystemMissing`."""
-    chosen = PROGRAMS_FOLDER.get()
-    for folder in [*([Path(chosen)] if chosen else []), *_folders()]:
+def find_client(client: Program = PSQL, programs: str = "") -> Path:
+    """One of its client programs, if they are there from the folder ``programs``. Raises
+    `SystemMissing`."""
+    chosen = programs or PROGRAMS_FOLDER.get()
+    for folder in [*([Path(chosen)] if chosen else []), *folders()]:
         if os.access(folder / client.name, os.X_OK):
             return folder / client.name
     raise SystemMissing(
@@ -68,7 +70,7 @@ def find_client(client: Program = PSQL) -> Path:
     )
 
 
-def _folders() -> list[Path]:
+def folders() -> list[Path]:
     """Where programs may be: the one of $PATH if any, then each packaged version's."""
     in_path = [Path(found).parent for one in (POSTGRES, PSQL) if (found := one.find_in_path())]
     versions = [path for path in PACKAGED.glob("*/bin") if path.parent.name.isdigit()]

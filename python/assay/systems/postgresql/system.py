@@ -99,6 +99,13 @@ class Postgresql:
         postgres = installation.find_server().program("postgres")
         return Found(version_of(postgres), str(postgres))
 
+    def places(self) -> Sequence[str]:
+        return [str(folder) for folder in installation.folders()]
+
+    def find_at(self, place: str) -> Found:
+        postgres = installation.find_server(place).program("postgres")
+        return Found(version_of(postgres), place)
+
     @contextlib.contextmanager
     def provision(
         self, choice: SystemChoice, directory: ServerDirectory, *, connections: int | None
@@ -110,7 +117,7 @@ class Postgresql:
         """
         options = values(self.option_specs, choice)
         self.check(choice)
-        found = installation.find_server()
+        found = installation.find_server(choice.programs)
         own = buffer.settings(options, choice.settings)
         given = {**_room_for(connections, choice.settings), **own, **choice.settings}
         is_new = not directory.data.exists()
@@ -118,7 +125,7 @@ class Postgresql:
         if is_new:
             server.initialise(found, directory, options["checksums"], password)
         with server.running(found, directory, given, password) as running:
-            address = _address(running, options[TRANSPORT.name])
+            address = replace(_address(running, options[TRANSPORT.name]), programs=choice.programs)
             if not is_new and address.password is not None:
                 _set_password(running)
             yield _deployment(
@@ -143,10 +150,10 @@ class Postgresql:
         buffer.check(choice)
 
     def refuse_settings(self, choice: SystemChoice) -> None:
-        server.refuse_settings(installation.find_server(), choice.settings)
+        server.refuse_settings(installation.find_server(choice.programs), choice.settings)
 
     def spelled_settings(self, choice: SystemChoice) -> Sequence[Spelled]:
-        return list(spelling.spelled(installation.find_server(), choice.settings))
+        return list(spelling.spelled(installation.find_server(choice.programs), choice.settings))
 
     @contextlib.contextmanager
     def attach(self, choice: SystemChoice) -> Iterator[Deployment]:

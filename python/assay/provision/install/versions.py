@@ -1,0 +1,95 @@
+"""Takes the choice of a system; returns its programs on this machine, in the version that was asked
+for: those that the environment names, those of the machine, and what `assay install` brought.
+
+A version is known by its numbers (``10.11.14``, whatever its package adds), and may be named by the
+first of them (``10``, ``10.11``): the newest of those that begin so.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from assay import registry
+from assay.contracts.experiment import VERSION, SystemChoice
+from assay.contracts.systems.abilities import Findable, Found, Installable, SeveralVersions
+from assay.contracts.systems.protocol import System
+from assay.errors import SystemMissing, SystemUnderTestError
+from assay.provision.install import cache
+
+_BEHIND_THE_NUMBERS = re.compile(r"[-~+ ].*")
+
+
+def programs_of(choice: SystemChoice) -> Found | None:
+    """What a private system would be started from; None: nothing is looked for here. Raises
+    `SystemMissing` where it, or its version, is not on this machine."""
+    system = registry.system(choice.name)
+    if choice.url is not None or not isinstance(system, Findable):
+        return None
+    if not choice.version:
+        return system.find()
+    if choice.programs and isinstance(system, SeveralVersions):
+        return system.find_at(choice.programs)
+    return _of_version(system, choice.version)
+
+
+def with_programs(choice: SystemChoice) -> SystemChoice:
+    """The choice with the place of its programs and the whole version that they are; without a
+    version, as it is. Raises as `programs_of`."""
+    if not choice.version or choice.programs:
+        return choice
+    found = programs_of(choice)
+    return choice if found is None else at(choice, found)
+
+
+def at(choice: SystemChoice, programs: Found) -> SystemChoice:
+    """The choice with these programs."""
+    options = {**choice.options, VERSION: numbers(programs.version)}
+    return replace(choice, options=options, programs=programs.place)
+
+
+def here(system: System) -> list[Found]:
+    """Each version that is here and can be used, the newest first; of one that is here twice what
+    is looked for first."""
+    of_numbers: dict[str, Found] = {}
+    for found in _found(system):
+        of_numbers.setdefault(numbers(found.version), found)
+    return [of_numbers[one] for one in sorted(of_numbers, key=cache.order, reverse=True)]
+
+
+def numbers(version: str) -> str:
+    """Without what a package adds behind them."""
+    return _BEHIND_THE_NUMBERS.sub("", version)
+
+
+def _found(system: System) -> Iterator[Found]:
+    if isinstance(system, SeveralVersions):
+        named = system.chosen_by.get()
+        for place in [*([named] if named else []), *system.places()]:
+            with contextlib.suppress(SystemUnderTestError):
+                yield system.find_at(place)
+    if isinstance(system, Installable):
+        for installed in cache.installed(system.name):
+            with contextlib.suppress(SystemUnderTestError):
+                yield system.find_in(installed.folder)
+
+
+def _of_version(system: System, asked: str) -> Found:
+    wanted = numbers(asked)
+    known = here(system)
+    for found in known:
+        if f"{numbers(found.version)}.".startswith(f"{wanted}."):
+            return found
+    has = ", ".join(numbers(found.version) for found in known)
+    fixes = []
+    if isinstance(system, Installable):
+        fixes.append(f"assay install {system.name}@{asked}")
+    if isinstance(system, SeveralVersions):
+        fixes.append(f"name where its programs are in {system.chosen_by.name}")
+    raise SystemMissing(
+        f"{system.name} {asked} is not on this machine, which has "
+        + (f"{system.name} {has}" if has else "no version of it"),
+        hint="; or ".join(fixes) or None,
+    )
