@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import forked_programs
+import light_java
 from assay import env_vars, registry
 from assay.contracts.deployment import Deployment, StorageFacts
 from assay.systems import System
@@ -46,6 +47,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="leave out the tests marked slow or alone, and let none start a program of a package",
     )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not config.getoption("--quick"):
+        light_java.use()
 
 
 def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
