@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+import forked_programs
+
 BIN = Path(sys.executable).parent
 
 WORDS = ("--transactions", "20", "--records", "r.sqlite", "--format", "json")
@@ -48,13 +50,8 @@ def test_a_service_without_readable_settings_is_driven(
     script = tmp_path / "one.sql"
     script.write_text("SELECT 1;\n")
     with null_server("--protocol", protocol, *how) as address:
-        ended = subprocess.run(
-            [BIN / "assay", "run", script, "--on", f"{protocol}://u@{address}/d", *WORDS],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
+        words = ["run", script, "--on", f"{protocol}://u@{address}/d", *WORDS]
+        ended = forked_programs.run("assay", words, folder=tmp_path, timeout_s=60)
         assert "internal error" not in ended.stderr
         # With --refuse it also refuses the first statement of the measurement.
         assert ended.returncode == (1 if "--fail" in how else 0), ended.stderr

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import forked_programs
 from assay.cli.other_tools import other_options
 from assay.cli.program import COMMANDS, command_of, run_program
 from assay.record import DEFAULT_FILE_NAME, Store
@@ -43,13 +44,8 @@ def test_the_short_options(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("words", [["-"], ["-f", "-"], ["-f", "-@2"]])
 def test_a_script_from_standard_input(words: list[str]) -> None:
     def run(script: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [BIN / "assay", "run", *words, "--on", "sqlite", "-t", "3"],
-            input=script,
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
+        asked = ["run", *words, "--on", "sqlite", "-t", "3"]
+        return forked_programs.run("assay", asked, stdin=script, timeout_s=60)
 
     ended = run("SELECT 1;\r\n")
     assert ended.returncode == 0, ended.stderr

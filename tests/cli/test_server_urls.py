@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import socket
-import subprocess
 import sys
 from contextlib import nullcontext
 from dataclasses import replace
@@ -14,6 +13,7 @@ from pathlib import Path
 import pytest
 from test_foreign_servers import null_server
 
+import forked_programs
 from assay.contracts.deployment import Address
 from assay.errors import SystemRefused
 from assay.systems import first_session
@@ -29,13 +29,8 @@ def run(folder: Path, url: str, *, language: str = "sql") -> tuple[int, str]:
     """Exit code and standard error."""
     script = folder / f"one.{language}"
     script.write_text("SELECT a FROM t WHERE id = 1;\n" if language == "cql" else "SELECT 1;\n")
-    ended = subprocess.run(
-        [BIN / "assay", "run", script.name, "--transactions", "1", "--on", url],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    words = ["run", script.name, "--transactions", "1", "--on", url]
+    ended = forked_programs.run("assay", words, folder=folder, timeout_s=60)
     return ended.returncode, ended.stderr
 
 
@@ -217,13 +212,11 @@ def test_a_file_that_is_no_database_is_refused_before_anything_is_recorded(tmp_p
 def test_a_plan_says_where_each_part_of_an_address_comes_from(tmp_path: Path) -> None:
     (tmp_path / "one.sql").write_text("SELECT 1;\n")
     environment = {"PGHOST": "db.example", "PGUSER": "me", "PGPASSWORD": "geheim", "HOME": "/tmp"}
-    ended = subprocess.run(
-        [BIN / "assay", "plan", "one.sql", "--on", "postgresql:///shop"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env={**os.environ, **environment},
+    ended = forked_programs.run(
+        "assay",
+        ["plan", "one.sql", "--on", "postgresql:///shop"],
+        folder=tmp_path,
+        environment={**os.environ, **environment},
     )
     assert ended.returncode == 0, ended.stderr
     assert (

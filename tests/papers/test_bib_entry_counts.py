@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import subprocess
 from contextlib import closing
 from pathlib import Path
 
@@ -12,9 +11,9 @@ import pytest
 from pybtex.database import BibliographyData
 from pybtex.database.input import bibtex
 
+import forked_programs
 from assay.load.bibsql import debian_package
 from assay.load.row_sources.data_folder import input_folder
-from forked_programs import BIN
 
 PACKAGES = {
     "bibtexconv": ("bibtexconv/examples", ("ExampleReferences.bib",)),
@@ -60,9 +59,8 @@ def test_the_entries_are_those_of_another_parser(package: list[Path]) -> None:
 
 def our_keys(file: Path) -> list[str]:
     """The column ``label`` of every row of the script that `bibtosql` writes."""
-    done = subprocess.run(
-        [BIN / "bibtosql", "--create", file], capture_output=True, text=True, check=True
-    )
+    done = forked_programs.run("bibtosql", ["--create", file])
+    assert done.returncode == 0, done.stderr
     with closing(sqlite3.connect(":memory:")) as opened:
         opened.executescript(done.stdout.replace(".bail on\n", "", 1))
         return [label for (label,) in opened.execute("SELECT label FROM bibtab")]

@@ -1,4 +1,4 @@
-"""A Java that compiles less: the Cassandra of a test ends before code that is compiled twice pays."""
+"""A Java that compiles less: a test ends before code that its Cassandra compiles twice pays."""
 
 from __future__ import annotations
 
