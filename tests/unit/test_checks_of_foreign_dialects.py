@@ -20,7 +20,7 @@ from assay.drive.prepare import Compiled
 from assay.drive.read_only import may_change_data
 from assay.experiment import StorageChoice, SystemChoice
 from assay.judge import judge_run
-from assay.judge.kinds import UNDECIDING, WarningKind
+from assay.judge.kinds import WarningKind, undeciding
 from assay.lab.steps.refusal import why_lacking
 from assay.plan import drives
 from assay.systems.dbapi.dialects import DIALECTS
@@ -169,4 +169,4 @@ def test_times_without_all_checks_decide_nothing(tmp_path: Path) -> None:
     _, warnings = judge_run(lacking.evidence)
     (warning,) = (one for one in warnings if one.name == WarningKind.SCRIPTS_LEFT_OUT.id)
     assert warning.detail.endswith("without S25")
-    assert WarningKind.SCRIPTS_LEFT_OUT.id in UNDECIDING
+    assert WarningKind.SCRIPTS_LEFT_OUT.id in undeciding()
