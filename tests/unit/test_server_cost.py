@@ -81,3 +81,37 @@ def test_a_value_that_is_missing_from_a_sample_is_unknown_and_not_zero() -> None
     assert cost is not None and cost.read_bytes is None
     assert device_cost(samples, 0, observation(1, 7, 1), "vda") is None
     assert machine_cost(samples, 0, observation(1, 7, 1)) is None
+
+
+def counted(at_s: float, **of_processes: int) -> TimedSample:
+    by_process = {int(name[1:]): value for name, value in of_processes.items()}
+    process = ProcessSample(1, 1, 10, 20, 0, int(at_s * S), 0, counts={"wakes": by_process})
+    return TimedSample(at_s, process)
+
+
+def test_what_ended_processes_did_counts_up_to_where_they_were_seen() -> None:
+    # A session (p2) works from 1 s to 5 s, ten times a second, and is gone at the last sample.
+    samples = [
+        counted(0, p1=100), counted(1, p1=100, p2=0), counted(3, p1=100, p2=20),
+        counted(4.5, p1=100, p2=35), counted(5.5, p1=100),
+    ]  # fmt: skip
+    cost = server_cost(samples, 0, observation(1, 4, 1))
+    assert cost is not None and cost.counts == {"wakes": 40}
+
+
+def test_another_process_of_the_same_number_takes_nothing_back() -> None:
+    samples = [counted(0, p1=50), counted(1, p1=60), counted(2, p1=5), counted(3, p1=15)]
+    cost = server_cost(samples, 0, observation(0, 3, 1))
+    assert cost is not None and cost.counts == {"wakes": 25}
+
+
+def test_what_is_counted_of_less_than_half_of_the_measurement_is_not_known() -> None:
+    samples = [counted(0, p1=0, p2=0), counted(1, p1=1, p2=1), counted(9, p1=1), counted(10)]
+    cost = server_cost(samples, 0, observation(0, 10, 1))
+    assert cost is not None and cost.counts == {}
+
+
+def test_sessions_that_come_and_go_are_not_known() -> None:
+    samples = [counted(at, p1=at, **{f"p{at + 2}": 1}) for at in range(6)]
+    cost = server_cost([*samples, counted(6, p1=6)], 0, observation(0, 6, 1))
+    assert cost is not None and cost.counts == {}

@@ -7,13 +7,17 @@ the beginning and the end of the measurement.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from assay.contracts.observation import DeviceCost, MachineCost, Observation, ServerCost
 from assay.drive.sampler import TimedSample
 
+_LEAST_COUNTED = 0.5
+"""Share of the measurement in which it must be counted."""
+_MOST_ENDED = 1 / 3
+"""Share of the processes seen in it that may have ended in it."""
 _Sum = Callable[[TimedSample], int | None]
 
 
@@ -35,7 +39,61 @@ def server_cost(
         ),
         resident_peak_bytes=max(timed.sample.resident_bytes for timed in samples),
         per_transaction_ns=round(cpu_ns / ended) if ended else 0,
+        counts=_counts(samples, began_unix_ns, observation),
     )
+
+
+def _counts(
+    samples: Sequence[TimedSample], began_unix_ns: int, observation: Observation
+) -> dict[str, int]:
+    """What else was counted in the measurement. The kernel forgets what a process did that has
+    ended, so it is counted up to the last sample of the measurement in which all are seen that were
+    seen before it, and taken to have gone on so. A name of which less than half of the measurement
+    is counted, or many processes ended in it, is not in it."""
+    if not observation.elapsed_ns:
+        return {}
+    from_s = (observation.started_unix_ns - began_unix_ns) / 1e9
+    to_s = from_s + observation.elapsed_ns / 1e9
+    found = {}
+    for name in samples[0].sample.counts:
+        sums = _sums_of_all(samples, name)
+        whole = [one for one in sums if one.is_whole and one.at_s > from_s]
+        until_s = min(whole[-1].at_s if whole else from_s, to_s)
+        if until_s - from_s < _LEAST_COUNTED * (to_s - from_s):
+            continue
+        inside = [one.processes for one in sums if from_s <= one.at_s <= until_s]
+        seen = set().union(*inside)
+        if inside and len(seen - inside[-1]) > _MOST_ENDED * len(seen):
+            continue
+        totals = [(one.at_s, one.total) for one in sums]
+        counted = _at(totals, until_s) - _at(totals, from_s)
+        found[name] = round(counted * (to_s - from_s) / (until_s - from_s))
+    return found
+
+
+class _Counted(NamedTuple):
+    at_s: float
+    processes: Set[int]
+    is_whole: bool
+    """Whether all processes of the sample before are still seen."""
+    total: int
+    """Of all that were ever seen, as far as they were."""
+
+
+def _sums_of_all(samples: Sequence[TimedSample], name: str) -> list[_Counted]:
+    made: list[_Counted] = []
+    last: dict[int, int] = {}
+    before: Set[int] = frozenset()
+    ended = 0
+    for timed in samples:
+        seen = timed.sample.counts.get(name, {})
+        # One that counts less is another process of that number.
+        ended += sum(last[pid] for pid in seen if pid in last and seen[pid] < last[pid])
+        last |= seen
+        is_whole = before <= seen.keys()
+        made.append(_Counted(timed.at_s, seen.keys(), is_whole, ended + sum(last.values())))
+        before = seen.keys()
+    return made
 
 
 def device_cost(

@@ -23,7 +23,7 @@ from assay.storages.device_counters import DeviceCounts
 
 MOST_FILES = 100
 """Of a step; those with the most handles."""
-_NO_COLUMNS = ("handles", "pids")
+_NO_COLUMNS = ("handles", "pids", "counts")
 _PROCESSES = [one.name for one in fields(ProcessSample) if one.name not in _NO_COLUMNS]
 _DEVICE = [one.name for one in fields(DeviceCounts)]
 _MACHINE = [one.name for one in fields(MachineSample)]

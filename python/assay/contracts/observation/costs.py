@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from assay.contracts.observation.shape import Shape
 
 TICK_NS = 10_000_000
@@ -46,6 +48,8 @@ class ServerCost(Shape, frozen=True):
     per_transaction_ns: int
     written_bytes: int | None = None
     """As the kernel charged its processes; in records of before step 4 alone."""
+    counts: dict[str, int] = msgspec.field(default_factory=dict)
+    """What else the kernel counted of them, by name; what is not known is not in it."""
 
     @property
     def known_cpu_ns(self) -> int | None:

@@ -188,6 +188,11 @@ def _server_cost(parts: Sequence[ServerCost | None], ended: int) -> ServerCost |
         read_bytes=total_or_none([part.read_bytes for part in known]),
         resident_peak_bytes=max(part.resident_peak_bytes for part in known),
         per_transaction_ns=cpu_ns // ended if ended else 0,
+        counts={
+            name: sum(part.counts[name] for part in known)
+            for name in known[0].counts
+            if all(name in part.counts for part in known)
+        },
     )
 
 

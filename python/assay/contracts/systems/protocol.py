@@ -65,6 +65,9 @@ class ProcessSample:
     pids: tuple[int, ...] = ()
     """The numbers of these processes; empty: not known, so that other programs' CPU time is not
     known either."""
+    counts: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    """What else the kernel counts (`assay.provision.machine.sampling.COUNTED`), by name: number of
+    a process → since it began; what cannot be read is not in it."""
 
 
 class System(Protocol):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import ChainMap, Counter
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from assay.contracts.deployment import Deployment
@@ -17,6 +17,10 @@ _THREADS, _VIRTUAL_BYTES, _RESIDENT_PAGES = 17, 20, 21
 _LARGEST_ASKED, _OTHERS_ASKED = 4, 8
 """Processes that are asked for their share of memory: all the largest, about so many others."""
 _TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+
+COUNTED: Mapping[str, Callable[[int, Fields], int | None]] = {}
+"""What the kernel counts of a process since it began: name → how it is read, from its number and
+its `stat` fields; None where it may not be seen, or the process is gone."""
 
 
 def sample(
@@ -59,7 +63,18 @@ def _sample_of(family: Mapping[int, Fields], data_directory: Path | None) -> Pro
         files=len(handles) if is_counted else None,
         handles=handles,
         pids=tuple(family),
+        counts=_counts(family),
     )
+
+
+def _counts(family: Mapping[int, Fields]) -> dict[str, dict[int, int]]:
+    found = {}
+    for name, count in COUNTED.items():
+        read = {pid: count(pid, fields) for pid, fields in family.items()}
+        known = {pid: value for pid, value in read.items() if value is not None}
+        if known:
+            found[name] = known
+    return found
 
 
 def sample_nodes(deployment: Deployment) -> ProcessSample | None:
@@ -91,6 +106,11 @@ def total(seen: Sequence[ProcessSample | None]) -> ProcessSample | None:
         files=None if any(one.files is None for one in found) else len(handles),
         handles=handles,
         pids=tuple(pid for one in found for pid in one.pids),
+        counts={
+            name: dict(ChainMap(*(dict(one.counts[name]) for one in found)))
+            for name in COUNTED
+            if all(name in one.counts for one in found)
+        },
     )
 
 
