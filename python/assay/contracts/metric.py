@@ -75,6 +75,10 @@ class Metric:
     """Relative width of a bucket of the histogram: values closer than this are equal."""
     least_samples: int = 1
     """How many transactions it needs."""
+    column: str = ""
+    """Its title in the table of costs; empty: it is not there."""
+    why_none: Callable[[Any], str] = lambda _run: ""
+    """What stands in its place in tables, of a run that has none."""
     exported: str = ""
     """What OpenMetrics says of it; empty: it is not exported on its own."""
     transaction: str = ""

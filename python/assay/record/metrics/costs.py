@@ -4,46 +4,80 @@ whole machine."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
-from assay.contracts.metric import SIZE, USE, Metric, Value
-from assay.contracts.observation import Observation
+from assay.contracts.metric import SIZE, USE, Metric
+from assay.contracts.observation import ClientCost, DeviceCost, Observation, ServerCost
+from assay.record import RunRecord
 from assay.record.metrics.work import driven, kept
 
+LESS_THAN_A_TICK = "< 1 tick"
+"""In place of a CPU time that the kernel's counting does not resolve."""
 
-def _each(cpu_ns: Callable[[Observation], int | None]) -> Callable[[Observation], Value]:
-    """CPU time per transaction that ended."""
+
+def why_unseen(run: RunRecord) -> str:
+    """Why there are no numbers of the server's processes."""
+    return "in client" if run.evidence.is_embedded else "not seen"
+
+
+def _per_transaction(
+    name: str, unit: str, meaning: str, total: Callable[[Observation], int | None], **more: Any
+) -> Metric:
+    """Of each that ended."""
 
     def value(whole: Observation) -> float | None:
-        ended, total_ns = whole.outcomes.ended, cpu_ns(whole)
-        return total_ns / ended if ended and total_ns is not None else None
+        ended, counted = whole.outcomes.ended, total(whole)
+        return counted / ended if ended and counted is not None else None
 
-    return value
-
-
-def _client_cpu_ns(whole: Observation) -> int | None:
-    return whole.client_cost.cpu_ns if whole.has("client_cost") else None
+    return Metric(
+        name=name, unit=unit, meaning=meaning, value=driven(value), is_whole=False, **more
+    )
 
 
-def _server_cpu_ns(whole: Observation) -> int | None:
-    return whole.server_cost.known_cpu_ns if whole.server_cost else None
+def _of_client(read: Callable[[ClientCost], int]) -> Callable[[Observation], int | None]:
+    return lambda whole: read(whole.client_cost) if whole.has("client_cost") else None
 
 
-CLIENT_CPU = Metric(
-    name="client_cpu_per_transaction_ns",
-    unit="ns",
-    meaning="CPU time of the client",
-    value=driven(_each(_client_cpu_ns)),
-    is_whole=False,
+def _of_server(read: Callable[[ServerCost], int | None]) -> Callable[[Observation], int | None]:
+    return lambda whole: read(whole.server_cost) if whole.server_cost else None
+
+
+def _of_device(read: Callable[[DeviceCost], int]) -> Callable[[Observation], int | None]:
+    return lambda whole: read(whole.device_cost) if whole.device_cost else None
+
+
+def _why_no_server(run: RunRecord) -> str:
+    return "" if run.driven and run.driven.server_cost else why_unseen(run)
+
+
+def _why_no_server_cpu(run: RunRecord) -> str:
+    cost = run.driven.server_cost if run.driven else None
+    if cost is not None and cost.known_cpu_ns is None:
+        return LESS_THAN_A_TICK
+    return _why_no_server(run)
+
+
+def _why_no_device(run: RunRecord) -> str:
+    return "" if run.driven and run.driven.device_cost else "not measured"
+
+
+CLIENT_CPU = _per_transaction(
+    "client_cpu_per_transaction_ns",
+    "ns",
+    "CPU time of the client",
+    _of_client(lambda cost: cost.cpu_ns),
+    column="client CPU",
     exported="CPU time of clients.",
 )
-SERVER_CPU = Metric(
-    name="server_cpu_per_transaction_ns",
-    unit="ns",
-    meaning="CPU time of the server",
+SERVER_CPU = _per_transaction(
+    "server_cpu_per_transaction_ns",
+    "ns",
+    "CPU time of the server",
+    _of_server(lambda cost: cost.known_cpu_ns),
     null="not seen, or embedded in the client",
-    value=driven(_each(_server_cpu_ns)),
-    is_whole=False,
     words=USE,
+    column="server CPU",
+    why_none=_why_no_server_cpu,
     exported="CPU time of servers.",
 )
 
@@ -65,6 +99,19 @@ def _fields(
 
 OF_COSTS = (
     CLIENT_CPU,
+    _per_transaction(
+        "client_user_per_transaction_ns", "ns", "of it, in the client's own code",
+        _of_client(lambda cost: cost.user_ns), column="user",
+    ),
+    _per_transaction(
+        "client_system_per_transaction_ns", "ns", "of it, in the kernel",
+        _of_client(lambda cost: cost.system_ns), column="system",
+    ),
+    _per_transaction(
+        "client_context_switches_per_transaction", "ratio", "of the client's threads",
+        _of_client(lambda cost: cost.voluntary_switches + cost.involuntary_switches),
+        column="context switches",
+    ),
     SERVER_CPU,
     Metric(
         name="waited_for_processor_ns", unit="ns",
@@ -78,7 +125,8 @@ OF_COSTS = (
     Metric(
         name="server_memory_bytes", unit="bytes", meaning="resident, at most",
         value=kept("server_cost", "resident_peak_bytes"), words=SIZE,
-        is_result=lambda _run, value: bool(value),
+        is_result=lambda _run, value: bool(value), column="server memory",
+        why_none=_why_no_server,
     ),
     *_fields(
         "log", "log_",
@@ -106,6 +154,15 @@ OF_COSTS = (
             ("busy_ns", "ns", "with a request under way", ""),
             ("queue_ns", "ns", "of all requests under way, summed", ""),
         ),
+    ),
+    _per_transaction(
+        "device_read_per_transaction_bytes", "bytes", "by the whole device under the data",
+        _of_device(lambda cost: cost.read_bytes), column="device read", why_none=_why_no_device,
+    ),
+    _per_transaction(
+        "device_written_per_transaction_bytes", "bytes", "by the whole device under the data",
+        _of_device(lambda cost: cost.written_bytes), column="device written",
+        why_none=_why_no_device,
     ),
     *_fields(
         "machine_cost", "machine_",

@@ -7,12 +7,14 @@ in the client's process cannot be separated, and is counted as the client's.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 
 from assay.contracts.metric import Metric
-from assay.contracts.observation import ClientCost, Observation, ServerCost
-from assay.record import RunRecord
-from assay.record.metrics.costs import CLIENT_CPU, SERVER_CPU
+from assay.contracts.observation import Observation
+from assay.record.metrics.catalogue import METRICS
+from assay.record.metrics.costs import CLIENT_CPU, SERVER_CPU, why_unseen
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.values import (
@@ -27,14 +29,9 @@ from assay.report.values import (
 )
 from assay.text import units
 
-_COLUMNS = {
-    "client CPU": "µs", "user": "µs", "system": "µs", "context switches": "", "memory": "",
-    "server CPU": "µs", "server memory": "", "client share": "", "device read": "",
-    "device written": "", "read": "", "written": "", "buffer hits": "",
-}  # fmt: skip
-"""Title → unit, if the cells do not name theirs."""
-_ALWAYS = ("client CPU", "server CPU")
-"""Columns that are also shown where they only say why there is no number."""
+_Shown = Callable[[DrivenRun], ReportCell]
+_UNITS = {"ns": "µs"}
+"""Unit of a metric → of its column; of others each number names its own."""
 
 
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
@@ -45,14 +42,16 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     if not measured:
         return None
     factors = cell_runs.varying(found, "system", "clients")
-    rows = [(cell, _cells(run)) for cell, run in measured]
+    columns = _columns()
+    rows = [(cell, [show(run) for _, show in columns.values()]) for cell, run in measured]
+    always = (CLIENT_CPU.column, SERVER_CPU.column)
     places = [
         place
-        for place, name in enumerate(_COLUMNS)
-        if name in _ALWAYS or not all(cells[place].is_absent for _, cells in rows)
+        for place, name in enumerate(columns)
+        if name in always or not all(cells[place].is_absent for _, cells in rows)
     ]
-    titles = list(_COLUMNS)
-    shown = {titles[place]: _COLUMNS[titles[place]] for place in places}
+    titles = list(columns)
+    shown = {titles[place]: columns[titles[place]][0] for place in places}
     notes = ["client: this process with all its threads"]
     if any(run.run.evidence.is_embedded for _, run in measured):
         notes[0] += "; a system embedded in it is included"
@@ -103,33 +102,56 @@ def _of_logs(driven: Sequence[Observation]) -> list[str]:
     ]
 
 
-LESS_THAN_A_TICK = "< 1 tick"
-"""In place of a CPU time that the kernel's counting does not resolve."""
 NOT_KNOWN = "not known"
+
+
+def _columns() -> dict[str, tuple[str, _Shown]]:
+    """Title → unit, if the cells do not name theirs, and cell: what the client took, the server,
+    the device under the data and the rest."""
+    listed = [metric for metric in METRICS.values() if metric.column]
+    of_client = [metric for metric in listed if metric.name.startswith("client_")]
+    of_server = [metric for metric in listed if metric.name.startswith("server_")]
+    of_others = [metric for metric in listed if metric not in (*of_client, *of_server)]
+    return {
+        **_of_metrics(of_client),
+        "memory": ("", _memory),
+        **_of_metrics(of_server),
+        "client share": ("", _share),
+        **_of_metrics(of_others),
+        "read": ("", lambda run: _charged(run, "read_bytes")),
+        "written": ("", lambda run: _charged(run, "written_bytes")),
+        "buffer hits": ("", lambda run: _hits(run.driven)),
+    }
+
+
+def _of_metrics(metrics: Sequence[Metric]) -> dict[str, tuple[str, _Shown]]:
+    return {
+        metric.column: (_UNITS.get(metric.unit, ""), partial(_measured, metric))
+        for metric in metrics
+    }
 
 
 def client_per_transaction(run: DrivenRun) -> ReportCell:
     """CPU time of the client's process."""
-    return _measured(CLIENT_CPU, run) or absent("")
+    return _measured(CLIENT_CPU, run)
 
 
 def server_per_transaction(run: DrivenRun) -> ReportCell:
     """CPU time of the server's processes, or why it is unknown."""
-    cost = run.driven.server_cost
-    if cost is None:
-        return absent(why_unseen(run.run))
-    if cost.known_cpu_ns is None:
-        return absent(LESS_THAN_A_TICK)
-    return _measured(SERVER_CPU, run) or absent("")
+    return _measured(SERVER_CPU, run)
 
 
-def _measured(metric: Metric, run: DrivenRun) -> ReportCell | None:
-    """A time for each transaction."""
+def _measured(metric: Metric, run: DrivenRun) -> ReportCell:
     value = metric.value(run.run)
     if value is None:
-        return None
-    each = Number(value, metric.unit, n=run.driven.outcomes.ended)
-    return ReportCell(shown_time(each), each)
+        return absent(metric.why_none(run.run))
+    made = Number(value, metric.unit)
+    if "_per_transaction" in metric.name:
+        made = replace(made, n=run.driven.outcomes.ended)
+    if metric.unit == "ns":
+        return ReportCell(shown_time(made), made)
+    shown = units.size(value) if metric.unit == "bytes" else units.digits(value)
+    return ReportCell(shown, made)
 
 
 def hit_ratio(observation: Observation) -> float | None:
@@ -141,72 +163,31 @@ def hit_ratio(observation: Observation) -> float | None:
     return None
 
 
-def _cells(run: DrivenRun) -> tuple[ReportCell, ...]:
-    driven = run.driven
-    client, server = driven.client_cost, driven.server_cost
-    count = driven.outcomes.ended
-    switches = client.voluntary_switches + client.involuntary_switches
-    unseen = absent(why_unseen(run.run))
-    return (
-        client_per_transaction(run),
-        _time(client.user_ns, count),
-        _time(client.system_ns, count),
-        _each(switches, count),
-        size(client.resident_bytes or client.resident_peak_bytes),
-        server_per_transaction(run),
-        size(server.resident_peak_bytes) if server else unseen,
-        _share(client, server) if server else unseen,
-        *_device_bytes(driven, count),
-        *_bytes_charged(server, count),
-        _hits(driven),
-    )
-
-
-def why_unseen(run: RunRecord) -> str:
-    """Why there are no numbers of the server's processes."""
-    return "in client" if run.evidence.is_embedded else "not seen"
-
-
 def shown_time(each: Number) -> str:
     """In microseconds."""
     return units.digits(each.value / 1e3)
 
 
-def _time(total_ns: int, count: int) -> ReportCell:
-    if not count:
-        return absent("")
-    each = Number(total_ns / count, "ns", n=count)
-    return ReportCell(shown_time(each), each)
+def _memory(run: DrivenRun) -> ReportCell:
+    """Of the client, at the end of its measurement."""
+    client = run.driven.client_cost
+    return size(client.resident_bytes or client.resident_peak_bytes)
 
 
-def _each(total: int, count: int) -> ReportCell:
-    if not count:
-        return absent("")
-    return ReportCell(units.digits(total / count), Number(total / count, "ratio", n=count))
-
-
-def _bytes_each(total: int, count: int) -> ReportCell:
-    if not count:
-        return absent("")
-    return ReportCell(units.size(total / count), Number(total / count, "bytes", n=count))
-
-
-def _device_bytes(observation: Observation, count: int) -> tuple[ReportCell, ReportCell]:
-    """What the device read and wrote."""
-    moved = observation.device_cost
-    if moved is None:
-        return absent("not measured"), absent("not measured")
-    return _bytes_each(moved.read_bytes, count), _bytes_each(moved.written_bytes, count)
-
-
-def _bytes_charged(server: ServerCost | None, count: int) -> tuple[ReportCell, ReportCell]:
+def _charged(run: DrivenRun, name: str) -> ReportCell:
     """What older records hold in place of the device's bytes."""
-    if server is None or server.written_bytes is None:
-        return absent(""), absent("")
-    return _bytes_each(server.read_bytes or 0, count), _bytes_each(server.written_bytes, count)
+    server, ended = run.driven.server_cost, run.driven.outcomes.ended
+    if server is None or server.written_bytes is None or not ended:
+        return absent("")
+    each = (getattr(server, name) or 0) / ended
+    return ReportCell(units.size(each), Number(each, "bytes", n=ended))
 
 
-def _share(client: ClientCost, server: ServerCost) -> ReportCell:
+def _share(run: DrivenRun) -> ReportCell:
+    """Of the client, of the CPU time of client and server."""
+    client, server = run.driven.client_cost, run.driven.server_cost
+    if server is None:
+        return absent(why_unseen(run.run))
     if server.known_cpu_ns is None:
         return absent(NOT_KNOWN)
     both_ns = client.cpu_ns + server.cpu_ns
