@@ -51,7 +51,9 @@ class _Gauge(NamedTuple):
 
 def _gauge(metric: Metric) -> _Gauge:
     unit, divided_by = _BASE_UNITS.get(metric.unit, ("", 1.0))
-    end = {"per_s": "_per_second", "count": ""}.get(metric.unit, f"_{unit}")
+    if metric.unit == "ratio" and "_per_" in metric.name:
+        unit = ""  # a mean number, of what its name says
+    end = {"per_s": "_per_second", "count": ""}.get(metric.unit, f"_{unit}" if unit else "")
     made = _Metric(f"assay_{metric.stem}{end}", "gauge", unit, metric.exported)
     return _Gauge(metric.name, made, divided_by)
 
