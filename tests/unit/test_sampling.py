@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import mmap
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -56,3 +58,34 @@ def test_of_many_sessions_some_are_asked_and_the_sum_is_that_of_all(
     assert sample is not None and sample.processes == SESSIONS + 1
     assert len(asked) <= 32, "each costs the kernel a walk over all pages"
     assert sample.resident_bytes == pytest.approx(every_one, rel=0.1)
+
+
+def test_context_switches_are_of_all_threads_and_page_faults_of_the_process() -> None:
+    script = (
+        "import threading, time, sys\n"
+        "def wait():\n    [time.sleep(0.001) for _ in range(200)]\n"
+        "made = [threading.Thread(target=wait) for _ in range(3)]\n"
+        "print(flush=True); sys.stdin.readline()\n"
+        "[one.start() for one in made]\n"
+        "memory = bytearray(64 << 20)\n"
+        "time.sleep(1.5)\n"
+        "print(flush=True); sys.stdin.readline()\n"
+    )
+    words = [sys.executable, "-c", script.replace("range(200)]", "range(200)]; time.sleep(9)")]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as started:
+        assert started.stdin is not None and started.stdout is not None
+        started.stdout.readline()
+        before = sampling.sample(started.pid)
+        started.stdin.write(b"\n")
+        started.stdin.flush()
+        started.stdout.readline()
+        after = sampling.sample(started.pid)
+        started.kill()
+    assert before is not None and after is not None
+    grown = {
+        name: after.counts[name][started.pid] - before.counts[name][started.pid]
+        for name in sampling.COUNTED
+    }
+    assert grown["context_switches"] >= 600, "three threads slept two hundred times"
+    assert grown["page_faults"] >= (64 << 20) // (2 << 20), "of huge pages, if of no others"
+    assert grown["major_page_faults"] < grown["page_faults"]

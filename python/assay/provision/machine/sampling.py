@@ -18,7 +18,24 @@ _LARGEST_ASKED, _OTHERS_ASKED = 4, 8
 """Processes that are asked for their share of memory: all the largest, about so many others."""
 _TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
-COUNTED: Mapping[str, Callable[[int, Fields], int | None]] = {}
+
+def _context_switches(pid: int, _fields: Fields) -> int | None:
+    """Of all its threads: those that waited, and those that were made to."""
+    try:
+        threads = [entry.name for entry in os.scandir(f"/proc/{pid}/task")]
+        texts = [process_file(pid, f"task/{thread}/status") for thread in threads]
+    except OSError:  # gone, or a thread of it is
+        return None
+    lines = (line for text in texts for line in text.splitlines() if "_ctxt_switches:" in line)
+    return sum(int(line.split()[1]) for line in lines)
+
+
+_MINOR_FAULTS, _MAJOR_FAULTS = 7, 9
+COUNTED: Mapping[str, Callable[[int, Fields], int | None]] = {
+    "context_switches": _context_switches,
+    "page_faults": lambda _pid, fields: int(fields[_MINOR_FAULTS]) + int(fields[_MAJOR_FAULTS]),
+    "major_page_faults": lambda _pid, fields: int(fields[_MAJOR_FAULTS]),
+}
 """What the kernel counts of a process since it began: name → how it is read, from its number and
 its `stat` fields; None where it may not be seen, or the process is gone."""
 

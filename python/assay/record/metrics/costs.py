@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from assay.contracts.metric import SIZE, USE, Metric
+from assay.contracts.metric import COUNT, SIZE, USE, Metric
 from assay.contracts.observation import ClientCost, DeviceCost, Observation, ServerCost
 from assay.record import RunRecord
 from assay.record.metrics.work import driven, kept
@@ -82,6 +82,21 @@ SERVER_CPU = _per_transaction(
 )
 
 
+def _of_kernel(name: str, meaning: str, exported: str) -> Metric:
+    """What the kernel counted of the server's processes."""
+    return _per_transaction(
+        f"server_{name}_per_transaction",
+        "ratio",
+        meaning,
+        _of_server(lambda cost: cost.counts.get(name)),
+        null="not known, or embedded in the client",
+        words=COUNT,
+        column=f"server {name.replace('_', ' ')}",
+        why_none=_why_no_server,
+        exported=exported,
+    )
+
+
 def _fields(
     field: str, prefix: str, fields: Iterable[tuple[str, str, str, str]]
 ) -> Iterator[Metric]:
@@ -113,6 +128,15 @@ OF_COSTS = (
         column="context switches",
     ),
     SERVER_CPU,
+    _of_kernel("context_switches", "of all threads of the server", "Context switches of servers."),
+    _of_kernel(
+        "page_faults", "of the server, with those that read from storage",
+        "Page faults of servers.",
+    ),
+    _of_kernel(
+        "major_page_faults", "of the server, that read from storage",
+        "Page faults of servers that read from storage.",
+    ),
     Metric(
         name="waited_for_processor_ns", unit="ns",
         meaning="client threads, ready to run; summed",
