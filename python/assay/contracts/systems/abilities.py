@@ -269,7 +269,8 @@ class Counters(Protocol):
 
     def counters(self, deployment: Deployment) -> Mapping[str, int]:
         """The server's counters since it was started, as far as it has them:
-        ``buffer_hits`` (pages found in the buffer) and ``buffer_misses`` (read from outside)."""
+        ``buffer_hits`` (pages found in the buffer), ``buffer_misses`` (read from outside) and
+        ``rows_changed`` (inserted, updated or deleted)."""
         ...
 
 

@@ -72,17 +72,21 @@ def size_bytes(own: Buffer | None, effective: Mapping[str, str]) -> int | None:
     return None if own is None or own.setting not in effective else int(effective[own.setting])
 
 
+_CHANGES = ("Handler_write", "Handler_update", "Handler_delete")
+
+
 def counters(own: Buffer | None, opened: Session) -> dict[str, int]:
-    """Pages found in the buffer and pages read into it, since the server was started."""
-    if own is None:
-        return {}
-    rows = rows_of(
-        opened,
-        f"SHOW GLOBAL STATUS WHERE Variable_name IN ('{own.requests}', '{own.reads}')",
-        columns=2,
-    )
+    """Pages found in the buffer and pages read into it, and rows changed by any storage engine,
+    since the server was started."""
+    names = [*_CHANGES, *([own.requests, own.reads] if own else [])]
+    shown = ", ".join(f"'{name}'" for name in names)
+    rows = rows_of(opened, f"SHOW GLOBAL STATUS WHERE Variable_name IN ({shown})", columns=2)
     counted = {str(name): int(value or 0) for name, value in rows or ()}
-    if not {own.requests, own.reads} <= set(counted):
-        return {}
-    misses = counted[own.reads]
-    return {"buffer_hits": max(0, counted[own.requests] - misses), "buffer_misses": misses}
+    found = {}
+    if set(_CHANGES) <= counted.keys():
+        found["rows_changed"] = sum(counted[name] for name in _CHANGES)
+    if own is not None and {own.requests, own.reads} <= counted.keys():
+        misses = counted[own.reads]
+        hits = max(0, counted[own.requests] - misses)
+        found |= {"buffer_hits": hits, "buffer_misses": misses}
+    return found

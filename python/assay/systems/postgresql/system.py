@@ -61,7 +61,8 @@ WHERE c.relkind = 'r' AND n.nspname NOT IN ('pg_catalog', 'information_schema')
 """
 
 _COUNTERS_QUERY = """
-SELECT blks_hit, blks_read FROM pg_stat_database WHERE datname = current_database()
+SELECT blks_hit, blks_read, tup_inserted + tup_updated + tup_deleted
+FROM pg_stat_database WHERE datname = current_database()
 """
 
 _BUFFER_QUERY = "SELECT pg_size_bytes(current_setting('shared_buffers'))"
@@ -212,11 +213,11 @@ class Postgresql:
         """Of the deployment's database; the server adds up what a session has counted about once a
         second, and when it ends. A miss may still be found in the operating system's cache."""
         with brief_session(deployment.address) as opened:
-            counted = numbers_of(opened, _COUNTERS_QUERY, columns=2)
+            counted = numbers_of(opened, _COUNTERS_QUERY, columns=3)
         if counted is None:
             return {}
-        hits, misses = counted
-        return {"buffer_hits": hits, "buffer_misses": misses}
+        hits, misses, changed = counted
+        return {"buffer_hits": hits, "buffer_misses": misses, "rows_changed": changed}
 
     def settings_of_the_data(self, deployment: Deployment) -> Mapping[str, str]:
         return {

@@ -1,0 +1,34 @@
+"""The rows that a server says were changed are those that were."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from assay import registry
+from assay.contracts.deployment import StorageFacts
+from assay.provision.engine.session import session
+from servers import provisioned
+from tests.conftest import need
+
+
+@pytest.mark.parametrize("name", ["postgresql", "mariadb", "mysql"])
+def test_inserted_updated_and_deleted_rows_are_counted(name: str, storage: StorageFacts) -> None:
+    need(name)
+    system = registry.system(name)
+    with provisioned(system, storage) as deployment:
+        with session(deployment.address) as opened:
+            opened.execute("CREATE TABLE t (a int)")
+        before = system.counters(deployment)["rows_changed"]
+        with session(deployment.address) as opened:
+            for number in range(2000):
+                opened.execute(f"INSERT INTO t VALUES ({number})")
+            opened.execute("UPDATE t SET a = a + 1 WHERE a < 500")
+            opened.execute("DELETE FROM t WHERE a < 100")
+            assert opened.execute("SELECT count(*) FROM t").rows == [("1901",)]
+        until_s = time.monotonic() + 10
+        while (grown := system.counters(deployment)["rows_changed"] - before) < 2599:
+            assert time.monotonic() < until_s
+        # With some of the server's own tables.
+        assert grown < 2599 * 1.02
