@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -37,3 +38,32 @@ def test_bytes_per_commit_need_both(
     device = None if written_bytes is None else SimpleNamespace(written_bytes=written_bytes)
     run = SimpleNamespace(driven=SimpleNamespace(device_cost=device, commits=commits))
     assert METRICS["device_written_per_commit_bytes"].value(run) == each
+
+
+@pytest.mark.parametrize(
+    ("changes", "amplification"),
+    [
+        ({}, 4.0),
+        ({"counters": {}}, None),
+        ({"counters": {"rows_changed": 0}}, None),
+        ({"data_bytes": None}, None),
+        ({"rows": {}}, None),
+        ({"device": None}, None),
+    ],
+)
+def test_write_amplification_needs_the_device_the_rows_and_their_size(
+    changes: dict[str, Any], amplification: float | None
+) -> None:
+    # 100 rows in 5,000 bytes; 20 rows changed, of 50 bytes each; 4,000 bytes written.
+    facts = {
+        "counters": {"rows_changed": 20},
+        "data_bytes": 5000,
+        "rows": {"a": 90, "b": 10},
+        "device": SimpleNamespace(written_bytes=4000),
+        **changes,
+    }
+    run = SimpleNamespace(
+        driven=SimpleNamespace(device_cost=facts["device"], server_counters=facts["counters"]),
+        data=SimpleNamespace(rows=facts["rows"], data_bytes=facts["data_bytes"]),
+    )
+    assert METRICS["write_amplification"].value(run) == amplification

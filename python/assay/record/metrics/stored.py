@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from assay.contracts.metric import COUNT, SIZE, SPEED, DifferenceWords, Metric
+from assay.contracts.metric import COUNT, SIZE, SPEED, USE, DifferenceWords, Metric
 from assay.record import RunRecord
 from assay.record.metrics.commits import efficiency
 from assay.record.metrics.work import driven, kept
@@ -32,6 +32,17 @@ def _loaded(
 
 def _rows_loaded(run: RunRecord) -> int | None:
     return sum(run.data.rows.values()) or None if run.data else None
+
+
+def _write_amplification(run: RunRecord) -> float | None:
+    """Nothing counts the bytes of the rows themselves."""
+    if run.driven is None or run.driven.device_cost is None or run.data is None:
+        return None
+    rows, data_bytes = sum(run.data.rows.values()), run.data.data_bytes
+    changed = run.driven.server_counters.get("rows_changed")
+    if not (rows and data_bytes and changed):
+        return None
+    return run.driven.device_cost.written_bytes / (changed * data_bytes / rows)
 
 
 def _checks(
@@ -79,6 +90,14 @@ OF_DATA = (
         ),
         is_whole=False,
         words=SIZE,
+    ),
+    Metric(
+        name="write_amplification", unit="ratio",
+        meaning="bytes that the device under the data wrote for each byte of the rows that were "
+        "changed; these are as large as the loaded ones are in their files, on average",
+        null="the device, the rows that the server changed, or their size is not known",
+        value=_write_amplification, is_whole=False, words=USE, column="write amplification",
+        exported="Bytes that the device wrote for each byte of the rows that were changed.",
     ),
     Metric(
         name="commit_efficiency", unit="ratio",
