@@ -22,17 +22,17 @@ def _violations(report: Any) -> Iterator[str]:
     if not isinstance(report, type) or not issubclass(report, StepReport):
         yield f"expected a class derived from StepReport, found {report!r}"
         return
-    config = report.__struct_config__
-    if config.tag_field != "kind" or not isinstance(config.tag, str):
+    declared = report.__struct_config__
+    if declared.tag_field != "kind" or not isinstance(declared.tag, str):
         yield 'expected a class declared with tag_field="kind" and tag="NAME"'
         return
-    if not config.frozen:
+    if not declared.frozen:
         yield "expected a class declared with frozen=True"
     for metric in report.metrics:
         if not isinstance(metric, Metric):
             yield f"metrics: expected Metric, found {metric!r}"
-        elif not metric.name.startswith(f"{config.tag}_"):
-            yield f"metrics: expected names that begin with {config.tag}_, found {metric.name!r}"
+        elif not metric.name.startswith(f"{declared.tag}_"):
+            yield f"metrics: expected names that begin with {declared.tag}_, found {metric.name!r}"
     for name, text in report.warning_texts.items():
         if not isinstance(text, WarningText):
             yield f"warning_texts: {name}: expected WarningText, found {text!r}"
