@@ -48,6 +48,9 @@ pub struct Driver {
 
 /// Makes [`DRIVERS`], and an enum for each kind of driver: the hot path dispatches on it without a
 /// virtual call.
+///
+/// The crate `enum_dispatch` would write the matches alone: the list would stay. It takes no trait with functions
+/// without `self`, as [`Wire::check_options`] and [`Wire::sender_of`], and has had no release since March 2024.
 macro_rules! drivers {
     (
         wire { $($wire_name:ident = $wire:ident, transactions: $of_wire:literal;)* }

@@ -5,7 +5,7 @@
 //! `mysql_clear_password`, which any impostor could request.
 
 use super::constants::head;
-use super::public_key::PublicKey;
+use super::public_key;
 use super::scan::Scan;
 use super::signature::{self, ExtendedSalt};
 use super::{refusal, scramble};
@@ -175,22 +175,23 @@ impl Authentication {
     }
 
     fn encrypted_password(&self, pem: &[u8]) -> Result<Vec<u8>, SystemError> {
-        let Some(key) = PublicKey::from_pem(pem) else {
+        let Some(key) = public_key::from_pem(pem) else {
             return Err(refusal::malformed("an RSA public key", pem));
         };
-        let mut seed = [0; 20];
-        getrandom::fill(&mut seed)
-            .map_err(|error| refused(format!("cannot get random bytes: {error}")))?;
         if self.nonce.is_empty() {
             return Err(refused(
                 "the server sent no nonce to encrypt the password with".to_owned(),
             ));
         }
-        key.encrypt(
-            &scramble::masked_password(&self.password, &self.nonce),
-            seed,
-        )
-        .ok_or_else(|| refused("the password is too long for the server's key".to_owned()))
+        let secret = scramble::masked_password(&self.password, &self.nonce);
+        public_key::encrypt(&key, &secret, &mut getrandom::SysRng).map_err(|error| match error {
+            rsa::Error::MessageTooLong => {
+                refused("the password is too long for the server's key".to_owned())
+            }
+            other => refused(format!(
+                "cannot encrypt the password with the server's key: {other}"
+            )),
+        })
     }
 }
 
