@@ -11,7 +11,7 @@ from assay.contracts.driving import COLD_CACHES
 from assay.contracts.experiment import Experiment
 from assay.experiment import machines
 from assay.experiment.storage_words import erased_devices
-from assay.workload.declared_drives import OF_GROUPS
+from assay.workload.tests.declared_drives import OF_GROUPS
 from assay.workload.values import Test, Workload
 
 

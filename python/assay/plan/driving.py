@@ -11,8 +11,8 @@ from typing import Any
 from assay.errors import ArgumentError
 from assay.experiment import COLD_CACHES, Driving, Experiment, Scalar
 from assay.text.quantities import DRIVING, shown
-from assay.workload.declared_drives import OF_GROUPS
 from assay.workload.driving import NO_PAUSE, PAUSE_FORMS, PAUSES, is_pause, pause
+from assay.workload.tests.declared_drives import OF_GROUPS
 from assay.workload.values import Test
 
 

@@ -11,20 +11,10 @@ from assay.plugin_failures import of_package
 from assay.text.files import text_file, toml_file
 from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
-from assay.workload import (
-    answers,
-    declared_tests,
-    dialect_names,
-    instances,
-    keys,
-    parameters,
-    relations,
-    script_names,
-    scripts,
-    tables,
-    views,
-)
+from assay.workload import answers, dialect_names, instances, parameters, script_names, scripts
 from assay.workload.schema import Expression, Schema
+from assay.workload.tables import declared_table, keys, relations, views
+from assay.workload.tests import declared_tests
 from assay.workload.values import Script, Workload
 
 
@@ -153,7 +143,9 @@ def _default_system(top: TomlTable) -> str:
 
 def _schema(top: TomlTable, *, has_expressions: bool) -> Schema:
     sections = top.sections("tables")
-    declared = tuple(tables.read(table, has_expressions=has_expressions) for table in sections)
+    declared = tuple(
+        declared_table.read(table, has_expressions=has_expressions) for table in sections
+    )
     relations.check(sections, declared)
     names = [table.name for table in declared]
     identifiers = relations.identifiers(top.section("identifiers"), names)

@@ -15,7 +15,7 @@ from assay.errors import Bug
 from assay.text.files.toml_file import TomlTable
 from assay.workload.parameters import Parameter
 from assay.workload.schema import Expression
-from assay.workload.step_keys import parameters
+from assay.workload.tests.step_keys import parameters
 
 
 @dataclass(frozen=True)

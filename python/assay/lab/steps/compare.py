@@ -12,8 +12,8 @@ from assay.judge.check.dumps import check_dumps
 from assay.lab.steps.context import RunState
 from assay.lab.steps.dump import Dump
 from assay.text.files.toml_file import TomlTable
-from assay.workload.declared_steps import earlier
 from assay.workload.steps import Names, Step, common
+from assay.workload.tests.declared_steps import earlier
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from assay.drive import query
 from assay.lab.steps.context import RunState
 from assay.plan.drives import parameters_of
 from assay.text.files.toml_file import TomlTable
-from assay.workload import step_keys
 from assay.workload.steps import Names, Step, common
+from assay.workload.tests import step_keys
 
 
 @dataclass(frozen=True)

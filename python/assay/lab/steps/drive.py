@@ -33,9 +33,9 @@ from assay.plan.drives import PlannedDrive, drive
 from assay.record.records import IS_RESULT
 from assay.text import units
 from assay.text.files.toml_file import TomlTable
-from assay.workload.declared_drives import read_drive
 from assay.workload.scripts import needed_values
 from assay.workload.steps import Drive, Names, Step
+from assay.workload.tests.declared_drives import read_drive
 from assay.workload.values import Script, Workload
 
 

@@ -12,8 +12,8 @@ from assay.experiment import Scalar
 from assay.lab.steps.context import Dumps, RunState
 from assay.plan.drives import parameters_of
 from assay.text.files.toml_file import TomlTable
-from assay.workload import step_keys
 from assay.workload.steps import Names, Step, common
+from assay.workload.tests import step_keys
 
 
 @dataclass(frozen=True)

@@ -28,9 +28,9 @@ from assay.lab.steps.parts import DrivenPart, keep_samples
 from assay.plan.drives import PlannedDrive, weights
 from assay.text import quantities
 from assay.text.files.toml_file import TomlTable
-from assay.workload import step_keys
-from assay.workload.declared_steps import earlier
 from assay.workload.steps import Drive, Names, Step, common
+from assay.workload.tests import step_keys
+from assay.workload.tests.declared_steps import earlier
 
 
 @dataclass(frozen=True)

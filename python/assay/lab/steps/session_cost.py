@@ -15,8 +15,8 @@ from assay.drive.transactions import first_error
 from assay.errors import RunFailed
 from assay.lab.steps.context import RunState
 from assay.text.files.toml_file import TomlTable
-from assay.workload.declared_steps import earlier
 from assay.workload.steps import Names, Step, common
+from assay.workload.tests.declared_steps import earlier
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from dataclasses import replace
 from assay.contracts.dialects.protocol import Column, Table
 from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
-from assay.workload import columns, keys
 from assay.workload.in_dialect import INSTANCE
 from assay.workload.schema import SQL, DeclaredTable, Expression, Generator
 from assay.workload.scripts import LANGUAGES
+from assay.workload.tables import columns, keys
 
 _RANGE = re.compile(r"(?P<first>.+?)\s*\.\.\s*(?P<last>.+)")
 _OF_ROWS = ("rows", "per", "instances", "values")

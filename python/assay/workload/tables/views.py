@@ -12,7 +12,8 @@ from collections.abc import Collection, Sequence
 
 from assay.contracts.dialects.protocol import View
 from assay.text.files.toml_file import TomlTable
-from assay.workload import columns, dialect_names
+from assay.workload import dialect_names
+from assay.workload.tables import columns
 
 _VARIABLE = re.compile(r"(?<![:\w]):\{?([A-Za-z_]\w*)")
 _LITERAL = re.compile(r"'[^']*'")

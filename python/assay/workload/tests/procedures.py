@@ -22,11 +22,11 @@ from dataclasses import replace
 from assay.registry import step
 from assay.text.files.toml_file import TomlTable
 from assay.text.quantities import CLIENTS
-from assay.workload import step_keys
 from assay.workload.parameters import Parameter
 from assay.workload.schema import Expression
 from assay.workload.script_names import Named
 from assay.workload.steps import Step
+from assay.workload.tests import step_keys
 
 PROCEDURES = ("drive", "update", "limit", "reference", "connect")
 

@@ -6,8 +6,9 @@ from typing import TypeVar
 
 from assay.text import quantities
 from assay.text.files.toml_file import TomlTable
-from assay.workload import declared_scripts, driving
+from assay.workload import driving
 from assay.workload.steps import Drive, Group, Names, common
+from assay.workload.tests import declared_scripts
 
 Kind = TypeVar("Kind", bound=Drive)
 

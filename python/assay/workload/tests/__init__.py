@@ -1,0 +1,1 @@
+"""What a workload file says of its tests: their steps, drives and scripts."""
