@@ -56,6 +56,11 @@ RECORDS = EnvVar(
     "The file that keeps all runs (default: assay-records.sqlite in the current directory); the "
     "option --records wins.",
 )
+MACHINE = EnvVar(
+    "ASSAY_MACHINE",
+    "What this machine is called in records and reports, where several are compared (default: by "
+    "its processors and memory).",
+)
 PROBE_SECONDS = EnvVar(
     "ASSAY_PROBE_SECONDS",
     "How many seconds `assay run` probes each storage before its first use (default: 2; 0: not at "

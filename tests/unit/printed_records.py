@@ -19,7 +19,9 @@ import msgspec
 from assay.contracts.deployment import StorageFacts
 from assay.experiment import Experiment, StorageChoice, SystemChoice
 from assay.plan import Cell, Plan, PlannedRun, fingerprint
+from assay.plan.cell_names import MACHINE
 from assay.record import ExperimentRecord, Store
+from assay.record.several import together
 from assay.report.cells import published as published_tables
 from assay.report.cells.published import NOT_FACTORS, Published
 from assay.report.cells.selection import Quantity
@@ -78,8 +80,11 @@ def of_claim(
     workload: Workload, printed: list[PrintedCell], claim: Claim
 ) -> dict[str, list[PrintedCell]]:
     """By machine: the printed cells that it is about, where all of its terms have some, on a
-    machine that is large enough."""
+    machine that is large enough; of a claim between machines those of all."""
     found: dict[str, list[PrintedCell]] = {}
+    if any(MACHINE in term.levels for term in claim.terms):
+        of_terms = [cell for term in claim.terms for cell in printed if cell.has(term)]
+        return {"all": of_terms} if of_terms else {}
     for machine in dict.fromkeys(cell.machine for cell in printed):
         if processors(workload, machine) < claim.processors:
             continue
@@ -119,6 +124,7 @@ def in_words(claim: Claim, workload: Workload) -> list[PrintedCell]:
         levels = {"storage_role": "solid state", "system": "any", "clients": 20, **least}
         levels |= {name: _first(level) for name, level in term.levels.items()}
         levels |= {"test": term.test}
+        machine = str(levels.get(MACHINE, ONE_MACHINE))
         if claim.kind in BOUNDS:
             value = float(levels["clients"] if isinstance(claim.limit, str) else claim.limit)
         first, *others = paths(term.quantity)
@@ -129,7 +135,7 @@ def in_words(claim: Claim, workload: Workload) -> list[PrintedCell]:
             own = {"elapsed_ns": 1e21 / value}
         alike = next((one for one in found if one.levels == levels), None)
         if alike is None:
-            found.append(PrintedCell(ONE_MACHINE, levels, own))
+            found.append(PrintedCell(machine, levels, own))
         else:
             alike.values.update(own)
     return found
@@ -164,9 +170,9 @@ def _of_table(
 ) -> Iterator[tuple[str, Levels, Values, str]]:
     columns = published_columns.of_table(recorded, name, table)
     for row in table.rows:
-        machine = str(row.get("machine", ONE_MACHINE))
+        machine = str(row.get(MACHINE, ONE_MACHINE))
         own = {factor: level for factor, level in row.items() if factor not in NOT_FACTORS}
-        own |= {name: row[name] for name in ("system", "storage_role") if name in row}
+        own |= {name: row[name] for name in ("system", "storage_role", MACHINE) if name in row}
         if table.column_factor == "clients":  # scalability, of one client's time
             levels = {**own, "test": name, "storage_role": "solid state"}
             for clients, percent in zip(table.column_levels, row["values"], strict=True):
@@ -200,7 +206,19 @@ def _read_as(quantity: Quantity, value: float, unit: str) -> Values:
 def record(
     path: Path, workload: Workload, printed: list[PrintedCell], claim: Mapping[str, Any]
 ) -> ExperimentRecord:
-    """An experiment in which each of these cells was measured, with this claim alone."""
+    """An experiment in which each of these cells was measured, with this claim alone; of several
+    machines one on each, reported together."""
+    machines = dict.fromkeys(one.machine for one in printed)
+    parts = [
+        _of_machine(path, workload, [one for one in printed if one.machine == machine], claim)
+        for machine in machines
+    ]
+    return together(parts)
+
+
+def _of_machine(
+    path: Path, workload: Workload, printed: list[PrintedCell], claim: Mapping[str, Any]
+) -> ExperimentRecord:
     planned = [(_cell(workload, one), one) for one in printed]
     here = processors(workload, printed[0].machine)
     runs = [
@@ -222,7 +240,7 @@ def record(
             store,
             Plan(experiment, tuple(runs)),
             workload=recorded,
-            machine={"processors": here, "processors_usable": here},
+            machine={"name": printed[0].machine, "processors": here, "processors_usable": here},
         )
         for run in runs:
             _write(store, run, values[run.cell.fingerprint])
@@ -230,7 +248,7 @@ def record(
         return store.experiment(number)
 
 
-_NO_PARAMETERS = ("test", "system", "storage_role", "clients", "cache")
+_NO_PARAMETERS = ("test", "system", "storage_role", "clients", "cache", MACHINE)
 
 
 def _cell(workload: Workload, printed: PrintedCell) -> Cell:

@@ -22,7 +22,7 @@ def check(id_: str, ok: bool | None, expected: int | None = 0) -> Check:
 
 def runs(**by_system: list[Check]) -> Any:
     return [
-        SimpleNamespace(system_label=label.rstrip("_"), checks=checks, data=None)
+        SimpleNamespace(system_on_machine=label.rstrip("_"), checks=checks, data=None)
         for label, checks in by_system.items()
     ]
 

@@ -371,15 +371,10 @@ def test_a_setting_of_two_systems_is_named_with_its_system(folder: Path) -> None
 
 def test_sides_of_the_same_set_of_works_are_not_the_same_run_by_run(folder: Path) -> None:
     """Each side did both works; a mean over them is of neither."""
-    machines: list[dict[str, Any]] = [{}, OTHER]
     data = [{"dataset": {"fingerprint": one * 64}} for one in "de"]
-    made = [
-        measured(folder / str(place), machine=machine, **changes)
-        for place, (machine, changes) in enumerate(zip(machines, data, strict=True))
-    ]
+    made = [measured(folder / str(place), **changes) for place, changes in enumerate(data)]
     again = [
-        measured(folder / f"again{place}", SLOW, machine=machine, **changes)
-        for place, (machine, changes) in enumerate(zip(machines, data, strict=True))
+        measured(folder / f"again{place}", SLOW, **changes) for place, changes in enumerate(data)
     ]
     found = comparison.compare(
         comparison.side("A", "", made), comparison.side("B", "", again[::-1])

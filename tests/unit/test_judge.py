@@ -75,7 +75,7 @@ def test_the_verdict_of_a_cell_is_kept_with_its_last_repetition(tmp_path: Path) 
             assert len(kept_cells(path)) == max(0, place - 2)
             invented.write_run(store, run, round(next(seconds) * invented.S))
         found = store.latest()
-        one, other = (found.cells[fingerprint] for fingerprint, _ in kept_cells(path))
+        one, other = (found.cells[fingerprint, ""] for fingerprint, _ in kept_cells(path))
     assert [one.verdict.word, other.verdict.word] == [word for _, word in kept_cells(path)]
     assert [(cell.repetitions, cell.measured) for cell in (one, other)] == [(2, 2), (2, 2)]
     assert one.verdict == Verdict.of_record("indicative", "repetitions differ by 67 %")

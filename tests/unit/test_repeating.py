@@ -144,8 +144,8 @@ def test_a_spared_run_is_no_part_of_the_experiment_and_comes_back_if_it_goes_on(
         store.spare([4, 6])
         found = store.latest()
         assert len(found.runs) == 6 and found.is_unfinished
-        assert found.cells[plan.runs[0].cell.fingerprint].verdict.word
-        kept = found.cells[plan.runs[0].cell.fingerprint]
+        assert found.cells[plan.runs[0].cell.fingerprint, ""].verdict.word
+        kept = found.cells[plan.runs[0].cell.fingerprint, ""]
         assert (kept.repetitions, kept.measured) == (2, 2)
     with Store(path) as store:
         continued = go_on(store, plan)

@@ -307,7 +307,7 @@ def test_texts_are_broken_at_the_ends_of_words() -> None:
         *(ReportColumn("x" * 40, is_number=True),),
     )
     section = Section("s", (), (ReportTable("t", "t", columns, tuple(rows), label_columns=2),))
-    made = Report("r", 1, Path("r"), {}, (section,), (), 1)
+    made = Report("r", (1,), Path("r"), {}, (section,), (), 1)
     stream = io.StringIO()
     table_form.render(made, stream)
     words = {"modelled[profile=scsi-15k,", "size=128M]", "loop[size=128M,mount=nobarrier]"}

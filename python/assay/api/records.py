@@ -12,6 +12,7 @@ from assay.api import asked
 from assay.api.results import Result, data_frame
 from assay.errors import ArgumentError
 from assay.record import DEFAULT_FILE_NAME, Store
+from assay.record.several import together
 
 
 def open_records(records: str | PathLike[str] = DEFAULT_FILE_NAME) -> Records:
@@ -64,6 +65,22 @@ class Records:
             ) from None
         with Store(self.path, must_exist=True) as store:
             return Result(store.experiment(number))
+
+    def together(self, *numbers: int, **machines: int) -> Result:
+        """Several experiments of one workload as one, in which the machine is a factor;
+        ``machines``: what the machine of an experiment is called there.
+
+        >>> import assay
+        >>> first, second = (assay.run("tpcb", on="null", duration_s=0.5).number for _ in range(2))
+        >>> both = assay.open("assay-records.sqlite").together(big=first, small=second)
+        >>> [cell.machine for cell in both.cells]
+        ['big', 'small']
+
+        Raises `assay.errors.ArgumentError` where they did different work."""
+        named = {number: name for name, number in machines.items()}
+        with Store(self.path, must_exist=True) as store:
+            found = [store.experiment(number) for number in (*numbers, *named)]
+        return Result(together(found, named))
 
     def __len__(self) -> int:
         return len(self.numbers)

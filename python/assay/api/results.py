@@ -86,6 +86,8 @@ class _Factors:
     system: str
     """Its name, options and settings."""
     storage: str
+    machine: str
+    """Its name; without one, by its processors and memory."""
     memory_bytes: int | None
     """Of the server, page cache included; None: not limited."""
     cpus: float | None

@@ -23,7 +23,8 @@ def command(file: Path, records: Path) -> None:
 
     FILE is a record from another machine, or the rescue file of a run that found
     the record locked, moved or deleted. Runs that the record holds only in part are completed. FILE
-    is not changed, and merging it again changes nothing.
+    is not changed, and merging it again changes nothing. `assay report 3 5` reports
+    what two machines measured together.
 
     \b
     Example:

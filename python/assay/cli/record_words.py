@@ -1,18 +1,22 @@
 """Takes the words for experiments on a command line; gives their records: ``3``, ``latest``,
-``latest-1``, ``run:17``, ``3,5,7`` (several, as one side), ``FILE`` (its latest) or ``FILE:3``.
+``latest-1``, ``run:17``, ``3,5,7`` (several, as one side), ``FILE`` (its latest) or ``FILE:3``; in
+a report also ``NAME=3``, which names its machine.
 """
 
 from __future__ import annotations
 
 import os.path
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from assay.cli.rows import local_time
 from assay.errors import ArgumentError
 from assay.record import ExperimentRecord, Store
+from assay.record.several import together
 
 _ONE = r"(?:latest(?:-\d{1,9})?|(?:(?:experiment|run)[ :]?)?\d{1,30})"
+_KINDS = ("experiment", "run")
 _REFERENCE = re.compile(rf"{_ONE}(?:,{_ONE})*", re.IGNORECASE)
 
 
@@ -25,6 +29,42 @@ def experiments(word: str, records: Path) -> list[ExperimentRecord]:
     if len(set(numbers)) < len(numbers):
         raise ArgumentError(f"{word!r} names an experiment twice")
     return found
+
+
+def in_one_report(words: Sequence[str], records: Path) -> ExperimentRecord:
+    """``3 5``, ``big=3 small=5``, ``run 17``: several as one. Raises `ArgumentError`."""
+    found: list[ExperimentRecord] = []
+    named: dict[int, str] = {}
+    for word in _with_their_kind(words) or ["latest"]:
+        name, reference = _name(word)
+        of_word = experiments(reference, records)
+        if twice := [one.id for one in of_word if one.id in [known.id for known in found]]:
+            raise ArgumentError(f"experiment {twice[0]} is named twice")
+        found += of_word
+        named |= dict.fromkeys((one.id for one in of_word), name)
+    return together(found, named)
+
+
+def _with_their_kind(words: Sequence[str]) -> list[str]:
+    """``run 17`` is one reference, in two words."""
+    found: list[str] = []
+    for word in words:
+        if found and found[-1].lower() in _KINDS:
+            found[-1] = f"{found[-1]} {word}"
+        else:
+            found.append(word)
+    return found
+
+
+def _name(word: str) -> tuple[str, str]:
+    """The name of a machine, and of which experiment; a file may have an equals sign in its
+    name."""
+    name, equals, reference = word.partition("=")
+    if not equals or os.path.exists(word.rpartition(":")[0] or word):  # noqa: PTH110
+        return "", word
+    if not name.strip():
+        raise ArgumentError(f"expected the name of a machine before {word!r}", hint="big=3")
+    return name.strip(), reference
 
 
 def title(experiments: list[ExperimentRecord], records: Path) -> str:

@@ -1,4 +1,5 @@
-"""``assay report``: prints the report of a recorded experiment, or writes it to a file."""
+"""``assay report``: prints the report of a recorded experiment, or of several as one, or writes it
+to a file."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from assay.text.units import counted
 
 
 @click.command("report")
-@click.argument("reference", metavar="[EXPERIMENT]", nargs=-1)
+@click.argument("references", metavar="[[NAME=]EXPERIMENT]...", nargs=-1)
 @report_format_option
 @click.option(
     "--output", "-o", metavar="FILE", help="File to write; -: standard output. [default: -]"
@@ -34,7 +35,7 @@ from assay.text.units import counted
 @detail_option
 @records_option
 def command(
-    reference: tuple[str, ...],
+    references: tuple[str, ...],
     form: str,
     output: str | None,
     charts: Path | None,
@@ -42,10 +43,13 @@ def command(
     detail: bool | None,
     records: Path,
 ) -> None:
-    """Print the report of a recorded experiment.
+    """Print the report of a recorded experiment, or of several as one.
 
     EXPERIMENT is `latest`, `latest-1`, a number, `run:17` for a single run, or
-    FILE:3 of another record file. Nothing is run again: the report is made from
+    FILE:3 of another record file. Several experiments, of one workload and in one
+    record file (`assay merge`), are one report, in which the machine is a factor;
+    NAME is what the machine of that experiment is called there, which may be the
+    name that a paper has for its machine. Nothing is run again: the report is made from
     the record file. The format html is one page with charts, the settings,
     scripts and raw rows of each run, which needs no network; it is written to a
     file and not to a terminal.
@@ -56,6 +60,7 @@ def command(
       assay report 3 --format markdown
       assay report 3 --format html --output report.html
       assay report 3 --charts pictures/
+      assay report big=3 small=5
     """
     if force and output is None and charts is None:
         raise ArgumentError("--force needs --output or --charts", hint="--output FILE")
@@ -71,17 +76,11 @@ def command(
     from assay.report.build import build
 
     insist_on_readable(form, output)
-    word = " ".join(reference) or "latest"
     with without_garbage_collection():
         with said_meanwhile("reading the record …"):
-            found = record_words.experiments(word, records)
-        if len(found) > 1:
-            raise ArgumentError(
-                f"expected one experiment, found {word!r}",
-                hint=f"assay report {found[0].id}; `assay compare` takes several as one side",
-            )
+            experiment = record_words.in_one_report(references, records)
         with said_meanwhile("making the report …"):
-            report = build(found[0])
+            report = build(experiment)
         if charts is not None:
             say(f"{counted(write_charts(report, charts, force=force), 'chart')} in {charts}")
         write(report, form, detail, output, force=force)

@@ -76,7 +76,7 @@ def _summarize(experiment: ExperimentRecord, records: Path) -> None:
 
     (run,) = experiment.runs
     of_its_own = CellVerdict(run.judged, (), 1, int(run.observation is not None))
-    experiment = replace(experiment, cells={run.cell_fingerprint: of_its_own})
+    experiment = replace(experiment, cells={run.cell_key: of_its_own})
     began = f", began {rows.local_time(run.begun_unix_ns)}" if run.begun_unix_ns else ""
     took = ""
     if run.begun_unix_ns and run.ended_unix_ns:

@@ -174,11 +174,12 @@ def _compared(
     """B: what is compared; A: with what. ``disturbed``: how other programs disturbed the runs of
     all cells, which is said of each pair that they disturbed, so that it is said once."""
     a, b = (
-        SideCell(Side(str(cell.levels[factor]), "", (experiment,), placed), placed)
+        SideCell(Side(str(cell.levels[factor]), "", experiment.each, placed), placed)
         for cell in (second, first)
-        if (placed := tuple((0, run) for run in cell.runs))
+        if (placed := tuple((experiment.place_of(run), run) for run in cell.runs))
     )
     compared = compared_cell("", a, b, ComparisonOptions(factor))
+    is_apart = undecided.one_after_the_other(first.measured, second.measured)
     return replace(
         compared,
         not_comparable=first.why_no_number
@@ -188,7 +189,7 @@ def _compared(
         or second.why_not_ranked,
         not_decided=disturbed
         if undecided.why_undecided([*first.measured, *second.measured])
-        else compared.not_decided,
+        else compared.not_decided or (undecided.SEQUENTIAL if is_apart else ""),
     )
 
 

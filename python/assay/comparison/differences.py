@@ -20,7 +20,7 @@ from assay.plan import cell_names
 from assay.probe import Probe
 from assay.probe.values import UNEVEN
 from assay.provision.undo import ledger
-from assay.record import ExperimentRecord, RunRecord
+from assay.record import ExperimentRecord, RunRecord, machines
 from assay.text import units
 
 _R = TypeVar("_R", RunRecord, ExperimentRecord)
@@ -29,14 +29,6 @@ BLOCKING = ("workload", "data", "answers", "durability")
 """Differences that leave no verdict: the sides did other work, or kept less of it."""
 DESPITE = ("machine", *BLOCKING)
 """What a user may ask to be passed over; another machine leaves no verdict on a condition."""
-_HARDWARE = (
-    "cpu_model", "architecture", "cores", "processors", "processors_usable", "affinity",
-    "processors_limit", "memory_bytes", "memory_limit_bytes",
-)  # fmt: skip
-_ESSENTIAL = ("cpu_model", "memory_bytes")
-"""Of these, what every Assay kept."""
-_SAME_MEMORY = 0.02
-"""The kernel takes a share of it, which differs between versions."""
 _FINGERPRINT = 12
 """Characters of one that are shown."""
 
@@ -53,7 +45,7 @@ def unknown_of_machines(a: Side, b: Side) -> tuple[str, ...]:
     facts = [_merged(run.machine for _, run in side.runs) for side in (a, b)]
     return tuple(
         f"{side.name}'s {name}"
-        for name in _ESSENTIAL
+        for name in machines.ESSENTIAL
         for side, found in zip((a, b), facts, strict=True)
         if found.get(name) is None
         and (name == "memory_bytes" or any(one.get(name) is not None for one in facts))
@@ -77,7 +69,7 @@ def leave_no_verdict(differences: Iterable[Difference]) -> bool:
 
 def are_other_machines(differences: Iterable[Difference]) -> bool:
     """Whether processors or memory are not the same."""
-    return any(one.what == "machine" and one.name in _HARDWARE for one in differences)
+    return any(one.what == "machine" and one.name in machines.HARDWARE for one in differences)
 
 
 def of_probes(a: Side, b: Side) -> Iterator[Difference]:
@@ -338,10 +330,10 @@ def _storage(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterator[Differe
         yield from _one("storage", f"{name} of the storage", *values)
 
 
-def _merged(machines: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+def _merged(every: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Of runs on several machines, each value once."""
     seen: dict[str, list[Any]] = {}
-    for machine in machines:
+    for machine in every:
         for name, value in machine.items():
             if value not in seen.setdefault(name, []):
                 seen[name].append(value)
@@ -352,17 +344,11 @@ def _merged(machines: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 def _of_machine_facts(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Difference]:
     """Hardware first; of facts that both have, since an earlier Assay kept fewer."""
-    for name in dict.fromkeys((*_HARDWARE, *a)):
-        if name in _ESSENTIAL and None in (a.get(name), b.get(name)):
+    for name in dict.fromkeys((*machines.HARDWARE, *a)):
+        if name in machines.ESSENTIAL and None in (a.get(name), b.get(name)):
             continue  # not known, which is no difference
-        if name in a and name in b and not _is_same(name, a[name], b[name]):
+        if name in a and name in b and not machines.is_same(name, a[name], b[name]):
             yield Difference("machine", name, _shown(name, a[name]), _shown(name, b[name]))
-
-
-def _is_same(name: str, a: Any, b: Any) -> bool:
-    if name == "memory_bytes" and isinstance(a, int) and isinstance(b, int):
-        return abs(a - b) <= _SAME_MEMORY * max(a, b)
-    return bool(a == b)
 
 
 def _shown(name: str, value: Any) -> str:

@@ -107,7 +107,8 @@ class SettingEffects:
 
 
 def effects(experiment: ExperimentRecord) -> tuple[SettingEffects, ...]:
-    """Of each test in which two factors or more vary in a full grid, a setting among them."""
+    """Of each test in which two factors or more vary in a full grid, a setting or the machine among
+    them."""
     by_test: dict[str, list[RunRecord]] = {}
     for run in experiment.runs:
         by_test.setdefault(run.full_test_name, []).append(run)
@@ -141,7 +142,7 @@ def _of_test(
     every = [run for cell in counted.values() for run in cell.measured]
     statistic = factorial.grid(
         {place: values[place] for place in counted},
-        in_blocks=experiment.experiment.get("order") != "sequential",
+        in_blocks=experiment.experiment.get("order") != "sequential" and not experiment.parts,
         least_deviation=metric.least_deviation,
     )
     reason = undecided.why_undecided(every) if metric.depends_on_machine else ""
@@ -180,10 +181,15 @@ def _is_grid(cells: Sequence[RankedCell], factors: Sequence[str]) -> bool:
 
 
 def _has_setting(runs: Sequence[RunRecord], factors: Sequence[str]) -> bool:
-    """Of a system, or of the machine that it is given."""
+    """Of a system, of the machine, or of what a system is given of it."""
     of_machine = server_machines.varying(run.server_machine for run in runs)
     of_system = system_settings.varying((run.cell for run in runs), set())
-    names = {*of_machine, *of_system, *(f"{runs[0].system}.{name}" for name in of_system)}
+    names = {
+        cell_names.MACHINE,
+        *of_machine,
+        *of_system,
+        *(f"{runs[0].system}.{name}" for name in of_system),
+    }
     return bool(names & set(factors))
 
 
@@ -287,13 +293,15 @@ def _why_apart(
     """Why the levels are not compared: at one of them the work or the answers are others."""
     for first, second in _pairs(counted, side):
         a, b = (
-            SideCell(Side(str(cell.levels[factor]), "", (experiment,), placed), placed)
+            SideCell(Side(str(cell.levels[factor]), "", experiment.each, placed), placed)
             for cell in (second, first)
-            if (placed := tuple((0, run) for run in cell.runs))
+            if (placed := tuple((experiment.place_of(run), run) for run in cell.runs))
         )
         compared = compared_cell("", a, b, ComparisonOptions(factor, despite=_SAID_ALONE))
         if compared.not_comparable:
             return compared.not_comparable
+        if experiment.parts and undecided.one_after_the_other(first.measured, second.measured):
+            return undecided.SEQUENTIAL
     return ""
 
 

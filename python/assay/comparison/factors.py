@@ -44,6 +44,7 @@ def levels(run: RunRecord, between: str = "") -> dict[str, Scalar]:
         "system": label,
         **({PROFILE: _profile(run)} if between == PROFILE else {}),
         "storage": run.storage or NOT_SEEN,
+        **({cell_names.MACHINE: run.machine_name} if run.machine_name else {}),
         **{name: getattr(run.server_machine, name) for name in _OF_SERVER.values()},
         "clients": run.clients,
         **{f"{cell_names.OF_GROUP}{group}": number for group, number in run.group_clients.items()},
@@ -58,16 +59,22 @@ def levels(run: RunRecord, between: str = "") -> dict[str, Scalar]:
 
 def identity(run: RunRecord, between: str) -> str:
     """Equal for runs whose cells are equal, apart from the factor ``between``."""
-    if not between:
-        return run.cell_fingerprint
+    if between in ("", cell_names.MACHINE):
+        return _on_machine(run, between, run.cell_fingerprint)
     with _a_cell(run):
-        return fingerprint.of_document(_without(run, between))
+        return _on_machine(run, between, fingerprint.of_document(_without(run, between)))
 
 
 def identity_by_paths(run: RunRecord, between: str) -> str:
     """As `identity`, but for what the files held: an edited script is the script that it was."""
     with _a_cell(run):
-        return fingerprint.by_paths(_without(run, between) if between else run.cell)
+        cell = _without(run, between) if between else run.cell
+        return _on_machine(run, between, fingerprint.by_paths(cell))
+
+
+def _on_machine(run: RunRecord, between: str, cell: str) -> str:
+    named = run.machine_name if between != cell_names.MACHINE else ""
+    return f"{cell} on {named}" if named else cell
 
 
 def factor_of(field: str) -> str:
@@ -116,6 +123,8 @@ def _without(run: RunRecord, between: str) -> dict[str, Any]:
     elif between in (named := cell_names.parameters(run.parameters)):
         of_factors = zip(named, run.parameters.items(), strict=True)
         cell["parameters"] = dict(one for name, one in of_factors if name != between)
+    elif between == cell_names.MACHINE:
+        return cell
     elif between in OF_DRIVING:
         cell["driving"] = {**(cell.get("driving") or {}), between: None}
     else:
@@ -169,6 +178,7 @@ def known_factors(runs: Iterable[RunRecord]) -> list[str]:
     """Those whose levels can be compared."""
     runs = list(runs)
     known = dict.fromkeys((*cell_names.ALWAYS_NAMED, *_OF_CELL, *_OF_SERVER))
+    known |= dict.fromkeys(cell_names.MACHINE for run in runs if run.machine_name)
     known |= dict.fromkeys(name for run in runs for name in cell_names.parameters(run.parameters))
     known |= dict.fromkeys(name for run in runs for name in levels(run) if name in OF_DRIVING)
     known |= dict.fromkeys(PROFILE for run in runs if _profile(run) != _NO_PROFILE)

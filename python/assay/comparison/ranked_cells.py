@@ -14,6 +14,7 @@ from assay.judge import durability, steadiness
 from assay.plan.cell_names import CACHE
 from assay.record import RunRecord
 from assay.record.metrics import catalogue
+from assay.record.records import CellKey
 
 Levels = Mapping[str, Scalar]
 """Factor → level."""
@@ -71,12 +72,12 @@ def cells(runs: Sequence[RunRecord]) -> list[RankedCell]:
         and not _is_of_cache(name, levels_of_runs)
         and not _is_of_system(name, levels_of_runs)
     ]
-    by_cell: dict[str, list[RunRecord]] = {}
-    levels_of_cells: dict[str, Levels] = {}
+    by_cell: dict[CellKey, list[RunRecord]] = {}
+    levels_of_cells: dict[CellKey, Levels] = {}
     for run, levels in zip(runs, levels_of_runs, strict=True):
         own = {name: levels[name] for name in varying if name in levels}
-        levels_of_cells.setdefault(run.cell_fingerprint, own)
-        by_cell.setdefault(run.cell_fingerprint, []).append(run)
+        levels_of_cells.setdefault(run.cell_key, own)
+        by_cell.setdefault(run.cell_key, []).append(run)
     return [
         RankedCell(levels_of_cells[cell], tuple(sorted(of_cell, key=lambda run: run.repetition)))
         for cell, of_cell in by_cell.items()

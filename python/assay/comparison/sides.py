@@ -9,7 +9,7 @@ from dataclasses import replace
 from assay.comparison import factors
 from assay.comparison.values import Side
 from assay.errors import ArgumentError
-from assay.plan import system_settings
+from assay.plan import cell_names, system_settings
 from assay.record import ExperimentRecord, RunRecord, run_names
 from assay.text.quantities import BUFFER_BYTES
 
@@ -22,10 +22,16 @@ def side(name: str, title: str, experiments: Sequence[ExperimentRecord]) -> Side
     return Side(name, title, tuple(experiments), runs)
 
 
-def named_together(a: Side, b: Side | None) -> tuple[Side, Side | None]:
-    """With names of systems and storages that no two different ones share on either side."""
+def named_together(a: Side, b: Side | None, between: str = "") -> tuple[Side, Side | None]:
+    """With names of systems and storages that no two different ones share on either side. Machines
+    are a factor where one side has several, or where they are what is compared (``between``); else
+    they are what differs between the sides."""
     runs = [run for one in (a, b) if one is not None for _, run in one.runs]
-    named = iter(run_names.of_records(runs))
+    found = run_names.with_machines(run_names.of_records(runs))
+    of_a = {run.machine_name for run in found[: len(a.runs)]}
+    of_b = {run.machine_name for run in found[len(a.runs) :]}
+    is_factor = between.partition("=")[0] == cell_names.MACHINE or max(len(of_a), len(of_b)) > 1
+    named = iter(found if is_factor else [replace(run, machine_name="") for run in found])
 
     def of_side(side: Side) -> Side:
         return replace(side, runs=tuple((place, next(named)) for place, _ in side.runs))

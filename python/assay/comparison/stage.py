@@ -49,7 +49,7 @@ def compare(
     (`assay.comparison.differences.DESPITE`). Raises `ArgumentError`."""
     if b is None and not between:
         raise sides.one_side(a)
-    a, b = sides.named_together(a, b)
+    a, b = sides.named_together(a, b, between)
     factor = ""
     if between:
         a, b, factor = sides.at_levels(a, b, between)

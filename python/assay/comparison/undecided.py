@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from assay.judge import Evidence, cell_changes, kinds, machine_load
 from assay.record import RunRecord
+from assay.record.records import CellKey
 
 SEQUENTIAL = 'measured one after the other, not interleaved (order = "interleaved")'
 
@@ -36,17 +37,20 @@ def why_disturbed(runs: Iterable[RunRecord]) -> str:
 def why_changed(runs: Iterable[RunRecord]) -> str:
     """``repetitions differ: version 15.18 in runs 1-2, 18.6 in run 3``; empty where all repetitions
     of each cell found the same."""
-    of_cells: dict[str, list[Evidence]] = {}
+    of_cells: dict[CellKey, list[Evidence]] = {}
     for run in runs:
         if run.evidence.is_measured:
-            of_cells.setdefault(run.cell_fingerprint, []).append(run.evidence)
+            of_cells.setdefault(run.cell_key, []).append(run.evidence)
     changed = filter(None, map(cell_changes.changes, of_cells.values()))
     return next((f"repetitions differ: {what}" for what in changed), "")
 
 
 def one_after_the_other(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> bool:
-    """Whether all runs of one cell ended before the first of the other began. Of a cell that was
-    run once, nothing is decided anyway."""
+    """Whether all runs of one cell ended before the first of the other began, on one machine: what
+    changes on a machine changes nothing on another. Of a cell that was run once, nothing is decided
+    anyway."""
+    if not {run.machine_name for run in a} & {run.machine_name for run in b}:
+        return False
     spans = [_span(runs) for runs in (a, b)]
     if min(len(a), len(b)) < 2 or None in spans:
         return False

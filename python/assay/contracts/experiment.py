@@ -19,8 +19,8 @@ Scalar = str | int | float | bool
 
 FACTOR_NAMES = (
     "test", "system", "profile", "storage", "storage_role", "durability", "clients", "protocol",
-    "threads", "memory", "memory_bytes", "cpus", "rtt", "rtt_s", "cache", "client_program",
-    "repetition", "offered_rate_per_s",
+    "threads", "machine", "memory", "memory_bytes", "cpus", "rtt", "rtt_s", "cache",
+    "client_program", "repetition", "offered_rate_per_s",
 )  # fmt: skip
 """By these names cells are distinguished: no parameter of a workload or script has one."""
 

@@ -18,6 +18,8 @@ Levels = Mapping[str, Scalar]
 
 ALWAYS_NAMED = ("system", "storage", "clients")
 CACHE, CLIENT_PROGRAM, OFFERED_RATE = "cache", "client_program", "offered_rate_per_s"
+MACHINE = "machine"
+"""The factor, where runs of several machines are shown together."""
 OF_GROUP = "clients of "
 """Begins the name of a factor: how many clients a group has."""
 AS_DECLARED = "as declared"
@@ -56,7 +58,7 @@ def _is_named(factor: str, cells: Sequence[Levels]) -> bool:
 
 def level_name(factor: str, level: Scalar) -> str:
     """A level in text: a name alone, a number with what it counts."""
-    if factor in ("system", "storage"):
+    if factor in ("system", "storage", MACHINE):
         return str(level)
     if factor == "clients":
         return units.counted(int(level), "client")

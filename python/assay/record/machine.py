@@ -1,5 +1,5 @@
 """Returns the facts of this machine that decide how fast a database can be, with the limits under
-which this process runs (control groups, affinity); not its name."""
+which this process runs (control groups, affinity); not its name, unless it was given one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from typing import Any
 
 import psutil
 
+from assay import env_vars
 from assay.provision.limits import hierarchies, server_group
+from assay.record import machines
 
 _CPU_INFO = Path("/proc/cpuinfo")
 _OS_RELEASE = Path("/etc/os-release")
@@ -23,10 +25,12 @@ def machine() -> dict[str, Any]:
     """Facts as plain data; None where they are unknown.
 
     The host name is left out on purpose: records are meant to be shared, and no number depends on
-    it.
+    it. A name that somebody gave it for that is kept.
     """
+    given = env_vars.MACHINE.get()
     usable = os.sched_getaffinity(0)
     return {
+        **({machines.NAME: given} if given else {}),
         "cpu_model": _cpu_model(),
         "architecture": platform.machine(),
         "cores": psutil.cpu_count(logical=False),

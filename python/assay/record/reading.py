@@ -36,6 +36,7 @@ from assay.record.records import (
     END_STATES,
     PROCESS_ENDED,
     CalibrationRecord,
+    CellKey,
     ContinuationRecord,
     ExperimentRecord,
     RunRecord,
@@ -220,7 +221,7 @@ def experiment(
         rows = _rows(connection, f"{_RUNS} WHERE runs.id = ?", only_run)
     found = list(_records(connection, experiment_id, rows))
     # One run alone has the name that it has among all.
-    named = run_names.of_records(found) if only_run is None else found
+    named = run_names.with_machines(run_names.of_records(found)) if only_run is None else found
     required = asked.get("required_rate_per_s")
     runs = tuple(
         replace(one, storage_price=prices.get(one.storage), required_rate_per_s=required)
@@ -228,7 +229,9 @@ def experiment(
         else one
         for one in named
     )
-    kept = {} if only_run else dict(_cells(connection, experiment_id))
+    judged = cells_of_runs(runs)
+    if only_run is None:
+        judged.update(_kept(connection, experiment_id, tuple(judged)))
     states = [
         state
         for (state,) in connection.execute(
@@ -254,7 +257,7 @@ def experiment(
         machine=json.loads(row["machine"]),
         build=typed.build(json.loads(row["build"])),
         runs=runs,
-        cells={**_judged_cells(runs), **kept},
+        cells=judged,
         path=path,
         continuations=went_on,
     )
@@ -330,26 +333,33 @@ def _from_the_end(connection: sqlite3.Connection, path: Path, before: int) -> in
     return numbers[-1 - before]
 
 
-def _judged_cells(runs: Sequence[RunRecord]) -> dict[str, CellVerdict]:
+def cells_of_runs(runs: Iterable[RunRecord]) -> dict[CellKey, CellVerdict]:
     """What can be said of the cells of these runs."""
-    of_cells: dict[str, list[RunRecord]] = {}
+    of_cells: dict[CellKey, list[RunRecord]] = {}
     for one in runs:
-        of_cells.setdefault(one.cell_fingerprint, []).append(one)
+        of_cells.setdefault(one.cell_key, []).append(one)
     return {
-        fingerprint: of_cell([(one.evidence, one.judged) for one in found])
-        for fingerprint, found in of_cells.items()
+        key: of_cell([(one.evidence, one.judged) for one in found])
+        for key, found in of_cells.items()
     }
 
 
-def _cells(connection: sqlite3.Connection, experiment_id: int) -> Iterator[tuple[str, CellVerdict]]:
-    """Those that were kept when their last repetition ended."""
+def _kept(
+    connection: sqlite3.Connection, experiment_id: int, known: Iterable[CellKey]
+) -> Iterator[tuple[CellKey, CellVerdict]]:
+    """Of the known cells, those that were kept when their last repetition ended. What was kept of
+    one that was run on several machines is of none of them."""
+    of_cells: dict[str, list[CellKey]] = {}
+    for key in known:
+        of_cells.setdefault(key[0], []).append(key)
     question = (
         "SELECT cell_fingerprint, verdict, verdict_reason, warnings, repetitions, measured "
         "FROM cells WHERE experiment_id = ? ORDER BY judged_unix_ns"
     )
     for fingerprint, word, reason, text, *counts in connection.execute(question, (experiment_id,)):
         warnings = tuple(RunWarning(one["name"], one["detail"]) for one in json.loads(text))
-        yield fingerprint, CellVerdict(Verdict.of_record(word, reason), warnings, *counts)
+        if len(keys := of_cells.get(fingerprint, [])) == 1:
+            yield keys[0], CellVerdict(Verdict.of_record(word, reason), warnings, *counts)
 
 
 def settle_dead_runs(connection: sqlite3.Connection) -> None:

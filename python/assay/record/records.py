@@ -19,6 +19,7 @@ from assay.load.dataset_facts import DatasetFacts
 from assay.load.existing_data import ExistingData
 from assay.probe import Probe
 from assay.provision.deployment_facts import DeploymentFacts
+from assay.record import machines
 from assay.record.process import RecordedProcess
 from assay.record.run_ends import RunEnd
 from assay.record.run_samples import OpenFile
@@ -26,6 +27,8 @@ from assay.text.reasons import sentence
 
 Document = Mapping[str, Any]
 
+CellKey = tuple[str, str]
+"""Fingerprint of a cell, and the name of the machine where there are several."""
 END_STATES = ("done", "failed", "interrupted", "refused")
 PROCESS_ENDED = "process ended"
 """Reason of an unfinished run whose process is gone: it was killed, or the power was cut."""
@@ -248,6 +251,9 @@ class RunRecord(RunSummary):
     probe: Probe | None = None
     """The last one of its storage in its experiment; None where there is none."""
     machine: Document = field(default_factory=dict)
+    machine_name: str = ""
+    """A factor of its cell, where runs of several machines are shown together
+    (`assay.record.machines`); empty: all are of one."""
     build: Document = field(default_factory=dict)
     """Versions of Assay and of its engine, that executed it."""
     cell: Document = field(default_factory=dict)
@@ -278,6 +284,22 @@ class RunRecord(RunSummary):
     @property
     def data(self) -> DatasetFacts | None:
         return self.facts.dataset
+
+    @property
+    def cell_key(self) -> CellKey:
+        """Equal for the repetitions of a cell: runs of two machines are none."""
+        return self.cell_fingerprint, self.machine_name
+
+    @property
+    def machine_shown(self) -> str:
+        """The name of its machine, also where all runs are of one."""
+        return self.machine_name or machines.short_name(self.machine)
+
+    @property
+    def system_on_machine(self) -> str:
+        """The name of its system; where several machines are shown, ``SYSTEM on MACHINE``."""
+        named = f" on {self.machine_name}" if self.machine_name else ""
+        return f"{self.system_label}{named}"
 
     @property
     def may_commit(self) -> bool:
@@ -367,12 +389,24 @@ class ExperimentRecord:
     machine: Document
     build: Document
     runs: tuple[RunRecord, ...]
-    cells: Mapping[str, CellVerdict]
-    """Fingerprint → verdict and warnings, as they were kept with the cell's last repetition. Cells
+    cells: Mapping[CellKey, CellVerdict]
+    """Verdict and warnings, as they were kept with the cell's last repetition. Cells
     that are not complete, or were kept by an earlier Assay, are judged when the record is read."""
     path: Path
     """The record file."""
     continuations: tuple[ContinuationRecord, ...] = ()
+    parts: tuple[ExperimentRecord, ...] = ()
+    """The experiments that are shown together as this one (`assay.record.several`); empty: it is a
+    single one."""
+
+    @property
+    def each(self) -> tuple[ExperimentRecord, ...]:
+        """Those of which its runs are."""
+        return self.parts or (self,)
+
+    def place_of(self, run: RunRecord) -> int:
+        """Of the run's experiment in `each`."""
+        return next((at for at, one in enumerate(self.each) if one.id == run.experiment_id), 0)
 
     @property
     def is_unfinished(self) -> bool:

@@ -1,6 +1,6 @@
 """Takes runs that are shown together, with the documents of their cells; returns them with names of
-their systems and storages that no two different ones share, also where they are of several
-experiments or of earlier programs.
+their systems, storages and machines that no two different ones share, also where they are of
+several experiments or of earlier programs.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from assay.contracts.observation.shape import ShapeError, convert
 from assay.experiment import StorageChoice, SystemChoice, storage_words, system_names
+from assay.record import machines
 from assay.record.records import Document, RunRecord, RunSummary
 
 R = TypeVar("R", bound=RunSummary)
@@ -18,6 +19,16 @@ R = TypeVar("R", bound=RunSummary)
 
 def of_records(runs: Sequence[RunRecord]) -> list[RunRecord]:
     return named(runs, (run.cell for run in runs))
+
+
+def with_machines(runs: Sequence[RunRecord]) -> list[RunRecord]:
+    """With the names of their machines, which are a factor of these runs; without, where all are of
+    one."""
+    names = machines.names(run.machine for run in runs)
+    return [
+        run if run.machine_name == name else replace(run, machine_name=name)
+        for run, name in zip(runs, names, strict=True)
+    ]
 
 
 def named(runs: Sequence[R], cells: Iterable[Document]) -> list[R]:

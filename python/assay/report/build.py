@@ -13,9 +13,10 @@ from assay.comparison.knees import Knee
 from assay.contracts.warning_text import WarningText
 from assay.judge import RunWarning
 from assay.judge.kinds import WarningKind, texts
-from assay.record import ExperimentRecord
+from assay.record import ExperimentRecord, RunRecord
 from assay.report import empty_parts, footnotes, run_details
 from assay.report.cells import (
+    by_machine,
     cell_runs,
     compared_answers,
     declaration,
@@ -61,6 +62,7 @@ from assay.report.storages import requests as storage_requests
 from assay.report.summaries import summary
 from assay.report.tidy import experiment as tidy
 from assay.report.values import Report, Section, WarningNote
+from assay.text import units
 
 
 def build(experiment: ExperimentRecord) -> Report:
@@ -76,16 +78,16 @@ def build(experiment: ExperimentRecord) -> Report:
     already = paper_table.shown(compared)
     sections += _series(experiment, already, published_measured.shown(compared))
     in_order = factor_order.in_order(experiment)
-    probes = storage_probes.section(in_order)
+    probes = by_machine.sections(in_order, storage_probes.section)
     for test, runs in cell_runs.tests(experiment).items():
         found = cell_runs.cells(experiment, runs)
         every += found
         sections.append(shown := _results(experiment, test, found, test not in already, knees))
         from_here = len(sections) - 1
         explained = [*_effects(grids, test, found), *_test_sections(experiment, test, found)]
-        if probes is not None and len(cell_runs.levels(found, "storage")) > 1:
-            explained.insert(0, probes)  # beside the first results that compare storages
-            probes = None
+        if probes and len(cell_runs.levels(found, "storage")) > 1:
+            explained[:0] = probes  # beside the first results that compare storages
+            probes = []
         sections += [replace(section, part_of=shown.title) for section in explained]
         sections[from_here:] = [
             _sourced(experiment, found[0].runs[0].full_test_name, one)
@@ -96,15 +98,15 @@ def build(experiment: ExperimentRecord) -> Report:
     sections += [
         section
         for section in (
-            probes,
+            *probes,
             loads.section(experiment.runs),
-            conditions.section(experiment, in_order, storage_probes.why_none(in_order)),
+            *by_machine.sections(in_order, partial(_setup, experiment)),
         )
         if section is not None
     ]
     return Report(
         title=experiment.title,
-        experiment_id=experiment.id,
+        experiments=tuple(one.id for one in experiment.each),
         record=experiment.path,
         facts=conditions.facts(experiment),
         sections=tuple(
@@ -124,6 +126,10 @@ def build(experiment: ExperimentRecord) -> Report:
             for run in cell.runs
         ),
     )
+
+
+def _setup(experiment: ExperimentRecord, runs: Sequence[RunRecord]) -> Section | None:
+    return conditions.section(experiment, runs, storage_probes.why_none(runs))
 
 
 def _effects(
@@ -150,9 +156,13 @@ def _said_once(sections: Iterable[Section]) -> Iterator[Section]:
 
 def _sourced(experiment: ExperimentRecord, test: str, section: Section) -> Section:
     """Its charts, which may be files of their own, with experiment, workload, test and date."""
-    day = f"{datetime.fromtimestamp(experiment.begun_unix_ns / 1e9, UTC):%Y-%m-%d}"
+    days = dict.fromkeys(
+        f"{datetime.fromtimestamp(one.begun_unix_ns / 1e9, UTC):%Y-%m-%d}"
+        for one in experiment.each
+    )
+    numbers = units.numbered("experiment", [one.id for one in experiment.each])
     named = f"{experiment.title}: {test}" if experiment.title != test else test
-    source = f"{named}, experiment {experiment.id}, {day}"
+    source = f"{named}, {numbers}, {', '.join(days)}"
     return replace(section, figures=tuple(replace(one, source=source) for one in section.figures))
 
 

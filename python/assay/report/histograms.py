@@ -33,7 +33,7 @@ def timed_histograms(experiment: ExperimentRecord) -> Iterator[TimedHistogram]:
     for run in experiment.runs:
         if run.driven is None:
             continue
-        where = f"{run.system_label}, {run.storage}" if run.storage else run.system_label
+        where = f"{run.system_on_machine}, {run.storage}" if run.storage else run.system_on_machine
         clients = units.counted(run.clients, "client")
         cell = f"{run.full_test_name}, {where}, {clients}, repetition {run.repetition}"
         for group, from_ns, lasted_ns, latency in _of(run.driven):

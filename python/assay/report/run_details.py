@@ -54,9 +54,9 @@ def _facts(run: RunRecord) -> dict[str, str]:
         "verdict": ": ".join(filter(None, (run.verdict, run.verdict_reason))),
         "begun": _instant(run.begun_unix_ns),
         "took": _took(run),
-        "system": f"{run.system_label}, version {deployment.version}"
+        "system": f"{run.system_on_machine}, version {deployment.version}"
         if deployment
-        else run.system_label,
+        else run.system_on_machine,
         "storage": run.storage,
         "clients": f"{run.clients}, protocol {run.protocol}",
         "parameters": parameters,

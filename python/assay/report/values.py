@@ -202,8 +202,8 @@ class WarningNote:
 @dataclass(frozen=True)
 class Report:
     title: str
-    experiment_id: int
-    """0: of a comparison, whose facts name its experiments."""
+    experiments: tuple[int, ...]
+    """Their numbers; none: of a comparison, whose facts name its experiments."""
     record: Path
     facts: Mapping[str, str]
     """What was run, when, on which machine: name → text."""
@@ -222,6 +222,16 @@ class Report:
     """What each factor of a grid of settings changes over all of it."""
     runs: tuple[RunDetail, ...] = ()
     """What is known of each run, for forms in which a number leads to its run."""
+
+    @property
+    def reference(self) -> str:
+        """By which it is asked for: ``3``, or ``3,5`` for several experiments together."""
+        return ",".join(map(str, self.experiments))
+
+    @property
+    def of(self) -> str:
+        """``experiment 3``, ``experiments 3, 5``; empty of a comparison."""
+        return units.numbered("experiment", self.experiments)
 
     @property
     def answers(self) -> list[Line]:

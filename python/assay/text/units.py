@@ -96,6 +96,13 @@ def counted(number: float, singular: str, plural: str | None = None) -> str:
     return f"{shown} {singular if number == 1 else plural or f'{singular}s'}"
 
 
+def numbered(what: str, numbers: Collection[int]) -> str:
+    """``run 3``, ``runs 3, 5``; empty where there are none."""
+    if not numbers:
+        return ""
+    return f"{what if len(numbers) == 1 else f'{what}s'} {', '.join(map(str, numbers))}"
+
+
 def ended_runs(ended: int, planned: int) -> str:
     """``0 of 1 run has ended``, ``32 of 36 runs have ended``."""
     return f"{ended} of {counted(planned, 'run')} {'has' if planned == 1 else 'have'} ended"

@@ -13,8 +13,16 @@ from assay.contracts.observation import Observation
 from assay.experiment import ENGINE, Scalar
 from assay.judge import CellVerdict, durability, repetitions
 from assay.plan import cell_names, server_machines, system_settings
-from assay.plan.cell_names import AS_DECLARED, CACHE, CLIENT_PROGRAM, OF_GROUP, OFFERED_RATE
+from assay.plan.cell_names import (
+    AS_DECLARED,
+    CACHE,
+    CLIENT_PROGRAM,
+    MACHINE,
+    OF_GROUP,
+    OFFERED_RATE,
+)
 from assay.record import ExperimentRecord, RunRecord
+from assay.record.records import CellKey
 from assay.report.cells import compared_answers, factor_order, storage_roles
 from assay.report.values import ReportCell, ReportColumn, absent
 
@@ -77,6 +85,11 @@ class CellRuns:
         """Its system with all that it was given, also where that varies."""
         return self.runs[0].system_label
 
+    @property
+    def system_on_machine(self) -> str:
+        """Its system, with the machine where there are several."""
+        return self.runs[0].system_on_machine
+
     def level(self, factor: str) -> Scalar | None:
         """The cell's level of a factor; None where it has no such factor."""
         if factor == TEST:
@@ -123,25 +136,28 @@ def tests(experiment: ExperimentRecord) -> dict[str, list[RunRecord]]:
 
 def cells(experiment: ExperimentRecord, runs: Iterable[RunRecord]) -> list[CellRuns]:
     """Runs by cell, in the order of each cell's first run: two runs are of one cell if their
-    fingerprints are equal, whatever the cells are called."""
+    fingerprints are equal, whatever the cells are called, and they were made on one machine."""
     runs = list(runs)
     groups = list(dict.fromkeys(name for run in runs for name in run.group_clients))
     of_machine = server_machines.varying(run.server_machine for run in runs)
     taken = {name for run in runs for name in _factors(run, groups, of_machine)}
     of_system = system_settings.varying((run.cell for run in runs), taken)
-    by_cell: dict[str, list[RunRecord]] = {}
+    by_cell: dict[CellKey, list[RunRecord]] = {}
     for run in runs:
-        by_cell.setdefault(run.cell_fingerprint, []).append(run)
+        by_cell.setdefault(run.cell_key, []).append(run)
     is_durability_needed = any(run.may_commit for run in runs)
     compared_by = durability.compared_by(
-        (one.system_label, one.storage, one.deployment)
+        (one.system_on_machine, one.storage, one.deployment)
         for one in experiment.runs
         if one.deployment and is_durability_needed
     )
     all_factors = [_factors(found[0], groups, of_machine, of_system) for found in by_cell.values()]
     names = cell_names.names(all_factors)
-    of_cells = [tuple(sorted(found, key=lambda run: run.repetition)) for found in by_cell.values()]
-    on_record = [experiment.cells[fingerprint] for fingerprint in by_cell]
+    of_cells = [
+        tuple(sorted(found, key=lambda run: (experiment.place_of(run), run.repetition)))
+        for found in by_cell.values()
+    ]
+    on_record = [experiment.cells[key] for key in by_cell]
     judged = compared_answers.judged(of_cells, names, on_record)
     return [
         CellRuns(
@@ -150,7 +166,7 @@ def cells(experiment: ExperimentRecord, runs: Iterable[RunRecord]) -> list[CellR
             name,
             verdict,
             compared_by(
-                found[0].system_label,
+                found[0].system_on_machine,
                 found[0].storage,
                 [run.deployment for run in found if run.deployment],
             ),
@@ -172,6 +188,16 @@ def varying(cells: Sequence[CellRuns], *always: str) -> list[str]:
     also where they are not the engine."""
     names = dict.fromkeys(name for cell in cells for name in cell.factors)
     return [name for name in names if name in always or _is_named(name, levels(cells, name))]
+
+
+def roles_are_of_machines(cells: Iterable[CellRuns]) -> bool:
+    """Whether each machine has storages of one role alone, as where a paper has disks in one and
+    solid state in another: then they are compared with their machines."""
+    roles: dict[Scalar, set[Scalar | None]] = {}
+    for cell in cells:
+        if cell.measured and (machine := cell.level(MACHINE)) is not None:
+            roles.setdefault(machine, set()).add(cell.level(STORAGE_ROLE))
+    return len(roles) > 1 and all(len(of_machine) == 1 for of_machine in roles.values())
 
 
 def label_cells(
@@ -214,6 +240,7 @@ def _factors(
         "system": system_settings.label_without(label, run.cell, of_system),
         **system_settings.levels(run.cell, of_system),
         "storage": run.storage or NOT_SEEN,
+        **({MACHINE: run.machine_name} if run.machine_name else {}),
         **server_machines.levels(run.server_machine, of_machine),
         "clients": run.clients,
         **{f"{OF_GROUP}{one}": run.group_clients.get(one, AS_DECLARED) for one in groups},

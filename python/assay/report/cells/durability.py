@@ -131,7 +131,7 @@ def lines(cells: Sequence[CellRuns]) -> tuple[str, ...]:
     is_known = len(there) > 2 or NOT_MEASURED not in there
     what = "differs" if is_known else "was not measured for all systems"
     fixes = dict.fromkeys(
-        f"{words} ({run.system_label})"
+        f"{words} ({run.system_on_machine})"
         for cell in cells
         for run in cell.runs
         if run.deployment

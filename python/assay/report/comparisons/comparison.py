@@ -31,7 +31,7 @@ def build(comparison: Comparison, judged: Sequence[ConditionResult] = ()) -> Rep
     sections += _unequal(comparison)
     return Report(
         title="B compared with A",
-        experiment_id=0,
+        experiments=(),
         record=comparison.b.experiments[0].path,
         facts=_facts(comparison),
         sections=tuple(sections),

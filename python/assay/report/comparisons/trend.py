@@ -30,7 +30,7 @@ from assay.text import units
 def build(trends: Sequence[Trend], records: Sequence[Path]) -> Report:
     return Report(
         title="Trend",
-        experiment_id=0,
+        experiments=(),
         record=records[0],
         facts={"records": ", ".join(map(str, records))},
         sections=tuple(_section(one) for one in trends),

@@ -91,10 +91,11 @@ def _shared_reason(cells: Sequence[Mapping[str, Any]]) -> str:
 def _cells(
     cells: Sequence[Mapping[str, Any]], runs: Sequence[Mapping[str, Any]], *, has_reasons: bool
 ) -> Iterator[str]:
-    failed: dict[str, int] = {}
+    failed: dict[tuple[str, str], int] = {}
     for run in runs:
         lost = (run["failed"] or 0) + (run["unknown"] or 0)
-        failed[run["cell"]] = failed.get(run["cell"], 0) + lost
+        key = run["cell"], run["machine"]
+        failed[key] = failed.get(key, 0) + lost
     parameters = dict.fromkeys(
         name for cell in cells for name in cell if name.startswith("parameter_")
     )
@@ -105,7 +106,9 @@ def _cells(
     yield row_line([*("---" for _ in shown), *("---:" for _ in _TITLES[:-1]), "---"])
     for cell in cells[:_MOST_CELLS]:
         levels = ["" if cell.get(name) is None else str(cell[name]) for name in shown]
-        numbers = _numbers(cell, failed.get(cell["cell"], 0), has_reason=has_reasons)
+        numbers = _numbers(
+            cell, failed.get((cell["cell"], cell["machine"]), 0), has_reason=has_reasons
+        )
         yield row_line([*levels, *numbers])
     if len(cells) > _MOST_CELLS:
         yield from ("", f"and {len(cells) - _MOST_CELLS} more cells: see the full report")

@@ -21,7 +21,7 @@ def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> Non
     """Writes the log, which has no details to leave out."""
     lines = list(report.histograms())
     begun_s = min((one.begun_unix_ns for one in lines), default=0) / 1e9
-    stream.write(f"#[Latencies in ns, written by Assay, experiment {report.experiment_id}]\n")
+    stream.write(f"#[Latencies in ns, written by Assay, {report.of}]\n")
     for tag, cell in dict.fromkeys((_tag(one), one.cell) for one in lines):
         stream.write(f"#[{tag}: {visible(cell)}]\n")
     stream.write("#[Histogram log format version 1.3]\n")

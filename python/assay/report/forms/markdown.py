@@ -34,8 +34,8 @@ def _lines(report: Report, with_detail: bool) -> Iterator[str]:
     for warning in report.warnings:
         fix = f" Fix: {warning.fix}." if warning.fix else ""
         yield escaped(f"- **{warning.name}**: {warning.sentence}.{fix}")
-    if report.experiment_id:
-        yield from ("", f"Record: `{report.record}`, experiment {report.experiment_id}")
+    if report.experiments:
+        yield from ("", f"Record: `{report.record}`, {report.of}")
 
 
 def answer_lines(report: Report) -> Iterator[str]:

@@ -103,8 +103,8 @@ def _print(console: Console, report: Report, left_out: int) -> None:
         _print_hanging(console, "warning     ", f"{warning.name}: {warning.sentence}")
         if warning.fix:
             _print_hanging(console, "            ", f"fix: {warning.fix}")
-    if report.experiment_id:
-        kept = f"{report.record}, experiment {report.experiment_id}"
+    if report.experiments:
+        kept = f"{report.record}, {report.of}"
         _print_hanging(console, "record      ", kept)
 
 

@@ -60,11 +60,11 @@ def _page(report: Report, *, with_detail: bool) -> Iterator[str]:
         yield _section(replace(section, figures=others), name, links, with_detail=with_detail)
     if with_detail:
         records = shlex.quote(str(report.record))
-        command = f"assay report {report.experiment_id} --records {records} --format json"
+        command = f"assay report {report.reference} --records {records} --format json"
         yield runs_html(report.runs, report.tidy["tables"], command) + "\n"
     yield (
-        f"</main>\n<footer>Record: <code>{escaped(str(report.record))}</code>, experiment "
-        f"{report.experiment_id}</footer>\n<script>{_own('script.js')}</script>\n</body></html>\n"
+        f"</main>\n<footer>Record: <code>{escaped(str(report.record))}</code>, "
+        f"{report.of}</footer>\n<script>{_own('script.js')}</script>\n</body></html>\n"
     )
 
 

@@ -43,9 +43,9 @@ class _Bounded:
 def bounds(
     experiment: ExperimentRecord, claim: Claim, cell_runs: Sequence[CellRuns]
 ) -> Iterator[JudgedClaim]:
-    """By system, over all of its runs."""
-    for label in dict.fromkeys(cell.system_label for cell in cell_runs):
-        cells = [cell for cell in cell_runs if cell.system_label == label]
+    """By system, and machine, over all of its runs."""
+    for label in dict.fromkeys(cell.system_on_machine for cell in cell_runs):
+        cells = [cell for cell in cell_runs if cell.system_on_machine == label]
         yield _of_system(ClaimCase(experiment, claim, label, cells))
 
 

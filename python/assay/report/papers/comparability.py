@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from assay.judge import estimate
 from assay.judge.kinds import WarningKind
+from assay.plan.cell_names import MACHINE
 from assay.record import ExperimentRecord
 from assay.report.cells import cell_runs, selection
 from assay.report.cells.aggregates import Key
@@ -20,8 +21,8 @@ _NOT_SIZES = ("repetitions",)
 """What may be scaled down and leaves each number as it is."""
 OF_SPEED = ("ns", "per_s", "bytes_per_s", "ratio")
 """Units of what depends on how fast storage and machine are; sizes and counts do not."""
-_MACHINE = "machine"
-"""A record is of one."""
+_NAMED = "`assay report NAME=3 NAME=5`"
+"""What gives the machines of two experiments the names by which a paper compares them."""
 NO_VALUE = "this system has no such value"
 
 
@@ -52,9 +53,9 @@ def why_none(term: Term, cells: Sequence[CellRuns]) -> str:
         if not kept and left and not any(cell.measured for cell in left):
             return why_not(left[0])
         if not kept:
-            if name == _MACHINE:
-                return "one machine only"
             there = cell_runs.levels(left, name)
+            if name == MACHINE:
+                return _other_machine(str(level), [str(one) for one in there])
             if name == "storage" and len(there) == 1:
                 return f"one storage only ({there[0]})"
             several = level if isinstance(level, tuple | list) else (level,)
@@ -62,6 +63,13 @@ def why_none(term: Term, cells: Sequence[CellRuns]) -> str:
             return f"{words if name == 'system' else f'{name} {words}'} was not measured"
         left = kept
     return "it was not measured"
+
+
+def _other_machine(wanted: str, there: Sequence[str]) -> str:
+    """Why no run was made on that machine of the paper, and what to do."""
+    if not there:
+        return f"one machine only ({_NAMED} has two)"
+    return f"no machine is called {wanted} ({_NAMED} names them)"
 
 
 def why_no_ratio(of_cells: Sequence[Sequence[float]], keys: Sequence[Key]) -> str:
@@ -73,9 +81,10 @@ def why_no_ratio(of_cells: Sequence[Sequence[float]], keys: Sequence[Key]) -> st
 
 
 def other_durability(cells: Sequence[CellRuns]) -> str:
-    """Systems on the same storage, one of which answers before a commit is safe and another not."""
-    systems = {cell.system_label for cell in cells}
-    durabilities = {cell.system_label: cell.durability for cell in cells}
+    """Systems on the same storage, or one on two machines, of which one answers before a commit is
+    safe and another not."""
+    systems = {cell.system_on_machine for cell in cells}
+    durabilities = {cell.system_on_machine: cell.durability for cell in cells}
     known = {level for level in durabilities.values() if level is not None}
     if len(systems) < 2 or len(known) < 2:
         return ""

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from assay.experiment import Scalar
 from assay.judge.kinds import WarningKind as Warned
 from assay.plan import cell_names
-from assay.record import ExperimentRecord
+from assay.plan.cell_names import MACHINE
+from assay.record import ExperimentRecord, RunRecord
 from assay.report.cells import cell_runs, selection
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.papers import (
@@ -42,12 +43,9 @@ def _judged(
     experiment: ExperimentRecord, claim: Claim, cell_runs: Sequence[CellRuns]
 ) -> Iterator[JudgedClaim]:
     whole = ClaimCase(experiment, claim)
-    here = int(experiment.machine.get("processors_usable") or 0)
-    if here < claim.processors:
-        processors = units.counted(here, "processor")
-        yield whole.not_comparable(
-            f"{processors} here, the claim is about {claim.processors} or more"
-        )
+    here = max(map(_processors, experiment.runs), default=0)
+    if why := _too_few(here, claim):
+        yield whole.not_comparable(why)
         return
     if why := claim.not_here or _smaller(experiment, claim):
         yield whole.not_comparable(why)
@@ -104,6 +102,8 @@ def _groups(
     compared = {claim.growth} if claim.growth else _differing(claim.terms)
     if cell_runs.STORAGE_ROLE in compared:  # which a storage has, so that it is no other factor
         compared = {*compared, "storage"}
+        every = [cell for cells in of_terms for cell in cells]
+        compared |= {MACHINE} if cell_runs.roles_are_of_machines(every) else set()
     free = list(
         dict.fromkeys(
             name for cells in of_terms for name in cell_runs.varying(cells) if name not in compared
@@ -189,8 +189,23 @@ _JUDGES: Mapping[ClaimKind, Callable[[ClaimCase], JudgedClaim]] = {
 }
 
 
+def _processors(run: RunRecord) -> int:
+    """Of its machine, as far as Assay could use them."""
+    return int(run.machine.get("processors_usable") or 0)
+
+
+def _too_few(processors: int, claim: Claim) -> str:
+    """Empty: they are enough."""
+    if processors >= claim.processors:
+        return ""
+    here = units.counted(processors, "processor")
+    return f"{here} here, the claim is about {claim.processors} or more"
+
+
 def _outside(claim: Claim, cell: CellRuns) -> str:
     """By what the cell is not what the claim is about; empty: it is."""
+    if why := _too_few(_processors(cell.runs[0]), claim):
+        return why
     for word, bounds in (("more", claim.least_levels), ("less", claim.most_levels)):
         for factor, bound in bounds.items():
             level = selection.level_of(cell, factor)

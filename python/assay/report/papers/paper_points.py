@@ -10,6 +10,7 @@ from typing import Any
 
 from assay.experiment import Scalar
 from assay.judge.order import ConfidenceInterval
+from assay.plan.cell_names import MACHINE
 from assay.report.cells import aggregates, cell_runs
 from assay.report.cells.cell_runs import STORAGE_ROLE, CellRuns
 from assay.report.cells.pivot import Aggregate
@@ -207,18 +208,28 @@ def placing(published: Published, cells: Sequence[CellRuns], names: Mapping[str,
     layout = published.layout
     factors = [*layout.rows, *layout.columns] if layout else []
     placed = {*factors, published.column_factor, *([_STORAGE] if _has_storage(published) else [])}
+    if published.column_factor == STORAGE_ROLE and cell_runs.roles_are_of_machines(cells):
+        placed |= {MACHINE}
+    if HARDWARE in factors:
+        placed |= {MACHINE}
     others = [name for name in cell_runs.varying(cells) if name not in {*placed, "cache"}]
 
     def place(cell: CellRuns) -> tuple[dict[str, Scalar], str]:
         levels: dict[str, Scalar] = {}
         for factor in factors:
-            level = cell.factors[_STORAGE] if factor == HARDWARE else cell.level(factor)
+            level = _hardware(cell) if factor == HARDWARE else cell.level(factor)
             if level is not None:
                 levels[factor] = names[cell.system_label] if factor == _SYSTEM else level
         more = [_named(name, cell.level(name)) for name in others]
         return levels, ", ".join([MEASURED, *filter(None, more)])
 
     return place
+
+
+def _hardware(cell: CellRuns) -> Scalar:
+    """``solid-state``; of several machines ``big (solid-state)``."""
+    machine, storage = cell.level(MACHINE), cell.factors[_STORAGE]
+    return storage if machine is None else f"{machine} ({storage})"
 
 
 def _has_storage(published: Published) -> bool:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from assay.plan.cell_names import CACHE
+from assay.plan.cell_names import CACHE, MACHINE
 from assay.record import ExperimentRecord
 from assay.report.cells import aggregates, cell_runs, client_process, declaration, series
 from assay.report.cells import published as publications
@@ -78,8 +78,11 @@ def _with_this_machine(experiment: ExperimentRecord, table: ReportTable) -> Repo
     place = next(
         at for at, note in enumerate(table.notes) if note == list(_machines(published))[-1]
     )
-    here = f"this machine: {conditions.machine(experiment)}"
-    return replace(table, notes=(*table.notes[: place + 1], here, *table.notes[place + 1 :]))
+    here = [
+        f"{f'{named} here' if named else 'this machine'}: {conditions.machine(machine)}"
+        for named, machine in conditions.machines_of(experiment).items()
+    ]
+    return replace(table, notes=(*table.notes[: place + 1], *here, *table.notes[place + 1 :]))
 
 
 def _machines(published: Published) -> Iterator[str]:
@@ -219,8 +222,11 @@ def _notes(
     yield from _machines(published)
     layout = published.layout
     if published.column_factor == cell_runs.STORAGE_ROLE:
+        are_of_machines = cell_runs.roles_are_of_machines(cells)
         roles = {
-            str(cell.level(cell_runs.STORAGE_ROLE)): str(cell.factors["storage"]) for cell in cells
+            str(cell.level(cell_runs.STORAGE_ROLE)): str(cell.factors["storage"])
+            + (f" on {cell.level(MACHINE)}" if are_of_machines else "")
+            for cell in cells
         }
         for title, level in zip(published.columns, published.column_levels, strict=True):
             yield f"{title}: {roles.get(str(level), 'no storage of this kind was measured')}"

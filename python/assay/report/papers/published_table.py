@@ -137,7 +137,7 @@ def _published_row(of: _Context, printed: Printed) -> Row:
 
 
 def _measured_rows(of: _Context, printed: Printed) -> Iterator[Row]:
-    """The rows of each of our systems that this row is about."""
+    """The rows of each of our systems, on each machine, that this row is about."""
     wanted = {name: printed[name] for name in of.factors if name in printed}
     if not of.published.any_system:
         wanted["system"] = printed["system"]
@@ -146,9 +146,9 @@ def _measured_rows(of: _Context, printed: Printed) -> Iterator[Row]:
         selection.with_levels(of.found, {**column.levels, **wanted}) for column in of.columns
     ]
     every = [cell for cells in of_columns for cell in cells]
-    for label in dict.fromkeys(cell.system_label for cell in every):
+    for label in dict.fromkeys(cell.system_on_machine for cell in every):
         chosen = [
-            next((cell for cell in cells if cell.system_label == label), None)
+            next((cell for cell in cells if cell.system_on_machine == label), None)
             for cells in of_columns
         ]
         yield from _of_system(of, printed, text(label), chosen)

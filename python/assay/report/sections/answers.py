@@ -93,7 +93,7 @@ def _lines(of_data: Collection[Sequence[RunRecord]]) -> Iterator[str]:
 
 
 def _table(name: str, runs: Sequence[RunRecord]) -> ReportTable:
-    labels = list(dict.fromkeys(run.system_label for run in runs))
+    labels = list(dict.fromkeys(run.system_on_machine for run in runs))
     by_id = _checks_by_id(runs)
     agreements = {check_id: _agreement(runs, check_id) for check_id in by_id}
     has_digests = any(agreements.values())
@@ -105,7 +105,8 @@ def _table(name: str, runs: Sequence[RunRecord]) -> ReportTable:
         why_absent = "only counted" if is_counted(known) else "unknown"
         why_unknown = known["note"] if known["ok"] is None and not is_not_run(known) else ""
         by_label = [
-            [(run, check) for run, check in checks if run.system_label == label] for label in labels
+            [(run, check) for run, check in checks if run.system_on_machine == label]
+            for label in labels
         ]
         rows.append(
             Row(

@@ -52,9 +52,9 @@ def counts_of(runs: Sequence[RunRecord]) -> CheckCounts:
     for run in runs:
         for check in run.checks:
             if check["expected"] is None:
-                unrated.setdefault(check["id"], []).append((run.system_label, check))
+                unrated.setdefault(check["id"], []).append((run.system_on_machine, check))
             else:
-                by_system.setdefault((run.system_label, check["id"]), []).append(check)
+                by_system.setdefault((run.system_on_machine, check["id"]), []).append(check)
     found = CheckCounts()
     are_several = len({label for label, _ in by_system}) > 1
     for (label, id_), checks in by_system.items():

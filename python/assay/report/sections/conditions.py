@@ -29,19 +29,26 @@ _QUICK = "parameters have the quick values of the workload or of its file"
 
 def facts(experiment: ExperimentRecord) -> dict[str, str]:
     """What was run, when, on what: the head of a report."""
-    build = experiment.build
-    begun = datetime.fromtimestamp(experiment.begun_unix_ns / 1e9, UTC)
+    machines = machines_of(experiment)
     found = {
-        "experiment": f"{experiment.id}, begun {begun:%Y-%m-%d %H:%M} UTC, seed {experiment.seed}"
-        + (", under way" if experiment.is_under_way else ""),
+        "experiments" if experiment.parts else "experiment": "; ".join(
+            map(_experiment, experiment.each)
+        ),
         "unfinished": _unfinished(experiment),
         "workload": f"{experiment.workload.get('name', '')}, "
         f"version {str(experiment.workload.get('fingerprint', ''))[:12]}",
         "parameters": parameters(experiment),
         "storages": in_force.named(experiment),
         "data": "; ".join(dict.fromkeys(_data(run.data) for run in experiment.runs if run.data)),
-        "machine": machine(experiment),
-        "assay": f"{build.get('assay', '')}, engine built as {build.get('profile', 'unknown')}",
+        "machines" if len(machines) > 1 else "machine": "; ".join(
+            f"{named}: {machine(one)}" if named else machine(one) for named, one in machines.items()
+        ),
+        "assay": "; ".join(
+            dict.fromkeys(
+                f"{build.get('assay', '')}, engine built as {build.get('profile', 'unknown')}"
+                for build in (one.build for one in experiment.each)
+            )
+        ),
     }
     waiting = {run.position for run in experiment.runs if run.state == "planned"}
     for name, went_on in (
@@ -80,9 +87,22 @@ def left_out(experiment: ExperimentRecord) -> str:
     return ", ".join(dict.fromkeys(names))
 
 
-def machine(experiment: ExperimentRecord) -> str:
+def _experiment(experiment: ExperimentRecord) -> str:
+    begun = datetime.fromtimestamp(experiment.begun_unix_ns / 1e9, UTC)
+    return (
+        f"{experiment.id}, begun {begun:%Y-%m-%d %H:%M} UTC, seed {experiment.seed}"
+        f"{', under way' if experiment.is_under_way else ''}"
+    )
+
+
+def machines_of(experiment: ExperimentRecord) -> Mapping[str, Mapping[str, Any]]:
+    """Name → facts; the name is empty where all runs are of one machine."""
+    found = {run.machine_name: run.machine for run in experiment.runs}
+    return found if len(found) > 1 else {"": experiment.machine}
+
+
+def machine(found: Mapping[str, Any]) -> str:
     """``AMD EPYC, 2 processors, 25.3 GB memory, Debian GNU/Linux 12, kernel 6.1``."""
-    found = experiment.machine
     return (
         f"{found.get('cpu_model') or 'unknown processor'}, "
         f"{_processors(found)}{_limit(found, 'processors_limit')}, "
@@ -168,7 +188,7 @@ def _continuation(continuation: ContinuationRecord, waiting: Collection[int]) ->
 def section(
     experiment: ExperimentRecord, runs: Iterable[RunRecord], not_probed: str = ""
 ) -> Section | None:
-    """``not_probed``: why no storage was."""
+    """Of these runs. ``not_probed``: why no storage was."""
     brought_up = [run for run in runs if run.deployment]
     if not brought_up:
         return None

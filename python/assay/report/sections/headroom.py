@@ -17,7 +17,7 @@ def table(runs: Iterable[RunRecord]) -> ReportTable | None:
     for run in runs:
         rate = headroom.statements_per_s(run.evidence)
         if rate is not None:
-            key = (run.system_label, run.clients)
+            key = (run.system_on_machine, run.clients)
             known = fastest.get(key)
             if known is None or rate > (headroom.statements_per_s(known.evidence) or 0):
                 fastest[key] = run

@@ -27,7 +27,7 @@ def section(runs: Iterable[RunRecord]) -> Section | None:
     loads: dict[tuple[object, ...], dict[tuple[object, ...], DatasetFacts]] = {}
     for run in runs:
         if (data := run.data) is not None:
-            key = (run.system_label, run.storage, data.description, data.replicas)
+            key = (run.system_on_machine, run.storage, data.description, data.replicas)
             # A data set that is used again is handed in again. What was restored from a copy has
             # the times of the load that was copied.
             loads.setdefault(key, {})[data.one_load] = data

@@ -39,6 +39,7 @@ _NOT_PASSED_ON = (
 
 class UsedProbe(NamedTuple):
     probe: Probe
+    machine: str
     runs: tuple[RunRecord, ...]
     """Those whose numbers are compared with it."""
 
@@ -50,14 +51,14 @@ class UsedProbe(NamedTuple):
 def used_by(runs: Iterable[RunRecord]) -> list[UsedProbe]:
     """Each probe that a run uses, storage by storage. A storage is probed once in an experiment,
     and again when this is continued."""
-    by_probe: dict[tuple[str, int], list[tuple[Probe, RunRecord]]] = {}
+    by_probe: dict[tuple[str, int, str], list[tuple[Probe, RunRecord]]] = {}
     for run in runs:
         if run.probe is not None:
-            key = (run.probe.storage, run.probe.begun_unix_ns)
+            key = (run.probe.storage, run.probe.begun_unix_ns, run.machine_shown)
             by_probe.setdefault(key, []).append((run.probe, run))
-    storages = list(dict.fromkeys(storage for storage, _ in by_probe))
+    storages = list(dict.fromkeys(storage for storage, *_ in by_probe))
     return [
-        UsedProbe(used[0][0], tuple(run for _, run in used))
+        UsedProbe(used[0][0], key[2], tuple(run for _, run in used))
         for key, used in sorted(
             by_probe.items(), key=lambda one: (storages.index(one[0][0]), one[0])
         )
@@ -96,11 +97,12 @@ def _reasons(not_probed: Iterable[Probe]) -> Iterator[tuple[str, str]]:
 
 
 def warnings(runs: Iterable[RunRecord]) -> Iterator[RunWarning]:
-    """Of storages whose probes differ by more than measurements within one probe may."""
-    by_storage: dict[str, list[Probe]] = {}
+    """Of storages of a machine whose probes differ by more than measurements within one probe
+    may."""
+    by_storage: dict[tuple[str, str], list[Probe]] = {}
     for one in used_by(runs):
-        by_storage.setdefault(one.storage, []).append(one.probe)
-    for storage, probes in by_storage.items():
+        by_storage.setdefault((one.storage, one.machine), []).append(one.probe)
+    for (storage, _), probes in by_storage.items():
         for title, value in _FIGURES.items():
             values = [found for probe in probes if (found := value(probe))]
             if values and max(values) > UNEVEN * min(values):

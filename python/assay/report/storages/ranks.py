@@ -191,7 +191,7 @@ def _cells(made: Ranks) -> tuple[ReportCell, ...]:
 
 def _sentence(made: Ranks) -> str:
     run = made.first.runs[0]
-    name = f"{run.system_label}, {units.counted(run.clients, 'client')}"
+    name = f"{run.system_on_machine}, {units.counted(run.clients, 'client')}"
     if len(made.ranked) < LEAST_PAIRS:
         few = f"{len(made.ranked)} left to rank" if made.ranked else "storages are not ranked"
         return f"{name}: {few}{_left_out(made)}"

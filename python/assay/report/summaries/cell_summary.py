@@ -260,7 +260,7 @@ def errors(runs: Sequence[RunRecord]) -> str:
     first = next((error for one in driven for error in one.errors), None)
     words = ", ".join(parts) if total["failed"] or len(parts) > 1 else NO_ERRORS
     before = Counter(
-        run.system_label for run in runs if run.driven is None and run.state == "failed"
+        run.system_on_machine for run in runs if run.driven is None and run.state == "failed"
     )
     if (first or before) and words == NO_ERRORS:
         words = "no transaction failed" if total["scheduled"] else "no transaction was run"

@@ -120,6 +120,6 @@ def _servers(summaries: Sequence[CellSummary]) -> str:
     said: dict[str, list[str]] = {}
     for cell in summaries:
         if cell.server:
-            labels = (run.system_label for run in cell.runs)
+            labels = (run.system_on_machine for run in cell.runs)
             said.setdefault(cell.server, []).extend(labels)
     return "; ".join(f"{', '.join(dict.fromkeys(said[one]))}: {one}" for one in said)

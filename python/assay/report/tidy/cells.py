@@ -17,7 +17,7 @@ from assay.record.metrics.catalogue import METRICS, OF_TYPES
 from assay.report.cells.cell_runs import DrivenRun
 from assay.report.sections.precision import CellPrecision
 from assay.report.tidy.columns import TidyColumn, Value, behind, never_null, of, of_metric
-from assay.report.tidy.factors import STORAGE_IN_FORCE, verdict
+from assay.report.tidy.factors import MACHINE_MEANING, STORAGE_IN_FORCE, verdict
 
 
 class CellRow(NamedTuple):
@@ -81,6 +81,7 @@ class TypeRow(NamedTuple):
     """A transaction type of a cell."""
 
     cell: str
+    machine: str
     name: str
     runs: Sequence[RunRecord]
 
@@ -88,7 +89,8 @@ class TypeRow(NamedTuple):
 def types_of(cell: CellRow) -> list[TypeRow]:
     runs = [driven.run for driven in cell.driven]
     names = dict.fromkeys(one.name for driven in cell.driven for one in driven.driven.transactions)
-    return [TypeRow(cell.first.cell_fingerprint, name, runs) for name in names]
+    of = (cell.first.cell_fingerprint, cell.first.machine_shown)
+    return [TypeRow(*of, name, runs) for name in names]
 
 
 def _type_columns(metric: Metric) -> list[TidyColumn]:
@@ -118,6 +120,7 @@ def _type_columns(metric: Metric) -> list[TidyColumn]:
 
 TRANSACTION_TYPES = [
     never_null("cell", "string", "fingerprint", lambda row: row.cell),
+    never_null("machine", "string", MACHINE_MEANING, lambda row: row.machine),
     never_null("transaction", "string", "type", lambda row: row.name),
     never_null("measured", "integer", "repetitions", lambda row: len(row.runs)),
     *(column for one in OF_TYPES for column in _type_columns(one)),
@@ -134,7 +137,7 @@ def _keeps_required_rate(cell: CellRow) -> bool | None:
 
 CELLS = [
     never_null(
-        "cell", "string", "fingerprint; equal cells have equal ones",
+        "cell", "string", "fingerprint; equal cells have equal ones, on any machine",
         lambda cell: cell.first.cell_fingerprint,
     ),
     never_null("repetitions", "integer", "planned", lambda cell: cell.judged.repetitions),

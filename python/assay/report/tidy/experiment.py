@@ -35,6 +35,7 @@ def facts(experiment: ExperimentRecord) -> dict[str, Any]:
     """What was run, when, on what."""
     return {
         "id": experiment.id,
+        "experiments": [one.id for one in experiment.each],
         "title": experiment.title,
         "reproduces": experiment.reproduces or None,
         "workload": str(experiment.workload.get("name", "")),
@@ -48,6 +49,7 @@ def facts(experiment: ExperimentRecord) -> dict[str, Any]:
         "continued_by": experiment.continued_by or None,
         "record": str(experiment.path),
         "machine": dict(experiment.machine),
+        "machines": {run.machine_shown: dict(run.machine) for run in experiment.runs},
         "build": dict(experiment.build),
     }
 
@@ -89,7 +91,7 @@ def tables(experiment: ExperimentRecord) -> Tables:
             "storages": lambda: tidy_storages.rows(runs),
             "storage_probes": lambda: rows(
                 tidy_probes.PROBES,
-                (one.probe for one in storage_probes.used_by(factor_order.in_order(experiment))),
+                storage_probes.used_by(factor_order.in_order(experiment)),
             ),
             "continuations": lambda: rows(CONTINUATIONS, experiment.continuations),
         }

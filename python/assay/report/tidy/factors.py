@@ -8,8 +8,9 @@ from dataclasses import replace
 from assay.experiment import CACHES, CLIENT_PROGRAMS
 from assay.report.tidy.columns import TidyColumn, attribute, never_null, of, path
 
+MACHINE_MEANING = "its name; without one, by its processors and memory"
 SHOWN_IF_VARIED = (
-    "cache", "client_program", "offered_rate_per_s", "memory_bytes", "cpus", "rtt_s",
+    "machine", "cache", "client_program", "offered_rate_per_s", "memory_bytes", "cpus", "rtt_s",
 )  # fmt: skip
 """Columns of factors that forms with few columns have only where they differ."""
 FACTORS = [
@@ -23,6 +24,7 @@ FACTORS = [
         "system", "string", "name, options and settings", attribute("system_label")
     ),
     TidyColumn("storage", "string", "null: not seen", attribute("storage")),
+    never_null("machine", "string", MACHINE_MEANING, attribute("machine_shown")),
     TidyColumn(
         "storage_price_per_gb", "number", "for 1,000,000,000 bytes; null: not given",
         path("storage_price", "per_gb"),

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from assay.probe import DEPTHS, FLUSH_PARTS, Probe
-from assay.report.tidy.columns import TidyColumn, attribute, never_null, path
+from assay.report.tidy.columns import TidyColumn, attribute, never_null, of, path
+from assay.report.tidy.factors import MACHINE_MEANING
 
 
 def _reads(depth: int, field: str) -> Callable[[Probe], Any]:
@@ -17,7 +18,7 @@ def _reads(depth: int, field: str) -> Callable[[Probe], Any]:
     return value
 
 
-PROBES = [
+_PROBES = [
     never_null("storage", "string", "its name in the experiment", attribute("storage")),
     never_null(
         "begun_unix_ns", "integer", "when the probe began", attribute("begun_unix_ns")
@@ -73,3 +74,7 @@ PROBES = [
     never_null("program", "string", "with its version", attribute("program")),
     TidyColumn("reason", "string", "why nothing was measured; null: it was", attribute("reason")),
 ]  # fmt: skip
+PROBES = [
+    never_null("machine", "string", MACHINE_MEANING, attribute("machine")),
+    *of(attribute("probe"), _PROBES),
+]

@@ -122,7 +122,12 @@ def schema() -> dict[str, Any]:
             "version": {"const": VERSION},
             "experiment": _object(
                 {
-                    "id": _INTEGER,
+                    "id": _INTEGER | {"description": "of several reported together, the first"},
+                    "experiments": {
+                        "description": "the numbers of all that are reported together",
+                        "type": "array",
+                        "items": _INTEGER,
+                    },
                     "title": _TEXT,
                     "reproduces": {"type": ["string", "null"]},
                     "workload": _TEXT,
@@ -140,6 +145,11 @@ def schema() -> dict[str, Any]:
                     },
                     "record": _TEXT,
                     "machine": {"type": "object"},
+                    "machines": {
+                        "description": "by their names, as the column machine has them",
+                        "type": "object",
+                        "additionalProperties": {"type": "object"},
+                    },
                     "build": {"type": "object"},
                 }
             ),

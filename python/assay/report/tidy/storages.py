@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from assay.provision.deployment_facts import RecordedStorage
 from assay.record import RunRecord
-from assay.report.tidy.columns import TidyColumn, Value, attribute, never_null, row
-from assay.report.tidy.factors import IN_FORCE
+from assay.report.tidy.columns import TidyColumn, Value, attribute, never_null, of, row
+from assay.report.tidy.factors import IN_FORCE, MACHINE_MEANING
 
 
 def _known(name: str) -> Callable[[RecordedStorage], Any]:
@@ -16,7 +16,7 @@ def _known(name: str) -> Callable[[RecordedStorage], Any]:
     return lambda found: getattr(found, name) or None
 
 
-STORAGES = [
+_STORAGES = [
     never_null("storage", "string", "its name in the experiment", attribute("name")),
     never_null("kind", "string", "here, tmpfs, loop …", attribute("kind")),
     *(
@@ -42,13 +42,24 @@ STORAGES = [
 ]  # fmt: skip
 
 
+STORAGES = [
+    never_null("machine", "string", MACHINE_MEANING, attribute("machine")),
+    *of(attribute("storage"), _STORAGES),
+]
+
+
+class FoundStorage(NamedTuple):
+    machine: str
+    storage: RecordedStorage
+
+
 def rows(runs: Iterable[RunRecord]) -> list[dict[str, Value]]:
     """Each storage once, and again where a run found it different; that of a server by URL is not
     seen."""
     found: list[dict[str, Value]] = []
     for run in runs:
         if run.deployment is not None and run.deployment.storage.kind != "url":
-            one = row(STORAGES, run.deployment.storage)
+            one = row(STORAGES, FoundStorage(run.machine_shown, run.deployment.storage))
             if one not in found:
                 found.append(one)
     return found
