@@ -15,7 +15,7 @@ from assay.errors import SystemMissing
 from assay.provision.engine.session import session
 from assay.provision.stage import provision
 
-_WITHOUT_A_CLOCK = {"test_seeds", "test_slices"}
+_WITHOUT_A_CLOCK = {"test_accounts", "test_agents", "test_seeds", "test_slices"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -95,6 +95,7 @@ def test_a_retried_deadlock_is_one_transaction_and_two_attempts(
     assert (outcomes["ok"], outcomes["retries"], outcomes["attempts"]) == (5, 1, 6)
 
 
+@pytest.mark.alone  # what is quick must not be delayed by others
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_a_failed_transaction_is_not_in_the_histogram_of_ok(
     protocol: str, null_system: NullSystem
