@@ -27,6 +27,7 @@ class DuckdbDialect(StandardSql):
     over whole values."""
 
     name = "duckdb"
+    explain = "EXPLAIN "
     reserved_words = frozenset(_RESERVED_WORDS.split())
     read_only_codes: tuple[str, ...] = ()
     type_words: Mapping[str, str] = {

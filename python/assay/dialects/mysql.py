@@ -77,6 +77,7 @@ _ERROR_NUMBERS: Mapping[str, str] = {
 
 class MysqlDialect(StandardSql):
     name = "mysql"
+    explain = "EXPLAIN FORMAT=TRADITIONAL "
     version_query = "SELECT version()"
     limits = SchemaLimits(
         source="MySQL Reference Manual, sections 11.2.1 (names), 10.4.7 (rows, columns)",

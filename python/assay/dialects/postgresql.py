@@ -35,6 +35,7 @@ _RESERVED_WORDS = """
 
 class PostgresqlDialect(StandardSql):
     name = "postgresql"
+    explain = "EXPLAIN (COSTS OFF) "
     version_query = "SELECT version()"
     limits = SchemaLimits(
         source="PostgreSQL documentation, appendix K (limits) and section 8.3",

@@ -36,6 +36,7 @@ class SqliteDialect(StandardSql):
     over whole values."""
 
     name = "sqlite"
+    explain = "EXPLAIN QUERY PLAN "
     version_query = "SELECT 'SQLite ' || sqlite_version()"
     lacking = frozenset({"exact decimals", "own processes", "text lengths", "typed columns"})
     limits = SchemaLimits(source="sqlite.org/limits.html", columns=2000)
