@@ -104,3 +104,9 @@ def test_a_version_that_is_not_here_is_refused_with_those_that_are(shelf: Path) 
         "versioned 18 is not on this machine, which has versioned 15.18, 9.6.24"
     )
     assert refused.value.hint == "name where its programs are in ASSAY_VERSIONED"
+
+
+def test_beside_a_version_the_one_that_is_used_without_it_is_named(shelf: Path) -> None:
+    put(shelf / "a", "15.18-debian")
+    choice = versions.in_its_version(asked(""))
+    assert (choice.version, choice.programs) == ("15.18", str(shelf / "a"))

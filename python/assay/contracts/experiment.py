@@ -66,6 +66,12 @@ def setting_text(name: str, value: str) -> str:
     return f'"{value}"' if " " in str(value) else str(value)
 
 
+def setting_word(name: str, shown: str) -> str:
+    """An option or setting as it stands behind the name of a system; ``shown``: its value, as
+    `setting_text` has it."""
+    return f" {name}={shown}"
+
+
 @dataclass(frozen=True)
 class SystemChoice:
     """A system under test as chosen: a name of the registry, or the URL of a running server.
@@ -138,16 +144,16 @@ class SystemChoice:
     def name_with(self, shown: Collection[str]) -> str:
         """Its name with those of its `particulars`. Without any: as the user called it, or the
         system, its host or file, and all that was asked for."""
-        address = [f"at {server_url.place(self.url, shown)}"] if self.url else []
-        words = {key: f"{key}={value}" for key, value in self.asked.items()}
+        address = f" at {server_url.place(self.url, shown)}" if self.url else ""
+        words = {key: setting_word(key, value) for key, value in self.asked.items()}
         if not self.called:
-            return " ".join([self.name, *address, *words.values()])
+            return "".join([self.name, address, *words.values()])
         is_of_place = self.url and any(one in shown for one in server_url.particulars(self.url))
-        return " ".join(
+        return "".join(
             [
                 self.called,
-                *([f"({self.name})"] if "system" in shown else []),
-                *(address if is_of_place or "place" in shown else []),
+                f" ({self.name})" if "system" in shown else "",
+                address if is_of_place or "place" in shown else "",
                 *(word for key, word in words.items() if f"{key}=" in shown),
             ]
         )

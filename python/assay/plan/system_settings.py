@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from assay.contracts.experiment import setting_text
+from assay.contracts.experiment import setting_text, setting_word
 from assay.experiment.profiles import PROFILE
 
 DEFAULT = "default"
@@ -46,7 +46,7 @@ def label_without(label: str, cell: Document, factors: Mapping[str, str]) -> str
     asked = _in_the_name(cell)
     for name in factors.values():
         if name in asked:
-            label = label.replace(f" {name}={setting_text(name, asked[name])}", "", 1)
+            label = label.replace(setting_word(name, setting_text(name, asked[name])), "", 1)
     return label
 
 

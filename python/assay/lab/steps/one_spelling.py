@@ -1,11 +1,11 @@
-"""Takes an experiment; returns it with each setting in the one spelling of its system, as far as
-its programs are here: what equals another level, or the default, is then seen before anything
-starts.
+"""Takes an experiment; returns it with each setting in the one spelling of its system, and each
+version as the programs that it means, as far as they are here: what equals another level, or the
+default, is then seen before anything starts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from assay import registry
@@ -13,16 +13,27 @@ from assay.contracts.systems.abilities import Spelled, SpellsSettings
 from assay.errors import ArgumentError, SystemUnderTestError
 from assay.experiment import Experiment, SystemChoice, profiles, system_names
 from assay.experiment.repeated import refuse_repeated
+from assay.provision.install import versions
 
 
 def spelled(experiment: Experiment) -> Experiment:
     """Raises `ArgumentError` for a system or a setting that is thus given twice."""
-    systems = tuple(map(_spelled, experiment.systems))
-    if systems == experiment.systems and not any(one.at_default for one in systems):
+    systems = tuple(map(_spelled, _with_programs(experiment.systems)))
+    if systems == experiment.systems and not any(one.at_default or one.programs for one in systems):
         return experiment
     result = replace(experiment, systems=system_names.named(systems))
     refuse_repeated(result)
     return result
+
+
+def _with_programs(choices: Sequence[SystemChoice]) -> Iterator[SystemChoice]:
+    """Beside a version of a system, the same system without one has that which it would use."""
+    versioned = {choice.name for choice in choices if choice.version}
+    for choice in choices:
+        try:
+            yield versions.in_its_version(choice) if choice.name in versioned else choice
+        except SystemUnderTestError:  # they are not here, which is said elsewhere
+            yield choice
 
 
 def _spelled(choice: SystemChoice) -> SystemChoice:

@@ -41,13 +41,17 @@ def with_programs(choice: SystemChoice) -> SystemChoice:
     if not choice.version or choice.programs:
         return choice
     found = programs_of(choice)
-    return choice if found is None else at(choice, found)
+    return choice if found is None else replace(_at(choice, found), programs=found.place)
 
 
-def at(choice: SystemChoice, programs: Found) -> SystemChoice:
-    """The choice with these programs."""
-    options = {**choice.options, VERSION: numbers(programs.version)}
-    return replace(choice, options=options, programs=programs.place)
+def in_its_version(choice: SystemChoice) -> SystemChoice:
+    """As `with_programs`; without a version, with the one that it would be started in."""
+    found = None if choice.version else programs_of(choice)
+    return with_programs(choice if found is None else _at(choice, found))
+
+
+def _at(choice: SystemChoice, programs: Found) -> SystemChoice:
+    return replace(choice, options={**choice.options, VERSION: numbers(programs.version)})
 
 
 def here(system: System) -> list[Found]:
