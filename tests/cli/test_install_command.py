@@ -41,7 +41,16 @@ def test_the_short_list_leaves_capabilities_to_the_detail(assay: Assay) -> None:
         (("install", "sqlite@"), "expected SYSTEM@VERSION"),
         (("install", "duckdb://me:geheim@x"), "expected SYSTEM@VERSION, found a URL"),
         (("uninstall", "sqlite"), "sqlite was not installed by Assay in"),
-        (("plan", "tpcb", "--on", "mysql@9"), "without a version, found 'mysql@9'"),
+        (("plan", "tpcb", "--on", "sqlite@3"), "there is one version of sqlite here"),
+        (("plan", "tpcb", "--on", "mysql@"), "mysql@: expected a version behind the @"),
+        (("plan", "tpcb", "--on", "mysql@new"), "the beginning of one, found 'new'"),
+        (("plan", "tpcb", "--on", "mysql@9[version=8]"), "expected one version, found two"),
+        (("plan", "tpcb", "--on", "duckdb@0.9"), "or later, which Assay can run, found 0.9"),
+        (("plan", "tpcb", "--on", "postgresql@15://u:geheim@h/d"), "has the version that it has"),
+        (
+            ("plan", "tpcb", "--on", "mysql://u@h/d", "--set", "mysql.version=9"),
+            "mysql at h: a server by URL has the version that it has",
+        ),
         (("list", "workloads", "--detail"), "--detail does not apply to `assay list workloads`"),
     ],
 )

@@ -16,6 +16,7 @@ from assay import registry
 from assay.contracts.systems.abilities import Findable
 from assay.errors import SystemMissing
 from assay.experiment import StorageChoice, SystemChoice
+from assay.provision.install import versions
 from assay.provision.stage import provision
 from assay.record import DEFAULT_FILE_NAME, ExperimentRecord, Store
 from assay.record.records import RunRecord
@@ -70,6 +71,15 @@ def why_missing(system: str) -> str | None:
             return None
     except SystemMissing as missing:
         return f"{missing.message} ({missing.hint})"
+
+
+def two_versions(system: str) -> tuple[str, str]:
+    """The oldest and the newest version of the system that are on this machine; skips the test,
+    with the reason, where there are not two."""
+    known = [versions.numbers(one.version) for one in versions.here(registry.system(system))]
+    if len(known) < 2:
+        pytest.skip(f"expected two versions of {system} on this machine, found {known}")
+    return known[-1], known[0]
 
 
 def need(system: str) -> None:

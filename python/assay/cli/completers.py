@@ -46,10 +46,13 @@ def _last_comma(typed: str) -> int:
 
 
 def system(_ctx: click.Context, _parameter: click.Parameter, typed: str) -> Items:
-    """``NAME``, ``FAMILY:MEMBER``, or an option in brackets: ``NAME[key=value``."""
+    """``NAME``, ``NAME@VERSION`` of those that are here, ``FAMILY:MEMBER``, or an option in
+    brackets: ``NAME[key=value``."""
     name, bracket, _ = typed.partition("[")
     if bracket:
         return _in_brackets(typed, _options_of_system(name))
+    if "@" in name:
+        return _beginning(typed, _versions(name.partition("@")[0]))
     family, colon, _ = typed.partition(":")
     if colon and family in registry.families():
         return _beginning(
@@ -102,9 +105,8 @@ def setting(ctx: click.Context, _parameter: click.Parameter, typed: str) -> Item
     """``PARAMETER=VALUE`` of the workload that is run, or ``SYSTEM.OPTION=VALUE``."""
     from assay.experiment.system_words import split_systems
 
-    chosen = [
-        word.partition("[")[0] for on in ctx.params.get("on") or () for word in split_systems(on)
-    ]
+    words = [word for on in ctx.params.get("on") or () for word in split_systems(on)]
+    chosen = [word.partition("[")[0].partition("@")[0] for word in words]
     for name in chosen:
         if typed.startswith(f"{name}."):
             options = _options_of_system(name)
@@ -215,11 +217,22 @@ def _parameters(ctx: click.Context) -> list[OptionSpec]:
 def _options_of_system(name: str) -> Iterable[OptionSpec]:
     from assay.experiment import profiles
 
+    name = name.partition("@")[0]
     try:
         profile = profiles.option(name)
         return [*registry.system(name).option_specs, *([profile] if profile else [])]
     except AssayError:
         return ()
+
+
+def _versions(name: str) -> Iterable[str]:
+    from assay.provision.install import versions
+
+    try:
+        known = versions.here(registry.system(name))
+    except AssayError:
+        return ()
+    return [f"{name}@{versions.numbers(one.version)}" for one in known]
 
 
 def _options_of_storage(kind: str) -> Iterable[OptionSpec]:

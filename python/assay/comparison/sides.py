@@ -3,16 +3,19 @@ two levels of a factor."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from assay.comparison import factors
 from assay.comparison.values import Side
+from assay.contracts.experiment import VERSION
 from assay.errors import ArgumentError
 from assay.plan import cell_names, system_settings
 from assay.record import ExperimentRecord, RunRecord, run_names
 from assay.text.quantities import BUFFER_BYTES
 
+_TWO_VERSIONS = re.compile(r"([\w-]+)@([\w.~+-]+),([\w-]+)@([\w.~+-]+)")
 _TRUTH = {"true": "yes", "on": "yes", "false": "no", "off": "no"}
 
 
@@ -42,7 +45,7 @@ def named_together(a: Side, b: Side | None, between: str = "") -> tuple[Side, Si
 def at_levels(a: Side, b: Side | None, between: str) -> tuple[Side, Side, str]:
     """The runs at two levels of a factor, and its name. ``between``: ``FACTOR``, or
     ``FACTOR=LEVEL,LEVEL`` where it has others as well; ``b`` None: both levels are those of A."""
-    factor, equals, words = between.partition("=")
+    factor, equals, words = _of_versions(between).partition("=")
     both = [run for one in (a, b) if one is not None for _, run in one.runs]
     factor = factors.known_factor(factor, both)
     default = factors.default_of(both, factor)
@@ -73,6 +76,18 @@ def at_levels(a: Side, b: Side | None, between: str) -> tuple[Side, Side, str]:
         levels.append(_chosen(given[place], found, factor, default) if given else found[0])
     left, right = levels
     return _at(a, factor, left, default), _at(b, factor, right, default), factor
+
+
+def _of_versions(between: str) -> str:
+    """``NAME@15,NAME@18`` as levels of the version, of different systems as levels of the
+    system."""
+    found = _TWO_VERSIONS.fullmatch(between)
+    if found is None:
+        return between
+    name, version, other, other_version = found.groups()
+    if name != other:
+        return f"system={between}"
+    return f"{name}.{VERSION}={version},{other_version}"
 
 
 def insist_on_other_runs(a: Side, b: Side) -> None:
@@ -111,6 +126,8 @@ def _chosen(word: str, names: Sequence[str], factor: str, default: str) -> str:
     if equal := [level for level in names if _meaning(level) == _meaning(word)]:
         return equal[0]
     begun = [level for level in names if level.split(" ")[0] == word]
+    if not begun and (factor.endswith(f".{VERSION}") or "@" in word):
+        begun = [level for level in names if level.startswith(f"{word}.")]
     if len(begun) == 1:
         return begun[0]
     raise ArgumentError(

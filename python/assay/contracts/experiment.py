@@ -67,9 +67,9 @@ def setting_text(name: str, value: str) -> str:
 
 
 def setting_word(name: str, shown: str) -> str:
-    """An option or setting as it stands behind the name of a system; ``shown``: its value, as
-    `setting_text` has it."""
-    return f" {name}={shown}"
+    """An option or setting as it stands behind the name of a system (``@15.18``, `` jit=off``);
+    ``shown``: its value, as `setting_text` has it."""
+    return f"@{shown}" if name == VERSION else f" {name}={shown}"
 
 
 @dataclass(frozen=True)
@@ -146,12 +146,14 @@ class SystemChoice:
         system, its host or file, and all that was asked for."""
         address = f" at {server_url.place(self.url, shown)}" if self.url else ""
         words = {key: setting_word(key, value) for key, value in self.asked.items()}
+        version = words.pop(VERSION, "")
         if not self.called:
-            return "".join([self.name, address, *words.values()])
+            return "".join([self.name, version, address, *words.values()])
         is_of_place = self.url and any(one in shown for one in server_url.particulars(self.url))
         return "".join(
             [
                 self.called,
+                version if f"{VERSION}=" in shown else "",
                 f" ({self.name})" if "system" in shown else "",
                 address if is_of_place or "place" in shown else "",
                 *(word for key, word in words.items() if f"{key}=" in shown),

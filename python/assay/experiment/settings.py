@@ -1,8 +1,8 @@
 """Takes systems, storages and settings as written; returns the choices, with every name checked.
 
-A system is ``NAME``, ``NAME[key=value,…]`` or the URL of a running server. A setting is
-``SYSTEM.KEY=VALUES`` or ``PARAMETER=VALUES``, where several values separated by commas are the
-levels of a factor; a value that contains a comma is written in double quotes.
+A system is ``NAME``, ``NAME@VERSION``, ``NAME[key=value,…]`` or the URL of a running server. A
+setting is ``SYSTEM.KEY=VALUES`` or ``PARAMETER=VALUES``, where several values separated by commas
+are the levels of a factor; a value that contains a comma is written in double quotes.
 """
 
 from __future__ import annotations
@@ -16,14 +16,12 @@ from dataclasses import replace
 
 from assay import registry
 from assay.contracts.driving import CACHES, CLIENT_PROGRAMS
-from assay.contracts.experiment import Scalar, SystemChoice
+from assay.contracts.experiment import VERSION, Scalar, SystemChoice
 from assay.contracts.option_spec import spelled
 from assay.contracts.server_url import is_url, without_password
 from assay.contracts.systems.abilities import (
     CompletesUrls,
-    Installable,
     ReachedByUrl,
-    SeveralVersions,
 )
 from assay.errors import ArgumentError
 from assay.experiment import profiles, system_names
@@ -36,7 +34,7 @@ MOST_COMBINATIONS = 10_000
 
 ORDERS = ("interleaved", "randomized", "sequential")
 
-_VERSIONED = re.compile(r"([\w-]+)@\d[\w.~+-]*")
+_VERSIONED = re.compile(r"([\w-]+)@([^/:@]*)(?:://.*)?")
 
 Levels = dict[str, tuple[str, ...]]
 
@@ -101,6 +99,8 @@ def _system_choice(word: str) -> SystemChoice:
         return SystemChoice(name, url=found.url, url_origins=found.origins)
     name, bracket, rest = word.partition("[")
     name = name.strip()
+    if (versioned := _VERSIONED.fullmatch(name)) and versioned[1] in registry.systems():
+        return _versioned(word, versioned[1], versioned[2], rest if bracket else "]")
     family, colon, member = name.partition(":")
     if colon and family in registry.families():
         return _member_choice(family, member, _given(word, name, rest) if bracket else {})
@@ -110,11 +110,6 @@ def _system_choice(word: str) -> SystemChoice:
                 "a system under test is a connection string: expected a name or a URL",
                 hint="write it as a URL: scheme://USER:PASSWORD@HOST:PORT/DATABASE; with a name of "
                 "your own NAME=SYSTEM or NAME=URL",
-            )
-        if (versioned := _VERSIONED.fullmatch(name)) and versioned[1] in registry.systems():
-            raise ArgumentError(
-                f"expected the name of a system without a version, found {name!r}",
-                hint=_how_a_version_is_chosen(versioned[1]),
             )
         if colon and not member.strip("/") and family in registry.systems():
             raise ArgumentError(
@@ -136,14 +131,35 @@ def _scheme(url: str, system: ReachedByUrl) -> str:
     return system.url_schemes[0] if given in system.url_schemes else given
 
 
-def _how_a_version_is_chosen(name: str) -> str:
-    system = registry.system(name)
-    if not isinstance(system, SeveralVersions):
-        return f"--on {name}"
-    how = f"--on {name}, with {system.chosen_by.name} naming the programs of that version"
-    if isinstance(system, Installable):
-        how += f", which `assay install {name}@VERSION` prints"
-    return how
+def _versioned(word: str, name: str, version: str, rest: str) -> SystemChoice:
+    """The choice of ``NAME@VERSION[KEY=VALUE]``."""
+    if "://" in word:
+        raise _has_its_version(name, f"{name}://…")
+    if not version:
+        raise ArgumentError(f"{word}: expected a version behind the @", hint=f"{name}@15")
+    given = _given(word, name, rest)
+    if VERSION in given:
+        raise ArgumentError(
+            f"{word}: expected one version, found two", hint=f"leave {VERSION}= out"
+        )
+    return varied([SystemChoice(name)], name, {VERSION: (version,), **given})[0]
+
+
+def _has_its_version(name: str, label: str) -> ArgumentError:
+    return ArgumentError(
+        f"{label}: a server by URL has the version that it has",
+        hint=f"leave the version out; one that Assay starts: --on {name}@VERSION",
+    )
+
+
+def _check_version(choice: SystemChoice) -> None:
+    if choice.url is not None:
+        raise _has_its_version(choice.name, choice.label)
+    if VERSION not in (spec.name for spec in registry.system(choice.name).option_specs):
+        raise ArgumentError(
+            f"there is one version of {choice.name} here, none to choose",
+            hint=f"leave the version out: {choice.name}",
+        )
 
 
 def _member_choice(family: str, member: str, given: Levels) -> SystemChoice:
@@ -216,6 +232,8 @@ def _with(choice: SystemChoice, given: Mapping[str, str]) -> SystemChoice:
         choice = profiles.applied(choice, given[PROFILE])
         given = {key: value for key, value in given.items() if key != PROFILE}
     choice = profiles.without(choice, given)
+    if VERSION in given:
+        _check_version(choice)
     options, settings = dict(choice.options), dict(choice.settings)
     at_default = [name for name in choice.at_default if name not in given]
     for key, value in given.items():

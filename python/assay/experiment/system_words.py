@@ -33,7 +33,7 @@ def called(word: str) -> tuple[str, str]:
     if given is None:
         return "", word
     system = word[given.end() :]
-    kind = re.split(r"[\[,]", system, maxsplit=1)[0].strip()
+    kind = re.split(r"[\[,@]", system, maxsplit=1)[0].strip()
     is_system = kind in registry.systems() or kind.partition(":")[0] in registry.families()
     return (given[1], system) if is_url(system) or is_system else ("", word)
 
@@ -72,8 +72,9 @@ def _next_system() -> re.Pattern[str]:
         ]
     )
     schemes = "|".join(map(re.escape, _schemes()))
+    system = rf"(?:{names})(?:@[\w.~+-]*)?"
     name = r'(?:[^=\[\]:/,@"]+=\s*)?'
-    return re.compile(rf",\s*{name}(?:(?:{schemes})://|(?:{names})\s*(?=[,\[]|$))", re.IGNORECASE)
+    return re.compile(rf",\s*{name}(?:(?:{schemes})://|{system}\s*(?=[,\[]|$))", re.IGNORECASE)
 
 
 def _schemes() -> Sequence[str]:

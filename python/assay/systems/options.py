@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Final
 
-from assay.contracts.experiment import SystemChoice
+from assay.contracts.experiment import VERSION, SystemChoice
 from assay.contracts.option_spec import OptionSpec
 from assay.errors import ArgumentError
 from assay.text.quantities import BUFFER_BYTES
@@ -37,6 +39,42 @@ BUFFER: Final = OptionSpec(
     refuse=refuse_no_size("buffer"),
     spelling=lambda word: size_word(size_bytes("buffer", word)),
 )
+
+_VERSION = re.compile(r"\d[\w.~+-]*")
+
+
+def _refuse_no_version(word: str) -> None:
+    if not _VERSION.fullmatch(word):
+        raise ArgumentError(
+            f"expected a version or the beginning of one, found {word!r}", hint="15, or 15.18"
+        )
+
+
+CHOSEN_VERSION: Final = OptionSpec(
+    name=VERSION,
+    default="",
+    levels=(),
+    help="The version of its programs, or the beginning of one, of those that are on this machine: "
+    "NAME@15 is NAME[version=15]. Empty: the one that the environment names, or that is found.",
+    refuse=_refuse_no_version,
+)
+
+
+def version_from(least: str) -> OptionSpec:
+    """`CHOSEN_VERSION` of a system of which versions below ``least`` cannot be run."""
+
+    def refuse(word: str) -> None:
+        _refuse_no_version(word)
+        for asked, needed in zip(word.split("."), least.split("."), strict=False):
+            if not asked.isdecimal() or int(asked) > int(needed):
+                return
+            if int(asked) < int(needed):
+                raise ArgumentError(
+                    f"expected version {least} or later, which Assay can run, found {word}"
+                )
+
+    return replace(CHOSEN_VERSION, refuse=refuse)
+
 
 _RESERVED_CONNECTIONS = 10
 """For our own sessions beside the run's, and for one of yours that looks on."""

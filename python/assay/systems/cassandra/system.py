@@ -36,6 +36,7 @@ from assay.systems.cassandra import (
 from assay.systems.first_session import first_session
 from assay.systems.options import (
     BUFFER,
+    CHOSEN_VERSION,
     buffer_bytes,
     refuse_buffer,
     refuse_no_size,
@@ -111,6 +112,7 @@ class Cassandra:
         COMPRESSION,
         HEAP,
         BUFFER,
+        CHOSEN_VERSION,
     )
     url_schemes: tuple[str, ...] = (url.SCHEME,)
     default_port = url.DEFAULT_PORT

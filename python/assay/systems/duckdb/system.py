@@ -26,7 +26,7 @@ from assay.errors import Bug, SystemMissing, SystemRefused
 from assay.provision.engine.session import session
 from assay.provision.machine import sampling
 from assay.systems.duckdb import installation, settings, url
-from assay.systems.options import BUFFER, buffer_bytes, rounded_up
+from assay.systems.options import BUFFER, buffer_bytes, rounded_up, version_from
 
 FILE_NAME = "assay.duckdb"
 _LEAST_BUFFER_BYTES = 256 << 20
@@ -43,7 +43,10 @@ class Duckdb:
         "isolation levels",
         "read only sessions",
     }
-    option_specs: tuple[OptionSpec, ...] = (BUFFER,)
+    option_specs: tuple[OptionSpec, ...] = (
+        BUFFER,
+        version_from(installation.LEAST_VERSION),
+    )
     url_schemes: tuple[str, ...] = url.SCHEMES
     url_variables: tuple[EnvVar, ...] = ()
     chosen_by = installation.LIBRARY

@@ -28,7 +28,14 @@ from assay.systems.answers import number_of, rows_of
 from assay.systems.ferretdb import installation, server
 from assay.systems.mongodb_protocol import by_url, url
 from assay.systems.mongodb_protocol.answers import size_bytes
-from assay.systems.options import BUFFER, TRANSPORT, connection_limit, refuse_buffer, values
+from assay.systems.options import (
+    BUFFER,
+    CHOSEN_VERSION,
+    TRANSPORT,
+    connection_limit,
+    refuse_buffer,
+    values,
+)
 from assay.systems.postgresql import POSTGRESQL, buffer, settings, spelling
 from assay.systems.postgresql import server as postgresql
 from assay.systems.program_version import version_of
@@ -56,7 +63,7 @@ class Ferretdb:
         "tables", "stored rows", "unique keys", "exact decimals", "documents", "gregorian dates",
         "prepared statements", "bulk load", "restart", "own processes",
     })  # fmt: skip
-    option_specs: tuple[OptionSpec, ...] = (BUFFER, TRANSPORT)
+    option_specs: tuple[OptionSpec, ...] = (BUFFER, TRANSPORT, CHOSEN_VERSION)
     url_schemes: tuple[str, ...] = ("ferretdb",)
     default_port = url.DEFAULT_PORT
     chosen_by = installation.BASE_FOLDER

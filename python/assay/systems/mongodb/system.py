@@ -28,6 +28,7 @@ from assay.systems.mongodb_protocol import by_url, url
 from assay.systems.mongodb_protocol.answers import command, size_bytes
 from assay.systems.options import (
     BUFFER,
+    CHOSEN_VERSION,
     buffer_bytes,
     refuse_beyond_memory,
     refuse_buffer,
@@ -54,7 +55,7 @@ class Mongodb:
         "tables", "stored rows", "unique keys", "exact decimals", "documents", "gregorian dates",
         "prepared statements", "bulk load", "restart", "own processes",
     })  # fmt: skip
-    option_specs: tuple[OptionSpec, ...] = (BUFFER, JOURNAL)
+    option_specs: tuple[OptionSpec, ...] = (BUFFER, JOURNAL, CHOSEN_VERSION)
     url_schemes: tuple[str, ...] = ("mongodb",)
     default_port = url.DEFAULT_PORT
     chosen_by = installation.PROGRAMS_FOLDER

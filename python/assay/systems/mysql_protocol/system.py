@@ -38,7 +38,14 @@ from assay.systems.mysql_protocol.buffer import Buffer
 from assay.systems.mysql_protocol.names import plain_name
 from assay.systems.mysql_protocol.product import Product
 from assay.systems.mysql_protocol.size import databases_bytes, table_files_bytes
-from assay.systems.options import BUFFER, TRANSPORT, connection_limit, refuse_buffer, values
+from assay.systems.options import (
+    BUFFER,
+    CHOSEN_VERSION,
+    TRANSPORT,
+    connection_limit,
+    refuse_buffer,
+    values,
+)
 from assay.systems.profiles import profiles_of
 from assay.systems.program_version import version_of
 
@@ -81,7 +88,13 @@ class ProductSystem:
     def __init__(self, product: Product) -> None:
         self.product = product
         self.name = product.name
-        self.option_specs: tuple[OptionSpec, ...] = (product.engine, BUFFER, TRANSPORT, BULK_FORM)
+        self.option_specs: tuple[OptionSpec, ...] = (
+            product.engine,
+            BUFFER,
+            TRANSPORT,
+            BULK_FORM,
+            CHOSEN_VERSION,
+        )
         self.url_schemes: tuple[str, ...] = (product.name,)
         self.default_port = url.DEFAULT_PORT
 

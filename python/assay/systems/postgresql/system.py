@@ -26,6 +26,7 @@ from assay.systems.answers import number_of, numbers_of
 from assay.systems.first_session import first_session
 from assay.systems.options import (
     BUFFER,
+    CHOSEN_VERSION,
     TRANSPORT,
     connection_limit,
     refuse_buffer,
@@ -85,7 +86,7 @@ class Postgresql:
     dialect: Dialect = DIALECT
     driver = "postgresql"
     capabilities = frozenset(CAPABILITIES)
-    option_specs: tuple[OptionSpec, ...] = (BUFFER, CHECKSUMS, TRANSPORT)
+    option_specs: tuple[OptionSpec, ...] = (BUFFER, CHECKSUMS, TRANSPORT, CHOSEN_VERSION)
     url_schemes: tuple[str, ...] = url.SCHEMES
     default_port = url.DEFAULT_PORT
     chosen_by = installation.PROGRAMS_FOLDER
