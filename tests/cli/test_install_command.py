@@ -37,7 +37,7 @@ def test_the_short_list_leaves_capabilities_to_the_detail(assay: Assay) -> None:
         (("install", "sqlit"), "unknown system 'sqlit'"),
         (("install", "sqlite"), "sqlite cannot be installed by Assay"),
         (("install", "sqlite"), "it is on this machine: `assay run WORKLOAD --on sqlite`"),
-        (("install", "nosuch"), "these can be installed: cassandra, duckdb, ferretdb, mysql"),
+        (("install", "nosuch"), "cassandra, duckdb, ferretdb, mariadb, mysql, postgresql"),
         (("install", "sqlite@"), "expected SYSTEM@VERSION"),
         (("install", "duckdb://me:geheim@x"), "expected SYSTEM@VERSION, found a URL"),
         (("uninstall", "sqlite"), "sqlite was not installed by Assay in"),

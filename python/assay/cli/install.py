@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 
 import click
@@ -14,7 +13,7 @@ from assay.contracts.server_url import is_url
 from assay.contracts.systems.abilities import Findable, Installable, SeveralVersions
 from assay.contracts.systems.protocol import System
 from assay.errors import ArgumentError, SystemUnderTestError
-from assay.provision.install import stage
+from assay.provision.install import stage, versions
 from assay.provision.undo.leftovers import clear_leftovers
 from assay.text.nearest import nearest
 
@@ -26,12 +25,13 @@ def command(system: str) -> None:
 
     Nothing outside the cache folder ($ASSAY_CACHE) is changed, and root is not
     needed. `assay list systems` shows what can be installed. Several versions of
-    a system can be installed: runs use the newest, unless an environment variable,
-    whose name is printed, names another. Prints the folder of the installation.
+    a system can be installed side by side: `--on SYSTEM@VERSION` chooses one.
+    Prints the folder of the installation.
 
     \b
     Example:
       assay install mysql
+      assay install postgresql@17
       assay uninstall mysql
     """
     name, version = system_and_version(system)
@@ -63,14 +63,14 @@ def _how_to_use(system: System, ready: stage.Ready) -> str:
     run = f"`assay run WORKLOAD --on {system.name}`"
     if not (isinstance(system, Findable) and isinstance(system, SeveralVersions)):
         return run
-    choose = f"export {system.chosen_by.name}={shlex.quote(ready.found.place)}"
+    choose = f"`assay run WORKLOAD --on {system.name}@{versions.numbers(ready.found.version)}`"
     try:
         used = system.find()
     except SystemUnderTestError as error:
-        return f"{choose} (without it: {error.message})"
+        return f"{choose} (without a version: {error.message})"
     if Path(used.place).resolve().is_relative_to(ready.folder.resolve()):
         return run
-    return f"{run} uses {used.version} in {used.place}; to use this one: {choose}"
+    return f"{choose}; without a version {used.version} in {used.place} is used"
 
 
 def system_and_version(text: str) -> tuple[str, str | None]:

@@ -25,7 +25,8 @@ def said_version(program: Path) -> str:
 def version_of(program: Path) -> str:
     """The version number within that. Raises `SystemMissing` where there is none."""
     said = said_version(program)
-    found = _NUMBER.search(said)
+    # Some begin with their own path, which may have a number in it.
+    found = _NUMBER.search(said.replace(str(program), ""))
     if found is None:
         raise SystemMissing(f"{program} --version says {said!r}, no version")
     return found[0]

@@ -32,6 +32,9 @@ _KEYS = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 _OF_PEOPLE = ("usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/info")
 """Folders that no program needs."""
 
+_MERGED = ("bin", "sbin", "lib", "lib64")
+"""Folders that are below usr, where older packages do not have them."""
+
 _CONFIGURATION = """
 Dir "{root}";
 Dir::State "{root}/state";
@@ -107,6 +110,9 @@ def unpack(
     apt("--download-only", "install", *wanted)
     archives = sorted((root / "cache" / "archives").glob("*.deb"))
     report(f"unpacking {len(archives)} packages")
+    for name in _MERGED:
+        (prefix.folder / "usr" / name).mkdir(parents=True)
+        (prefix.folder / name).symlink_to(f"usr/{name}")
     for archive in archives:
         _unpack(archive, prefix)
     shutil.rmtree(root)

@@ -1,8 +1,5 @@
 """MariaDB as a system under test: a private server on any storage, or one by URL."""
 
-from assay.systems.mariadb.product import MariadbProduct
-from assay.systems.mysql_protocol.system import ProductSystem
-
-MARIADB = ProductSystem(MariadbProduct())
+from assay.systems.mariadb.system import MARIADB
 
 __all__ = ["MARIADB"]

@@ -1,4 +1,6 @@
-"""Finds PostgreSQL's programs on this machine; or says which packages bring them."""
+"""Finds PostgreSQL's programs: the folder that the environment names, this machine's, or the newest
+that was installed; and installs them from Debian's packages.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +10,17 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.contracts.installing import Prefix, Report
 from assay.env_vars import EnvVar
-from assay.errors import SystemMissing
+from assay.errors import ArgumentError, SystemMissing
+from assay.provision.install import cache, debian_prefix
 from assay.provision.machine.program import Program, packages
 
 PROGRAMS_FOLDER = EnvVar(
     "ASSAY_POSTGRESQL_BIN",
     "The folder of the PostgreSQL programs to use (initdb, postgres, psql); without it they are "
-    "looked for in $PATH and in /usr/lib/postgresql/*/bin, the newest version first.",
+    "looked for in $PATH and in /usr/lib/postgresql/*/bin, the newest version first, then among "
+    "what `assay install` brought.",
 )
 
 PACKAGED = Path("/usr/lib/postgresql")
@@ -26,6 +31,18 @@ INITDB = Program("initdb", "postgresql", _PLACES)
 POSTGRES = Program("postgres", "postgresql", _PLACES)
 PSQL = Program("psql", "postgresql-client", _PLACES)
 PG_DUMP = Program("pg_dump", "postgresql-client", _PLACES)
+
+
+RELEASES = {"18": "sid", "17": "trixie", "15": "bookworm", "13": "bullseye"}
+"""Major version → the release of Debian that has it."""
+_COMPILER = {"18": ("postgresql-18-jit",)}
+"""Of ``jit``, where it is a package of its own."""
+_SCRIPTS = """
+    adduser base-passwd debconf locales login.defs netbase openssl passwd perl perl-base
+    postgresql-client-common postgresql-common procps sensible-utils ssl-cert systemd tzdata ucf
+"""
+_NOT_NEEDED = tuple(_SCRIPTS.split())
+"""Packages that only unused scripts need."""
 
 
 @dataclass(frozen=True)
@@ -46,14 +63,14 @@ def find_server(programs: str = "") -> Installation:
     Raises `SystemMissing`.
     """
     chosen = programs or PROGRAMS_FOLDER.get()
-    for folder in [Path(chosen)] if chosen else folders():
+    for folder in [Path(chosen)] if chosen else [*folders(), *_installed()]:
         if all(os.access(folder / one.name, os.X_OK) for one in (INITDB, POSTGRES)):
             return Installation(folder, _major_version(folder / POSTGRES.name))
     where = f"in {chosen}" if chosen else f"in $PATH or in {PACKAGED}/*/bin"
     raise SystemMissing(
         f"PostgreSQL's programs initdb and postgres are not {where}",
-        hint=f"install them: {packages(INITDB, POSTGRES, PSQL)} (Debian, Ubuntu), or name their "
-        f"folder in {PROGRAMS_FOLDER.name}",
+        hint=f"install them: {packages(INITDB, POSTGRES, PSQL)} (Debian, Ubuntu), or without root: "
+        f"assay install postgresql; or name their folder in {PROGRAMS_FOLDER.name}",
     )
 
 
@@ -61,7 +78,7 @@ def find_client(client: Program = PSQL, programs: str = "") -> Path:
     """One of its client programs, if they are there from the folder ``programs``. Raises
     `SystemMissing`."""
     chosen = programs or PROGRAMS_FOLDER.get()
-    for folder in [*([Path(chosen)] if chosen else []), *folders()]:
+    for folder in [*([Path(chosen)] if chosen else []), *folders(), *_installed()]:
         if os.access(folder / client.name, os.X_OK):
             return folder / client.name
     raise SystemMissing(
@@ -76,6 +93,52 @@ def folders() -> list[Path]:
     versions = [path for path in PACKAGED.glob("*/bin") if path.parent.name.isdigit()]
     newest_first = sorted(versions, key=lambda path: int(path.parent.name), reverse=True)
     return [*in_path, *newest_first]
+
+
+def _installed() -> list[Path]:
+    """What `install` brought, the newest version first."""
+    return [found for one in cache.installed("postgresql") if (found := _within(one.folder))]
+
+
+def _within(prefix: Path) -> Path | None:
+    return next(prefix.glob("usr/lib/postgresql/*/bin"), None)
+
+
+def folder_in(prefix: Path) -> Path:
+    """The programs in a folder that `install` filled. Raises `SystemMissing`."""
+    programs = _within(prefix)
+    for one in (INITDB, POSTGRES, PSQL):
+        if programs is None or not os.access(programs / one.name, os.X_OK):
+            raise SystemMissing(f"it has no program {one.name}")
+    assert programs is not None
+    return programs
+
+
+def install(version: str, prefix: Prefix, report: Report) -> None:
+    """See `assay.contracts.systems.abilities.Installable`."""
+    major = version.split(".")[0]
+    if major not in RELEASES:
+        raise ArgumentError(
+            f"expected a version that Debian has: {', '.join(RELEASES)}, found {version}",
+            hint=f"name the folder of its programs in {PROGRAMS_FOLDER.name}",
+        )
+    package = f"postgresql-{major}"
+    found = debian_prefix.unpack(
+        [package, *_COMPILER.get(major, ())],
+        prefix,
+        report,
+        release=RELEASES[major],
+        without=_NOT_NEEDED,
+        version=version,
+    )
+    report(f"setting the programs of PostgreSQL {found} to use their own libraries")
+    own = prefix.folder / "usr/lib/postgresql" / major
+    debian_prefix.use_own_libraries(
+        prefix,
+        [one for one in sorted((own / "bin").iterdir()) if not one.is_symlink()],
+        modules=sorted((own / "lib").glob("*.so")),
+        folders=[own / "lib"],
+    )
 
 
 def _major_version(postgres: Path) -> int:
