@@ -19,7 +19,7 @@ from assay.provision.disk.directory import server_directory
 from assay.provision.machine.ports import free_port
 from assay.provision.processes import process
 from commands import Assay, need
-from programs import PGBOUNCER, need_program
+from programs import PGBOUNCER, PGPOOL, need_program
 
 SYSTEM = registry.system("postgresql")
 TCP = {"transport": "tcp"}
@@ -63,6 +63,41 @@ def pgbouncer(server: Deployment, mode: str = "transaction") -> Iterator[str]:
             yield f"postgresql://reader@127.0.0.1:{port}/postgres"
 
 
+@contextmanager
+def pgpool(server: Deployment) -> Iterator[str]:
+    """The URL of a pooler that gives clients the ids of the server's own sessions."""
+    program, port, to = need_program(PGPOOL), free_port(), server.address
+    with servers.directory_for_servers() as storage, server_directory(storage) as directory:
+        users, configuration = directory.run / "pool_passwd", directory.run / "pgpool.conf"
+        users.write_text(f"{to.user}:TEXT{to.password}\n")
+        configuration.write_text(
+            f"""
+            backend_clustering_mode = 'raw'
+            backend_hostname0 = '{to.host}'
+            backend_port0 = {to.port}
+            listen_addresses = '127.0.0.1'
+            port = {port}
+            pcp_port = {free_port()}
+            socket_dir = '{directory.run}'
+            unix_socket_directories = '{directory.run}'
+            logdir = '{directory.run}'
+            pcp_socket_dir = '{directory.run}'
+            pid_file_name = '{directory.run}/pgpool.pid'
+            work_dir = '{directory.run}'
+            pool_passwd = '{users}'
+            allow_clear_text_frontend_auth = on
+            num_init_children = 12
+            max_pool = 1
+            sr_check_period = 0
+            """.replace("            ", "")
+        )
+        for file in (users, configuration):
+            file.chmod(0o644)
+        with process.start([program, "-n", "-f", configuration], directory) as running:
+            running.wait_ready(lambda: None if _listens(port) else "it does not listen yet")
+            yield f"postgresql://{to.user}:{to.password}@127.0.0.1:{port}/postgres"
+
+
 def _listens(port: int) -> bool:
     with socket.socket() as tried:
         return tried.connect_ex(("127.0.0.1", port)) == 0
@@ -86,6 +121,24 @@ def test_a_pooler_is_named_with_what_to_do(
             prepared.out.split()
         )
     direct = assay(*common, servers.url_of(SYSTEM, server))
+    assert direct.status == 0 and "pooler" not in direct.out
+
+
+def test_a_pooler_that_passes_ids_of_sessions_on_is_named_in_runs_that_write(
+    server: Deployment, assay: Assay, working_folder: Path
+) -> None:
+    servers.ask(server, "CREATE TABLE IF NOT EXISTS changes (id int)")
+    (working_folder / "w.sql").write_text("INSERT INTO changes VALUES (1);\n")
+    (working_folder / "r.sql").write_text("SELECT count(*) FROM goods WHERE id > 1;\n")
+    common = ("--clients", "4", "--transactions", "20", "--warm-up", "0", "--on")
+    with pgpool(server) as url:
+        for script in ("w.sql", "r.sql"):
+            ended = assay("run", script, *common, url)
+            assert ended.status == 0, ended.err
+            assert "behind pooler" in " ".join(ended.out.split())
+            (warning,) = (one for one in ended.runs[0].warnings if one.name == "behind-pooler")
+            assert "Pgpool-II 4" in warning.detail
+    direct = assay("run", "w.sql", *common, servers.url_of(SYSTEM, server))
     assert direct.status == 0 and "pooler" not in direct.out
 
 

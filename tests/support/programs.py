@@ -26,6 +26,7 @@ ALWAYS_THERE = {"bash", "coreutils", "dash", "dpkg", "tar", "util-linux"}
 
 PGBENCH = Program("pgbench", "postgresql", (f"{PACKAGED}/*/bin",))
 PGBOUNCER = Program("pgbouncer", "pgbouncer")
+PGPOOL = Program("pgpool", "pgpool2")
 PG_BASEBACKUP = Program("pg_basebackup", "postgresql-client", (f"{PACKAGED}/*/bin",))
 CHOWN = Program("chown", "coreutils")
 CHROMIUM = Program("chromium", "chromium")

@@ -243,6 +243,9 @@ class Deployment:
     role: Role | None = None
     """Of a server or file by URL, what it is among others; None: it does not say, or Assay has
     started it."""
+    pooler: str = ""
+    """A pooler between clients and server that says so itself, with its version; empty: none does,
+    which is no proof that there is none."""
     durability_lowered_by: tuple[str, ...] = ()
     """Effective settings with which an acknowledged commit can be lost, in the system's own words
     (``fsync = off``); empty: the system knows of none."""

@@ -121,7 +121,9 @@ def _of_servers(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
     if len(different) > 1:
         shown = (f"{units.counted(n, 'session')} by {one}" for one, n in different.most_common())
         yield WarningKind.SEVERAL_SERVERS, f"{run.named_run}: {', '.join(shown)}"
-    if any(server.is_behind_pooler for server in servers):
+    if run.deployment is not None and run.deployment.pooler:
+        yield WarningKind.BEHIND_POOLER, f"{run.system_label}: {run.deployment.pooler} answers"
+    elif any(server.is_behind_pooler for server in servers):
         yield (
             WarningKind.BEHIND_POOLER,
             f"{run.system_label}: the server's ids of its sessions are not those that the clients "

@@ -127,6 +127,8 @@ class DeploymentFacts(msgspec.Struct, frozen=True):
     """None: it was left out, or an earlier Assay did not measure it."""
     role: Role | None = None
     """Of a server by URL; None: it did not say, or an earlier Assay did not ask."""
+    pooler: str = ""
+    """Of a server by URL; empty: none that says so, or an earlier Assay did not ask."""
     is_embedded: bool | None = None
     """None: an earlier Assay did not say it."""
     endpoints: tuple[AddressFacts, ...] = ()

@@ -13,6 +13,9 @@ SERVER_QUERY = (
 """`Address.server_query` of a server by URL."""
 
 _QUERY = "SELECT pg_is_in_recovery(), current_setting('default_transaction_read_only')"
+_POOLER_QUERY = "SHOW pool_version"
+"""Answered by Pgpool-II, which gives clients the ids of the server's sessions; the server itself
+refuses it."""
 _FOLLOWED_QUERY = "SELECT sender_host, sender_port FROM pg_stat_wal_receiver"
 """Of a standby, where it receives from; hidden from users without the right to read statistics."""
 
@@ -47,6 +50,13 @@ def is_behind_pooler(opened: Session) -> bool:
     found = rows_of(opened, "SELECT pg_backend_pid()", columns=1)
     at_login = str(opened.session_id)
     return opened.session_id > 0 and any(row[0] != at_login for row in found or ())
+
+
+def pooler(opened: Session) -> str:
+    """The one that answers by its own name: ``Pgpool-II 4.3.5``; empty: none does."""
+    for (version,) in rows_of(opened, _POOLER_QUERY, columns=1) or ():
+        return f"Pgpool-II {(version or '').partition(' ')[0]}".rstrip()
+    return ""
 
 
 def _followed(opened: Session) -> str:

@@ -357,7 +357,8 @@ def _deployment(
         found = settings.read(opened)
         settings.insist(found or {}, choice.settings if found else {}, source=source)
         limit = numbers_of(opened, _LIMIT_QUERY, columns=1) if found else None
-        if limit and role.is_behind_pooler(opened):
+        pooler = "" if is_private else role.pooler(opened)
+        if limit and (pooler or role.is_behind_pooler(opened)):
             limit = None  # how many sessions a pooler lets in is its own matter
         version = opened.server_version
         own_role = None if is_private else role.role_of(opened)
@@ -378,6 +379,7 @@ def _deployment(
         connection_limit=limit[0] if limit else None,
         is_private=is_private,
         role=own_role,
+        pooler=pooler,
         durability_lowered_by=settings.durability_lowered_by(effective),
     )
 
