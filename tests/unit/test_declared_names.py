@@ -88,6 +88,16 @@ def test_what_does_not_exist_is_refused_at_its_line(
     assert caught.value.line == line
 
 
+def test_a_parameter_of_a_published_table_is_one_of_the_workload(tmp_path: Path) -> None:
+    (tmp_path / "published.toml").write_text(
+        '[t]\nsource = "s"\nunit = "s"\ncolumns = ["a"]\nparameters = { siez = 1 }\nrows = []\n'
+    )
+    with pytest.raises(ExperimentError) as caught:
+        check_declarations(reader.read(folder_of(tmp_path, "")))
+    assert caught.value.line == 5 and "'size'" in str(caught.value.hint)
+    assert "no parameter is called 'siez'" in caught.value.message
+
+
 @pytest.mark.parametrize("refuse", [preflight_of, problems_of], ids=["run", "check"])
 def test_a_parameter_that_nothing_uses_is_refused(
     tmp_path: Path, refuse: Callable[[str], list[str]]

@@ -120,3 +120,12 @@ def test_every_ratio_of_a_claim_about_a_table_is_that_of_the_table(workload: Any
         and "system" in one.terms[0].levels
     ]
     assert {one.terms[0].levels["system"]: one.published for one in of_storages} == speed_ups
+
+
+@pytest.mark.parametrize("table", ["sequential", "parallel"])
+def test_the_year_that_a_check_asks_for_is_named_with_the_one_that_was_used(table: str) -> None:
+    found = published.of_record(BIBSQL.for_record(), table)
+    assert found is not None
+    said = "latest_year: 2012 published, 2023 measured"
+    assert found.other_parameters([{"latest_year": "2023"}] * 2) == [said]
+    assert found.other_parameters([{"latest_year": "2012"}, {"clients": 8}]) == []

@@ -51,6 +51,7 @@ def check_declarations(workload: Workload) -> None:
             if name in joined:
                 _refuse_other_columns(section, found, joined[name])
             _refuse_unknown_units(section, found, workload.for_record())
+            _refuse_unknown_parameters(section, found, workload.parameters)
         for one in top.sections(CLAIMS) if CLAIMS in top else ():
             for term in claims.read(one).terms:
                 workload.test(term.test)
@@ -82,6 +83,15 @@ def _refuse_other_columns(section: TomlTable, published: Published, measured: Se
     titles = [column.title for column in measured.columns]
     if len(published.columns) != len(titles):
         raise section.error(f"a column for each of {', '.join(titles)}", "columns")
+
+
+def _refuse_unknown_parameters(
+    section: TomlTable, published: Published, parameters: Collection[str]
+) -> None:
+    for name in published.parameters:
+        if name not in parameters:
+            hint = did_you_mean(name, parameters)
+            raise section.error(f"no parameter is called {name!r}", "parameters", hint=hint)
 
 
 def _refuse_unknown_units(

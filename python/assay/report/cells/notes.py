@@ -75,6 +75,8 @@ def beside(published: Published | None, cells: Iterable[CellRuns]) -> list[str]:
     notes = [f"published: {published.source}, in {published.unit}"]
     if published.conditions:
         notes[0] += f" ({published.conditions})"
+    cells = list(cells)
+    notes += published.other_parameters(cell.factors for cell in cells)
     for cell in cells:
         name = cell.system_label
         row = published.row(cell.published_names, cell.factors)

@@ -28,6 +28,8 @@ Three further keys are for the comparison of a whole paper
                                             # are not those of the report's or the series' columns
     any_system = true                       # measured values stand beside every row
     in_text    = true                       # the paper has these numbers in its text, in no table
+    parameters = { latest_year = "2012" }   # as the paper had them: other levels are said in a
+                                            # note, and stand beside its numbers all the same
 
 and a row may say which of our cells it stands for, in place of what it is called:
 ``measured = { system = "mydb", memory = "48GB" }``.
@@ -40,7 +42,7 @@ level. What a row says of the machine (``hardware`` as printed; ``machine``, ``s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -98,6 +100,8 @@ class Published:
     """Whether measured values stand beside every row, whatever the published system."""
     in_text: bool = False
     """The paper has these numbers in its text: they are not among the tables it is known for."""
+    parameters: Mapping[str, Scalar] = field(default_factory=dict)
+    """Of the workload, with which they were measured, where that makes them no other numbers."""
 
     @property
     def beside(self) -> list[ReportColumn]:
@@ -140,6 +144,17 @@ class Published:
             return []
         return list(dict.fromkeys(row[factor] for row in self.rows if factor in row))
 
+    def other_parameters(self, measured: Iterable[Mapping[str, Scalar]]) -> list[str]:
+        """Those that our cells, by their factors, have with other levels: ``latest_year: 2012
+        published, 2023 measured``."""
+        every = list(measured)
+        found = []
+        for name, there in self.parameters.items():
+            here = dict.fromkeys(str(cell[name]) for cell in every if name in cell)
+            if here and [*here] != [str(there)]:
+                found.append(f"{name}: {there} published, {', '.join(here)} measured")
+        return found
+
     def cells(self, row: Mapping[str, Any] | None) -> list[ReportCell]:
         """One cell per column of `beside`."""
         if row is None:
@@ -173,6 +188,7 @@ def read(section: TomlTable) -> Published:
         else (),
         any_system=section.boolean("any_system", False),
         in_text=section.boolean("in_text", False),
+        parameters=section.section("parameters").plain() if "parameters" in section else {},
     )
     section.done()
     if len(found.units) != len(found.columns):

@@ -257,6 +257,7 @@ def _other_levels(published: Published, cells: Sequence[CellRuns]) -> Iterator[s
     """Conditions of the published table, as keys of its rows, that measured points do not have."""
     layout = published.layout
     placed = (*layout.rows, *layout.columns) if layout else ()
+    yield from published.other_parameters(cell.factors for cell in cells)
     for factor in dict.fromkeys(name for row in published.rows for name in row):
         there = published.levels(factor)
         here = cell_runs.levels(cells, factor)

@@ -243,6 +243,7 @@ def _notes(of: _Context) -> Iterator[str]:
     """The levels of what the paper did not vary, where the measured ones are others."""
     tests = {column.test for column in of.columns}
     measured = [cell for cell in of.found if cell.runs[0].test in tests]
+    yield from of.published.other_parameters(cell.factors for cell in measured)
     for name in dict.fromkeys(key for row in of.published.rows for key in row):
         there = of.published.levels(name)
         here = {cell.factors[name] for cell in measured if name in cell.factors}
