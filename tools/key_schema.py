@@ -22,6 +22,7 @@ from typing import Any
 from noted_keys import TEXT, VARIANT, Noting, Schema, Table
 
 from assay import registry
+from assay.contracts.storages.shared_options import SHARED_OPTIONS
 from assay.errors import ExperimentError
 from assay.experiment import file as experiment_file
 from assay.experiment import levels
@@ -56,7 +57,7 @@ def _options_of_kinds(storage: Schema) -> None:
     storage["dependencies"] = {"currency": ["price_per_gb"]}
     storage["allOf"] = []
     for kind in registry.storages():
-        specs = registry.storage(kind).option_specs
+        specs = (*registry.storage(kind).option_specs, *SHARED_OPTIONS)
         options = {
             spec.name: {
                 "description": spec.help,

@@ -42,6 +42,36 @@ def test_the_clients_of_a_distant_server_wait_for_each_round_trip(
     assert "(30 ms asked; by a proxy" in assay("report", "--detail", "--format", "markdown").out
 
 
+def test_a_storage_has_a_round_trip_time_of_its_own(assay: Assay, tmp_path: Path) -> None:
+    (tmp_path / "s.sql").write_text("SELECT 1;\n")
+    (tmp_path / "e.toml").write_text(
+        'script = "s.sql"\nsystems = "null[protocol=postgresql]"\nstorages = ["here", "san"]\n'
+        'rtt = [0, "10ms"]\n[drive]\ntransactions = 5\n'
+        '[storage.san]\nkind = "here"\nrtt = "30ms"\nrole = "solid-state"\n'
+    )
+    ended = assay("run", "e.toml", "--format", "json")
+    assert ended.status == 0, ended.err
+    delays = [
+        (run.storage, run.deployment.delay.rtt_s if run.deployment.delay else 0)
+        for run in ended.runs
+        if run.deployment
+    ]
+    assert delays == [("here", 0), ("san", 0.03), ("here", 0.01)]
+    assert len({run.cell_fingerprint for run in ended.runs}) == 3
+    rows = ended.document["tables"]["runs"]
+    assert [(row["rtt_s"], row["storage_in_force"]) for row in rows] == [
+        (0, []), (0.03, ["rtt=30ms", "role=solid-state"]), (0.01, []),
+    ]  # fmt: skip
+    for form in ("table", "markdown", "html"):
+        assert "30ms" in assay("report", "--detail", "--format", form).out
+    between = assay("compare", "latest", "--between", "storage", "--format", "json").document
+    assert (
+        len({one["cell"] for one in between["ratios"]}) == 1
+    )  # with no round-trip time, and with that of the storage
+    refused = assay("run", "s.sql", "--on", "sqlite", "--storage", "here[rtt=1ms]")
+    assert (refused.status, "no connection to delay" in refused.err) == (2, True)
+
+
 def test_a_proxy_by_itself_says_what_it_adds_and_ends_in_order() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         words = ["delay-proxy", "--to", f"127.0.0.1:{server.getsockname()[1]}", "--rtt", "20ms"]

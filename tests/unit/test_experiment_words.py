@@ -127,7 +127,7 @@ def test_client_counts_are_numbers() -> None:
         ({"storage": ("memory",)}, "unknown storage 'memory'", "did you mean 'tmpfs'?"),
         ({"storage": ("tmpfs[size=1G",)}, "tmpfs[size=1G: the bracket is not closed", "1G]"),
         ({"storage": ("tmpfs[siz=1G]",)}, "tmpfs has no option 'siz'", "did you mean 'size'?"),
-        ({"storage": ("here[size=1G]",)}, "here has no option 'size'", "no options"),
+        ({"storage": ("here[size=1G]",)}, "here has no option 'size'", "known: role, rtt"),
         ({"storage": ("tmpfs[size=big]",)}, "or a share of the memory from 1% to 100%", ""),
         ({"storage": ("tmpfs[size=1k]",)}, "a size in bytes from 1 MiB", ""),
         ({"storage": (",",)}, "expected a storage as KIND", "one of: device, here"),

@@ -105,7 +105,39 @@ ROWS: dict[str, tuple[str, str, type[SAME] | Other | Refused]] = {
     "offered rates of seven digits": (
         "s.sql --on null --offered-rate 1000001", "s.sql --on null --offered-rate 1000002",
         Other()),
+    "the round-trip time of a storage": (
+        f"s.sql --on {PG}[storage=san,rtt=1ms]", f"s.sql --on {PG}[storage=san,rtt=2ms]", Other()),
+    "a storage with a round-trip time": (
+        "s.sql --on postgresql --storage san=here[rtt=1ms]",
+        "s.sql --on postgresql --storage san=here",
+        Other("postgresql", "postgresql")),
+    "the storage of a server by URL": (
+        f"s.sql --on {PG}[storage=ssd]", f"s.sql --on {PG}", Other()),
+    "a round-trip time of no storage": (f"s.sql --on {PG}[rtt=1ms]", "", Refused("storage=NAME")),
+    "a server on two storages": (
+        f"s.sql --on {PG}[storage=a],{PG}[storage=b]", "", Refused("is on two storages: a and b")),
+    "two storages of one name": (
+        f"s.sql --on {PG}[storage=a],postgresql://x/d[storage=a,rtt=1ms]", "", Refused(
+            "two storages are called 'a'")),
+    "a server on a kind of storage": (
+        f"s.sql --on {PG}[storage=tmpfs]", "", Refused("such as ssd")),
+    "a round-trip time of all and of each storage": (
+        "s.sql --on postgresql --storage san=here[rtt=1ms] --rtt 2ms", "", Refused("no effect")),
     # its third section: separated though equal
+    "two spellings of a round-trip time": (
+        "s.sql --on postgresql --storage here[rtt=1ms]",
+        "s.sql --on postgresql --storage here[rtt=1000us]", SAME),
+    "no round-trip time": (
+        "s.sql --on postgresql --storage here[rtt=0]", "s.sql --on postgresql", SAME),
+    "a server by URL on a storage, in a file": (
+        f"s.sql --on '{PG}[role=solid-state,storage=ssd,rtt=1ms]'",
+        f'systems = "x={PG}"\nscript = "s.sql"\n[system.x]\nstorage = "ssd"\nrole = "solid-state"\n'
+        'rtt = "1ms"\n', SAME),
+    "a server by URL on a storage, in Python": (
+        f"s.sql --on '{PG}[storage=ssd],{PG}2[storage=hdd]'",
+        f'assay.run("s.sql", on=["{PG}2[storage=hdd]", "{PG}[storage=ssd]"])', SAME),
+    "a storage of its own, whatever the others": (
+        f"s.sql --on {PG},sqlite --storage here,tmpfs", f"s.sql --on {PG}", SAME),
     "a script from here and by its absolute path": (
         "s.sql --on null", "{folder}/s.sql --on null", SAME),
     "a script with a dot before it": ("f1/s.sql --on null", "./f1/s.sql --on null", SAME),

@@ -15,6 +15,7 @@ from click.shell_completion import CompletionItem
 
 from assay import registry
 from assay.contracts.option_spec import OptionSpec
+from assay.contracts.storages.shared_options import SHARED_OPTIONS
 from assay.errors import AssayError
 
 Items = list[CompletionItem[str]]
@@ -237,7 +238,7 @@ def _versions(name: str) -> Iterable[str]:
 
 def _options_of_storage(kind: str) -> Iterable[OptionSpec]:
     try:
-        return registry.storage(kind).option_specs
+        return (*registry.storage(kind).option_specs, *SHARED_OPTIONS)
     except AssayError:
         return ()
 

@@ -184,7 +184,7 @@ def _write(planned: _Planned, workload: Workload, before: _Before, form: str) ->
             "position": run.position + 1,  # as `assay run` counts them
             "repetition": run.repetition,
             "test": workload.full_name(run.cell.test),
-            "system": run.cell.system.label,
+            "system": run.cell.system_label,
             "storage": run.cell.storage_name,
             "clients": run.cell.clients,
             "group_clients": dict(run.cell.group_clients) or None,

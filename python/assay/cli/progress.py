@@ -218,6 +218,6 @@ def _name(planned: PlannedRun, of: int) -> str:
     cache = f", cache {cell.cache}" if cell.cache != AS_IS else ""
     program = f", {cell.client_program} client programs" if cell.client_program != ENGINE else ""
     return (
-        f"run {planned.position + 1} of {of}: {cell.test_name}, {cell.system.label}{storage}, "
+        f"run {planned.position + 1} of {of}: {cell.test_name}, {cell.system_label}{storage}, "
         f"{counted(cell.clients, 'client')}{offered}{cache}{program}{repetition}"
     )

@@ -12,6 +12,9 @@ from assay.contracts.option_spec import OptionSpec
 from assay.contracts.storages import abilities
 from assay.contracts.storages.abilities import Inspectable
 from assay.contracts.storages.protocol import Storage
+from assay.contracts.storages.shared_options import SHARED_OPTIONS
+
+_EVERY = "(any)"
 
 
 def storage_rows() -> list[Row]:
@@ -31,8 +34,13 @@ def _row(name: str, storage: Storage) -> Row:
 
 
 def storage_option_rows() -> list[Row]:
-    """A row for each option; of a kind without options, one without."""
-    return [row for name in registry.storages() for row in _options(name, registry.storage(name))]
+    """A row for each option; of a kind without options, one without. At the end those that every
+    storage has."""
+    of_kinds = [
+        row for name in registry.storages() for row in _options(name, registry.storage(name))
+    ]
+    shared: Row = {"storage": _EVERY, "what": "What every storage may be given besides"}
+    return [*of_kinds, shared, *(_option(_EVERY, spec, "") for spec in SHARED_OPTIONS)]
 
 
 def _options(name: str, storage: Storage) -> list[Row]:
@@ -40,19 +48,19 @@ def _options(name: str, storage: Storage) -> list[Row]:
     reason = storage.why_unavailable() if isinstance(storage, Inspectable) else None
     about = f"{_what(storage)}. Not available: {reason}" if reason else _what(storage)
     rows: list[Row] = [{"storage": name, "what": about}]
-    for spec in storage.option_specs:
-        not_here = _not_here(spec, missing)
-        rows.append(
-            {
-                "storage": name,
-                "option": spec.name,
-                "default": spec.default,
-                "values": ", ".join(level for level in spec.levels if level)
-                or (spec.quantity.expected if spec.quantity else ""),
-                "what": f"{spec.help} Not here: {not_here}" if not_here else _as_title(spec.help),
-            }
-        )
+    rows += [_option(name, spec, _not_here(spec, missing)) for spec in storage.option_specs]
     return rows
+
+
+def _option(storage: str, spec: OptionSpec, not_here: str) -> Row:
+    return {
+        "storage": storage,
+        "option": spec.name,
+        "default": spec.default,
+        "values": ", ".join(level for level in spec.levels if level)
+        or (spec.quantity.expected if spec.quantity else ""),
+        "what": f"{spec.help} Not here: {not_here}" if not_here else _as_title(spec.help),
+    }
 
 
 def _not_here(spec: OptionSpec, missing: Mapping[str, str]) -> str:

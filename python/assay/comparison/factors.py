@@ -105,6 +105,8 @@ def _without(run: RunRecord, between: str) -> dict[str, Any]:
         cell["system"] = {}
     elif between == "storage":
         cell["storage"] = {}
+        if system.get("stands_on"):  # its address is that of the storage
+            cell["system"] = {**system, "url": None, "stands_on": None}
     elif between == PROFILE:
         of_profile = system.get("of_profile") or {}
         for part in ("options", "settings"):

@@ -73,6 +73,39 @@ def setting_word(name: str, shown: str) -> str:
 
 
 @dataclass(frozen=True)
+class StorageChoice:
+    """Where data directories are made: ``kind`` is a name of the registry, or `BY_URL`."""
+
+    name: str = "here"
+    kind: str = "here"
+    directory: str | None = None
+    """Or the device of a kind that takes one."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """Those of its kind."""
+    may_erase: bool = field(default=False, compare=False)
+    """Whether what is on the device may be destroyed (``--erase``)."""
+    rtt_s: float = 0.0
+    """Round-trip time that is added between clients and a server on it, in place of the levels of
+    ``--rtt``; 0: none of its own."""
+    role: str = ""
+    """What it is by the word of the person who chose it (``disk``, ``solid-state``, ``memory``);
+    empty: what its model or the kernel says."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.name,)
+
+    @property
+    def name_alone(self) -> str:
+        """Without the note behind it: ``disk`` of ``disk (modelled)``."""
+        return self.name.partition(" (")[0]
+
+
+BY_URL = "url"
+"""The kind of a storage on which a server by URL is, by the word of the person who named it."""
+
+
+@dataclass(frozen=True)
 class SystemChoice:
     """A system under test as chosen: a name of the registry, or the URL of a running server.
 
@@ -95,6 +128,8 @@ class SystemChoice:
     """Those of the options and settings that it gave, and nothing else asked for."""
     at_default: tuple[str, ...] = field(default=(), compare=False)
     """Those of the options and settings that were asked for and are what the system has anyway."""
+    stands_on: StorageChoice | None = None
+    """Of a server by URL: the storage that it is on, where that was said."""
     called: str = field(default="", compare=False)
     """The name that the user gave it, which is no level: equal systems are equal by any name."""
     shown: str = field(default="", compare=False)
@@ -118,6 +153,13 @@ class SystemChoice:
     def label(self) -> str:
         """As progress, plan and record name it: ``name option=level``, or as the user called
         it."""
+        storage = self.stands_on
+        return " ".join([self.label_on_storage, *([f"storage={storage.name}"] if storage else [])])
+
+    @property
+    def label_on_storage(self) -> str:
+        """As reports name it beside its storage: two servers by URL on storages of different names
+        may have one."""
         return " ".join([self.shown or self.name_with(()), *self.machine.words])
 
     @property
@@ -143,8 +185,11 @@ class SystemChoice:
 
     def name_with(self, shown: Collection[str]) -> str:
         """Its name with those of its `particulars`. Without any: as the user called it, or the
-        system, its host or file, and all that was asked for."""
+        system, its host or file where its storage does not say which it is, and all that was asked
+        for."""
         address = f" at {server_url.place(self.url, shown)}" if self.url else ""
+        if self.stands_on and not {"place", *server_url.particulars(self.url or "")} & {*shown}:
+            address = ""
         words = {key: setting_word(key, value) for key, value in self.asked.items()}
         version = words.pop(VERSION, "")
         if not self.called:
@@ -164,23 +209,6 @@ class SystemChoice:
     def url_without_password(self) -> str | None:
         """The URL as it may be printed, recorded and fingerprinted."""
         return None if self.url is None else server_url.without_password(self.url)
-
-
-@dataclass(frozen=True)
-class StorageChoice:
-    """Where data directories are made: ``kind`` is a name of the registry."""
-
-    name: str = "here"
-    kind: str = "here"
-    directory: str | None = None
-    """Or the device of a kind that takes one."""
-    options: Mapping[str, str] = field(default_factory=dict)
-    may_erase: bool = field(default=False, compare=False)
-    """Whether what is on the device may be destroyed (``--erase``)."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return (self.name,)
 
 
 @dataclass(frozen=True)
@@ -382,9 +410,21 @@ class Experiment:
         for levels in ("parameters", "driving"):
             if levels in given:
                 given[levels] = settings_with(getattr(self, levels), given[levels])
+        if "storages" in given:
+            given["systems"] = self._systems_on(given["storages"], given.get("systems"))
         if "clients" in given or "group_clients" in given:
             given = {"clients": (), "group_clients": {}, **given}
         return replace(self, tests=(name,), of_tests={}, **given)
+
+    def _systems_on(
+        self, storages: Iterable[StorageChoice], systems: tuple[SystemChoice, ...] | None
+    ) -> tuple[SystemChoice, ...]:
+        """Without the servers by URL that are on the others of these storages; all, where none is
+        left."""
+        chosen = self.systems if systems is None else systems
+        others = {one.name_alone for one in self.storages} - {one.name_alone for one in storages}
+        on = (one for one in chosen if not (one.stands_on and one.stands_on.name in others))
+        return tuple(on) or chosen
 
 
 def settings_with(before: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -56,7 +56,7 @@ class Words:
     on: tuple[str, ...] = _declared(
         (), Names(), Heading.WHAT, metavar="SYSTEM,…", key="systems",
         help="Systems: names from `assay list systems`, NAME[key=value], or URLs of running "
-        "servers; `old=` before one names it.",
+        "servers; `old=` before one names it, `[storage=NAME]` behind one its storage.",
     )  # fmt: skip
     storage: tuple[str, ...] = _declared(
         (), Names(), Heading.WHAT, metavar="STORAGE,…", key="storages", experiment_field="storages",

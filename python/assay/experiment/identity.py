@@ -18,7 +18,7 @@ from typing import Any
 
 from assay import registry
 from assay.contracts import server_url
-from assay.contracts.experiment import ServerMachine, SystemChoice
+from assay.contracts.experiment import ServerMachine, StorageChoice, SystemChoice
 from assay.contracts.systems.abilities import HasDefaultPort
 from assay.errors import ArgumentError, PluginFailed
 
@@ -60,6 +60,7 @@ def identifying(system: Mapping[str, Any]) -> dict[str, Any]:
         "settings": asked("settings"),
         "url": _plain_url(system.get("url"), str(system.get("name"))),
         "machine": not_default(ServerMachine, system.get("machine") or {}),
+        "stands_on": not_default(StorageChoice, system.get("stands_on") or {}),
     }
 
 

@@ -24,7 +24,7 @@ from assay.contracts.systems.abilities import (
     ReachedByUrl,
 )
 from assay.errors import ArgumentError
-from assay.experiment import profiles, system_names
+from assay.experiment import profiles, system_names, url_storages
 from assay.experiment.profiles import PROFILE
 from assay.experiment.system_words import called, split_systems
 from assay.text.secrets import is_connection_string
@@ -59,10 +59,6 @@ def system_choice(word: str) -> SystemChoice:
     return replace(choice, called=name)
 
 
-_BRACKETED = re.compile(r"\[\s*[\w.]+\s*=[^\]]*\]$")
-"""``[NAME=VALUE,…]``, as behind the name of a system."""
-
-
 def _choices(words: Sequence[str]) -> Iterator[SystemChoice]:
     """Of the systems that one word of ``--on`` names."""
     for word, following in itertools.zip_longest(words, words[1:], fillvalue=""):
@@ -82,21 +78,16 @@ def _choices(words: Sequence[str]) -> Iterator[SystemChoice]:
 
 def _system_choice(word: str) -> SystemChoice:
     if is_url(word):
-        if bracketed := _BRACKETED.search(word):
+        url, bracket = url_storages.url_and_bracket(word)
+        choice = _choice_by_url(url)
+        given = _given(without_password(word), choice.name, bracket[1:]) if bracket else {}
+        if not {*given} <= {*url_storages.OPTIONS}:
             raise ArgumentError(
-                f"settings of a server by URL cannot be changed by Assay, found {bracketed[0]}",
+                f"settings of a server by URL cannot be changed by Assay, found {bracket}",
                 hint="change them in the server, and leave the brackets out; a name for what is "
-                "compared: NAME=URL",
+                "compared: NAME=URL; for the storage that it is on: URL[storage=NAME]",
             )
-        name = registry.system_of_url(word)
-        system = registry.system(name)
-        if isinstance(system, ReachedByUrl):
-            system.check_url(word)
-            word = f"{_scheme(word, system)}://{word.partition('://')[2]}"
-        if not isinstance(system, CompletesUrls):
-            return SystemChoice(name, url=word)
-        found = system.complete_url(word)
-        return SystemChoice(name, url=found.url, url_origins=found.origins)
+        return url_storages.on_storage(choice, {key: one[0] for key, one in given.items()})
     name, bracket, rest = word.partition("[")
     name = name.strip()
     if (versioned := _VERSIONED.fullmatch(name)) and versioned[1] in registry.systems():
@@ -123,6 +114,19 @@ def _system_choice(word: str) -> SystemChoice:
         raise registry.unknown_system(name)
     choice = SystemChoice(name)
     return varied([choice], name, _given(word, name, rest))[0] if bracket else choice
+
+
+def _choice_by_url(url: str) -> SystemChoice:
+    """The server of a URL without brackets."""
+    name = registry.system_of_url(url)
+    system = registry.system(name)
+    if isinstance(system, ReachedByUrl):
+        system.check_url(url)
+        url = f"{_scheme(url, system)}://{url.partition('://')[2]}"
+    if not isinstance(system, CompletesUrls):
+        return SystemChoice(name, url=url)
+    found = system.complete_url(url)
+    return SystemChoice(name, url=found.url, url_origins=found.origins)
 
 
 def _scheme(url: str, system: ReachedByUrl) -> str:
@@ -201,6 +205,7 @@ def system_choices(words: Iterable[str]) -> tuple[SystemChoice, ...]:
             "no system under test", hint=f"--on NAME with one of: {', '.join(registry.systems())}"
         )
     system_names.insist_on_own_names(choices)
+    url_storages.insist_on_one_storage(choices)
     return system_names.named(choices)
 
 
@@ -226,8 +231,14 @@ def varied(choices: Iterable[SystemChoice], name: str, given: Levels) -> list[Sy
 
 def _with(choice: SystemChoice, given: Mapping[str, str]) -> SystemChoice:
     """The choice with these keys added: as options where the system declares them, else as server
-    settings."""
+    settings; of a server by URL what its storage is."""
     specs = {spec.name: spec for spec in registry.system(choice.name).option_specs}
+    if choice.url is not None:
+        of_storage = {*url_storages.OPTIONS} - {*specs}
+        choice = url_storages.on_storage(
+            choice, {key: value for key, value in given.items() if key in of_storage}
+        )
+        given = {key: value for key, value in given.items() if key not in of_storage}
     if PROFILE in given and PROFILE not in specs:
         choice = profiles.applied(choice, given[PROFILE])
         given = {key: value for key, value in given.items() if key != PROFILE}

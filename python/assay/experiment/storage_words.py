@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from assay import registry
@@ -25,6 +25,11 @@ from assay.contracts.storages.abilities import (
     RawDevice,
     SizeChosen,
 )
+from assay.contracts.storages.shared_options import (
+    SHARED_OPTIONS,
+    fields_of,
+    options_of,
+)
 from assay.contracts.systems.abilities import TakesRawDevice, WorksInProcess
 from assay.errors import (
     ArgumentError,
@@ -33,6 +38,7 @@ from assay.errors import (
     PluginFailed,
     StorageUnavailable,
 )
+from assay.experiment import machines
 from assay.experiment.settings import key_and_values, split
 from assay.text.nearest import did_you_mean
 from assay.text.quantities import shown
@@ -116,11 +122,11 @@ def _directory(word: str, text: str) -> str:
 
 def option_value(kind: str, key: str, value: str) -> str:
     """The value of an option as the kind of storage declares it. Raises `ArgumentError`."""
-    specs = {spec.name: spec for spec in registry.storage(kind).option_specs}
+    specs = {spec.name: spec for spec in (*SHARED_OPTIONS, *registry.storage(kind).option_specs)}
     if key not in specs:
         raise ArgumentError(
             f"the storage {kind} has no option {key!r}",
-            hint=did_you_mean(key, specs) if specs else f"{kind} has no options",
+            hint=did_you_mean(key, specs),
         )
     return spelled(specs[key], value, kind)
 
@@ -151,12 +157,14 @@ def declared_choice(
     place = None if directory is None else usable_path(directory, kind)
     if isinstance(storage, HasDefaultDirectory) and place == str(storage.default_directory()):
         place = None
-    order = [spec.name for spec in storage.option_specs]
-    in_order = {key: options[key] for key in sorted(options, key=order.index)}
-    label = name or as_written(kind, in_order, place)
+    own = [spec.name for spec in storage.option_specs]
+    in_order = {key: options[key] for key in own if key in options}
+    shared = {key: value for key, value in options.items() if key not in own}
+    choice = StorageChoice(name, kind, place, in_order, may_erase, **fields_of(shared))
+    label = name or written(choice)
     if isinstance(storage, Labelled) and storage.label_note not in label:
         label = f"{label} ({storage.label_note})"
-    return StorageChoice(label, kind, place, in_order, may_erase)
+    return replace(choice, name=label)
 
 
 def usable_path(directory: str, kind: str) -> str:
@@ -177,6 +185,11 @@ def usable_path(directory: str, kind: str) -> str:
             hint=f"choose another: {kind}:DIRECTORY",
         ) from None
     return str(path.resolve() if path.is_dir() else path.absolute())
+
+
+def written(choice: StorageChoice) -> str:
+    """`as_written`, with the options that every storage has."""
+    return as_written(choice.kind, options_of(choice), choice.directory)
 
 
 def as_written(kind: str, options: Mapping[str, str], directory: str | None) -> str:
@@ -357,6 +370,13 @@ class _Taken:
 
 def check_pair(choice: SystemChoice, storage_choice: StorageChoice) -> None:
     """Raises `ArgumentError` where the system cannot be on the storage."""
+    on = storage_choice if choice.url is None else choice.stands_on
+    if on is not None and on.rtt_s and (reason := machines.why_not_moved(choice)):
+        raise ArgumentError(
+            f"{choice.label} cannot use the storage {on.name!r}, which has a round-trip time: "
+            f"{reason}",
+            hint="choose a system with a server, or another storage",
+        )
     if choice.url is not None:
         return
     system, storage = registry.system(choice.name), registry.storage(storage_choice.kind)

@@ -1,6 +1,7 @@
 """Takes systems that are shown together; returns a name for each, as short as no two different ones
 share: ``SYSTEM at HOST``, with port, database, user, parameter or folder as soon as two would be
-called the same. Machines and passwords are no part of it.
+called the same. Machines and passwords are no part of it, nor is the storage of a server by URL:
+two servers on storages of different names may share a name.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from assay.experiment.identity import without_machine
 
 
 def labels(choices: Sequence[SystemChoice]) -> list[str]:
-    """The `SystemChoice.label` of each, unique among them."""
-    return [choice.label for choice in named(choices)]
+    """The `SystemChoice.label_on_storage` of each, unique among those on one storage."""
+    return [choice.label_on_storage for choice in named(choices)]
 
 
 def named(choices: Iterable[SystemChoice]) -> tuple[SystemChoice, ...]:
@@ -29,10 +30,11 @@ def named(choices: Iterable[SystemChoice]) -> tuple[SystemChoice, ...]:
 
 def insist_on_own_names(choices: Iterable[SystemChoice]) -> None:
     """Raises `ArgumentError` where the user gave one name to different systems."""
-    servers: dict[str, tuple[str, str | None]] = {}
+    servers: dict[tuple[str, str], tuple[str, str | None]] = {}
     for choice in choices:
         server = (choice.name, choice.url_without_password)
-        if choice.called and servers.setdefault(choice.called, server) != server:
+        name = (choice.called, _storage(choice))
+        if choice.called and servers.setdefault(name, server) != server:
             raise ArgumentError(
                 f"two systems are called {choice.called!r}", hint="give each a name of its own"
             )
@@ -43,21 +45,26 @@ def _names(systems: dict[str, SystemChoice]) -> dict[str, str]:
     shown: dict[str, frozenset[str]] = dict.fromkeys(reversed(systems), frozenset())
     numbered: dict[str, int] = {}
     while True:
-        of_name: dict[str, list[str]] = {}
+        of_name: dict[tuple[str, str], list[str]] = {}
         for identity, keys in shown.items():
             name = systems[identity].name_with(keys)
             if identity in numbered:
                 name += f" #{numbered[identity]}"
-            of_name.setdefault(name, []).append(identity)
+            of_name.setdefault((name, _storage(systems[identity])), []).append(identity)
         shared = [several for several in of_name.values() if len(several) > 1]
         if not shared:
-            return {several[0]: name for name, several in of_name.items()}
+            return {several[0]: name for (name, _), several in of_name.items()}
         for several in shared:
             differing = _differing([systems[one] for one in several], shown[several[0]])
             if differing is None:
                 numbered |= {identity: place for place, identity in enumerate(several, 1)}
             for identity in several:
                 shown[identity] |= {differing} if differing else set()
+
+
+def _storage(choice: SystemChoice) -> str:
+    """By which servers by URL are told apart even if they are called the same; empty: not said."""
+    return choice.stands_on.name if choice.stands_on else ""
 
 
 def _differing(choices: Sequence[SystemChoice], shown: frozenset[str]) -> str | None:

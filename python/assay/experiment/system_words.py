@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from assay import registry
 from assay.contracts.server_url import is_url
+from assay.experiment.url_storages import end_of_bracket
 
 _NAMED = re.compile(r"\s*([^=\[\]:/,@\"]+?)\s*=\s*(?=\S)")
 
@@ -57,7 +58,11 @@ def _url(text: str, begin: int) -> tuple[str, str]:
     refuse it."""
     following = _next_system().search(text, begin)
     whole = text if following is None else text[: following.start()]
-    comma = whole.find(",", max(whole.rfind("@") + 1, begin))
+    host = max(whole.rfind("@") + 1, begin)
+    bracket = end_of_bracket(whole, host)
+    if bracket >= 0 and whole[bracket:].lstrip()[:1] in ("", ","):
+        return text[:bracket].strip(), text[bracket:].lstrip().removeprefix(",").strip()
+    comma = whole.find(",", host)
     is_in_host = "/" not in whole[whole.find("://") + 3 : comma]
     is_of_url = is_in_host and any(sign in whole[comma:] for sign in "/:")
     end = comma if comma >= 0 and not is_of_url else len(whole)

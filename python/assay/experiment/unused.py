@@ -36,6 +36,8 @@ def _is_given(setting: Setting, experiment: Experiment, words: Words) -> bool:
     """On the command line, or in a file, where its levels are not optional."""
     if words.has(setting.name):
         return True
+    if setting.name == "storage" and words.on:
+        return False  # of a file whose systems are replaced: of those that are started
     if setting.name == "clients":
         return bool(experiment.clients or experiment.group_clients)
     if setting.driving_field:

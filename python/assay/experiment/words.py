@@ -37,8 +37,9 @@ __all__ = ["Words", "asked", "experiment"]
 def experiment(words: Words) -> quick.Asked:
     """As `asked`. Raises `NotOnThisMachine`, too, where a storage has no room or no place here."""
     result, workload = asked(words)
-    storage_words.refuse_absent(result.storages, result.optional)
-    storage_words.refuse_without_room(result)
+    if any(system.url is None for system in result.systems):
+        storage_words.refuse_absent(result.storages, result.optional)
+        storage_words.refuse_without_room(result)
     return result, workload
 
 
@@ -78,6 +79,11 @@ def asked(words: Words) -> quick.Asked:
     result = replace(result, profiles=tuple(profiles.used(result.systems)))
     storage_words.refuse_shared_devices(result)
     storage_words.check_choices(result.systems, result.storages)
+    if result.rtts_s and all(storage.rtt_s for storage in result.storages):
+        raise ArgumentError(
+            "--rtt has no effect: each storage has a round-trip time of its own",
+            hint="leave out --rtt, or the rtt of a storage",
+        )
     return result, workload
 
 

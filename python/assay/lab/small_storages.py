@@ -75,8 +75,10 @@ def _on_chosen_sizes(runs: Iterable[PlannedRun]) -> Iterator[tuple[PlannedRun, i
 def _storage_bytes(run: PlannedRun) -> int | None:
     """Of the storage; None where it is not known, or what is on it may be compressed."""
     choice = run.cell.storage
+    if run.cell.system.url is not None:
+        return None
     kind = registry.storage(choice.kind)
-    if run.cell.system.url is not None or not isinstance(kind, SizeChosen):
+    if not isinstance(kind, SizeChosen):
         return None
     if any("compress" in value for value in choice.options.values()):
         return None

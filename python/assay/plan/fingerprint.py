@@ -77,8 +77,9 @@ def _digest(fields: Mapping[str, Any]) -> str:
 def identifying(cell: Mapping[str, Any]) -> dict[str, Any]:
     """Of a cell in a record, what identifies it, with the paths by which it is shown."""
     fields = {name: value for name, value in cell.items() if name != "fingerprint"}
-    fields["system"] = of_parts.identifying(fields["system"])
-    storage = fields.get("storage") or {}
+    system = of_parts.identifying(fields["system"])
+    fields["system"] = {name: field for name, field in system.items() if name != "stands_on"}
+    storage = fields.get("storage") or {}  # what a server by URL stands on, too
     fields["storage"] = {name: field for name, field in storage.items() if name != "may_erase"}
     for name, kind in _WITHIN.items():
         fields[name] = not_default(kind, fields.get(name) or {})

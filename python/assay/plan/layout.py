@@ -12,7 +12,15 @@ from typing import Any, NamedTuple
 
 from assay.contracts.experiment import OF_SCRIPTS
 from assay.errors import ArgumentError
-from assay.experiment import ENGINE, Driving, Experiment, Scalar, StorageChoice, SystemChoice
+from assay.experiment import (
+    ENGINE,
+    Driving,
+    Experiment,
+    Scalar,
+    StorageChoice,
+    SystemChoice,
+    url_storages,
+)
 from assay.experiment.identity import plain_value
 from assay.experiment.machines import systems_on_machines
 from assay.plan import client_counts, fingerprint
@@ -84,8 +92,7 @@ def _refuse_too_many(experiment: Experiment, workload: Workload) -> None:
             asked.offered_rates_per_s or (None,),
             _caches(asked, test),
             _client_programs(asked),
-            systems_on_machines(asked),
-            asked.storages,
+            _places(asked),
         ]
         counts = client_counts.number_of_levels(asked, test)
         of_test = counts * math.prod(len(levels) for levels in factors)
@@ -153,7 +160,7 @@ def _sequential(experiment: Experiment, workload: Workload) -> Iterator[tuple[Ce
 
 
 def _places(experiment: Experiment) -> list[Place]:
-    return list(itertools.product(systems_on_machines(experiment), experiment.storages))
+    return url_storages.places(systems_on_machines(experiment), experiment.storages)
 
 
 def _tests(experiment: Experiment, workload: Workload) -> list[tuple[Test, Experiment]]:

@@ -44,7 +44,7 @@ def narrowed(plan: Plan, patterns: Patterns) -> Plan:
 
 
 def _names(cell: Cell) -> list[str]:
-    system = [cell.system.label, *cell.system.names]
+    system = [cell.system_label, cell.system.label, *cell.system.names]
     # A storage is chosen by the name that a file gives it, and by that with the note behind it.
     storage = [cell.storage_name, cell.storage_name.partition(" (")[0]]
     return [name for name in dict.fromkeys([cell.test_name, *system, *storage]) if name]

@@ -58,8 +58,14 @@ class Cell:
 
     @property
     def storage_name(self) -> str:
-        """Empty for a server by URL, whose storage is not known."""
-        return "" if self.system.url else self.storage.name
+        """Empty for a server by URL of which nobody said what it is on."""
+        is_not_known = self.system.url and not self.system.stands_on
+        return "" if is_not_known else self.storage.name
+
+    @property
+    def system_label(self) -> str:
+        """As reports name its system, beside its storage."""
+        return self.system.label_on_storage
 
 
 @dataclass(frozen=True)

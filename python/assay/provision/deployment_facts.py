@@ -74,8 +74,10 @@ class RecordedStorage(msgspec.Struct, frozen=True):
 
     @property
     def in_force(self) -> dict[str, str]:
-        """Its limits and the parameters of its model, all in effect; empty: it has neither."""
-        return {name: str(limit) for name, limit in self.limits.items()} | self._model.parameters
+        """Its limits, the parameters of its model, and what was asked of it beside these, such as a
+        round-trip time; all in effect. Empty: none of them."""
+        limits = {name: str(limit) for name, limit in self.limits.items()}
+        return limits | self._model.parameters | dict(self.facts.get("asked", {}))
 
     @property
     def profile_values(self) -> dict[str, str]:

@@ -10,9 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from assay import registry
-from assay.contracts.deployment import Deployment
+from assay.contracts.deployment import Deployment, StorageFacts
 from assay.contracts.durability import Durability
-from assay.contracts.experiment import ServerMachine, StorageChoice, SystemChoice
+from assay.contracts.experiment import BY_URL, ServerMachine, StorageChoice, SystemChoice
 from assay.contracts.storages.abilities import (
     Accounted,
     AccountedSecond,
@@ -21,6 +21,7 @@ from assay.contracts.storages.abilities import (
 )
 from assay.contracts.storages.abilities import CrashReport as StorageCrashReport
 from assay.contracts.storages.protocol import PreparedStorage, Storage
+from assay.contracts.storages.shared_options import options_of
 from assay.contracts.systems.abilities import (
     CrashReport,
     ReachedByUrl,
@@ -54,8 +55,12 @@ class RunningSystem:
     """A system running on its storage. Made by `running_system`, and stopped at the end of its
     block."""
 
-    def __init__(self, choice: SystemChoice, connections: int | None) -> None:
+    def __init__(
+        self, choice: SystemChoice, storage: StorageChoice, connections: int | None
+    ) -> None:
         self.choice = choice
+        self._on = choice.stands_on if choice.url is not None else storage
+        """The storage that it is on; None: it is reached by URL, and nobody said."""
         self.system: System = registry.system(choice.name)
         self._connections = connections
         self.storage: Storage | None = None
@@ -259,6 +264,9 @@ class RunningSystem:
         elif not deployment.is_embedded:
             deployment = with_listeners(deployment)
         rtt_s = self.choice.machine.rtt_s
+        if self._on is not None:
+            deployment = _with_asked(deployment, self._on)
+            rtt_s = self._on.rtt_s or rtt_s
         return up.enter_context(delayed(deployment, rtt_s)) if rtt_s else deployment
 
     def _system_up(self, choice: SystemChoice) -> AbstractContextManager[Deployment]:
@@ -275,6 +283,20 @@ class RunningSystem:
         self._deployment = None
         self._up.close()
         return all(node.pid is None or has_stopped_cleanly(node.pid) for node in nodes)
+
+
+def _with_asked(deployment: Deployment, on: StorageChoice) -> Deployment:
+    """With what was asked of the storage of each node whatever its kind, and its name, which a
+    server by URL does not know."""
+    asked = options_of(replace(on, options={}))
+    if not asked and on.kind != BY_URL:
+        return deployment
+
+    def facts(storage: StorageFacts) -> StorageFacts:
+        return replace(storage, name=on.name, facts={**storage.facts, "asked": asked})
+
+    nodes = (replace(node, storage=facts(node.storage)) for node in deployment.nodes)
+    return replace(deployment, nodes=tuple(nodes))
 
 
 def _entered(
@@ -318,7 +340,7 @@ def running_system(
     but with the memory and the processors of the whole machine.
     """
     system = versions.with_programs(system)
-    made = RunningSystem(system, connections)
+    made = RunningSystem(system, storage, connections)
     with ExitStack() as stack:
         if system.url is None:
             kind: Storage = registry.storage(storage.kind)

@@ -113,7 +113,7 @@ def data_bytes(
         (
             workload,
             cell.test,
-            storable(without_secrets(cell.system.label)),
+            storable(without_secrets(cell.system_label)),
             json_text(cell.parameters),
         ),
     )

@@ -68,7 +68,7 @@ def plan_run(connection: sqlite3.Connection, experiment_id: int, run: PlannedRun
         position=run.position,
         test=cell.test,
         system=cell.system.name,
-        system_label=storable(without_secrets(cell.system.label)),
+        system_label=storable(without_secrets(cell.system_label)),
         storage=storable(cell.storage_name),
         clients=cell.clients,
         threads=cell.threads,

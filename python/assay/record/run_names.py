@@ -66,15 +66,11 @@ def _storages(runs: Sequence[R], cells: Sequence[Document]) -> list[str]:
         if choice is not None and choice not in others:
             others.append(choice)
     return [
-        f"{run.storage} ({_as_written(choice)})"
+        f"{run.storage} ({storage_words.written(choice)})"
         if run.storage and choice is not None and len(of_name[run.storage]) > 1
         else run.storage
         for run, choice in zip(runs, choices, strict=True)
     ]
-
-
-def _as_written(choice: StorageChoice) -> str:
-    return storage_words.as_written(choice.kind, choice.options, choice.directory)
 
 
 C = TypeVar("C", SystemChoice, StorageChoice)

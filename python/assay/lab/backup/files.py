@@ -15,6 +15,8 @@ from assay.provision.disk.copying import Sharing, copy_directory
 
 def why_refused(choice: SystemChoice, storage: StorageChoice) -> str | None:
     """None: its data are in files."""
+    if choice.url is not None:
+        return None  # that its server cannot be stopped is said elsewhere
     kind = registry.storage(storage.kind)
     if isinstance(kind, RawDevice) and kind.is_raw(storage):
         return f"{choice.label} on {storage.name}: its data are not in files"

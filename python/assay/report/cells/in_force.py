@@ -1,11 +1,14 @@
 """Takes an experiment's record; returns what its storages were under their names: as they were
-asked for, the limits and parameters in effect, and what was changed from a model's profile."""
+asked for, the limits and parameters in effect, their round-trip times, and what was changed from a
+model's profile."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from assay.experiment.storage_words import as_written
+from assay.contracts.experiment import StorageChoice
+from assay.contracts.observation.shape import convert
+from assay.experiment.storage_words import written
 from assay.provision.deployment_facts import RecordedStorage
 from assay.record import ExperimentRecord, RunRecord
 from assay.report.values import ReportColumn, ReportTable, Row, text
@@ -20,12 +23,11 @@ _NOT_LIMITED = (
 
 def asked(experiment: ExperimentRecord) -> dict[str, str]:
     """Each storage as it was asked for, without its name: ``throttled[read_iops=200]``."""
-    return {
-        choice["name"]: as_written(
-            choice["kind"], choice.get("options", {}), choice.get("directory")
-        )
+    choices = (
+        convert(choice, StorageChoice, "storage")
         for choice in experiment.experiment.get("storages", ())
-    }
+    )
+    return {choice.name: written(choice) for choice in choices}
 
 
 def named(experiment: ExperimentRecord) -> str:

@@ -1,8 +1,8 @@
 """Takes a run; returns the role of its storage, by which papers name the columns of their tables:
 ``disk`` (it rotates), ``solid state`` or ``memory``.
 
-A modelled storage has the role of its model; any other what the kernel says of its device, which
-virtual machines often get wrong.
+It is the one that was asked for (``role=disk``). Without, a modelled storage has the role of its
+model; any other what the kernel says of its device, which virtual machines often get wrong.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ _OF_MODELS = {"rotating": DISK, "solid-state": SOLID_STATE}
 
 def role(run: RunRecord) -> str | None:
     """None where nothing was provisioned, or the storage is not known."""
+    if said := (run.cell.get("storage") or {}).get("role"):
+        return str(said).replace("-", " ")
     storage = run.deployment.storage if run.deployment else None
     if storage is None:
         return None

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from assay.contracts.deployment import NOT_SEEN
 from assay.contracts.experiment import Scaled
 from assay.experiment import Driving, quick
 from assay.load.dataset_facts import DatasetFacts
@@ -247,7 +246,7 @@ def _control_group(deployment: DeploymentFacts) -> str:
 def _storages_table(runs: Iterable[RunRecord]) -> ReportTable:
     rows = dict.fromkeys(
         (
-            NOT_SEEN if storage.kind == "url" else storage.name,
+            storage.name,
             "-" if storage.kind == "url" else storage.kind,
             storage.file_system or "-",
             _device(storage),

@@ -46,7 +46,7 @@ FACTORS = [
     ),
     never_null(
         "rtt_s", "number", "round-trip time added between clients and server",
-        lambda run: run.server_machine.rtt_s,
+        lambda run: (run.cell.get("storage") or {}).get("rtt_s") or run.server_machine.rtt_s,
     ),
     never_null("clients", "integer", "concurrent clients", attribute("clients")),
     never_null("protocol", "string", "simple, extended, prepared", attribute("protocol")),
