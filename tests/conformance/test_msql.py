@@ -134,7 +134,8 @@ def test_an_unknown_database_is_refused_with_the_fix(server: MsqlServer) -> None
     [
         ("msql://u:secret@h/d", "has a password"),
         ("msql://u@h", "names no database"),
-        ("msql://u@h:0/d", "port"),
+        ("msql://u@h:x/d", "the URL's port: expected a number from 0 to 65535, found x"),
+        ("msql://u@h:0/d", "port=0 in the URL: expected a number from 1 to 65535"),
         ("msql://u@h/d?tls=on", "parameters"),
         ("msql://u@h/d?socket=/tmp/s", "both"),
     ],

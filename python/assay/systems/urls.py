@@ -13,6 +13,7 @@ from urllib.parse import unquote
 from assay import _engine, env_vars
 from assay.contracts import server_url
 from assay.contracts.deployment import Address
+from assay.contracts.server_url import Parts
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError
 from assay.systems.sourced import Sourced
@@ -140,6 +141,21 @@ def _nearest(name: str, parameters: Collection[str]) -> str | None:
     return f"did you mean {near}=…?" if near else None
 
 
+def check_ports(url: str, parts: Parts, scheme: str) -> None:
+    """Raises `ArgumentError` for the first port of the URL that is none."""
+    for _, port in parts.hosts:
+        if port and not (port.isdecimal() and port.isascii() and int(port) < 65536):
+            # Without an @ before it, it may be a password whose host was left out; with one behind
+            # it, the beginning of a password with a /.
+            is_behind_user = parts.has_user and "@" not in url.partition(parts.authority)[2]
+            may_be_secret = not (is_behind_user and port.isprintable())
+            found = "" if may_be_secret else f", found {beginning(port, 40)}"
+            raise ArgumentError(
+                f"the URL's port: expected a number from 0 to 65535{found}",
+                hint=f"{form(scheme)}; {server_url.HINT}",
+            )
+
+
 def read(
     url: str,
     *,
@@ -158,17 +174,7 @@ def read(
     if not may_be_several:
         server_url.insist_on_one_host(parts)
     ports = [port for _, port in parts.hosts]
-    for port in ports:
-        if port and not (port.isdecimal() and port.isascii() and int(port) < 65536):
-            # Without an @ before it, it may be a password whose host was left out; with one behind
-            # it, the beginning of a password with a /.
-            is_behind_user = parts.has_user and "@" not in url.partition(parts.authority)[2]
-            may_be_secret = not (is_behind_user and port.isprintable())
-            found = "" if may_be_secret else f", found {beginning(port, 40)}"
-            raise ArgumentError(
-                f"the URL's port: expected a number from 0 to 65535{found}",
-                hint=f"{form(scheme)}; {server_url.HINT}",
-            )
+    check_ports(url, parts, scheme)
     given = parts.parameters
     if unknown := [name for name in given if name not in parameters]:
         name = unknown[0] if unknown[0].replace("-", "").replace("_", "").isalnum() else "…"

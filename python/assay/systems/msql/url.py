@@ -8,7 +8,7 @@ from assay.contracts import server_url
 from assay.contracts.deployment import Address
 from assay.errors import ArgumentError
 from assay.systems import urls
-from assay.systems.sourced import LOGIN_NAME
+from assay.systems.sourced import LOGIN_NAME, URL, Sourced
 
 SCHEMES = ("msql",)
 DEFAULT_PORT = 1114
@@ -31,9 +31,10 @@ def address_of(url: str, *, session_statements: tuple[str, ...] = ()) -> Address
         )
     if socket is not None and (parts.host or parts.port):
         raise ArgumentError("the URL names both a socket and a host", hint=_FORM)
-    port = parts.port or str(DEFAULT_PORT)
-    if not (port.isascii() and port.isdecimal() and 0 < int(port) < 65536):
-        raise ArgumentError("the URL's port is not a number from 1 to 65535", hint=_FORM)
+    urls.check_ports(url, parts, SCHEMES[0])
+    given = Sourced()
+    given.add(URL, {"port": parts.port})
+    port = urls.port(given, DEFAULT_PORT)
     database = unquote(parts.path.removeprefix("/"))
     if not database:
         raise ArgumentError("the URL names no database", hint=_FORM)
@@ -42,7 +43,7 @@ def address_of(url: str, *, session_statements: tuple[str, ...] = ()) -> Address
         driver="msql",
         unix=socket,
         host=None if socket else unquote(parts.host) or "localhost",
-        port=None if socket else int(port),
+        port=None if socket else port,
         user=user or urls.own_name(SCHEMES[0]),
         database=database,
         session_statements=session_statements,
