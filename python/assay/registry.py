@@ -222,6 +222,18 @@ def dialects() -> dict[str, Dialect]:
     return dict(sorted(spoken.items()))
 
 
+def dialect_of_file(file: Path) -> Dialect:
+    """The dialect that is described there; `dialects` has it from then on. Raises `ExperimentError`
+    with the line, `ArgumentError` where no family takes one, or another dialect is called so."""
+    from assay.contracts.systems.families import TakesDialectFiles
+
+    for name in families():
+        found = family(name)
+        if isinstance(found, TakesDialectFiles):
+            return found.dialect_of_file(file)
+    raise ArgumentError(f"{file}: no family of systems takes a dialect that is a file")
+
+
 def broken_systems() -> Iterator[PluginFailed]:
     """What is wrong with each system that cannot be used."""
     for name in systems():

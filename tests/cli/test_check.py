@@ -50,6 +50,24 @@ def test_built_in_workloads_are_right(assay: Assay, name: str) -> None:
     assert done.status == 0, done.out
 
 
+def test_overrides_for_a_dialect_that_is_a_file(assay: Assay, shop: Path) -> None:
+    """Every command knows the dialect that the workload names."""
+    name = next(shop.glob("*.sql")).name
+    (shop / "overrides" / "lite").mkdir(parents=True)
+    (shop / "overrides" / "lite" / name).write_text("-- an override\nSELECT 1;\n")
+    unknown = assay("check", "shop")
+    assert (unknown.status, "no dialect is called so" in unknown.out) == (2, True), unknown.out
+    assert 'workload.toml: dialects = ["FILE.toml"]' in unknown.out
+    changed(shop / "workload.toml", "default_test", 'dialects = ["lite.toml"]\ndefault_test')
+    (shop / "lite.toml").write_text('name = "lite"\nquoot = "x"\n')
+    misspelt = assay("check", "shop")
+    assert "lite.toml:2" in misspelt.out and "did you mean 'quote'" in misspelt.out
+    (shop / "lite.toml").write_text('name = "lite"\n')
+    done = assay("check", "shop")
+    assert done.status == 0, done.out
+    assert assay("plan", "shop", "--on", "sqlite").status == 0
+
+
 def test_ten_mistakes_are_named_at_once(assay: Assay, shop: Path) -> None:
     file = shop / "workload.toml"
     changed(file, 'indexes = ["joined desc, name"]', 'indexes = ["joined desc, nmae"]')

@@ -58,6 +58,8 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("other/read.sql").write_text("select :copies, :share, 3\n")
     for name in ("feed1", "feed2", "edited/feed1"):
         Path(name).write_text(f"select {name.count('/')};\n")
+    for name in ("lite.toml", "f1/lite.toml", "edited/lite.toml"):
+        Path(name).write_text(f'name = "lite"\nhas_if_exists = {"edited" in name}\n'.lower())
     for name in ("d1", "d2", "s1"):
         Path(name).mkdir()
         Path(name, "x.db").touch()
@@ -123,7 +125,14 @@ ROWS: dict[str, tuple[str, str, type[SAME] | Other | Refused]] = {
         f"s.sql --on {PG}[storage=tmpfs]", "", Refused("such as ssd")),
     "a round-trip time of all and of each storage": (
         "s.sql --on postgresql --storage san=here[rtt=1ms] --rtt 2ms", "", Refused("no effect")),
+    "an edited dialect": (
+        "s.sql --on dbapi:sqlite3+lite.toml[database=x.db]",
+        "s.sql --on dbapi:sqlite3+edited/lite.toml[database=x.db]", Other(
+            "dbapi:sqlite3+lite.toml at x.db", "dbapi:sqlite3+edited/lite.toml at x.db")),
     # its third section: separated though equal
+    "a copied dialect": (
+        "s.sql --on dbapi:sqlite3+lite.toml[database=x.db]",
+        "s.sql --on dbapi:sqlite3+f1/lite.toml[database=x.db]", SAME),
     "two spellings of a round-trip time": (
         "s.sql --on postgresql --storage here[rtt=1ms]",
         "s.sql --on postgresql --storage here[rtt=1000us]", SAME),

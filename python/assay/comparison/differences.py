@@ -112,6 +112,8 @@ def _of_runs(
 ) -> list[Difference]:
     found: list[Difference] = []
     found += _one("system", "version of the system", *_each(a_runs, b_runs, _version))
+    if between != "system":
+        found += _one("system", "text of its dialect", *_each(a_runs, b_runs, _dialect))
     if between != PROFILE:
         found += _settings(a_runs, b_runs, between)
     if between != "storage":
@@ -218,6 +220,11 @@ def _build(recorded: ExperimentRecord | RunRecord) -> str:
 
 def _text(experiment: ExperimentRecord) -> str:
     return str(experiment.workload.get("fingerprint", ""))[:_FINGERPRINT]
+
+
+def _dialect(run: RunRecord) -> str:
+    """Beginning of the digest of the file that its dialect is."""
+    return str((run.cell.get("system") or {}).get("dialect_content") or "")[:_FINGERPRINT]
 
 
 def _scripts(run: RunRecord) -> str:

@@ -285,7 +285,8 @@ def identifying(run: RunRecord) -> dict[str, str]:
     """What the fingerprint of the run's cell is of: dotted name → text. The workload of ad hoc
     scripts is their names, which are said once."""
     with _a_cell(run):
-        cell = fingerprint.identifying(run.cell)
+        system = {**run.cell["system"], "dialect_content": ""}
+        cell = fingerprint.identifying({**run.cell, "system": system})
     if run.is_ad_hoc and cell.get("scripts"):
         cell.pop("workload", None)
     shown = {name: one for name, one in cell.items() if not name.endswith(_CONTENT)}

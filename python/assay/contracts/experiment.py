@@ -130,6 +130,9 @@ class SystemChoice:
     """Those of the options and settings that were asked for and are what the system has anyway."""
     stands_on: StorageChoice | None = None
     """Of a server by URL: the storage that it is on, where that was said."""
+    dialect_content: str = field(default="", compare=False)
+    """Digest of the dialect file that its name ends with, by which it is known wherever that
+    lies; empty: there is none."""
     called: str = field(default="", compare=False)
     """The name that the user gave it, which is no level: equal systems are equal by any name."""
     shown: str = field(default="", compare=False)

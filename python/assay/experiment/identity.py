@@ -3,7 +3,8 @@ equal for equal ones, however they were asked for.
 
 Fields at their defaults are left out, so that a new field changes no fingerprint unless it is set.
 A system is the same by whatever name, from wherever its address comes, with any password, and
-whether or not an option or setting says what it has anyway.
+whether or not an option or setting says what it has anyway. A dialect file behind the plus sign in
+its name is known by what it holds.
 """
 
 from __future__ import annotations
@@ -36,8 +37,9 @@ def of_choice(choice: SystemChoice) -> str:
 
 
 def without_machine(choice: SystemChoice) -> str:
-    """Equal for equal systems, whatever the machine."""
-    return of_choice(dataclasses.replace(choice, machine=ServerMachine()))
+    """Equal for systems of one name, whatever the machine, and what a dialect file holds."""
+    plain = dataclasses.replace(choice, machine=ServerMachine(), dialect_content="")
+    return of_choice(plain)
 
 
 def of_system(system: Mapping[str, Any]) -> str:
@@ -54,11 +56,14 @@ def identifying(system: Mapping[str, Any]) -> dict[str, Any]:
         given = system.get(part) or {}
         return {name: value for name, value in given.items() if name not in no_change}
 
+    name = str(system.get("name"))
+    by_content = {"name": name.partition("+")[0]} if system.get("dialect_content") else {}
     return {
         **{name: field for name, field in system.items() if name not in _NO_LEVELS},
+        **by_content,
         "options": asked("options"),
         "settings": asked("settings"),
-        "url": _plain_url(system.get("url"), str(system.get("name"))),
+        "url": _plain_url(system.get("url"), name),
         "machine": not_default(ServerMachine, system.get("machine") or {}),
         "stands_on": not_default(StorageChoice, system.get("stands_on") or {}),
     }

@@ -23,6 +23,7 @@ from assay.contracts.systems.abilities import (
     CompletesUrls,
     ReachedByUrl,
 )
+from assay.contracts.systems.families import TakesDialectFiles
 from assay.errors import ArgumentError
 from assay.experiment import profiles, system_names, url_storages
 from assay.experiment.profiles import PROFILE
@@ -172,7 +173,11 @@ def _member_choice(family: str, member: str, given: Levels) -> SystemChoice:
     specs = {spec.name for spec in registry.system(name).option_specs}
     options = {key: values for key, values in given.items() if key in specs}
     place = {key: values[0] for key, values in given.items() if key not in specs}
-    choice = SystemChoice(name, url=registry.family(family).url(member, place))
+    of_family = registry.family(family)
+    content = ""
+    if isinstance(of_family, TakesDialectFiles):
+        content = of_family.dialect_content(member)
+    choice = SystemChoice(name, url=of_family.url(member, place), dialect_content=content)
     return varied([choice], name, options)[0]
 
 

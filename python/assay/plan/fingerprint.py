@@ -47,7 +47,7 @@ def of_document(cell: Mapping[str, Any]) -> str:
 def by_paths(cell: Mapping[str, Any]) -> str:
     """Equal for cells that are equal but for what the files at their paths held: an edited script
     stays the script that it was. As an Assay that knew no contents had it."""
-    fields = identifying(cell)
+    fields = identifying({**cell, "system": {**cell["system"], "dialect_content": ""}})
     scripts = [{**one, "content": ""} for one in fields.get("scripts") or []]
     known_by = {"workload_content": "", "feed_content": "", "scripts": scripts_by_content(scripts)}
     return _digest(not_default(Cell, {**fields, **known_by}))

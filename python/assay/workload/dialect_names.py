@@ -7,6 +7,8 @@ from assay.text.nearest import did_you_mean
 from assay.workload.schema import SQL
 from assay.workload.scripts import LANGUAGES
 
+_DECLARED = 'dialects = ["FILE.toml"]'
+
 
 def hint_if_unknown(name: str) -> str | None:
     """None where a system speaks it; else the name that is meant: a system is named by its dialect,
@@ -17,4 +19,4 @@ def hint_if_unknown(name: str) -> str | None:
         return None
     if name in registry.systems():
         return f"the dialect of {name} is called {registry.system(name).dialect.name}"
-    return did_you_mean(name, known)
+    return f"{did_you_mean(name, known)}; of a file: {registry.WORKLOAD_FILE}: {_DECLARED}"

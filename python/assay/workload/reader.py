@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from assay import registry
-from assay.errors import AssayError, ExperimentError, PluginFailed, YouError
+from assay.errors import ArgumentError, AssayError, ExperimentError, PluginFailed, YouError
 from assay.plugin_failures import of_package
 from assay.text.files import text_file, toml_file
 from assay.text.files.toml_file import TomlTable
@@ -40,6 +41,9 @@ def usable() -> Iterator[Workload | AssayError]:
 
 def _read(folder: Path) -> Workload:
     top = toml_file.read(folder / registry.WORKLOAD_FILE)
+    for name in top.texts("dialects", ()):
+        with _at(top, "dialects"):
+            registry.dialect_of_file(top.file.resolve().parent / name)
     found = instances.expand(scripts.read(folder), top.section("instances"))
     _refuse_unknown_dialects(folder, found)
     declared = {entry.name: entry for entry in parameters.read(top.section("parameters"))}
@@ -84,6 +88,15 @@ def _read(folder: Path) -> Workload:
     top.done()
     row_source.check(workload, [{}])
     return workload
+
+
+@contextmanager
+def _at(section: TomlTable, key: str) -> Iterator[None]:
+    """Says where an argument was found."""
+    try:
+        yield
+    except ArgumentError as error:
+        raise section.error(error.message, key, hint=error.hint) from None
 
 
 def _refuse_unknown_dialects(folder: Path, found: scripts.FoundScripts) -> None:

@@ -6,7 +6,8 @@ Its members are not known beforehand (any Python module), so none of them is in 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 from assay.contracts.dialects.protocol import Dialect
 from assay.contracts.systems.protocol import System
@@ -41,4 +42,18 @@ class SystemFamily(Protocol):
         """The URL of a choice from what stands in brackets and is no option of the system: systems
         of a family are reached, not started. Raises `ArgumentError`, also for a password, which
         belongs in no command line."""
+        ...
+
+
+@runtime_checkable
+class TakesDialectFiles(Protocol):
+    """Ability of a family: a member may speak a dialect that is a file."""
+
+    def dialect_of_file(self, file: Path) -> Dialect:
+        """The dialect, which is among `SystemFamily.dialects` from then on. Raises
+        `ExperimentError` with the line, `ArgumentError` where another dialect is called so."""
+        ...
+
+    def dialect_content(self, word: str) -> str:
+        """Digest of the file that a member's name ends with, behind a plus sign; empty: of none."""
         ...

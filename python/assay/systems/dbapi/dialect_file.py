@@ -41,8 +41,13 @@ _NOT_SIZES = ("source", "searches_text", "indexes_text")
 
 
 def read(file: Path) -> StandardSql:
-    """Raises `ExperimentError`, with the line."""
-    top = toml_file.read(file)
+    """Raises `ExperimentError`, with the line. Where a workload that names it is watched as it is
+    read, this file is not."""
+    token = toml_file.SECTION.set(TomlTable)
+    try:
+        top = toml_file.read(file)
+    finally:
+        toml_file.SECTION.reset(token)
     found: dict[str, Any] = {"name": _name(top)}
     is_bounded = top.boolean("bounded_indexes", False)
     for key in _TEXTS:

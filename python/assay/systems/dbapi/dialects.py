@@ -20,8 +20,9 @@ from assay.dialects.postgresql import POSTGRESQL
 from assay.dialects.sqlite import SQLITE
 from assay.dialects.sqlserver import SQL_SERVER
 from assay.dialects.standard import StandardSql
-from assay.errors import ArgumentError
+from assay.errors import ArgumentError, ExperimentError
 from assay.systems.dbapi import dialect_file
+from assay.text.files import text_file
 
 INGRES = dialect_file.read(Path(shelf.__file__).with_name("ingres.toml"))
 
@@ -56,6 +57,14 @@ def version_of(word: str) -> str:
     if not word.endswith(dialect_file.SUFFIX) or not file.is_file():
         return ""
     return f"{file} {file.stat().st_mtime_ns}"
+
+
+def content_of(word: str) -> str:
+    """Digest of the text of a dialect that is a file; empty for one that has a name. Raises
+    `ExperimentError` where it cannot be read."""
+    if not word.endswith(dialect_file.SUFFIX):
+        return ""
+    return text_file.digest(text_file.read(Path(word), ExperimentError))
 
 
 def of_word(word: str) -> StandardSql:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
+from pathlib import Path
 
 from assay.contracts.dialects.protocol import Dialect
 from assay.contracts.systems.protocol import System
@@ -40,6 +41,12 @@ class DbapiFamily:
 
     def member(self, word: str) -> System:
         return _member(word, dialects.version_of(word.partition("+")[2]))
+
+    def dialect_of_file(self, file: Path) -> Dialect:
+        return dialects.of_word(str(file))
+
+    def dialect_content(self, word: str) -> str:
+        return dialects.content_of(word.partition("+")[2])
 
     def url(self, word: str, given: Mapping[str, str]) -> str:
         del word
