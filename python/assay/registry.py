@@ -310,6 +310,7 @@ _STEPS: Mapping[str, str] = {
     "limit": "assay.lab.steps.limit:Limit",
     "backup": "assay.lab.steps.backup:Backup",
     "space_reuse": "assay.lab.steps.space_reuse:SpaceReuse",
+    "plans": "assay.lab.steps.plans:Plans",
 }
 """Kinds of steps: name in a workload file → class. Other packages add theirs as entry points of the
 group ``assay.steps``."""
@@ -334,6 +335,7 @@ _REPORTS: Mapping[str, str] = {
     "space_reuse": "SpaceReuseReport",
     "backup": "BackupReport",
     "native_clients": "NativeClientsReport",
+    "plans": "PlansReport",
 }
 """Kinds of what steps report in place of clients → class of `assay.contracts.observation`. Other
 packages add theirs as entry points of the group ``assay.step_reports``."""

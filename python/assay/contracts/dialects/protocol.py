@@ -423,6 +423,14 @@ class HasUnflushedTables(Protocol):
 
 
 @runtime_checkable
+class Explains(Protocol):
+    """The system says how it will execute a statement, without executing it."""
+
+    explain: str
+    """What is written before the statement."""
+
+
+@runtime_checkable
 class ListsIndexes(Protocol):
     """A dialect of systems that say which indexes a table has."""
 

@@ -27,7 +27,9 @@ from assay.contracts.observation.other_reports import (
     BackupReport,
     LimitReport,
     NativeClientsReport,
+    PlansReport,
     SpaceReuseReport,
+    StatementPlan,
     UpdateReport,
 )
 from assay.contracts.observation.outcomes import Outcomes, TransactionOutcomes
@@ -88,6 +90,7 @@ __all__ = [
     "Outcomes",
     "PassTime",
     "Passes",
+    "PlansReport",
     "ReferenceReport",
     "Resolution",
     "ResultReport",
@@ -96,6 +99,7 @@ __all__ = [
     "ShapeError",
     "SpaceReuseReport",
     "Standstill",
+    "StatementPlan",
     "StatementReport",
     "StepReport",
     "StepTable",

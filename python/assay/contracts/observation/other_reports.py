@@ -1,15 +1,16 @@
 """What steps report that drive no clients: an update of the rows, the most sessions there can be, a
-backup."""
+backup, the plans of statements."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import ClassVar
 
-from assay.contracts.metric import SIZE, SPEED, WAIT, DifferenceWords, Metric
+from assay.contracts.metric import COUNT, SIZE, SPEED, WAIT, DifferenceWords, Metric
 from assay.contracts.observation.cache_state import CacheState
 from assay.contracts.observation.shape import Shape
-from assay.contracts.observation.step_report import StepReport
+from assay.contracts.observation.step_report import StepReport, StepTable
+from assay.contracts.warning_text import WarningText
 
 
 class UpdatedTable(Shape, frozen=True):
@@ -214,3 +215,62 @@ class NativeClientsReport(StepReport, frozen=True, tag_field="kind", tag="native
         if self.outputs > 1:
             return f"the client programs were answered in {self.outputs} different ways"
         return None
+
+
+class StatementPlan(Shape, frozen=True):
+    """How the system says that it will execute a statement."""
+
+    transaction: str
+    statement: str
+    """With its values as ``:name``."""
+    plan: str | None
+    """Its lines, without estimates; None: the system did not say it."""
+    fingerprint: str | None
+    before: str | None = None
+    """The fingerprint of the step before of this kind; None: there is none."""
+
+    @property
+    def is_changed(self) -> bool:
+        return None not in (self.fingerprint, self.before) and self.fingerprint != self.before
+
+
+class PlansReport(StepReport, frozen=True, tag_field="kind", tag="plans"):
+    """The plan of each statement."""
+
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        Metric(
+            name="plans_changed",
+            unit="count",
+            meaning="statements with another plan after the drive than before",
+            value=lambda report: sum(one.is_changed for one in report.statements),
+            words=COUNT,
+        ),
+        Metric(
+            name="plans_known",
+            unit="count",
+            meaning="statements whose plan the system said",
+            value=lambda report: sum(one.plan is not None for one in report.statements),
+        ),
+    )
+    warning_texts: ClassVar[Mapping[str, WarningText]] = {
+        "plan-changed": WarningText(
+            "a statement had another plan after the drive than before: its numbers are of both",
+            'see both plans with --detail; `do = "analyze"` before the drive, or no change of '
+            "indexes and statistics in it",
+            limits=True,
+        )
+    }
+    is_beside: ClassVar[bool] = True
+
+    statements: tuple[StatementPlan, ...]
+
+    def warnings(self) -> Iterable[tuple[str, str]]:
+        for one in self.statements:
+            if one.is_changed:
+                yield "plan-changed", f"{one.transaction}: {one.before} became {one.fingerprint}"
+
+    def shown(self) -> Iterable[StepTable]:
+        rows = tuple(
+            (one.transaction, one.statement, one.fingerprint, one.plan) for one in self.statements
+        )
+        yield StepTable("Plans", ("transaction", "statement", "fingerprint", "plan"), rows)

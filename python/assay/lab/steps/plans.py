@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import ClassVar
 
 from assay import registry
-from assay.contracts.metric import COUNT, Metric
-from assay.contracts.observation import StepReport, StepTable
-from assay.contracts.observation.shape import Shape
-from assay.contracts.warning_text import WarningText
+from assay.contracts.dialects.protocol import Explains
+from assay.contracts.observation import PlansReport, StatementPlan
 from assay.drive import query
 from assay.drive.prepare import statements_of
 from assay.errors import AssayError
@@ -27,78 +25,11 @@ from assay.plan.drives import drives
 from assay.workload.steps import Step
 from assay.workload.values import Script
 
-
-@runtime_checkable
-class Explains(Protocol):
-    """A dialect whose system says how it will execute a statement."""
-
-    @property
-    def explain(self) -> str:
-        """What is written before the statement."""
-        ...
-
-
 _EXPLAINED = frozenset(("select", "with", "insert", "update", "delete", "values", "replace"))
 _ESTIMATES = frozenset(("id", "parent", "notused", "rows", "filtered", "partitions"))
 """Columns of an answer that change with the data, or only number it."""
 _ESTIMATED = re.compile(r"\s*\(?(cost|rows|loops)=[^)\s]*\)?|~?[\d,.]+ rows?\b", re.IGNORECASE)
 _FRAME = re.compile(r"[\s│┌┐└┘├┤┬┴─╭╮╰╯]+")
-
-
-class StatementPlan(Shape, frozen=True):
-    transaction: str
-    statement: str
-    plan: str | None
-    """Its lines, without estimates; None: the system did not say it."""
-    fingerprint: str | None
-    before: str | None = None
-    """The fingerprint of the step before of this kind; None: there is none."""
-
-    @property
-    def is_changed(self) -> bool:
-        return None not in (self.fingerprint, self.before) and self.fingerprint != self.before
-
-
-class PlansReport(StepReport, frozen=True, tag_field="kind", tag="plans"):
-    """The plan of each statement."""
-
-    metrics: ClassVar[tuple[Metric, ...]] = (
-        Metric(
-            name="plans_changed",
-            unit="count",
-            meaning="statements with another plan after the drive than before",
-            value=lambda report: sum(one.is_changed for one in report.statements),
-            words=COUNT,
-        ),
-        Metric(
-            name="plans_known",
-            unit="count",
-            meaning="statements whose plan the system said",
-            value=lambda report: sum(one.plan is not None for one in report.statements),
-        ),
-    )
-    warning_texts: ClassVar[Mapping[str, WarningText]] = {
-        "plan-changed": WarningText(
-            "a statement had another plan after the drive than before: its numbers are of both",
-            'see both plans with --detail; `do = "analyze"` before the drive, or no change of '
-            "indexes and statistics in it",
-            limits=True,
-        )
-    }
-    is_beside: ClassVar[bool] = True
-
-    statements: tuple[StatementPlan, ...]
-
-    def warnings(self) -> Iterable[tuple[str, str]]:
-        for one in self.statements:
-            if one.is_changed:
-                yield "plan-changed", f"{one.transaction}: {one.before} became {one.fingerprint}"
-
-    def shown(self) -> Iterable[StepTable]:
-        rows = tuple(
-            (one.transaction, one.statement, one.fingerprint, one.plan) for one in self.statements
-        )
-        yield StepTable("Plans", ("transaction", "statement", "fingerprint", "plan"), rows)
 
 
 @dataclass(frozen=True)
@@ -155,7 +86,9 @@ def _plan(
     """None where the system, or the script's values, do not allow it."""
     pooled = state.up()
     sets = [line for line in script.text.splitlines() if line.lstrip().startswith("\\set ")]
-    explained = f"{pooled.system.dialect.explain}{statement};"  # type: ignore[attr-defined]
+    dialect = pooled.system.dialect
+    assert isinstance(dialect, Explains), "other systems are refused before"
+    explained = f"{dialect.explain}{statement};"
     asked = Script(script.name, script.path, "\n".join([*sets, explained]) + "\n")
     try:
         answer = query.ask(
