@@ -154,8 +154,9 @@ Passwords are tried on servers by URL.
 
 def records() -> str:
     """The record file's schema, with its comments."""
-    statements = (statement.strip() for step in schema.steps() for statement in step)
-    return "# The record file\n\n```sql\n" + "\n\n".join(statements) + "\n```\n"
+    tables = (statement for migration in schema.migrations() for statement in migration)
+    statements = "\n\n".join(f"{statement};" for statement in (*tables, *schema.views()))
+    return f"# The record file\n\n```sql\n{statements}\n```\n"
 
 
 def report_schema() -> str:

@@ -47,8 +47,8 @@ def test_a_password_is_prompted_for_only_on_a_terminal(
         assert str(address.password) not in message
         kept = (working_folder / DEFAULT_FILE_NAME).read_bytes()
         assert str(address.password).encode() not in kept
-        assert without.runs[0].site is not None
-        assert without.runs[0].site["address"]["origins"]["password_from"] == "typed"
+        assert without.runs[0].deployment_document is not None
+        assert without.runs[0].deployment_document["address"]["origins"]["password_from"] == "typed"
 
 
 def at_a_terminal(working_folder: Path, words: tuple[str, ...], typed: str) -> tuple[int, str]:

@@ -309,9 +309,9 @@ def test_a_run_configured_only_by_the_environment(
         )
         assert ended.status == 0, ended.err
     (run,) = ended.runs
-    site = run.site
-    assert site is not None
-    origins = site["address"]["origins"]
+    deployment = run.deployment_document
+    assert deployment is not None
+    origins = deployment["address"]["origins"]
     assert (origins["host"], origins["sslmode"]) == ("PGHOST", "PGSSLMODE")
     assert origins["password_from"] == "~/.pgpass, line 1"
     assert str(address.password) not in (working_folder / DEFAULT_FILE_NAME).read_bytes().decode(

@@ -18,7 +18,7 @@ from assay.cli.program import COMMANDS, command_of, group
 from assay.record import Store, schema
 from assay.report.build import build
 
-OLDER_RECORD = ROOT / "tests" / "data" / "records" / "step-6.sqlite.xz"
+KEPT_RECORD = ROOT / "tests" / "data" / "records" / "version-25.sqlite.xz"
 """It has an experiment of every kind."""
 
 
@@ -58,7 +58,7 @@ def _keys(value: Any, place: str) -> Iterator[Name]:
 def _tables() -> Iterator[Name]:
     """Tables, views and columns of a new record file."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        schema.prepare(connection, Path(":memory:"), schema.steps())
+        schema.prepare(connection, Path(":memory:"), schema.migrations())
         tables = connection.execute(
             "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')"
         ).fetchall()
@@ -70,7 +70,7 @@ def _tables() -> Iterator[Name]:
 
 def _reports(file: Path) -> Iterator[Name]:
     """Titles, headings and row labels of the reports of every experiment of a record."""
-    file.write_bytes(lzma.decompress(OLDER_RECORD.read_bytes()))
+    file.write_bytes(lzma.decompress(KEPT_RECORD.read_bytes()))
     with Store(file, must_exist=True) as store:
         for experiment in sorted({run.experiment_id for run in store.runs()}):
             for section in build(store.experiment(experiment)).sections:

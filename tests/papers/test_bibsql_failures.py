@@ -155,6 +155,20 @@ def test_after_several_updates_the_tables_equal_a_fresh_load_and_have_grown(
         assert run.system == "sqlite" or found.updated_bytes > 2 * found.loaded_bytes
 
 
+def test_an_update_takes_entries_without_a_comma_after_their_last_field(
+    assay: Assay, working_folder: Path
+) -> None:
+    entries = (
+        f"@misc{{k{number},\n  year = 19{number}, title = {{T}}\n}}\n" for number in range(70, 74)
+    )
+    (working_folder / "plain.bib").write_text("\n".join(entries))
+    ended = assay("run", "bibsql.update", "--on", "sqlite", "--bib", "plain.bib")
+    assert ended.status == 0, ended.err
+    (run,) = ended.runs
+    assert isinstance(run.observation, UpdateReport)
+    assert run.observation.equals_fresh_load is True
+
+
 def test_format_json_is_one_document(assay: Assay, beebe: Path) -> None:
     ended = assay(
         "run", "bibsql", "--on", "sqlite", "--bib", beebe / "texbook1.bib", "--format", "json"

@@ -100,10 +100,14 @@ def test_clients_share_the_endpoints_of_three_nodes(tmp_path: Path) -> None:
     """Six clients on three nodes that take two sessions each: client c goes to node c mod 3."""
     run = ran(tmp_path, "three-nodes[sessions_each=2]", clients="6")
     assert (run.state, run.reason or "") == ("done", "")
-    assert run.driven is not None and run.site is not None
+    assert run.driven is not None and run.deployment_document is not None
     assert run.driven.outcomes.ok == 120
-    assert [node["name"] for node in run.site["nodes"]] == ["node-0", "node-1", "node-2"]
-    assert len({one["unix"] for one in run.site["endpoints"]}) == 3
+    assert [node["name"] for node in run.deployment_document["nodes"]] == [
+        "node-0",
+        "node-1",
+        "node-2",
+    ]
+    assert len({one["unix"] for one in run.deployment_document["endpoints"]}) == 3
     assert all(timed.sample.processes == 3 for timed in run.samples)
 
 
@@ -204,7 +208,7 @@ def test_a_missing_capability_is_refused_with_a_reason(tmp_path: Path) -> None:
         "at all), restart (a private server can be stopped and started again on its data)"
     )
     assert (run.state, run.reason) == ("refused", reason)
-    assert run.site is None, "nothing was started"
+    assert run.deployment_document is None, "nothing was started"
 
 
 _LEVELS = """

@@ -31,7 +31,7 @@ def record(
         float(seconds),
         workload={"published": PUBLISHED, "report": {"parallel": {"speed_up": True}}},
         observation={"intervals": intervals},
-        site={"settings": {f"setting_{place}": "value" * 4 for place in range(settings)}},
+        deployment={"settings": {f"setting_{place}": "value" * 4 for place in range(settings)}},
         probes={
             "here": invented.probe("here", 100.0),
             "ssd": invented.probe("ssd", 5000.0, 40_000.0),

@@ -445,13 +445,13 @@ def probe(
 
 
 def write_run(store: Store, run: PlannedRun, elapsed_ns: int, **changes: Any) -> int:
-    """One complete run; ``changes``: probes (by the name of the storage), site, dataset,
+    """One complete run; ``changes``: probes (by the name of the storage), deployment, dataset,
     observation, checks, samples, storage_requests, warnings, end."""
     cell = run.cell
     run_id = store.begin_run(run)
     if cell.storage.name in changes.get("probes", {}):
         store.probed(changes["probes"][cell.storage.name])
-    store.provisioned(deployment(cell, **changes.get("site", {})))
+    store.provisioned(deployment(cell, **changes.get("deployment", {})))
     store.loaded(dataset(**changes.get("dataset", {})))
     store.driving(drive_document(cell))
     store.observed(report_of(cell, elapsed_ns, **changes.get("observation", {})))

@@ -79,7 +79,12 @@ def _no_samples(run: RunRecord) -> dict[str, Any]:
     return {**all_ok, "latency": {**all_ok["latency"], "count": 0}}
 
 
-NOTHING: dict[str, Any] = {"site": None, "dataset": None, "observation": None, "facts": RunFacts()}
+NOTHING: dict[str, Any] = {
+    "deployment_document": None,
+    "dataset": None,
+    "observation": None,
+    "facts": RunFacts(),
+}
 """Of a run that did not come so far."""
 
 
@@ -294,8 +299,8 @@ def test_other_data_are_not_compared_unless_it_is_asked(folder: Path) -> None:
 
 
 def test_versions_and_settings_that_differ_are_named(folder: Path) -> None:
-    site = {"version": "postgresql 2.0", "settings": {"max_connections": "50"}}
-    made = compared(measured(folder / "a"), measured(folder / "b", site=site))
+    deployment = {"version": "postgresql 2.0", "settings": {"max_connections": "50"}}
+    made = compared(measured(folder / "a"), measured(folder / "b", deployment=deployment))
     found = [one.sentence for one in made.cells[0].differences]
     assert "version of the system: postgresql 1.2.3 → postgresql 2.0" in found
     assert "max_connections: 1000 → 50" in found
@@ -310,8 +315,8 @@ def test_a_setting_that_one_side_recorded_is_at_its_default_on_the_other(folder:
     of_b = {**of_a, "log_statement": "all", "log_timezone": "Europe/Vienna", "track_io_timing": ""}
     changed = {**of_b, "data": own.replace("9f", "0a")}
     made = compared(
-        measured(folder / "a", site={"settings": of_a}),
-        measured(folder / "b", site={"settings": changed}),
+        measured(folder / "a", deployment={"settings": of_a}),
+        measured(folder / "b", deployment={"settings": changed}),
     )
     assert [one.sentence for one in made.cells[0].differences] == [
         "log_timezone: Etc/UTC → Europe/Vienna",
@@ -322,7 +327,7 @@ def test_a_setting_that_one_side_recorded_is_at_its_default_on_the_other(folder:
 
 def test_settings_of_a_side_that_does_not_report_them_are_no_difference(folder: Path) -> None:
     unknown = {"settings": {}, "settings_unknown": "it does not answer"}
-    made = compared(measured(folder / "a"), measured(folder / "b", site=unknown))
+    made = compared(measured(folder / "a"), measured(folder / "b", deployment=unknown))
     assert not [one for one in made.cells[0].differences if one.what == "setting"]
 
 
@@ -448,7 +453,7 @@ def test_two_systems_are_compared_with_all_settings_that_are_not_their_default(
 def test_a_setting_is_that_of_all_runs_of_a_side(folder: Path) -> None:
     def of(name: str, *sizes: str) -> comparison.Side:
         made = [
-            measured(folder / f"{name}{place}", site={"settings": {"buffer": size}})
+            measured(folder / f"{name}{place}", deployment={"settings": {"buffer": size}})
             for place, size in enumerate(sizes)
         ]
         return comparison.side(name, "", made)
@@ -870,12 +875,12 @@ def test_the_verdict_on_the_runs_stands_beside_the_result(folder: Path) -> None:
 def test_durability_that_settings_lower_leaves_no_verdict(folder: Path, between: str) -> None:
     """Also where it was not measured."""
     lowered = {"durability_lowered_by": ["fsync = off"]}
-    a, b = measured(folder / "a"), measured(folder / "b", SLOW, site=lowered)
+    a, b = measured(folder / "a"), measured(folder / "b", SLOW, deployment=lowered)
     made = compared(a, b, between=between)
     assert made.cells[0].not_comparable == ("durability by settings: not lowered → fsync = off")
     assert answers(made, "throughput_per_s < 0.95x") == [ConditionAnswer.UNKNOWN]
     assert compared(a, b, despite=["durability"]).cells[0].primary.verdict == "slower"
-    both = compared(b, measured(folder / "c", site=lowered))
+    both = compared(b, measured(folder / "c", deployment=lowered))
     assert both.cells[0].not_comparable == ""
 
 
@@ -884,7 +889,7 @@ def test_the_class_of_a_profile_is_the_same_in_every_system(folder: Path) -> Non
     sides = [
         measured(
             folder / name, numbers, systems=[system],
-            site={"durability_lowered_by": [setting], "durability_promised": promised},
+            deployment={"durability_lowered_by": [setting], "durability_promised": promised},
         )
         for name, numbers, system, setting, promised in (
             ("a", FAST, invented.POSTGRESQL, "fsync = off", "D1"),
@@ -905,7 +910,7 @@ def test_queries_need_no_durability(folder: Path) -> None:
         replace(
             one, runs=tuple(invented.changed(run, "observation", commits=0) for run in one.runs)
         )
-        for one in (measured(folder / "a"), measured(folder / "b", SLOW, site=lowered))
+        for one in (measured(folder / "a"), measured(folder / "b", SLOW, deployment=lowered))
     ]
     made = compared(*sides)
     assert made.cells[0].primary.verdict == "slower"

@@ -24,7 +24,7 @@ from commands import Assay
 
 pytestmark = pytest.mark.slow
 
-OLD_RECORD = Path(__file__).parents[1] / "data" / "records" / "step-6.sqlite.xz"
+KEPT_RECORD = Path(__file__).parents[1] / "data" / "records" / "version-25.sqlite.xz"
 
 
 def written(form: Any, experiment: ExperimentRecord, detail: bool | None = None) -> str:
@@ -71,7 +71,7 @@ def test_a_histogram_log_holds_every_transaction(driven: ExperimentRecord, tmp_p
 
 def test_a_record_without_histograms_of_seconds_gives_those_of_runs(tmp_path: Path) -> None:
     record = tmp_path / "r.sqlite"
-    record.write_bytes(lzma.decompress(OLD_RECORD.read_bytes()))
+    record.write_bytes(lzma.decompress(KEPT_RECORD.read_bytes()))
     with Store(record, must_exist=True) as store:
         experiment = store.experiment(1)
     found = histograms(written(hdr_log, experiment), tmp_path / "x.hlog")

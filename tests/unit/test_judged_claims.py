@@ -418,7 +418,9 @@ def test_sizes_that_the_paper_does_not_have_are_left_out_of_its_growth(tmp_path:
             planned,
             elapsed,
             workload={"claims": [claim], "published": published, "report": report},
-            site={"storage": StorageFacts("here", "here", "/", facts={"is_rotational": False})},
+            deployment={
+                "storage": StorageFacts("here", "here", "/", facts={"is_rotational": False})
+            },
         )
         (one,) = judged(record)
         words.append(one.sentence)

@@ -322,6 +322,6 @@ def test_a_run_that_never_began_makes_no_server_a_part_of_the_client(tmp_path: P
     planned = invented.plan([invented.POSTGRESQL], repetitions=2)
     record = invented.experiment(tmp_path / "records", planned, 1.5)
     begun, other = record.runs
-    never = replace(other, site=None, state="planned", observation=None)
+    never = replace(other, deployment_document=None, state="planned", observation=None)
     (cell,) = cell_runs.cells(replace(record, runs=(begun, never)), (begun, never))
     assert not client_process.is_client(cell, ["samples.resident_bytes"])

@@ -19,7 +19,7 @@ from assay.cli.program import run_program
 from assay.errors import ArgumentError, SystemUnderTestError
 from assay.record import Store
 
-OLD_RECORD = Path(__file__).parents[1] / "data" / "records" / "step-6.sqlite.xz"
+KEPT_RECORD = Path(__file__).parents[1] / "data" / "records" / "version-25.sqlite.xz"
 
 
 def sql(*statements: str) -> Callable[[Path], None]:
@@ -203,7 +203,7 @@ def test_valid_json_of_a_wrong_shape_is_reported(
 ) -> None:
     """Either the report is made, or the wrong document is named."""
     path, column = tmp_path / "r.sqlite", DOCUMENTS[table]
-    path.write_bytes(lzma.decompress(OLD_RECORD.read_bytes()))
+    path.write_bytes(lzma.decompress(KEPT_RECORD.read_bytes()))
     with Store(path):  # upgrades it, once
         pass
     connection = sqlite3.connect(path, isolation_level=None)
@@ -239,7 +239,7 @@ def test_damaged_bytes_are_never_an_internal_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Wherever they are: of SQLite's own messages, some are not UTF-8 then."""
-    sound = lzma.decompress(OLD_RECORD.read_bytes())
+    sound = lzma.decompress(KEPT_RECORD.read_bytes())
     path, bad = tmp_path / "r.sqlite", []
     refused = 0
     for damage in (_every_97th_byte, _block):

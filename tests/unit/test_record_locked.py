@@ -44,7 +44,15 @@ def begin(store: Store) -> invented.Plan:
 
 
 def without_place(run: RunRecord) -> tuple[object, ...]:
-    return (run.observation, run.dataset, run.site, run.scripts, run.samples, run.checks, run.state)
+    return (
+        run.observation,
+        run.dataset,
+        run.deployment_document,
+        run.scripts,
+        run.samples,
+        run.checks,
+        run.state,
+    )
 
 
 def test_a_run_whose_record_stays_locked_is_rescued_and_merged_later(

@@ -80,22 +80,18 @@ def test_the_log_of_a_killed_writer_is_read_too(folder: Path, tmp_path: Path) ->
     assert states(folder / "r.sqlite") == ["done"]
 
 
-def test_an_older_record_is_read_and_stays_as_old_as_it_is(folder: Path) -> None:
+def test_an_older_record_is_read_and_stays_as_old_as_it_is(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = folder / "r.sqlite"
-    connection = sqlite3.connect(path, isolation_level=None)
-    schema.prepare(connection, path, schema.steps()[:3])
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute(
-        "INSERT INTO experiments VALUES (1, 'old', '', 'w', '', '1', 1, 2, '{}', '{}', '{}', '{}',"
-        " 1, 1, '')"
-    )
-    connection.close()
+    invented.experiment(path, invented.plan([invented.SQLITE]), 1.0)
+    later = [*schema.migrations(), ["ALTER TABLE runs ADD COLUMN note TEXT"]]
+    monkeypatch.setattr(schema, "migrations", lambda: later)
     before = path.read_bytes()
     for is_closed in (False, True):
         if is_closed:
             close_folder(folder)
-        with Store(path, must_exist=True) as store:
-            assert store.latest().title == "old"
+        assert states(path) == ["done"]
         assert path.read_bytes() == before
 
 

@@ -102,7 +102,7 @@ def test_no_password_of_a_reason_or_a_warning_is_in_the_file(path: Path) -> None
 def test_settings_with_password_in_their_name_are_kept(path: Path) -> None:
     with Store(path) as store:
         run_id = invented.write_run(store, begin(store).runs[0], invented.S)
-        deployment = store.run(run_id).site
+        deployment = store.run(run_id).deployment_document
     assert deployment is not None
     assert deployment["settings"]["password_encryption"] == "strong"
 
@@ -179,7 +179,7 @@ def test_a_stage_out_of_order_is_an_internal_error(path: Path) -> None:
 def test_the_views_have_the_values_of_the_documents(path: Path) -> None:
     with Store(path) as store:
         run_id = invented.write_run(
-            store, begin(store).runs[0], 2 * invented.S, site={"settings_asked": {"a": "1"}}
+            store, begin(store).runs[0], 2 * invented.S, deployment={"settings_asked": {"a": "1"}}
         )
     connection = sqlite3.connect(path)
 
@@ -187,7 +187,7 @@ def test_the_views_have_the_values_of_the_documents(path: Path) -> None:
         return connection.execute(f"{question} WHERE run_id = {run_id}").fetchall()
 
     assert ask("SELECT elapsed_ns, scheduled, ok FROM outcomes") == [(2 * invented.S, 16, 16)]
-    assert ask("SELECT transaction_name, count, p50_ns FROM response_times") == [
+    assert ask("SELECT transaction_name, count, p50_ns FROM latencies") == [
         ("S01", 8, 20_000_000),
         ("S02", 8, 40_000_000),
         (None, 8, 500_000_000),

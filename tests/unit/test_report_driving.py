@@ -536,7 +536,7 @@ def test_of_a_limited_server_the_share_of_its_limit_is_shown(tmp_path: Path) -> 
     planned = invented.plan([invented.POSTGRESQL], test="load", driving=[OPEN])
     record = invented.experiment(
         tmp_path / "r.sqlite", planned, 20.0, observation=open_loop(machine_cost=MACHINE),
-        site={"cpu_limit": 0.5},
+        deployment={"cpu_limit": 0.5},
     )  # fmt: skip
     shown = by_title(found(build(record), "load_machine"))
     assert (shown["server CPU"], shown["of its CPUs"]) == ("1 %", "10 %"), "0.98 s of 10 s"

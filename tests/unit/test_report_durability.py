@@ -46,8 +46,10 @@ def experiment(
         declared = {"report": {} if report is None else {"parallel": report}}
         number = invented.begin(store, planned, workload=declared)
         for run in planned.runs:
-            site = found[run.position]
-            invented.write_run(store, run, 10 * invented.S, site=site, observation=observed)
+            deployment = found[run.position]
+            invented.write_run(
+                store, run, 10 * invented.S, deployment=deployment, observation=observed
+            )
         store.end_experiment()
         return store.experiment(number)
 
@@ -137,8 +139,8 @@ def test_in_memory_nothing_is_durable(tmp_path: Path) -> None:
         for run in planned.runs:
             is_own = run.cell.storage_name == "loop"
             there = StorageFacts(run.cell.storage_name, "here", "/x", "ext4" if is_own else "tmpfs")
-            site = {"durability": FLUSHED if is_own else NOT_THERE, "storage": there}
-            invented.write_run(store, run, 10 * invented.S, site=site)
+            deployment = {"durability": FLUSHED if is_own else NOT_THERE, "storage": there}
+            invented.write_run(store, run, 10 * invented.S, deployment=deployment)
         store.end_experiment()
         report = build(store.experiment(number))
     ((title, _),) = results(report)
@@ -156,7 +158,7 @@ def test_memory_is_named_beside_ratios_and_prices_and_where_it_is_compared(tmp_p
         for run in planned.runs:
             name = run.cell.storage_name
             there = StorageFacts(name, "here", "/x", "ext4" if name == "loop" else "tmpfs")
-            invented.write_run(store, run, 10 * invented.S, site={"storage": there})
+            invented.write_run(store, run, 10 * invented.S, deployment={"storage": there})
         store.end_experiment()
         made = store.latest()
     report = build(made)
@@ -183,7 +185,7 @@ def on_two_storages(path: Path, found: list[Durability], report: Any) -> Experim
         for run in planned.runs:
             is_own = run.cell.storage_name == "loop"
             durability = found[systems.index(run.cell.system)] if is_own else NOT_THERE
-            invented.write_run(store, run, 10 * invented.S, site={"durability": durability})
+            invented.write_run(store, run, 10 * invented.S, deployment={"durability": durability})
         store.end_experiment()
         made: ExperimentRecord = store.experiment(number)
         return made
@@ -199,7 +201,7 @@ def test_the_only_storage_of_a_class_is_named(tmp_path: Path, declared: Any) -> 
         invented.begin(store, planned, workload={"report": given})
         for run in planned.runs:
             durability = FLUSHED if run.cell.storage_name == "loop" else WRITTEN
-            invented.write_run(store, run, 10 * invented.S, site={"durability": durability})
+            invented.write_run(store, run, 10 * invented.S, deployment={"durability": durability})
         store.end_experiment()
         tables = build(store.latest()).sections[0].tables
     for found, storage in zip(tables, ("loop", "tmpfs"), strict=True):
@@ -253,7 +255,7 @@ def test_nothing_is_said_where_nothing_was_measured(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("site", "expected"),
+    ("deployment", "expected"),
     [
         ({"durability": FLUSHED}, []),
         ({"durability": not_measured("no device of its own")}, []),
@@ -275,9 +277,9 @@ def test_nothing_is_said_where_nothing_was_measured(tmp_path: Path) -> None:
     ],
 )
 def test_the_warning_agrees_with_the_class(
-    tmp_path: Path, site: dict[str, Any], expected: list[str]
+    tmp_path: Path, deployment: dict[str, Any], expected: list[str]
 ) -> None:
-    (run,) = experiment(tmp_path / "r.sqlite", {0: site}, report=None).runs
+    (run,) = experiment(tmp_path / "r.sqlite", {0: deployment}, report=None).runs
     found = [one.detail for one in judge_run(run.evidence)[1] if one.name == "durability-lowered"]
     assert found == [f"postgresql: {words}" for words in expected]
 

@@ -386,7 +386,7 @@ def test_the_storage_of_a_server_by_url_is_not_seen(tmp_path: Path) -> None:
         tmp_path / "r.sqlite",
         planned,
         1.5,
-        site={"storage": storage},
+        deployment={"storage": storage},
     )
     tables = {one.name: one for part in build(record).sections for one in part.tables}
     (row,) = tables["storages"].rows

@@ -195,7 +195,7 @@ D2 = Durability("D2", longest_delay_ns=200_000_000)
 
 
 @pytest.mark.parametrize(
-    ("clients", "flushes", "site", "each", "why"),
+    ("clients", "flushes", "deployment", "each", "why"),
     [
         (8, 80, {}, "0.50", "commits of several clients shared a flush"),
         (8, 160, {}, "1.00", "each commit had a flush"),
@@ -206,7 +206,7 @@ D2 = Durability("D2", longest_delay_ns=200_000_000)
     ],
 )
 def test_why_there_are_more_commits_than_flushes_is_said(
-    path: Path, clients: int, flushes: int | None, site: dict[str, Any], each: str, why: str
+    path: Path, clients: int, flushes: int | None, deployment: dict[str, Any], each: str, why: str
 ) -> None:
     planned = invented.plan([invented.POSTGRESQL], STORAGES[1:2], clients=[clients])
     own = StorageFacts("middle", "loop", "/data", "ext4", "/dev/loop9", is_own_device=True)
@@ -214,7 +214,7 @@ def test_why_there_are_more_commits_than_flushes_is_said(
     observation = {"commits": 160, "device_cost": device}
     with Store(path) as store:
         invented.begin(store, planned)
-        changes = {"site": {"storage": own, **site}, "observation": observation}
+        changes = {"deployment": {"storage": own, **deployment}, "observation": observation}
         # 160 commits/s on a storage that flushes 100 times per second.
         invented.write_run(store, planned.runs[0], invented.S, probes=probes(), **changes)
         store.end_experiment()
@@ -271,7 +271,7 @@ def test_only_tests_that_commit_are_kept_apart_by_durability(
         for run in planned.runs:
             changes: dict[str, Any] = {
                 "observation": {"commits": commits},
-                "site": {"durability": classes[run.cell.storage.name]},
+                "deployment": {"durability": classes[run.cell.storage.name]},
             }
             invented.write_run(store, run, invented.S, **changes)
         store.end_experiment()
@@ -326,8 +326,8 @@ def test_flushes_for_which_no_commit_waits_are_no_measure(
     with Store(path) as store:
         invented.begin(store, planned)
         for run in planned.runs:
-            site = {"storage": memory} if run.cell.storage.name == "fast" else {}
-            changes: dict[str, Any] = {"observation": {"commits": 16}, "site": site}
+            deployment = {"storage": memory} if run.cell.storage.name == "fast" else {}
+            changes: dict[str, Any] = {"observation": {"commits": 16}, "deployment": deployment}
             found = {**probes(), "fast": own}
             invented.write_run(store, run, invented.S, probes=found, **changes)
         store.end_experiment()
@@ -380,7 +380,7 @@ def test_storages_are_ranked_where_no_two_durability_classes_are_known(
         for place, (run, one) in enumerate(zip(planned.runs, classes, strict=True), 1):
             changes: dict[str, Any] = {
                 "observation": {"commits": 16},
-                "site": {"durability": None if one is None else Durability(one)},
+                "deployment": {"durability": None if one is None else Durability(one)},
             }
             invented.write_run(store, run, invented.S * place, probes=probes(), **changes)
         store.end_experiment()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import json
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
@@ -15,12 +13,10 @@ import pytest
 
 from assay.experiment import Driving
 from assay.judge import judge_run
-from assay.record import ExperimentRecord, Store, schema
+from assay.record import ExperimentRecord
 from assay.report.build import build
-from assay.report.forms import table
 from assay.report.sections import timeline
 from assay.report.values import ReportTable
-from tests.support import observations
 
 S = invented.S
 CLIENTS = 8
@@ -199,49 +195,6 @@ def test_a_stall_is_marked_in_the_timeline(tmp_path: Path) -> None:
     assert timeline.bars([5] * 100, {50}).count("x") == 1
     shown = by_title(found(record, "load_standstills"))
     assert (shown["who"], shown["from"], shown["lasted"]) == ("system stalled", "10.00", "5.00")
-
-
-def early_observation() -> dict[str, Any]:
-    """What the first programs kept."""
-    plain = invented.observation(invented.plan([invented.SQLITE]).runs[0].cell, S)
-    del plain["version"]
-    plain["transactions"] = plain["transactions"][:1]
-    plain["intervals"] = [
-        {**one, "failed": 0, "p50_ns": 1, "p99_ns": 2, "max_ns": 3} for one in plain["intervals"]
-    ]
-    for one in (*plain["transactions"], plain["passes"]):
-        one["response_time"] = one.pop("latency")
-        one["response_time"]["histogram"] = observations.EMPTY_HISTOGRAM
-        del one["response_time"]["count"], one["response_time"]["sum_ns"]
-    return plain
-
-
-def test_an_older_file_gets_the_views_without_values(tmp_path: Path) -> None:
-    path = tmp_path / "old.sqlite"
-    new = tmp_path / "new.sqlite"
-    invented.experiment(new, invented.plan([invented.SQLITE]), 1.0)
-    with closing(sqlite3.connect(path, isolation_level=None)) as old:
-        schema.prepare(old, path, schema.steps()[:3])
-        old.execute("ATTACH ? AS new", (str(new),))
-        for (name,) in old.execute(
-            "SELECT name FROM main.sqlite_master"
-            " WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name != 'samples'"
-        ).fetchall():
-            columns = ", ".join(
-                row[1] for row in old.execute(f"PRAGMA main.table_info({name})").fetchall()
-            )
-            old.execute(f"INSERT INTO main.{name} ({columns}) SELECT {columns} FROM new.{name}")
-        old.execute("UPDATE observations SET document = ?", (json.dumps(early_observation()),))
-    with Store(path) as store:
-        record = store.experiment(1)
-    with closing(sqlite3.connect(path)) as connection:
-        ask = connection.execute
-        assert ask("SELECT * FROM service").fetchall() == []
-        assert ask("SELECT * FROM standstills").fetchall() == []
-        assert ask("SELECT stalled_ns FROM intervals").fetchall() == [(None,)]
-    stream = io.StringIO()
-    table.render(build(record), stream)
-    assert "Was every client served?" not in stream.getvalue()
 
 
 def test_common_queries_are_answered_by_the_views(tmp_path: Path) -> None:

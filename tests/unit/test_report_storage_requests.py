@@ -51,7 +51,7 @@ def test_requests_are_kept_by_second_and_reported_by_operation(tmp_path: Path) -
         invented.begin(store, planned)
         run = planned.runs[0]
         run_id = invented.write_run(
-            store, run, 2 * invented.S, site={"storage": DISK}, storage_requests=SECONDS
+            store, run, 2 * invented.S, deployment={"storage": DISK}, storage_requests=SECONDS
         )
         store.end_experiment()
         assert store.run(run_id).storage_requests == SECONDS

@@ -63,7 +63,7 @@ def record(
                 facts = replace(facts, facts={**facts.facts, "limits": limits})
             driven = {"device_cost": {**DEVICE, "written_bytes": written_bytes}}
             invented.write_run(
-                store, run, 4 * invented.S, site={"storage": facts}, observation=driven
+                store, run, 4 * invented.S, deployment={"storage": facts}, observation=driven
             )
         store.end_experiment()
         return store.experiment(number)

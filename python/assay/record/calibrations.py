@@ -52,13 +52,13 @@ def of_experiment(connection: sqlite3.Connection, experiment_id: int) -> list[Ca
 
 def nearest_to(
     calibrations: Iterable[CalibrationRecord],
-    site: Document | None,
+    deployment: Document | None,
     observation: Observed | None,
     ended_unix_ns: int | None,
 ) -> CalibrationRecord | None:
     """The calibration of the run's driver that was made before the run ended: of the nearest number
     of clients, then of as many threads, then the newest. ``found``: see `of_experiment`."""
-    if site is None or not isinstance(observation, Observation):
+    if deployment is None or not isinstance(observation, Observation):
         return None
 
     def distance(calibration: CalibrationRecord) -> tuple[float, bool, int]:
@@ -68,7 +68,7 @@ def nearest_to(
     suitable = (
         one
         for one in calibrations
-        if one.driver == site["address"]["driver"]
+        if one.driver == deployment["address"]["driver"]
         and (ended_unix_ns is None or one.begun_unix_ns <= ended_unix_ns)
     )
     return min(suitable, key=distance, default=None)

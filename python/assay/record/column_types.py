@@ -46,7 +46,7 @@ def insist_on_runs(connection: sqlite3.Connection, column: RunColumn, number: in
 def insist_on_whole(connection: sqlite3.Connection, path: Path) -> None:
     """Looks at everything; ``connection`` is to a record of this version."""
     with closing(opening.private()) as new:
-        schema.prepare(new, path, schema.steps())
+        schema.prepare(new, path, schema.migrations())
         expected = dict(_tables(new))
     found = dict(_tables(connection))
     for table, columns in expected.items():

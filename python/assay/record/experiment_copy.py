@@ -23,7 +23,7 @@ class ExperimentCopy:
     def of(cls, record: sqlite3.Connection, experiment_id: int) -> Self:
         """Raises `sqlite3.Error`, as where no temporary file can be written."""
         copy = cls(opening.private())
-        schema.create_like(record, copy._connection)
+        schema.prepare(copy._connection, Path(":memory:"), schema.migrations())
         copy._connection.execute("PRAGMA journal_mode = MEMORY")
         copy.change(lambda connection: _copy_rows(record, connection, experiment_id))
         return copy

@@ -51,7 +51,7 @@ def open_file(path: Path) -> sqlite3.Connection:
     try:
         connection = opening.connect(path, "rwc", timeout_s=_BUSY_TIMEOUT_S)
         try:
-            schema.prepare(connection, path, schema.steps())
+            schema.prepare(connection, path, schema.migrations())
             # Only after this check: another program's file must stay unchanged.
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")

@@ -83,8 +83,8 @@ def _tried(connection: sqlite3.Connection) -> sqlite3.Connection:
 
 def _of_this_version(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:
     """The connection, or one to a migrated copy if the file is of an older version."""
-    known = schema.steps()
-    if schema.version_of(connection, path, known) == len(known):
+    known = schema.migrations()
+    if schema.version_of(connection, path, known) == schema.newest(known):
         return connection
     copy = opening.in_private(connection)
     connection.close()

@@ -136,7 +136,7 @@ class _Kept:
             question = f"SELECT run_id, {columns} FROM {table} WHERE run_id IN {RUNS}"
             return rows_of_runs.by_run(connection, runs, f"{question} ORDER BY {order}")
 
-        self.sites = read("document", "sites", "run_id")
+        self.deployments = read("document", "deployments", "run_id")
         self.steps = run_steps.of_runs(connection, runs)
         self.warnings = read("name, detail", "warnings", "position")
         self.existing_data = existing_tables.of_runs(connection, runs)
@@ -152,7 +152,8 @@ def _record(
     probed: Sequence[Probe],
 ) -> RunRecord:
     run_id = row["id"]
-    site = json.loads(kept.sites[run_id][0][0]) if run_id in kept.sites else None
+    of_run = kept.deployments.get(run_id)
+    deployment = None if of_run is None else json.loads(of_run[0][0])
     steps = kept.steps.get(run_id, ())
     measured = step_of_numbers(steps)
     observation = measured.observation if measured else None
@@ -160,7 +161,7 @@ def _record(
     ended_unix_ns = row["ended_unix_ns"]
     found = RunRecord(
         **_summary(row),
-        site=site,
+        deployment_document=deployment,
         dataset=dataset,
         drive=measured.drive if measured else None,
         observation=observation,
@@ -172,13 +173,13 @@ def _record(
         steps=steps,
         warnings=tuple(RunWarning(*values) for values in kept.warnings.get(run_id, ())),
         stages=tuple((str(state), int(at_ns)) for state, at_ns in kept.stages.get(run_id, ())),
-        calibration=calibrations.nearest_to(calibrated, site, observation, ended_unix_ns),
+        calibration=calibrations.nearest_to(calibrated, deployment, observation, ended_unix_ns),
         probe=probes.of_run(probed, row["storage"], ended_unix_ns),
         machine=machine,
         build=build,
         cell=_cell(row),
         existing_data=kept.existing_data.get(run_id),
-        facts=typed.run_facts(site, dataset, machine, f"run {run_id}"),
+        facts=typed.run_facts(deployment, dataset, machine, f"run {run_id}"),
     )
     return found if _has_verdict(found) else _judged(found)
 

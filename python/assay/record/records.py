@@ -169,7 +169,7 @@ class StepRecord:
     ended_unix_ns: int | None
     dataset: Document | None
     drive: Document | None
-    """The drive document, without site and scripts."""
+    """The drive document, without the deployment and scripts."""
     scripts: tuple[ScriptRecord, ...]
     observation: Observed | None
     """What it reported; of all its clients together."""
@@ -227,12 +227,12 @@ class RunRecord(RunSummary):
     (`step_of_numbers`).
     """
 
-    site: Document | None
+    deployment_document: Document | None
     """The deployment, whole; see `deployment`."""
     dataset: Document | None
     """What it was filled with, whole; see `data`."""
     drive: Document | None
-    """The drive document, without site and scripts."""
+    """The drive document, without the deployment and scripts."""
     scripts: tuple[ScriptRecord, ...]
     observation: Observed | None
     samples: tuple[TimedSample, ...]

@@ -43,8 +43,8 @@ _QUESTION = f"""
 SELECT id, state, position, cell_fingerprint, repetition, seed, content_fingerprint,
        coalesce((SELECT stages.state FROM stages WHERE run_id = runs.id
                  AND stages.state <> 'interrupted' ORDER BY rowid DESC LIMIT 1), '') AS was,
-       coalesce((SELECT json_extract(document, '$.version') FROM sites WHERE run_id = runs.id), '')
-         AS version,
+       coalesce((SELECT json_extract(document, '$.version') FROM deployments
+                 WHERE run_id = runs.id), '') AS version,
        {EXIT_STATUS}
 FROM runs WHERE experiment_id = ? AND superseded = 0 ORDER BY position
 """

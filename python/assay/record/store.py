@@ -231,7 +231,7 @@ class Store(RecordQuestions):
         run_id, text, now_ns = self._run(), json_text(deployment.for_record()), time.time_ns()
 
         def change(connection: sqlite3.Connection) -> None:
-            insert(connection, "sites", run_id=run_id, document=text)
+            insert(connection, "deployments", run_id=run_id, document=text)
             run_states.enter(connection, run_id, "loading", now_ns)
 
         self._write().change(change)
@@ -241,7 +241,7 @@ class Store(RecordQuestions):
         values = (json_text(deployment.for_record()), self._run())
 
         def change(connection: sqlite3.Connection) -> None:
-            connection.execute("UPDATE sites SET document = ? WHERE run_id = ?", values)
+            connection.execute("UPDATE deployments SET document = ? WHERE run_id = ?", values)
 
         self._write().change(change)
 

@@ -47,10 +47,10 @@ class _Workload(msgspec.Struct):
     series: dict[str, dict[str, Any]] = {}
 
 
-def run_facts(site: Any, dataset: Any, machine: Any, name: str) -> RunFacts:
+def run_facts(deployment: Any, dataset: Any, machine: Any, name: str) -> RunFacts:
     """``name``: of the run, in messages."""
     return RunFacts(
-        None if site is None else deployment_facts(site, f"{name}: deployment"),
+        None if deployment is None else deployment_facts(deployment, f"{name}: deployment"),
         None if dataset is None else dataset_facts(dataset, f"{name}: data set"),
         convert(machine, _Machine, "machine"),
     )

@@ -142,7 +142,9 @@ def _edit_file(file: Path, rng: random.Random, label: str, number: int) -> None:
     entries = list(_ENTRY.finditer(text))
     if len(entries) > 2:
         deleted, changed = sorted(rng.sample(entries, 2), key=lambda entry: entry.start())
-        revised = changed.group().rstrip()[:-1] + '  annote =       "Revised.",\n}\n'
+        fields = changed.group().rstrip()[:-1].rstrip()
+        comma = "" if fields.endswith(",") else ","  # after the last field it may be left out
+        revised = f'{fields}{comma}\n  annote =       "Revised.",\n}}\n'
         text = (
             text[: deleted.start()]
             + text[deleted.end() : changed.start()]

@@ -1,32 +1,26 @@
--- Step 9: samples hold the requests and flushes of the device, the processor states and the page cache of the
--- machine, and how often each file of the server was open. NULL: not measured, and in runs of before this step.
+-- The servers, what they used, and the machine under them.
 
-ALTER TABLE samples ADD COLUMN files INTEGER;                  -- different files that open_files counts handles of
-ALTER TABLE samples ADD COLUMN device_reads INTEGER;           -- requests completed since the machine was started
-ALTER TABLE samples ADD COLUMN device_writes INTEGER;
-ALTER TABLE samples ADD COLUMN device_flushes INTEGER;         -- NULL also: the device has no cache to flush
-ALTER TABLE samples ADD COLUMN device_busy_ns INTEGER;         -- with at least one request under way
-ALTER TABLE samples ADD COLUMN device_queue_ns INTEGER;        -- of all requests under way, summed
-ALTER TABLE samples ADD COLUMN machine_user_ns INTEGER;        -- of all processors since the machine was started
-ALTER TABLE samples ADD COLUMN machine_system_ns INTEGER;
-ALTER TABLE samples ADD COLUMN machine_idle_ns INTEGER;
-ALTER TABLE samples ADD COLUMN machine_iowait_ns INTEGER;      -- idle, with a thread waiting for a device
-ALTER TABLE samples ADD COLUMN machine_steal_ns INTEGER;       -- taken by other virtual machines
-ALTER TABLE samples ADD COLUMN machine_load_1min REAL;
-ALTER TABLE samples ADD COLUMN machine_cached_bytes INTEGER;   -- files in the page cache
-ALTER TABLE samples ADD COLUMN machine_dirty_bytes INTEGER;    -- of them, not yet written to their device
+CREATE VIEW settings AS
+  -- Effective settings of each run's system, read back from it; `asked` where the run asked.
+  SELECT run_id, effective.key AS name, effective.value AS effective,
+         (SELECT asked.value FROM json_each(document, '$.settings_asked') AS asked
+          WHERE asked.key = effective.key) AS asked
+  FROM deployments, json_each(document, '$.settings') AS effective;
 
-CREATE TABLE open_files (
-  -- The files of the data directory that the server had open most often while the clients were at work; at
-  -- most 100 of each step.
-  run_id  INTEGER NOT NULL REFERENCES runs (id),
-  step    INTEGER NOT NULL,                  -- steps.position
-  file    TEXT NOT NULL,                     -- its path inside the data directory
-  handles INTEGER NOT NULL,                  -- of all processes, in the sample with the most
-  PRIMARY KEY (run_id, step, file)
-);
-
-DROP VIEW costs;
+CREATE VIEW durability AS
+  -- How far the commits of one client had come by the time they were answered.
+  SELECT run_id,
+         json_extract(document, '$.storage.name') AS storage,
+         json_extract(document, '$.durability.durability_class') AS class,   -- D0 to D3; NULL: not measured
+         json_extract(document, '$.durability.reason') AS reason,            -- why not
+         json_extract(document, '$.durability.commits') AS commits,
+         json_extract(document, '$.durability.flushed_before_answer') AS flushed_before_answer,
+         json_extract(document, '$.durability.longest_delay_ns') AS longest_delay_ns,  -- answer to flush, D2
+         json_extract(document, '$.durability.payload_bytes') AS payload_bytes,
+         json_extract(document, '$.durability.written_bytes') AS written_bytes,        -- by the device
+         json_extract(document, '$.durability.idle_flushes') AS idle_flushes,          -- without commits
+         json_extract(document, '$.durability.file_system_flushes') AS file_system_flushes
+  FROM deployments WHERE json_type(document, '$.durability') = 'object';
 
 CREATE VIEW costs AS
   -- What client and server took of the machine during the measurement. Server NULL: it could not be
@@ -42,8 +36,6 @@ CREATE VIEW costs AS
          json_extract(document, '$.server_cost.per_transaction_ns') AS server_per_transaction_ns,
          json_extract(document, '$.server_cost.resident_peak_bytes') AS server_resident_peak_bytes,
          json_extract(document, '$.server_cost.read_bytes') AS server_read_bytes,
-         -- Of older runs; too large by far where the kernel counts large folios.
-         json_extract(document, '$.server_cost.written_bytes') AS server_written_bytes,
          -- The block device under the data. What it did is of the whole device, whichever program used it;
          -- NULL: not measured (memory, a network, a server that is not ours).
          json_extract(document, '$.device_cost.device') AS device,
@@ -71,6 +63,11 @@ CREATE VIEW costs AS
          json_extract(document, '$.machine_cost.dirty_peak_bytes') AS machine_dirty_peak_bytes
   FROM observations WHERE agent = 0;
 
+CREATE VIEW server_counters AS
+  -- How far the server's own counters went on during the measurement (buffer_hits, buffer_misses).
+  SELECT run_id, counted.key AS name, counted.value AS count, step
+  FROM observations, json_each(document, '$.server_counters') AS counted WHERE agent = 0;
+
 CREATE VIEW cache_states AS
   -- What was done to the caches before the measurement, and what it left there.
   SELECT run_id, step,
@@ -79,3 +76,19 @@ CREATE VIEW cache_states AS
          json_extract(document, '$.cache_state.file_bytes') AS file_bytes,      -- of the data directories
          json_extract(document, '$.cache_state.cached_bytes') AS cached_bytes   -- of them, in the page cache
   FROM observations WHERE agent = 0 AND json_extract(document, '$.cache_state') IS NOT NULL;
+
+CREATE VIEW machine_memory AS
+  -- The memory of the machine in each measurement, and what of the data was in it at the end.
+  SELECT run_id, step,
+         json_extract(document, '$.machine_cost.load_5min_peak') AS load_5min_peak,
+         json_extract(document, '$.machine_cost.load_15min_peak') AS load_15min_peak,
+         json_extract(document, '$.machine_cost.used_peak_bytes') AS used_peak_bytes,
+         json_extract(document, '$.machine_cost.free_least_bytes') AS free_least_bytes,
+         json_extract(document, '$.machine_cost.buffers_peak_bytes') AS buffers_peak_bytes,
+         json_extract(document, '$.machine_cost.shared_peak_bytes') AS shared_peak_bytes,
+         json_extract(document, '$.machine_cost.swap_used_peak_bytes') AS swap_used_peak_bytes,
+         json_extract(document, '$.machine_cost.context_switches') AS context_switches,
+         json_extract(document, '$.machine_cost.interrupts') AS interrupts,
+         json_extract(document, '$.data_in_memory.file_bytes') AS data_file_bytes,
+         json_extract(document, '$.data_in_memory.cached_bytes') AS data_cached_bytes
+  FROM observations WHERE agent = 0;

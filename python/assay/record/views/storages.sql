@@ -1,13 +1,4 @@
--- Step 10: what each storage did in a probe, before its first use in an experiment.
-
-CREATE TABLE probes (
-  -- One row per storage that was probed, with the run that was the first to use it.
-  run_id        INTEGER NOT NULL REFERENCES runs (id),
-  storage       TEXT NOT NULL,               -- name in the experiment, as in runs
-  begun_unix_ns INTEGER NOT NULL,
-  document      TEXT NOT NULL,               -- JSON; see the views storage_probes and random_reads
-  PRIMARY KEY (run_id, storage)
-);
+-- What the probes of storages measured.
 
 CREATE VIEW storage_probes AS
   -- What each probe measured; NULL: it was not measured, and the reason says why.
