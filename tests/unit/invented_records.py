@@ -232,12 +232,8 @@ def observed(plain: Mapping[str, Any]) -> Observed:
     return read_observed(document, registry.step_reports())
 
 
-_MAY_BE_MISSING = ("drained_ns", "statements", "reconnects", "in_flight")
-
-
 def completed(plain: Mapping[str, Any]) -> dict[str, Any]:
-    """Of what is left out there is nothing, as of an Assay that did not keep it; the keys are those
-    of the newest version."""
+    """Of what is left out there is nothing."""
     return {
         "drained_ns": 0,
         "statements": 0,
@@ -249,7 +245,6 @@ def completed(plain: Mapping[str, Any]) -> dict[str, Any]:
         "in_flight": {"count": 0, "oldest_ns": 0, "begun_in_warm_up": 0},
         "carried_over": {"count": 0, "longest_ns": 0},
         "groups": [],
-        "not_kept": [name for name in _MAY_BE_MISSING if name not in plain],
         **dict.fromkeys(
             ("outcomes_by_transaction", "per_statement", "stalls", "suspensions", "outages"), ()
         ),

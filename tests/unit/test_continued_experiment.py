@@ -41,6 +41,7 @@ def signed(plan: Plan, content: str = "") -> Plan:
     return replace(plan, runs=tuple(runs))
 
 
+VERSION = "SELECT json_extract(document, '$.version') FROM deployments WHERE run_id = 1"
 PLAN = signed(
     invented.plan([invented.POSTGRESQL, invented.SQLITE, invented.MARIADB], repetitions=2)
 )
@@ -126,7 +127,9 @@ def rows(path: Path, question: str) -> list[tuple[Any, ...]]:
 
 def test_what_was_measured_on_another_version_of_a_server_is_measured_again(path: Path) -> None:
     labels = [run.cell.system.label for run in PLAN.runs[:2]]
-    (was,) = rows(path, "SELECT json_extract(document, '$.version') FROM sites WHERE run_id = 1")[0]
+    (was,) = rows(
+        path, "SELECT json_extract(document, '$.version') FROM deployments WHERE run_id = 1"
+    )[0]
     with Store(path) as store:
         found = go_on(store, versions={labels[0]: f"{was}, upgraded"})
         assert found is not None
@@ -135,7 +138,9 @@ def test_what_was_measured_on_another_version_of_a_server_is_measured_again(path
 
 def test_a_server_of_the_same_version_or_of_none_is_not_measured_again(path: Path) -> None:
     labels = [run.cell.system.label for run in PLAN.runs[:2]]
-    (was,) = rows(path, "SELECT json_extract(document, '$.version') FROM sites WHERE run_id = 1")[0]
+    (was,) = rows(
+        path, "SELECT json_extract(document, '$.version') FROM deployments WHERE run_id = 1"
+    )[0]
     with Store(path) as store:
         found = go_on(store, versions={labels[0]: was, labels[1]: ""})
         assert found is not None
@@ -152,7 +157,7 @@ def test_ended_runs_stay_and_the_interrupted_one_begins_again(path: Path) -> Non
             [0, 1],
             "loading",
         )
-        assert rows(path, "SELECT count(*) FROM sites WHERE run_id = 3") == [(0,)]
+        assert rows(path, "SELECT count(*) FROM deployments WHERE run_id = 3") == [(0,)]
         for run in PLAN.runs[2:]:
             invented.write_run(store, run, 7 * invented.S)
         store.end_experiment()

@@ -127,6 +127,25 @@ run system rep.        s   TPS ok aborted failed unknown skipped scheduled state
 ────────────────────────────────────────────────────────────────────────────────
   1 sqlite    1    1.500 1.333  2       0      0       0       0         2 done
 
+Service of each client
+
+Transactions per client, and in flight at the end
+run                             1
+system                     sqlite
+clients                         1
+rep.                            1
+─────────────────────────────────
+least                           2
+median                          2
+most                            2
+in flight                       0
+at work          nothing measured
+by Little's law  nothing measured
+  least, median, most: measured transactions that ended, by client; in flight:
+  still running when the last transaction had begun; oldest: for how long
+  at work: clients, on average; by Little's law: clients = throughput x (latency
+  + pause), the same number if no transaction is missing
+
 Result checks
 checks  2 of 2 right; the same rows everywhere: 2 of 2
 
@@ -266,7 +285,7 @@ def test_a_report_of_one_run_is_complete(quick: Report) -> None:
 
 def test_a_large_table_leaves_out_details_with_a_note(report: Report) -> None:
     brief, full = written(table_form, report), written(table_form, report, detail=True)
-    assert "1 table of details left out; --detail shows them" in brief
+    assert "2 tables of details left out; --detail shows them" in brief
     assert "Each run" not in brief
     assert "Each run" in full
     assert "left out" not in full

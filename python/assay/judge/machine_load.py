@@ -18,7 +18,7 @@ def client_shares(run: Evidence) -> tuple[float, float] | None:
     where the measurement is too short for the kernel's counting.
     """
     driven = run.driven
-    if driven is None or not driven.has("client_cost") or run.is_embedded:
+    if driven is None or run.is_embedded:
         return None
     if driven.elapsed_ns < LEAST_COST_NS:
         return None

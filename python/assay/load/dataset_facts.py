@@ -10,9 +10,6 @@ import msgspec
 
 from assay.contracts.observation.shape import convert
 
-_EARLIER = {"entries": "items", "skipped_entries": "skipped_items"}
-"""Keys in records of before step 8."""
-
 
 class DatasetFacts(msgspec.Struct, frozen=True):
     """What a system was filled with, as it was."""
@@ -53,6 +50,4 @@ class DatasetFacts(msgspec.Struct, frozen=True):
 
 def dataset_facts(document: Any, name: str) -> DatasetFacts:
     """Raises `ShapeError`, with ``name`` and the key."""
-    if isinstance(document, dict):
-        document = {_EARLIER.get(key, key): value for key, value in document.items()}
     return convert(document, DatasetFacts, name)

@@ -47,7 +47,14 @@ from assay.contracts.observation.service import (
     TransactionsPerClient,
 )
 from assay.contracts.observation.shape import ShapeError
-from assay.contracts.observation.step_report import StepReport, StepTable, UnreadReport
+from assay.contracts.observation.step_report import (
+    Observed,
+    StepReport,
+    StepTable,
+    UnreadReport,
+    read_observation,
+    read_observed,
+)
 from assay.contracts.observation.transactions import (
     MOST_PASS_TIMES,
     AllOk,
@@ -56,7 +63,6 @@ from assay.contracts.observation.transactions import (
     StatementReport,
     TransactionReport,
 )
-from assay.contracts.observation.versions import Observed, newest, read_observation, read_observed
 
 __all__ = [
     "MOST_PASS_TIMES",
@@ -109,7 +115,6 @@ __all__ = [
     "Unfinished",
     "UnreadReport",
     "UpdateReport",
-    "newest",
     "read_observation",
     "read_observed",
 ]

@@ -46,8 +46,6 @@ class ServerCost(Shape, frozen=True):
     read_bytes: int | None
     resident_peak_bytes: int
     per_transaction_ns: int
-    written_bytes: int | None = None
-    """As the kernel charged its processes; in records of before step 4 alone."""
     counts: dict[str, int] = msgspec.field(default_factory=dict)
     """What else the kernel counted of them, by name; what is not known is not in it."""
 
@@ -59,8 +57,7 @@ class ServerCost(Shape, frozen=True):
 
 
 class DeviceCost(Shape, frozen=True):
-    """What the whole device under the data did in the measurement. None: not counted, and in
-    records of before step 9."""
+    """What the whole device under the data did in the measurement. None: not counted."""
 
     device: str
     read_bytes: int
@@ -71,8 +68,7 @@ class DeviceCost(Shape, frozen=True):
     busy_ns: int | None = None
     queue_ns: int | None = None
     empty_writes: int | None = None
-    """Those of ``writes`` that ask for a flush and carry no data. None: not counted, and in records
-    of before step 20."""
+    """Those of ``writes`` that ask for a flush and carry no data. None: not counted."""
 
     @property
     def data_writes(self) -> int | None:
@@ -93,7 +89,7 @@ class DataInMemory(Shape, frozen=True):
 
 class MachineCost(Shape, frozen=True):
     """Processor states of the whole machine in the measurement, summed over its processors; its
-    load and its memory at their largest. None: not counted, and in records of before it was."""
+    load and its memory at their largest. None: not counted."""
 
     user_ns: int
     system_ns: int

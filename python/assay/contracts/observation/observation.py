@@ -119,8 +119,6 @@ class Observation(EngineObservation, frozen=True):
     connect: ConnectReport | None = None
     rules: dict[str, int | None] = msgspec.field(default_factory=dict)
     """What each of the workload's rules found afterwards, where the test is about them."""
-    not_kept: tuple[str, ...] = ()
-    """Fields that the earlier Assay which made it did not keep: they hold zeros and empty lists."""
 
     @property
     def throughput_per_s(self) -> float | None:
@@ -131,7 +129,3 @@ class Observation(EngineObservation, frozen=True):
         """Of the transactions of one type that ended ok; None: there are none."""
         ok = (one for one in self.transactions if one.outcome == "ok")
         return next((one.latency for one in ok if one.name == transaction), None)
-
-    def has(self, field: str) -> bool:
-        """Whether the Assay that made it kept that field."""
-        return field not in self.not_kept

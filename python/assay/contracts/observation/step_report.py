@@ -1,5 +1,5 @@
 """What a step reports that drives no clients: the contract of its type, which registers its own
-metrics and warnings and says why its run failed.
+metrics and warnings and says why its run failed; and how a kept report of any step is read.
 
 A type is found by the ``kind`` of its documents (`assay.registry.step_reports`), those of other
 packages by an entry point of the group ``assay.step_reports``.
@@ -13,7 +13,8 @@ from typing import Any, ClassVar, NamedTuple
 import msgspec
 
 from assay.contracts.metric import Metric
-from assay.contracts.observation.shape import Shape
+from assay.contracts.observation.observation import VERSION, Observation
+from assay.contracts.observation.shape import Shape, ShapeError, read
 from assay.contracts.warning_text import WarningText
 
 _LONGEST = 200
@@ -92,4 +93,42 @@ class UnreadReport(StepReport, frozen=True):
                 (name, text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…")
                 for name, text in shown
             ),
+        )
+
+
+Observed = Observation | StepReport
+"""What a step may report: of the clients that it drove, or of what it did in their place."""
+
+
+def read_observation(document: Mapping[str, Any], name: str = "observation") -> Observation:
+    """Raises `ShapeError` where a key is missing, is of another type, or is not known."""
+    if (version := document.get("version")) != VERSION:
+        newer = isinstance(version, int) and version > VERSION
+        why = ": it was made by a newer Assay" if newer else ""
+        raise ShapeError(f"{name}.version: expected {VERSION}, found {version!r}{why}")
+    return read(Observation, document, name)
+
+
+def read_observed(
+    document: Any, types: Mapping[str, type[StepReport]], name: str = "observation"
+) -> Observed:
+    """The same of any step's report. ``types``: by their kinds; a report of another kind, or not of
+    the shape that a package's type has now, is given as it is kept."""
+    if not isinstance(document, Mapping):
+        raise ShapeError(f"{name}: expected an object, got {type(document).__name__}")
+    kind = document.get("kind")
+    if not isinstance(kind, str):
+        return read_observation(document, name)
+    if (shape := types.get(kind)) is None:
+        return UnreadReport(
+            dict(document),
+            f"no package that is installed, and can be used, has the kind {kind!r}",
+        )
+    try:
+        return read(shape, document, name)
+    except ShapeError as error:
+        if shape.__module__.partition(".")[0] == __name__.partition(".")[0]:
+            raise
+        return UnreadReport(
+            dict(document), f"the package of {kind!r} expects it otherwise ({error})"
         )

@@ -26,7 +26,7 @@ class TransactionReport(Shape, frozen=True):
     service_time: Latency
     schedule_lag: Latency | None
     first: FirstExecution | None = None
-    """The one that began before all others; None: in records of before it was kept."""
+    """The one that began before all others; None: there is none."""
 
 
 class AllOk(Shape, frozen=True):

@@ -35,7 +35,7 @@ class MachineSample:
     """Files in the page cache (``Cached``)."""
     dirty_bytes: int
     """Of them, not yet written to their device (``Dirty``)."""
-    # None in records of before they were sampled.
+    # None where the kernel does not show them.
     load_5min: float | None = None
     load_15min: float | None = None
     used_bytes: int | None = None

@@ -35,7 +35,7 @@ def _per_transaction(
 
 
 def _of_client(read: Callable[[ClientCost], int]) -> Callable[[Observation], int | None]:
-    return lambda whole: read(whole.client_cost) if whole.has("client_cost") else None
+    return lambda whole: read(whole.client_cost)
 
 
 def _of_server(read: Callable[[ServerCost], int | None]) -> Callable[[Observation], int | None]:

@@ -57,7 +57,7 @@ def kept(field: str, *names: str) -> Callable[[RunRecord], Any]:
     """A field of what the clients did, or what stands within it; None where it was not kept."""
 
     def value(run: RunRecord) -> Any:
-        if run.driven is None or not run.driven.has(field):
+        if run.driven is None:
             return None
         part = getattr(run.driven, field)
         for name in names:

@@ -146,8 +146,7 @@ def _title(name: str) -> str:
 
 
 def _value(section: TomlTable) -> str:
-    found = section.choice("value", (*aggregates.KEYS, *field_path.EARLIER), "elapsed")
-    return field_path.EARLIER.get(found, found)
+    return section.choice("value", tuple(aggregates.KEYS), "elapsed")
 
 
 def _is_number(title: str) -> bool:

@@ -23,8 +23,6 @@ SAMPLES, DATA, MOST_OF_A_FILE = "samples", "data", "open_files.most"
 ELAPSED = clients.ELAPSED.name
 ENDED_BY_DURATION = "ended by its duration"
 """In place of the elapsed time of a run that was asked to last so long."""
-EARLIER = {"response_time": "latency"}
-"""Old names in workload files and records."""
 _UNITS = {"_ns": "ns", "_bytes": "bytes", "_per_s": "per_s", "_ratio": "ratio"}
 
 
@@ -75,6 +73,5 @@ def _step(place: Any, name: str) -> Any:
     if isinstance(place, Latency) and percentiles.why_none(place, name):
         return None
     if isinstance(place, msgspec.Struct):
-        known = EARLIER.get(name, name)
-        return getattr(place, known) if known in place.__struct_fields__ else None
+        return getattr(place, name) if name in place.__struct_fields__ else None
     return None

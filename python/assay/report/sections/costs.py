@@ -35,10 +35,8 @@ _UNITS = {"ns": "µs"}
 
 
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
-    """None where the client's cost was not kept."""
-    measured = [
-        (cell, run) for cell, run in cell_runs.middle_runs(found) if run.driven.has("client_cost")
-    ]
+    """None where no clients were driven."""
+    measured = list(cell_runs.middle_runs(found))
     if not measured:
         return None
     factors = cell_runs.varying(found, "system", "clients")
@@ -62,13 +60,8 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
         notes.append(
             "device read, device written: by the whole device under the data, for any program"
         )
-    if shown.keys() & {"read", "written"}:
-        notes.append(
-            "read, written: as the kernel charged the server's processes, by an earlier Assay; "
-            "written is too large by far where it counts large folios"
-        )
     has_server = any(run.driven.server_cost for _, run in measured)
-    if has_server and not shown.keys() & {"device written", "written"}:
+    if has_server and "device written" not in shown:
         notes.append("bytes read and written: not measured; no block device is under the data")
     table = ReportTable(
         name=f"{test}_costs",
@@ -118,8 +111,6 @@ def _columns() -> dict[str, tuple[str, _Shown]]:
         **_of_metrics(of_server),
         "client share": ("", _share),
         **_of_metrics(of_others),
-        "read": ("", lambda run: _charged(run, "read_bytes")),
-        "written": ("", lambda run: _charged(run, "written_bytes")),
         "buffer hits": ("", lambda run: _hits(run.driven)),
     }
 
@@ -172,15 +163,6 @@ def _memory(run: DrivenRun) -> ReportCell:
     """Of the client, at the end of its measurement."""
     client = run.driven.client_cost
     return size(client.resident_bytes or client.resident_peak_bytes)
-
-
-def _charged(run: DrivenRun, name: str) -> ReportCell:
-    """What older records hold in place of the device's bytes."""
-    server, ended = run.driven.server_cost, run.driven.outcomes.ended
-    if server is None or server.written_bytes is None or not ended:
-        return absent("")
-    each = (getattr(server, name) or 0) / ended
-    return ReportCell(units.size(each), Number(each, "bytes", n=ended))
 
 
 def _share(run: DrivenRun) -> ReportCell:
