@@ -17,9 +17,11 @@ from _pytest.mark import ParameterSet
 
 import forked_programs
 from assay import registry
+from assay.contracts.experiment import VERSION, SystemChoice
 from assay.contracts.systems.abilities import Findable, Installable
 from assay.errors import SystemMissing
 from assay.probe.fio import FIO
+from assay.provision.install import versions
 from assay.storages.block.file_systems import FILE_SYSTEMS
 from assay.systems.mariadb.installation import MARIADBD
 from assay.systems.postgresql.installation import POSTGRES
@@ -81,8 +83,15 @@ def appear_in_order(shown: tuple[str, ...], output: str) -> str | None:
 
 
 def systems_not_installed(command: str) -> list[str]:
-    """The systems in the command that `assay install` could bring and that are not here."""
+    """The systems in the command that `assay install` could bring and that are not here, and the
+    versions of systems."""
     missing = []
+    for name, version in re.findall(r"\b([a-z]+)@(\d[\d.]*)", command):
+        if name in registry.systems():
+            try:
+                versions.programs_of(SystemChoice(name, options={VERSION: version}))
+            except SystemMissing:
+                missing.append(f"{name}@{version}")
     for name, system in registry.usable_systems():
         if name in re.split(r"[\s,\['\"]+", command) and isinstance(system, Installable):
             try:
