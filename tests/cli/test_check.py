@@ -149,3 +149,21 @@ def test_a_system_that_cannot_prepare_is_named(assay: Assay) -> None:
     done = assay("check", "shop", "--on", "dbapi:sqlite3[database=:memory:]")
     assert "cannot prepare statements: only its tables were created" in done.err, done.err
     assert done.status == 0
+
+
+def test_a_script_file_is_checked_as_a_run_would_see_it(assay: Assay, tmp_path: Path) -> None:
+    file = tmp_path / "s.sql"
+    file.write_text("SELECT :n;\n")
+    unset = assay("check", "s.sql")
+    assert unset.status == 2
+    assert "s.sql:1:8: nothing sets the variable :n" in unset.out
+    assert "--set n=VALUE" in unset.out
+    done = assay("check", "s.sql", "--set", "n=1", "--on", "sqlite")
+    assert (done.status, "prepared the statements of 1 file" in done.err) == (0, True), done.err
+    file.write_text("SELECT 1;\nSELECT 1 FROM nowhere;\nSELECT * FROM nothing;\n")
+    refused = assay("check", "s.sql", "--on", "sqlite")
+    assert refused.status == 2
+    places = [line.split(": ")[0] for line in refused.out.splitlines() if "refuses" in line]
+    assert places == ["s.sql:2:1", "s.sql:3:1"]
+    assert assay("check", "nowhere.sql").status == 2
+    assert "--set is for a script file" in assay("check", "tpcb", "--set", "n=1").err

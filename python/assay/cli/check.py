@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 
 import click
 
 from assay.cli import completers
 from assay.cli.outcome import say
 from assay.contracts.experiment import SystemChoice
-from assay.errors import AssayError, YouError
+from assay.errors import ArgumentError, AssayError, YouError
 from assay.experiment import settings, storage_words
 from assay.lab.authoring.preparing import refused_statements, scripts_of
-from assay.lab.authoring.problems import Examined, examined
+from assay.lab.authoring.problems import Examined, examined, examined_script
 from assay.lab.steps.availability import look_for
 from assay.provision.install.in_use import in_use
 from assay.provision.running import running_system
 from assay.provision.undo.leftovers import clear_leftovers
 from assay.text.units import counted
+from assay.workload import ad_hoc_script
 from assay.workload.values import Workload
 
 
@@ -32,24 +34,34 @@ from assay.workload.values import Workload
     help="Try the tables and statements there, too: NAME, NAME[setting=value,…] or a URL; several "
     "separated by commas.",
 )
-def command(workload: str, systems: tuple[str, ...]) -> int:
-    """Check a workload without running it: every mistake, with file, line and fix.
+@click.option(
+    "-D",
+    "--set",
+    "variables",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="A variable of a script file, as `assay run` takes it.",
+)
+def command(workload: str, systems: tuple[str, ...], variables: tuple[str, ...]) -> int:
+    """Check a workload or a script file without running it: every mistake, with file, line and fix.
 
     Reads the whole folder and compiles every script, check and override. Names all
     mistakes at once; without one, lists tables, tests, scripts, checks and
     parameters. With --on, also starts each system, creates empty tables there and
     has every statement prepared; none is executed. Exit status 2 means that
-    something is wrong.
+    something is wrong. A script has no tables of its own: name a server that has
+    them by its URL.
 
     \b
     Example:
       assay check shop
       assay check shop --on sqlite,postgresql
+      assay check read.sql --set id=7 --on postgresql://me@db/shop
     """
     choices = settings.system_choices(systems) if systems else ()
     available = look_for(choices)
     available.refuse_missing()
-    with examined(workload) as found:
+    with _examined(workload, variables) as found:
         if found.workload is not None and not found.problems and choices:
             for cleared in clear_leftovers():
                 say(f"warning: {cleared.sentence()}")
@@ -63,10 +75,23 @@ def command(workload: str, systems: tuple[str, ...]) -> int:
             say(f"{workload}: {counted(len(found.problems), 'mistake')}{more}")
             return YouError.exit_code
         if found.workload is not None:
-            for line in _summary(found.workload):
+            for line in () if found.workload.is_ad_hoc else _summary(found.workload):
                 click.echo(line)
     say(f"{workload}: no mistake found")
     return 0
+
+
+def _examined(word: str, variables: tuple[str, ...]) -> AbstractContextManager[Examined]:
+    if ad_hoc_script.is_script(word):
+        given = dict(map(settings.key_and_values, variables))
+        levels = {name: ad_hoc_script.inferred(values) for name, values in given.items()}
+        return nullcontext(examined_script(word, levels))
+    if variables:
+        raise ArgumentError(
+            "--set is for a script file: a workload is checked with the defaults of its parameters",
+            hint="leave --set out",
+        )
+    return examined(word)
 
 
 def _try(found: Examined, workload: Workload, choice: SystemChoice, folder: str) -> None:
@@ -76,7 +101,8 @@ def _try(found: Examined, workload: Workload, choice: SystemChoice, folder: str)
     with running_system(choice, place, connections=None) as running:
         refused = list(refused_statements(workload, running))
         for error in refused:
-            error.message = error.message.replace(str(workload.folder), folder)
+            if not workload.is_ad_hoc:
+                error.message = error.message.replace(str(workload.folder), folder)
         found.problems += refused
         scripts = scripts_of(workload, running)
         if "prepared statements" in running.system.capabilities:

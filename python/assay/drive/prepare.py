@@ -233,15 +233,16 @@ def _compiled(workload: Workload, drive: PlannedDrive, ask: Callable[[str], Foun
         return ask(json.dumps(document))
     except _engine.EngineError as error:
         found = _placed(error, workload, drive.run)
-        if workload.is_ad_hoc and isinstance(found, ScriptError) and "variable" in found.message:
-            found.hint = _with_set(found)
+        name_what_sets(found, workload)
         raise found from error
 
 
-def _with_set(error: ScriptError) -> str:
-    """The fix for an unknown variable of an ad hoc script: set it in the script or on the command
-    line."""
+def name_what_sets(error: AssayError, workload: Workload) -> None:
+    """Gives the error of an unknown variable of an ad hoc script its fix: to set it in the script
+    or on the command line."""
+    if not (workload.is_ad_hoc and isinstance(error, ScriptError) and "variable" in error.message):
+        return
     named = re.search(r"variable :(\w+)", error.message)
     name = named[1] if named else "NAME"
     nearest = f"{error.hint}; " if error.hint and "did you mean" in error.hint else ""
-    return f"{nearest}\\set {name} … in the script, or --set {name}=VALUE"
+    error.hint = f"{nearest}\\set {name} … in the script, or --set {name}=VALUE"

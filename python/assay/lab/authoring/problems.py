@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,13 +14,14 @@ from typing import Any, TypeVar
 from assay import _engine, registry
 from assay.contracts.dialects.protocol import Dialect
 from assay.drive.document import begins
+from assay.drive.prepare import name_what_sets
 from assay.drive.query import document_of
 from assay.errors import AssayError, YouError
 from assay.lab.authoring.left_out import Reading
 from assay.provision.engine.session import as_ours
 from assay.report import check_declarations
 from assay.text.files.toml_file import SECTION
-from assay.workload import reader
+from assay.workload import ad_hoc_script, reader
 from assay.workload.parameters import Scalar
 from assay.workload.unused_parameters import unused_parameters
 from assay.workload.values import Script, Workload
@@ -65,6 +66,18 @@ def examined(name_or_path: str) -> Iterator[Examined]:
         yield found
 
 
+def examined_script(word: str, variables: Mapping[str, tuple[Scalar, ...]]) -> Examined:
+    """Everything that can be said of a script file without a run, with these variables; as a test
+    of its own, as a run of it is."""
+    try:
+        workload = ad_hoc_script.workload([ad_hoc_script.script_file(word)], variables)
+        for name in variables:
+            ad_hoc_script.refuse_variable(name, workload)
+    except YouError as error:
+        return Examined([error], is_whole=False)
+    return Examined(list(_of_scripts(workload)), workload)
+
+
 def _without_mistakes(found: Examined, reading: Reading, read: Callable[[], Read]) -> Read | None:
     """What is read once all that is wrong is left out."""
     while len(found.problems) < _MOST:
@@ -86,7 +99,7 @@ def document_for(workload: Workload, script: Script, dialect: Dialect) -> dict[s
     tests = [test for test in workload.tests.values() if script.name in test.named_scripts]
     parameters: dict[str, Scalar] = {}
     # A script may know by its name how many rows it must find.
-    variables: dict[str, Any] = dict.fromkeys(workload.scripts)
+    variables: dict[str, Any] = dict.fromkeys(() if workload.is_ad_hoc else workload.scripts)
     for test in tests[:1]:
         parameters |= {name: levels[0] for name, levels in test.defaults.items()}
         for step in test.steps:
@@ -104,7 +117,9 @@ def _of_scripts(workload: Workload) -> Iterator[AssayError]:
         except _engine.EngineError as error:
             if error.file:
                 error.file = str(workload.folder / error.file)
-            yield as_ours(error)
+            found = as_ours(error)
+            name_what_sets(found, workload)
+            yield found
         except YouError as error:  # of a parameter or a constant: of all scripts
             yield error
             return
