@@ -272,7 +272,7 @@ def _helps(kind: str) -> dict[str, str]:
     helps = _of_fields() if kind == "workload" else {}
     for option in OPTIONS.values():
         if option.path is not None:
-            sentence = re.sub(r" \[default: .*\]$", "", option.help)
+            sentence = re.sub(r" \[default: .*\]$", "", option.file_help or option.help)
             # A workload has the keys of [drive] in its tests and steps.
             of_drive = option.path.removeprefix("drive.")
             if kind == "experiment" or of_drive != option.path:

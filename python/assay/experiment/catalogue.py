@@ -57,6 +57,8 @@ class Words:
         (), Names(), Heading.WHAT, metavar="SYSTEM,…", key="systems",
         help="Systems: names from `assay list systems`, NAME[key=value], or URLs of running "
         "servers; `old=` before one names it, `[storage=NAME]` behind one its storage.",
+        file_help="Systems: names from `assay list systems`, NAME[key=value], or URLs of running "
+        "servers.",
     )  # fmt: skip
     storage: tuple[str, ...] = _declared(
         (), Names(), Heading.WHAT, metavar="STORAGE,…", key="storages", experiment_field="storages",
@@ -64,6 +66,8 @@ class Words:
         applies=applies.TO_OWN_SERVERS,
         help="Storages: KIND, KIND[key=value,…] or KIND:DIRECTORY, NAME= before it to name "
         "it; see `assay list storages --detail`. [default: here]",
+        file_help="Storages: KIND, KIND[key=value,…], KIND:DIRECTORY, or names that are declared "
+        "in [storage.NAME].",
     )  # fmt: skip
     erase: bool = _declared(
         False, Flag(destroys=True), Heading.WHAT, key=IN_NO_FILE, applies=applies.TO_DEVICES,
@@ -80,6 +84,8 @@ class Words:
         experiment_field="required_rate_per_s", applies=applies.TO_PRICES,
         help="Transactions per second that are needed: with --price, the report says which storage "
         "keeps them for the least money.",
+        file_help="Transactions per second that a storage must keep to be recommended by its "
+        "price.",
     )  # fmt: skip
     cache: str | None = _declared(
         None, Levels(CACHES), Heading.WHAT, metavar="STATE,…", experiment_field="caches",
@@ -92,11 +98,15 @@ class Words:
         (), Assignments(), Heading.WHAT, metavar="KEY=VALUE,…", short="-D", key="parameters",
         help="Workload parameter or script variable (copies=1,10), or a server's setting "
         "(SYSTEM.KEY=VALUE); each value is a cell.",
+        file_help="Parameters of the workload or variables of a script; a list gives the levels "
+        "of a factor.",
     )  # fmt: skip
     script: tuple[str, ...] = _declared(
         (), FileNames(), Heading.WHAT, metavar="FILE[@WEIGHT]", short="-f",
         help="Script in place of the test's own, or by itself; each further one is added to "
         "the mix. FILE.sql, .cql or .json; `-`: standard input.",
+        file_help="Script files in place of the test's own, or without a workload: FILE[@WEIGHT], "
+        "relative to this file.",
     )  # fmt: skip
     scale: int | None = _declared(
         None, Number(quantities.SCALE), Heading.WHAT, metavar="N", short="-s", is_short_for="set",
@@ -226,6 +236,8 @@ class Words:
         applies=applies.TO_SCRIPTS,
         help="Milliseconds after which a transaction is late, or skipped if it could not start. "
         "[default: the test's; 0: none]",
+        file_help="Seconds after which a transaction is late, or skipped if it could not start; "
+        "0: none.",
     )  # fmt: skip
     think_time: str | None = _declared(
         None, Text((NO_PAUSE,)), Heading.ARRIVALS, metavar="D", key="drive.",

@@ -43,6 +43,8 @@ class Setting:
     heading: Heading
     help: str
     """A sentence or two, for `--help`, references and editors; the unit in it is the option's."""
+    file_help: str = ""
+    """Of the key in files, where it is not `help`."""
     metavar: str | None = None
     short: str | None = None
     other_option: str | None = None
