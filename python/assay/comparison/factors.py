@@ -36,6 +36,7 @@ def levels(run: RunRecord, between: str = "") -> dict[str, Scalar]:
         label = _without_profile(label)
     elif (name := _name_in_system(run, between)) in _asked_of_system(run):
         label = system_settings.label_without(label, run.cell, {between: name})
+    groups = _groups(run) if between.startswith(cell_names.OF_GROUP) else run.group_clients
     driving = {} if run.driving is None else {
         name: level if isinstance(level, str | int | float | bool) else ", ".join(map(str, level))
         for name, level in run.driving.not_default.items()
@@ -47,7 +48,7 @@ def levels(run: RunRecord, between: str = "") -> dict[str, Scalar]:
         **({cell_names.MACHINE: run.machine_name} if run.machine_name else {}),
         **{name: getattr(run.server_machine, name) for name in _OF_SERVER.values()},
         "clients": run.clients,
-        **{f"{cell_names.OF_GROUP}{group}": number for group, number in run.group_clients.items()},
+        **{f"{cell_names.OF_GROUP}{group}": number for group, number in groups.items()},
         "protocol": run.protocol,
         "threads": run.threads,
         **driving,
@@ -77,6 +78,13 @@ def _on_machine(run: RunRecord, between: str, cell: str) -> str:
     return f"{cell} on {named}" if named else cell
 
 
+def _groups(run: RunRecord) -> Mapping[str, int]:
+    """The clients of each group, also where they are as the workload declares them."""
+    if run.group_clients or run.driven is None:
+        return run.group_clients
+    return {group.name: group.clients for group in run.driven.groups if group.name}
+
+
 def factor_of(field: str) -> str:
     """The factor to which a field of a cell's document belongs; empty: to none."""
     head, _, rest = field.partition(".")
@@ -85,6 +93,8 @@ def factor_of(field: str) -> str:
     if field.startswith("system.machine."):
         name = field.removeprefix("system.machine.")
         return next((factor for factor, column in _OF_SERVER.items() if column == name), "")
+    if head == "group_clients":
+        return f"{cell_names.OF_GROUP}{rest}"
     return head if head in (*cell_names.ALWAYS_NAMED, *_OF_CELL) else ""
 
 
@@ -122,6 +132,10 @@ def _without(run: RunRecord, between: str) -> dict[str, Any]:
     elif between in _OF_SERVER:
         machine = {**(system.get("machine") or {}), _OF_SERVER[between]: None}
         cell["system"] = {**system, "machine": machine}
+    elif between.startswith(cell_names.OF_GROUP):  # The number of all follows.
+        of_groups = dict(_groups(run))
+        of_groups.pop(between.removeprefix(cell_names.OF_GROUP), None)
+        cell |= {"group_clients": of_groups, "clients": None}
     elif between in (named := cell_names.parameters(run.parameters)):
         of_factors = zip(named, run.parameters.items(), strict=True)
         cell["parameters"] = dict(one for name, one in of_factors if name != between)
@@ -182,7 +196,12 @@ def known_factors(runs: Iterable[RunRecord]) -> list[str]:
     known = dict.fromkeys((*cell_names.ALWAYS_NAMED, *_OF_CELL, *_OF_SERVER))
     known |= dict.fromkeys(cell_names.MACHINE for run in runs if run.machine_name)
     known |= dict.fromkeys(name for run in runs for name in cell_names.parameters(run.parameters))
-    known |= dict.fromkeys(name for run in runs for name in levels(run) if name in OF_DRIVING)
+    known |= dict.fromkeys(
+        name
+        for run in runs
+        for name in levels(run)
+        if name in OF_DRIVING or name.startswith(cell_names.OF_GROUP)
+    )
     known |= dict.fromkeys(PROFILE for run in runs if _profile(run) != _NO_PROFILE)
     known |= dict.fromkeys(f"{run.system}.{name}" for run in runs for name in _asked_of_system(run))
     return list(known)
@@ -277,7 +296,8 @@ def named_by(runs: Sequence[RunRecord], between: str = "") -> list[dict[str, Sca
             **server_machines.levels(machine, varying),
             **given,
         }
-        cells.append({name: level for name, level in cell.items() if name != between})
+        left_out = {between, *(["clients"] if between.startswith(cell_names.OF_GROUP) else [])}
+        cells.append({name: level for name, level in cell.items() if name not in left_out})
     return cells
 
 
