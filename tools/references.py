@@ -31,6 +31,7 @@ from assay.lab.conformance.requirement import Requirement
 from assay.lab.conformance.verify import REQUIREMENTS
 from assay.record import schema
 from assay.record.metrics.catalogue import METRICS
+from assay.record.metrics.clients import OF_SECONDS
 from assay.report.comparisons import comparison_document, trend_document
 from assay.report.tidy import schema as tidy_schema
 
@@ -180,30 +181,50 @@ def observation() -> str:
 
 
 def metrics() -> str:
-    """Every metric of a run, from the list of them."""
+    """Every metric, from the list of them."""
     head = (
         "# Metrics\n",
         "Each is a column of the table of runs (`--format csv`, `--format json`), with its unit at "
         "the end of its name, and in Python in `Run.metrics`. `assay compare`, `--fail-if` and "
         "`assay trend` take those that have a better direction.\n",
-        "- *types*: also of each group of clients and of each transaction type "
-        "(`latency_p99_ns[insert]`)",
-        "- *cells*: what the table of cells has of the repetitions",
-        "- *samples*: how many transactions it needs\n",
-        "| metric | meaning | unit | better | types | cells | samples |",
-        "|---|---|---|---|---|---|---|",
+        "- *of*: what has it: each *run*; each *cell*, over its repetitions; each *group* of "
+        "clients; each transaction *type* (`latency_p99_ns[insert]`)",
+        "- *repetitions*: how those of a cell make one number in its table; `assay compare` takes "
+        "each repetition by itself",
+        "- *samples*: how many transactions it needs",
+        "- *costs*: its column in the report's table of CPU and memory",
+        "- *OpenMetrics*: whether it is a metric of its own there; outcomes and latencies are a "
+        "counter and a summary\n",
+        "| metric | meaning | unit | better | of | repetitions | samples | costs | OpenMetrics |",
+        "|---|---|---|---|---|---|---|---|---|",
     )
-    return "\n".join([*head, *map(_metric, METRICS.values()), ""])
+    of_seconds = (
+        "\n## Of each second\n",
+        "Each is a column of the table of intervals, of each second of a measurement and of each "
+        "group of clients.\n",
+        "| metric | meaning | unit | samples |",
+        "|---|---|---|---|",
+        *(
+            f"| `{metric.name}` | {_meaning(metric)} | {metric.unit} | {metric.least_samples} |"
+            for metric in OF_SECONDS
+        ),
+    )
+    return "\n".join([*head, *map(_metric, METRICS.values()), *of_seconds, ""])
 
 
 def _metric(metric: Metric) -> str:
-    null = f"; none: {metric.null}" if metric.null else ""
     better = "" if metric.words is None else "more" if metric.is_more_better else "less"
-    cells = metric.over.value if metric.over else ""
+    over = metric.over.value if metric.over else ""
+    exported = "yes" if metric.exported else ""
     return (
-        f"| `{metric.name}` | {metric.meaning}{null} | {metric.unit} | {better} "
-        f"| {'yes' if metric.of_work else ''} | {cells} | {metric.least_samples} |"
+        f"| `{metric.name}` | {_meaning(metric)} | {metric.unit} | {better} "
+        f"| {', '.join(metric.levels)} | {over} | {metric.least_samples} | {metric.column} "
+        f"| {exported} |"
     )
+
+
+def _meaning(metric: Metric) -> str:
+    return metric.meaning + (f"; none: {metric.null}" if metric.null else "")
 
 
 PAGES = {

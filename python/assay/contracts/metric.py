@@ -99,6 +99,12 @@ class Metric:
         return self.words is not None
 
     @property
+    def levels(self) -> tuple[str, ...]:
+        """Of what it is one, where it is read from a run."""
+        of_work = ("group", "type") if self.of_work else ()
+        return ("run", *(("cell",) if self.over else ()), *of_work)
+
+    @property
     def kind(self) -> str:
         """Its type in JSON Schema."""
         return "integer" if self.is_whole else "number"

@@ -1,13 +1,15 @@
-"""The metrics of what clients did: how much, how it ended, and how long it took."""
+"""The metrics of what clients did: how much, how it ended, and how long it took; in all and in each
+second."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 from assay.contracts.metric import COUNT, SPEED, DifferenceWords, Metric, Over, Read
-from assay.contracts.observation import Latency
+from assay.contracts.observation import Interval, Latency
 from assay.judge import samples
 from assay.judge.samples import BY_NAME, RELATIVE_RESOLUTION
 from assay.record import RunRecord
@@ -143,3 +145,45 @@ OF_CLIENTS = (
     *LATENCIES.values(),
     UNANSWERED,
 )  # fmt: skip
+
+
+def _of_second(name: str, unit: str, meaning: str, field: str = "", **more: Any) -> Metric:
+    return Metric(name=name, unit=unit, meaning=meaning, value=attrgetter(field or name), **more)
+
+
+def _percentile_of_second(
+    name: str, meaning: str, percentile: str, field: str, null: str, *counts: str
+) -> Metric:
+    """``counts``: of those it is of."""
+    needed = samples.needed_for(percentile)
+
+    def value(second: Interval) -> int | None:
+        enough = sum(getattr(second, count) for count in counts) >= needed
+        return getattr(second, field) if enough else None
+
+    return Metric(
+        name=name, unit="ns", meaning=meaning, value=value, null=null, least_samples=needed
+    )
+
+
+_OK = "of transactions that ended ok"
+OF_SECONDS = (
+    _of_second("ok", "count", "transactions that ended ok"),
+    _of_second("aborted", "count", "rolled back as asked"),
+    _of_second("failed", "count", "ended with an error"),
+    _of_second("unknown", "count", "may have committed, or not"),
+    _of_second("late", "count", "beyond the latency limit"),
+    _of_second("skipped", "count", "could not start in time"),
+    _of_second("retries", "count", "further attempts"),
+    _of_second("clients_connected", "count", "at its end"),
+    _percentile_of_second("latency_p50_ns", _OK, "p50", "p50_ns", "too few", "ok"),
+    _percentile_of_second("latency_p99_ns", _OK, "p99", "p99_ns", "too few", "ok"),
+    _of_second("latency_max_ns", "ns", _OK, "max_ns"),
+    _percentile_of_second(
+        "schedule_lag_p99_ns", "between intended and actual start", "p99", "schedule_lag_p99_ns",
+        "closed loop, or too few", "ok", "aborted", "failed", "unknown",
+    ),
+    _of_second("stalled_ns", "ns", "of it, the system was stalled"),
+    _of_second("suspended_ns", "ns", "of it, the client did not run"),
+)  # fmt: skip
+"""Of each second of a measurement; they are read from an `Interval`."""

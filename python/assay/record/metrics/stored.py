@@ -63,6 +63,13 @@ def _checks(
 SIZE_ON_DISK = _loaded(
     "size_on_disk_bytes", "bytes", "after the load", SIZE, "Data of the system, once loaded."
 )
+LOAD_TIME = Metric(
+    name="load_time_ns",
+    unit="ns",
+    meaning="of loading, indexing and analyzing",
+    value=lambda run: (run.data.made_ns or None) if run.data else None,
+    measured_once=_one_load,
+)
 OF_DATA = (
     Metric(
         name="data_file_bytes", unit="bytes", meaning="of the data directory, at the end",
@@ -110,6 +117,7 @@ OF_DATA = (
     _loaded("load_ns", "ns", "rows sent in one transaction", SPEED),
     _loaded("index_ns", "ns", "indexes and keys", SPEED),
     _loaded("analyze_ns", "ns", "statistics", None),
+    LOAD_TIME,
     _checks("checks_right", "result checks", True),
     _checks("checks_wrong", "result checks", False, COUNT),
     _checks("checks_unknown", "no expected result", None),

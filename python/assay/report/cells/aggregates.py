@@ -85,12 +85,7 @@ THROUGHPUT = of_metric(clients.THROUGHPUT)
 ELAPSED = at("elapsed_ns")
 LATENCY = of_metric(clients.MEAN)
 SIZE_ON_DISK = of_metric(stored.SIZE_ON_DISK)
-LOAD_TIME = Key(
-    lambda run: (run.data.made_ns or None) if run.data else None,
-    "ns",
-    name="load_time",
-    is_of_load=True,
-)
+LOAD_TIME = of_metric(stored.LOAD_TIME)
 KEYS = {
     "elapsed": ELAPSED,
     "latency": LATENCY,

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from assay.judge import cache, warming
 from assay.plan.cell_names import CACHE
+from assay.record.metrics.clients import THROUGHPUT
 from assay.report.cells import cell_runs, cold
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.sections.costs import hit_ratio
@@ -92,7 +93,7 @@ def _cells(run: DrivenRun) -> tuple[ReportCell, ...]:
 def _from_cold(run: DrivenRun) -> tuple[ReportCell, ReportCell, ReportCell, ReportCell]:
     if not cache.is_to_be_cold(run.run.evidence):
         return absent(""), absent(""), absent(""), absent("")
-    per_s = run.driven.throughput_per_s
+    per_s = THROUGHPUT.value(run.run)
     over_all = absent("-") if per_s is None else rate(per_s)
     first_ns, warm = warming.first_ns(run.driven), warming.warm(run.driven)
     first = absent("-")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from assay.contracts.observation import Observation
 from assay.contracts.observation.outcomes import OUTCOMES
+from assay.record.metrics.clients import THROUGHPUT
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.values import (
@@ -78,7 +79,7 @@ def _runs_table(test: str, found: Sequence[CellRuns]) -> ReportTable:
             if elapsed_ns is not None:
                 cells[0] = ReportCell(units.time(elapsed_ns, "s"), Number(elapsed_ns, "ns", n=1))
             if (driven := run.driven) is not None:
-                rate = driven.throughput_per_s
+                rate = THROUGHPUT.value(run)
                 named = (*OUTCOMES, "scheduled", *beside)
                 cells = [
                     cells[0],

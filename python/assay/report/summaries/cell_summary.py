@@ -272,7 +272,7 @@ def errors(runs: Sequence[RunRecord]) -> str:
 
 
 def _columns(cell: CellRuns, measured: Sequence[DrivenRun]) -> tuple[str, ...]:
-    rates = [one.driven.throughput_per_s for one in measured]
+    rates = [clients.THROUGHPUT.value(one.run) for one in measured]
     known = [rate for rate in rates if rate is not None]
     tps = units.digits(spread(known).median) if known else ABSENT
     if cold.is_timed(cell):

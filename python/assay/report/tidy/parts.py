@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from assay.contracts.observation import Interval, Passes, PassTime, TransactionReport
-from assay.judge import samples
+from assay.contracts.observation import Passes, PassTime, TransactionReport
 from assay.judge.check.answers import expected_rows
 from assay.record import RunRecord
 from assay.record.metrics import work
-from assay.record.metrics.clients import UNANSWERED
+from assay.record.metrics.clients import OF_SECONDS, UNANSWERED
 from assay.report.tidy.columns import (
     TidyColumn,
     never_null,
@@ -148,65 +146,13 @@ def _length_s(part: RunPart) -> float:
     return round(min(1.0, max(0.0, left_s)), 9)
 
 
-_ENDED = ("ok", "aborted", "failed", "unknown")
-
-
-def _of_second(percentile: str, field: str, *counts: str) -> Callable[[Interval], int | None]:
-    """A percentile of one second; None of too few transactions. ``counts``: of those it is of."""
-    needed = samples.needed_for(percentile)
-
-    def value(second: Interval) -> int | None:
-        enough = sum(getattr(second, name) for name in counts) >= needed
-        return getattr(second, field) if enough else None
-
-    return value
-
-
 INTERVALS = [
     *_of_part([_number("second", "of the measurement, from 0")]),
     TidyColumn(
         "length_s", "number", "of the interval: the last one may be a part of a second", _length_s
     ),
     *of(lambda part: part.part, [_group("of clients; empty: the only one")]),
-    *of(
-        lambda part: part.part,
-        [
-            *(
-                _number(name, meaning)
-                for name, meaning in (
-                    ("ok", "transactions that ended ok"),
-                    ("aborted", "rolled back as asked"),
-                    ("failed", "ended with an error"),
-                    ("unknown", "may have committed, or not"),
-                    ("late", "beyond the latency limit"),
-                    ("skipped", "could not start in time"),
-                    ("retries", "further attempts"),
-                    ("clients_connected", "at its end"),
-                )
-            ),
-            TidyColumn(
-                "latency_p50_ns",
-                "integer",
-                "of transactions that ended ok; null: too few",
-                _of_second("p50", "p50_ns", "ok"),
-            ),
-            TidyColumn(
-                "latency_p99_ns",
-                "integer",
-                "of transactions that ended ok; null: too few",
-                _of_second("p99", "p99_ns", "ok"),
-            ),
-            _number("latency_max_ns", "of transactions that ended ok", "max_ns"),
-            TidyColumn(
-                "schedule_lag_p99_ns",
-                "integer",
-                "null: closed loop, or too few",
-                _of_second("p99", "schedule_lag_p99_ns", *_ENDED),
-            ),
-            _number("stalled_ns", "of it, the system was stalled"),
-            _number("suspended_ns", "of it, the client did not run"),
-        ],
-    ),
+    *of(lambda part: part.part, [of_metric(metric, metric.value) for metric in OF_SECONDS]),
 ]
 
 ERRORS = _of_part(
