@@ -60,7 +60,7 @@ def test_a_lost_row_of_one_client_is_found(assay: Assay, tmp_path: Path) -> None
     folder = Path(shutil.copytree(registry.workload_folder("e831"), tmp_path / "losing"))
     script = folder / "set.sql"
     text = script.read_text("utf-8")
-    begins = text.index("insert into data")
+    begins = text.index('insert into "data"')
     ends = text.index(";", begins) + 1
     loses = f"\\if :client_id <> 3 or :record <> 7\n{text[begins:ends]}\n\\endif"
     script.write_text(text[:begins] + loses + text[ends:], encoding="utf-8")
@@ -129,7 +129,7 @@ def test_at_full_speed_the_history_of_each_name_is_a_chain(assay: Assay, system:
         assert run.driven.rules == {"unexpired": 0, "unmatched": 0, "updates": 0}
 
 
-LOSES = "\\if :client_id <> 3 or :record <> 7\ninsert into data"
+LOSES = '\\if :client_id <> 3 or :record <> 7\ninsert into "data"'
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_a_row_lost_at_full_speed_fails_the_run_or_is_counted(
     """The fourth client ends the row of one name and adds no new one."""
     folder = Path(shutil.copytree(registry.workload_folder("e831"), tmp_path / "losing"))
     for name in ("contend.sql", "contend-statements.sql"):
-        text = (folder / name).read_text("utf-8").replace("insert into data", LOSES)
+        text = (folder / name).read_text("utf-8").replace('insert into "data"', LOSES)
         text = text.replace("0, 4095);", "0, 4095);\n\\endif")
         (folder / name).write_text(text, encoding="utf-8")
     sets = ("--set", "sets=transactions") if test == "contention" else ()
