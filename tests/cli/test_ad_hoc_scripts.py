@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from assay.cli.program import run_program
+from commands import Assay
 
 SCRIPT = "\\set aid random(1, 100 * :scale)\nselect :aid;\nselect 2;\n"
 ONE_MS = "null[delay=constant:1ms]"
@@ -194,3 +195,21 @@ def test_the_reason_for_which_a_test_is_refused_is_not_in_the_file_of_its_statem
     assert "insert into task_summary" in printed.out
     assert "refused" not in printed.out
     assert "glidemon.materialize is refused: cassandra: CQL cannot fill a table" in printed.err
+
+
+def test_scripts_that_are_compared_are_cells_of_their_own(assay: Assay, tmp_path: Path) -> None:
+    (tmp_path / "a.sql").write_text("SELECT 1;\n")
+    (tmp_path / "b.sql").write_text("SELECT 2;\nSELECT :n;\n")
+    done = assay("run", "a.sql,b.sql", "--on", "null", "--set", "n=7", "--transactions", "20")
+    assert done.status == 0, done.err
+    assert [(run.test_name, run.driven and run.driven.all_ok.count) for run in done.runs] == [
+        ("a.sql", 20), ("b.sql", 20),
+    ]  # fmt: skip
+    assert len({run.cell_fingerprint for run in done.runs}) == 2
+    planned = assay("plan", "a.sql,b.sql", "--on", "null", "--set", "n=7", "--format", "json")
+    assert [row["test"] for row in planned.document] == ["a.sql", "b.sql"]
+    for between in ("script", "script=b.sql,a.sql"):
+        compared = assay("compare", "latest", "--between", between, "--format", "json")
+        assert len({ratio["cell"] for ratio in compared.document["ratios"]}) == 1, compared.err
+    page = assay("report", "--format", "html").out
+    assert "Script a.sql" in page and "Script b.sql" in page

@@ -50,6 +50,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("x.sql").write_text("select :x\n")
     Path("edited").mkdir()
     Path("edited/s.sql").write_text("select 2\n")
+    Path("edited/other.sql").write_text("select 4\n")
     for name in ("wl", "other"):
         Path(name).mkdir()
         Path(name, "workload.toml").write_text(WORKLOAD)
@@ -155,6 +156,15 @@ ROWS: dict[str, tuple[str, str, type[SAME] | Other | Refused]] = {
     "an experiment file from another folder": ("e.toml", "c1/e.toml", SAME),
     "a workload with a slash": ("wl --on null", "./wl/ --on null", SAME),
     "a copied workload": ("wl --on null", "kept/wl --on null", SAME),
+    "a script that is compared with another": (
+        "s.sql,edited/other.sql --on null", "s.sql --on null", SAME),
+    "scripts that are compared, in a file": (
+        "s.sql,edited/other.sql --on null",
+        'systems = "null"\nscript = "s.sql,edited/other.sql"\n', SAME),
+    "scripts that are compared, and their mix": (
+        "s.sql,edited/other.sql --on null", "-f s.sql -f edited/other.sql --on null", Other()),
+    "a mix beside scripts that are compared": (
+        "-f s.sql,x.sql -f edited/other.sql --on null", "", Refused("a.sql,b.sql measures each")),
     "a script in place of another's": (
         "wl -f s.sql --on null", "kept/wl -f f1/copy.sql --on null", SAME),
     "a weight alone": ("-f s.sql --on null", "-f s.sql@5 --on null", SAME),

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from assay.comparison import existing_data
+from assay.comparison.factors import SCRIPT
 from assay.comparison.values import Difference, Side
 from assay.contracts.durability import NOT_MEASURED
 from assay.experiment.profiles import PROFILE
@@ -123,7 +124,9 @@ def _of_runs(
         found += _run_by_run("data", "rows", a_runs, b_runs, _rows)
         found += existing_data.differences(a_runs, b_runs)
         found += existing_data.differing_indexes(a_runs, b_runs)
-    if between != "clients" and between not in cell_names.parameters(a_runs[0].parameters):
+    if between not in ("clients", SCRIPT) and between not in cell_names.parameters(
+        a_runs[0].parameters
+    ):
         found += [
             Difference("answers", f"answers to {one.statement}", one.a, one.b)
             for one in answers.differing_statements(asked(a_runs), asked(b_runs))
@@ -177,6 +180,7 @@ def _of_texts(
     )
     is_parameter = bool(runs) and between in cell_names.parameters(runs[0].parameters)
     is_known = bool(of_a and of_b) and all(run.scripts for run in runs)
+    is_parameter = is_parameter or between == SCRIPT
     if is_known and len(experiments) > 1 and is_one_text and not is_parameter:
         yield from _run_by_run("workload", "text of the scripts", of_a, of_b, _scripts)
 

@@ -16,12 +16,15 @@ from assay.experiment.profiles import PROFILE
 from assay.plan import cell_names, fingerprint, server_machines, system_settings
 from assay.record import RunRecord
 from assay.text.nearest import did_you_mean
+from assay.workload.ad_hoc_script import TEST
 
 _OF_SERVER = {"memory": "memory_bytes", "cpus": "cpus", "rtt": "rtt_s"}
 """Factor, by the name of its option → its column, which has the unit."""
 _OF_CELL = ("clients", "protocol", "threads", "cache", "client_program")
 OF_DRIVING = tuple(field.name for field in fields(Driving))
 _NO_PROFILE = "none"
+SCRIPT = "script"
+"""The factor of ad hoc scripts of which each is measured."""
 _CONTENT = "content"
 """Ends the names of digests: the paths beside them are shown."""
 _OF_SYSTEM = ("options", "settings")
@@ -136,6 +139,8 @@ def _without(run: RunRecord, between: str) -> dict[str, Any]:
         of_groups = dict(_groups(run))
         of_groups.pop(between.removeprefix(cell_names.OF_GROUP), None)
         cell |= {"group_clients": of_groups, "clients": None}
+    elif between == SCRIPT:
+        cell |= {"scripts": [], "test": TEST, "workload": ""}
     elif between in (named := cell_names.parameters(run.parameters)):
         of_factors = zip(named, run.parameters.items(), strict=True)
         cell["parameters"] = dict(one for name, one in of_factors if name != between)
@@ -153,6 +158,8 @@ def level_of(run: RunRecord, factor: str, default: str = system_settings.DEFAULT
     called where it has the value that it has anyway."""
     if factor in _OF_SERVER:
         level = server_machines.levels(run.server_machine, [factor]).get(factor)
+    elif factor == SCRIPT:
+        level = run.scripts_given or None
     elif name := _name_in_system(run, factor):
         is_default = name in (_system(run).get("at_default") or ())
         level = default if is_default else _asked_of_system(run).get(name, default)
@@ -203,6 +210,7 @@ def known_factors(runs: Iterable[RunRecord]) -> list[str]:
         if name in OF_DRIVING or name.startswith(cell_names.OF_GROUP)
     )
     known |= dict.fromkeys(PROFILE for run in runs if _profile(run) != _NO_PROFILE)
+    known |= dict.fromkeys(SCRIPT for run in runs if run.is_ad_hoc)
     known |= dict.fromkeys(f"{run.system}.{name}" for run in runs for name in _asked_of_system(run))
     return list(known)
 

@@ -104,9 +104,10 @@ class Words:
     script: tuple[str, ...] = _declared(
         (), FileNames(), Heading.WHAT, metavar="FILE[@WEIGHT]", short="-f",
         help="Script in place of the test's own, or by itself; each further one is added to "
-        "the mix. FILE.sql, .cql or .json; `-`: standard input.",
+        "the mix; A.sql,B.sql measures each by itself. FILE.sql, .cql or .json; `-`: standard "
+        "input.",
         file_help="Script files in place of the test's own, or without a workload: FILE[@WEIGHT], "
-        "relative to this file.",
+        "relative to this file; \"A.sql,B.sql\" measures each by itself.",
     )  # fmt: skip
     scale: int | None = _declared(
         None, Number(quantities.SCALE), Heading.WHAT, metavar="N", short="-s", is_short_for="set",

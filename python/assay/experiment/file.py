@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -52,9 +53,13 @@ def read(file: Path, *, is_quick: bool = False) -> tuple[Experiment, Workload]:
     Raises `ExperimentError` with the line, `ArgumentError` where the workload is not known.
     """
     top = toml_file.read(file, {"test": 'tests = ["NAME"]'})
-    scripts = _scripts(top)
+    scripts, is_mix = _scripts(top)
     is_ad_hoc = bool(scripts) and "workload" not in top
-    workload = _ad_hoc_workload(top, scripts) if is_ad_hoc else _workload(top, scripts)
+    if is_ad_hoc:
+        workload = _ad_hoc_workload(top, scripts, is_mix=is_mix)
+        of_each = ad_hoc_script.experiment_of(scripts, workload, is_mix=is_mix)["of_tests"]
+    else:
+        workload, of_each = _workload(top, scripts), {}
     storages, of_storages = _storages(top, is_quick=is_quick)
     experiment = Experiment(
         workload=workload.name if is_ad_hoc else _workload_name(top),
@@ -75,7 +80,7 @@ def read(file: Path, *, is_quick: bool = False) -> tuple[Experiment, Workload]:
     _refuse_repeated(top, experiment)
     experiment = replace(
         experiment,
-        of_tests=of_tests.read(top, experiment, workload),
+        of_tests=_merged(of_each, of_tests.read(top, experiment, workload)),
         optional=_optional(top, experiment),
     )
     quickly = _quick(top, experiment, workload)
@@ -155,19 +160,31 @@ def _workload(top: TomlTable, scripts: tuple[ScriptFile, ...]) -> Workload:
         return ad_hoc_script.with_scripts(read, scripts, _tests(top, read))
 
 
-def _scripts(top: TomlTable) -> tuple[ScriptFile, ...]:
-    """``script = ["a.sql", "b.sql@3"]``, relative to the file's folder."""
+def _merged(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, Any]:
+    """Of each test both."""
+    return {test: {**a.get(test, {}), **b.get(test, {})} for test in {**a, **b}}
+
+
+def _scripts(top: TomlTable) -> tuple[tuple[ScriptFile, ...], bool]:
+    """``script = ["a.sql", "b.sql@3"]``, a mix, or ``script = "a.sql,b.sql"``, of which each is
+    measured; relative to the file's folder. Whether it is a mix."""
+    folder = top.file.parent
     with ErrorPlace(top, "script"):
-        named = [ad_hoc_script.script_file(script) for script in top.texts("script", ())]
-    return tuple(replace(script, path=str(top.file.parent / script.path)) for script in named)
+        named, is_mix = ad_hoc_script.levels_and_mix(top.texts("script", ()), folder)
+        if not is_mix and "workload" in top:
+            raise ArgumentError(
+                "scripts that are compared have no workload: each runs by itself",
+                hint='leave the workload out, or name a mix: script = ["a.sql", "b.sql"]',
+            )
+    return tuple(replace(script, path=str(folder / script.path)) for script in named), is_mix
 
 
-def _ad_hoc_workload(top: TomlTable, scripts: tuple[ScriptFile, ...]) -> Workload:
+def _ad_hoc_workload(top: TomlTable, scripts: tuple[ScriptFile, ...], *, is_mix: bool) -> Workload:
     """The workload of ad hoc scripts, whose parameters are their variables."""
     variables = top.section("parameters")
     levels = {name: variables.scalars(name) for name in variables.names()}
     with ErrorPlace(top, "script"):
-        workload = ad_hoc_script.workload(scripts, levels)
+        workload = ad_hoc_script.workload(scripts, levels, is_mix=is_mix)
     for name in levels:
         with ErrorPlace(variables, name):
             ad_hoc_script.refuse_variable(name, workload)
@@ -185,7 +202,7 @@ def _named_tests(top: TomlTable, workload: Workload) -> tuple[str, tuple[str, ..
     """The key, and the tests and series that it names."""
     top.refuse_both("test", "tests")
     key = "tests" if "tests" in top else "test"
-    default = (workload.default_test,)
+    default = tuple(workload.tests) if workload.is_ad_hoc else (workload.default_test,)
     is_of_values = key == "test" and top.is_table(key)
     return key, default if is_of_values else top.texts(key, default)
 

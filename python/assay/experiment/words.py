@@ -183,26 +183,21 @@ def _with_systems(words: Words, name: str, levels: tuple[Scalar, ...]) -> str:
 def _from_scripts(words: Words) -> tuple[Experiment, Workload]:
     """An ad hoc script: every ``--set NAME=VALUE`` without a system's name is a variable of it."""
     named = (words.target, *words.script) if words.target else words.script
-    scripts = tuple(ad_hoc_script.script_file(path) for path in named)
+    scripts, is_mix = ad_hoc_script.levels_and_mix(named)
     variables: dict[str, tuple[Scalar, ...]] = {}
     for word in words.set:
         name, values = settings.key_and_values(word)
         if "." not in name:
             variables[name] = ad_hoc_script.inferred(values)
-    workload = ad_hoc_script.workload(scripts, variables)
+    workload = ad_hoc_script.workload(scripts, variables, is_mix=is_mix)
     for name in variables:
         try:
             ad_hoc_script.refuse_variable(name, workload)
         except ArgumentError as error:
             error.hint = _with_systems(words, name, variables[name]) or error.hint
             raise
-    asked = Experiment(
-        workload=workload.name,
-        tests=(ad_hoc_script.TEST,),
-        systems=(),
-        scripts=scripts,
-        is_ad_hoc=True,
-    )
+    fields = ad_hoc_script.experiment_of(scripts, workload, is_mix=is_mix)
+    asked = Experiment(systems=(), **fields)
     return asked, workload
 
 

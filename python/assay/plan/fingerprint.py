@@ -15,10 +15,12 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from assay.contracts.experiment import OF_SCRIPTS
 from assay.experiment import Driving, ScriptFile, StorageChoice, SystemChoice
 from assay.experiment import identity as of_parts
 from assay.experiment.identity import not_default
 from assay.plan.values import Cell
+from assay.workload.ad_hoc_script import TEST
 
 _WITHIN: Mapping[str, type] = {
     "system": SystemChoice,
@@ -38,6 +40,8 @@ def of_document(cell: Mapping[str, Any]) -> str:
     fields = identifying(cell)
     if fields.pop("workload_content", ""):
         fields["workload"] = cell["workload_content"]
+        if cell["workload_content"] == OF_SCRIPTS:
+            fields["test"] = TEST  # also where each of several scripts has one of its own
     if fields.pop("feed_content", ""):
         fields["feed"] = cell["feed_content"]
     fields["scripts"] = scripts_by_content(fields.get("scripts") or [])
@@ -50,6 +54,8 @@ def by_paths(cell: Mapping[str, Any]) -> str:
     fields = identifying({**cell, "system": {**cell["system"], "dialect_content": ""}})
     scripts = [{**one, "content": ""} for one in fields.get("scripts") or []]
     known_by = {"workload_content": "", "feed_content": "", "scripts": scripts_by_content(scripts)}
+    if cell.get("workload_content") == OF_SCRIPTS:
+        known_by["test"] = TEST
     return _digest(not_default(Cell, {**fields, **known_by}))
 
 

@@ -28,6 +28,7 @@ from assay.plan.client_counts import ClientCount
 from assay.plan.drives import PlannedDrive, drives
 from assay.plan.driving import driving, on_cache
 from assay.plan.values import Cell, Plan, PlannedRun
+from assay.workload.ad_hoc_script import TEST
 from assay.workload.values import Test, Workload
 
 Place = tuple[SystemChoice, StorageChoice]
@@ -251,7 +252,8 @@ def _seed(experiment_seed: int, cell: Cell, repetition: int) -> int:
     """63 bits of SHA-256 over all factors except system and storage: these get the same random
     choices in the same repetition, so that they do the same work."""
     parameters = plain_value(cell.parameters)
-    asked: list[Any] = [_work(cell), cell.test, cell.clients, parameters]
+    test = TEST if cell.workload_content == OF_SCRIPTS else cell.test
+    asked: list[Any] = [_work(cell), test, cell.clients, parameters]
     if cell.driving.offered_rate_per_s is not None:
         asked.append(cell.driving.offered_rate_per_s)
     if cell.group_clients:

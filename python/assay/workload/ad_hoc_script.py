@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from assay.contracts.driving import Driving
 from assay.contracts.experiment import Experiment, Scalar, ScriptFile, shown_scripts
@@ -43,29 +43,40 @@ def workload_of(experiment: Experiment) -> Workload:
     """The workload of an experiment: from a folder, with other scripts where given and the quick
     version of its tests where asked for, or of ad hoc scripts."""
     if experiment.is_ad_hoc:
-        return workload(experiment.scripts, experiment.parameters)
+        is_mix = experiment.tests == (TEST,)
+        return workload(experiment.scripts, experiment.parameters, is_mix=is_mix)
     read = reader.read(experiment.workload)
     if experiment.is_quick:
         read = read.quickly()
     return with_scripts(read, experiment.scripts, experiment.tests)
 
 
-def workload(files: Sequence[ScriptFile], variables: Mapping[str, tuple[Scalar, ...]]) -> Workload:
-    """Raises `ScriptError` where a file cannot be read."""
+def workload(
+    files: Sequence[ScriptFile],
+    variables: Mapping[str, tuple[Scalar, ...]],
+    *,
+    is_mix: bool = True,
+) -> Workload:
+    """``is_mix``: clients run all of the scripts; else each is a test of its own (`test_of`), at
+    each level of the variables. Raises `ScriptError` where a file cannot be read."""
     scripts = _read(files)
+    tests = {TEST: _test(TEST, scripts)}
+    if not is_mix:
+        by_test = {test_of(one): scripts[name_of(one.path)] for one in files}
+        tests = {name: _test(name, {one.name: one}) for name, one in by_test.items()}
     return Workload(
         name=" + ".join("stdin" if one.path == STANDARD_INPUT else one.path for one in files),
         folder=Path(),
         title=shown_scripts(files),
         source="",
         description="",
-        default_test=TEST,
+        default_test=next(iter(tests)),
         default_system="",
         data_source="none",
         data=None,
         parameters={name: _variable(name, levels) for name, levels in variables.items()},
         schema=Schema(Path(), (), {}),
-        tests={TEST: _test(TEST, scripts)},
+        tests=tests,
         scripts=scripts,
         checks={},
         overrides={},
@@ -77,6 +88,45 @@ def workload(files: Sequence[ScriptFile], variables: Mapping[str, tuple[Scalar, 
         texts=_texts(scripts),
         is_ad_hoc=True,
     )
+
+
+def test_of(file: ScriptFile) -> str:
+    """The name of the test of a script that is one of several levels."""
+    return ScriptFile(file.path).shown
+
+
+def levels_and_mix(
+    words: Sequence[str], folder: Path = Path()
+) -> tuple[tuple[ScriptFile, ...], bool]:
+    """The files that ``a.sql,b.sql`` (each measured) or several words (a mix) name, and whether
+    they are a mix."""
+    parts = [[word] if (folder / word).is_file() else _split(word) for word in words]
+    is_mix = all(len(one) < 2 for one in parts)
+    if not is_mix and len(parts) > 1:
+        raise ArgumentError(
+            f"expected scripts that are compared, or a mix, found both: {', '.join(words)}",
+            hint="a.sql,b.sql measures each; -f a.sql -f b.sql is one mix of both",
+        )
+    return tuple(script_file(one) for several in parts for one in several), is_mix
+
+
+def _split(word: str) -> list[str]:
+    return [one.strip() for one in word.split(",") if one.strip()]
+
+
+def experiment_of(
+    files: tuple[ScriptFile, ...], found: Workload, *, is_mix: bool
+) -> dict[str, Any]:
+    """The fields of the `Experiment` of ad hoc scripts."""
+    of_tests = (
+        {}
+        if is_mix
+        else {test_of(file): {"scripts": (file,), "workload": file.path} for file in files}
+    )
+    return {
+        "workload": found.name, "tests": tuple(found.tests), "scripts": files, "is_ad_hoc": True,
+        "of_tests": of_tests,
+    }  # fmt: skip
 
 
 def refuse_variable(name: str, workload: Workload) -> None:

@@ -5,10 +5,11 @@ its script files, and of a workload that is named by a path: what they hold, whe
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import replace
 
 from assay import registry
-from assay.contracts.experiment import OF_SCRIPTS, Experiment
+from assay.contracts.experiment import OF_SCRIPTS, Experiment, ScriptFile
 from assay.text.files import text_file
 from assay.workload.ad_hoc_script import GIVEN, name_of
 from assay.workload.values import Workload
@@ -17,11 +18,23 @@ from assay.workload.values import Workload
 def with_contents(experiment: Experiment, workload: Workload) -> Experiment:
     """The text of each script as it was read, and the texts of the workload's folder without
     them."""
-    scripts = tuple(
-        replace(file, content=text_file.digest(workload.scripts[name_of(file.path)].text))
-        for file in experiment.scripts
+
+    def known(files: Iterable[ScriptFile]) -> tuple[ScriptFile, ...]:
+        return tuple(
+            replace(file, content=text_file.digest(workload.scripts[name_of(file.path)].text))
+            for file in files
+        )
+
+    of_tests = {
+        test: {**given, **({"scripts": known(given["scripts"])} if "scripts" in given else {})}
+        for test, given in experiment.of_tests.items()
+    }
+    return replace(
+        experiment,
+        scripts=known(experiment.scripts),
+        of_tests=of_tests,
+        workload_content=_of_workload(experiment, workload),
     )
-    return replace(experiment, scripts=scripts, workload_content=_of_workload(experiment, workload))
 
 
 def _of_workload(experiment: Experiment, workload: Workload) -> str:

@@ -297,7 +297,9 @@ class Workload:
         test's own ``tpcb with read.sql``."""
         if self.given_scripts:
             return f"{self.name} with {self.given_scripts}"
-        return self.name if self.is_ad_hoc else f"{self.name}.{test}"
+        if self.is_ad_hoc:
+            return test if len(self.tests) > 1 else self.name
+        return f"{self.name}.{test}"
 
     def test(self, name: str) -> Test:
         """The test of that name; raises `ArgumentError` with the nearest known name."""
