@@ -75,11 +75,13 @@ def test_machines_have_the_names_that_a_report_gives_them(assay: Assay, record: 
         (("=1",), "expected the name of a machine"),
         (("1", "9"), "there is no experiment 9"),
         (("a=b=1",), "expected an experiment or a record file"),
+        (("1", "{folder}/there.sqlite:1"), "expected experiments of one record file"),
     ],
 )
 def test_what_cannot_be_reported_together_is_said(
     assay: Assay, record: Path, words: tuple[str, ...], said: str
 ) -> None:
+    words = tuple(word.format(folder=record.parent) for word in words)
     ended = assay("report", *words, "--records", str(record))
     assert ended.status == 2 and said in ended.err, ended.err
 

@@ -38,7 +38,8 @@ def in_one_report(words: Sequence[str], records: Path) -> ExperimentRecord:
     for word in _with_their_kind(words) or ["latest"]:
         name, reference = _name(word)
         of_word = experiments(reference, records)
-        if twice := [one.id for one in of_word if one.id in [known.id for known in found]]:
+        known = {(one.path.resolve(), one.id) for one in found}
+        if twice := [one.id for one in of_word if (one.path.resolve(), one.id) in known]:
             raise ArgumentError(f"experiment {twice[0]} is named twice")
         found += of_word
         named |= dict.fromkeys((one.id for one in of_word), name)
