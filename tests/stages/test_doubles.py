@@ -24,7 +24,7 @@ from assay.experiment.words import Words, experiment
 from assay.judge.check.answers import Check
 from assay.lab import lab
 from assay.lab.progress import Silent
-from assay.lab.steps import conclusion
+from assay.lab.steps import outcome_of_run
 from assay.lab.steps.consistency import broken_rules
 from assay.lab.steps.context import RunState
 from assay.provision.processes import process
@@ -182,7 +182,7 @@ def test_a_check_that_finds_no_server_was_not_run(
             time.sleep(0.01)
         return broken_rules(state, parameters)
 
-    monkeypatch.setattr(conclusion, "broken_rules", after_its_end)
+    monkeypatch.setattr(outcome_of_run, "broken_rules", after_its_end)
     run = ran(tmp_path, "three-nodes", clients="2")
     (check,) = run.checks
     assert (check["id"], check["found"], check["ok"]) == ("negative", None, None)

@@ -19,7 +19,7 @@ from assay.report.cells import cell_runs
 from assay.report.charts import colours, draw
 from assay.report.charts.spec import specification
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale
-from assay.report.figures import bars, by_level, percentile_curves
+from assay.report.figures import bars, level_chart, percentile_curves
 from assay.report.figures.panels import MOST_PANELS, MOST_SERIES, panels
 from assay.report.page.figures import description
 from assay.report.values import Report
@@ -106,7 +106,7 @@ def test_latency_by_offered_rate_has_only_percentiles_with_enough_samples(tmp_pa
     planned = invented.plan((invented.SQLITE,), driving=rates)
     record = invented.experiment(tmp_path / "records.sqlite", planned, 10.0)
     found = cell_runs.cells(record, record.runs)
-    shown = {figure.name: figure for figure in by_level.figures("parallel", None, found)}
+    shown = {figure.name: figure for figure in level_chart.figures("parallel", None, found)}
     throughput = shown["parallel_throughput_by_offered_rate_1"]
     assert [(point.x, point.y) for point in throughput.series[-1].points] == [(10, 10), (90, 90)]
     enough = record.runs[0].driven.all_ok.count >= 368  # type: ignore[union-attr]
@@ -133,7 +133,7 @@ def test_charts_of_an_offered_rate_have_the_limit_the_late_ones_and_one_axis(
         for run, count in zip(record.runs, (0, 8), strict=True)
     ]
     found = cell_runs.cells(record, late)
-    shown = {figure.name: figure for figure in by_level.figures("parallel", None, found)}
+    shown = {figure.name: figure for figure in level_chart.figures("parallel", None, found)}
     percent = shown["parallel_late_by_offered_rate_1"]
     assert [(point.x, point.y) for point in percent.series[0].points] == [(10, 0), (90, 50)]
     latencies = [one for name, one in shown.items() if "_p50_" in name or "_p99_" in name]
@@ -143,7 +143,7 @@ def test_charts_of_an_offered_rate_have_the_limit_the_late_ones_and_one_axis(
         assert [point.y for point in one.series[-1].points] == [20, 20]
     assert len({one.y.span for one in latencies}) == 1
     plain = cell_runs.cells(record, record.runs)
-    assert not any("late" in one.name for one in by_level.figures("parallel", None, plain))
+    assert not any("late" in one.name for one in level_chart.figures("parallel", None, plain))
 
 
 def test_fields_along_something_have_a_line_for_each_system(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ import pytest
 
 from assay.experiment.words import Words, experiment
 from assay.lab import lab
+from assay.lab.continuation import Request
 from assay.lab.progress import Silent
-from assay.lab.resuming import Request
 from assay.plan import Plan, PlannedRun, plan
 from assay.plan.forecast import NOT_KNOWN, CellTimes, Forecast, TimeNeeded
 

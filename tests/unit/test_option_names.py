@@ -21,7 +21,7 @@ from assay.experiment import file as experiment_file
 from assay.experiment.catalogue import OPTIONS
 from assay.experiment.spelling import of_file, of_python, respelled
 from assay.experiment.words import Words, experiment
-from assay.lab.resuming import Request
+from assay.lab.continuation import Request
 
 ONLY_OPTIONS = {"target", "scale", "no_probe", "no_durability", "form", "detail", "progress_s"}
 """Of the command line: short for others, or how the report is printed."""

@@ -14,7 +14,7 @@ import pytest
 
 from assay.report.build import build
 from assay.report.cells import cell_runs, client_process, storage_roles
-from assay.report.figures import of_series
+from assay.report.figures import series_chart
 from assay.report.forms import github_summary
 from assay.report.forms.as_measured import as_measured
 from assay.report.papers import figure as published_figures
@@ -311,7 +311,7 @@ def test_tasks_without_sizes_and_published_numbers_are_bars_side_by_side() -> No
         ReportColumn("from the device"),
     )
     table = ReportTable("select", "Selects", columns, (row("disk", 9, 1), row("ssd", 9, 5)))
-    (chart,) = of_series.figures(table)
+    (chart,) = series_chart.figures(table)
     assert {one.name: [point.y for point in one.points] for one in chart.series} == {
         "from the buffer": [9, 9],
         "from the device": [1, 5],

@@ -15,7 +15,7 @@ from test_continued_experiment import begin, go_on, killed, signed
 
 from assay.experiment import Driving
 from assay.judge.precision import half_width, is_reached, number_to_be_precise
-from assay.lab.repeating import Repeating
+from assay.lab.repetitions import Repeating
 from assay.plan import Plan, PlannedRun
 from assay.record import RunRecord, Store
 from assay.record.repetitions import Repetition

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from assay import comparison
-from assay.cli.record_words import title
+from assay.cli.experiment_references import title
 from assay.contracts.experiment import FACTOR_NAMES
 from assay.errors import ArgumentError, ExperimentError
 from assay.experiment import StorageChoice, SystemChoice, identity, settings, system_names, words

@@ -11,7 +11,7 @@ from typing import Any
 from assay import comparison, registry
 from assay.api import asked
 from assay.api.results import Result, data_frame
-from assay.cli import record_words
+from assay.cli import experiment_references
 from assay.comparison import conditions
 from assay.comparison.conditions import ConditionAnswer
 from assay.comparison.differences import DESPITE
@@ -126,5 +126,5 @@ def _side(name: str, given: Asked, records: Path) -> Side:
         found = [given._record]
     else:
         word = str(given) if isinstance(given, int) else asked.path(name, given)
-        found = record_words.experiments(word, records)
-    return comparison.side(name, record_words.title(found, records), found)
+        found = experiment_references.experiments(word, records)
+    return comparison.side(name, experiment_references.title(found, records), found)

@@ -17,8 +17,8 @@ from assay.experiment import words as command_line
 from assay.experiment.command import command_of, patterns
 from assay.experiment.spelling import as_written
 from assay.lab import lab
+from assay.lab.continuation import Request
 from assay.lab.progress import Silent
-from assay.lab.resuming import Request
 from assay.load.loading import Loading
 from assay.probe import DEFAULT_S
 from assay.probe.first_use import FirstUse

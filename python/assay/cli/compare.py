@@ -91,15 +91,15 @@ def command(
       assay compare baseline.sqlite latest --format markdown
     """
     from assay import comparison
-    from assay.cli import record_words
+    from assay.cli import experiment_references
     from assay.comparison import conditions
 
     asked = [conditions.condition(text) for text in fail_if]
     sides = []
     for name, word in (("A", a), ("B", b)):
         if word is not None:
-            found = record_words.experiments(word, records)
-            sides.append(comparison.side(name, record_words.title(found, records), found))
+            found = experiment_references.experiments(word, records)
+            sides.append(comparison.side(name, experiment_references.title(found, records), found))
     left, right = sides[0], sides[1] if len(sides) > 1 else None
     made = comparison.compare(left, right, between=between, metric=metric, despite=despite)
     judged = conditions.judge(made, asked, despite=despite)

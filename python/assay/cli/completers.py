@@ -145,13 +145,13 @@ def metric(_ctx: click.Context, _parameter: click.Parameter, typed: str) -> Item
 def factor(ctx: click.Context, _parameter: click.Parameter, typed: str) -> Items:
     """``FACTOR``, or ``FACTOR=LEVEL,LEVEL``: of the sides that are named before, what has several
     levels."""
-    from assay.cli import record_words
+    from assay.cli import experiment_references
     from assay.comparison import factors
 
     path = next(iter(_records(ctx)))
     words = [str(one) for one in (ctx.params.get("a"), ctx.params.get("b"), *ctx.args) if one]
     try:
-        found = [one for word in words for one in record_words.experiments(word, path)]
+        found = [one for word in words for one in experiment_references.experiments(word, path)]
     except AssayError:
         return []
     runs = [run for one in found for run in one.runs]

@@ -17,8 +17,8 @@ from collections.abc import Callable
 
 import click
 
+from assay.cli.process_environment import cause_of, keep_own_rights
 from assay.cli.streams import standard_streams
-from assay.cli.surroundings import cause_of, keep_own_rights
 from assay.cli.usage_errors import sentence
 from assay.errors import AssayError, YouError
 from assay.plugin_failures import plugin_failures

@@ -11,7 +11,7 @@ import click
 
 from assay.cli.other_tools import meaning
 from assay.cli.outcome import outcome_of
-from assay.cli.surroundings import refuse_other_encodings
+from assay.cli.process_environment import refuse_other_encodings
 from assay.text.nearest import did_you_mean
 
 HELP_NAMES = ["-h", "--help"]

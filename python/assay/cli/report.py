@@ -64,7 +64,7 @@ def command(
     """
     if force and output is None and charts is None:
         raise ArgumentError("--force needs --output or --charts", hint="--output FILE")
-    from assay.cli import record_words
+    from assay.cli import experiment_references
     from assay.cli.report_output import (
         STANDARD_OUTPUT,
         insist_on_readable,
@@ -78,7 +78,7 @@ def command(
     insist_on_readable(form, output)
     with without_garbage_collection():
         with said_meanwhile("reading the record …"):
-            experiment = record_words.in_one_report(references, records)
+            experiment = experiment_references.in_one_report(references, records)
         with said_meanwhile("making the report …"):
             report = build(experiment)
         if charts is not None:

@@ -94,7 +94,7 @@ def command(
     from assay.cli.progress import progress
     from assay.cli.report_output import insist_on_readable
     from assay.lab import lab
-    from assay.lab.resuming import Request
+    from assay.lab.continuation import Request
 
     insist_on_readable(form)
     experiment = with_passwords(experiment)

@@ -21,11 +21,11 @@ from assay.errors import (
 )
 from assay.experiment import Experiment
 from assay.judge import judge_run
+from assay.lab.continuation import Begun, Request, begin, continued_runs
 from assay.lab.pool import Pool
 from assay.lab.preflight import Preflight, preflight, refuse_missing
 from assay.lab.progress import Progress
-from assay.lab.repeating import Repeating
-from assay.lab.resuming import Begun, Request, begin, continued_runs
+from assay.lab.repetitions import Repeating
 from assay.lab.small_storages import refuse_smaller_than_before
 from assay.lab.steps import take_all
 from assay.lab.steps.context import Context, EarlierFindings
@@ -101,7 +101,7 @@ def run(
        expected ones, and run the consistency checks. 7. Record the run with its verdict.
 
     With a precision or a budget, runs that turn out not to be needed are taken out of the plan
-    (`assay.lab.repeating`).
+    (`assay.lab.repetitions`).
 
     A failed run is recorded with its reason, and the next one follows. A user's mistake that is
     found only now ends the experiment, unless it has other systems or storages. Systems are stopped

@@ -7,7 +7,7 @@ parameters, protocol, driving), its repetition and its seed, the text of all scr
 the workload, the files that rows are read from, the sessions that load them, the version of the
 system's programs, and that of Assay. Not part of it are the machine, whose changes are said
 instead, and the probe of a storage. The version of a server that is named by its URL is asked for
-when an experiment is continued (`assay.lab.resuming`).
+when an experiment is continued (`assay.lab.continuation`).
 """
 
 from __future__ import annotations

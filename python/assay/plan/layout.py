@@ -55,7 +55,7 @@ def plan(experiment: Experiment, workload: Workload) -> Plan:
     none is always first. ``randomized``: the same in random order by the seed, another one for each
     repetition; runs on the same data stay together. ``sequential``: all runs of a system on a
     storage, then the next. With a precision or a budget every repetition that may be needed is
-    laid out; which of them are, is found out later (`assay.lab.repeating`).
+    laid out; which of them are, is found out later (`assay.lab.repetitions`).
     """
     _refuse_too_many(experiment, workload)
     lay_out = {

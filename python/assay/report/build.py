@@ -27,7 +27,7 @@ from assay.report.cells import (
 )
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.figure import Figure
-from assay.report.figures import along_fields, bars, by_level, of_series
+from assay.report.figures import bars, fields_chart, level_chart, series_chart
 from assay.report.figures import timeline as timeline_figures
 from assay.report.histograms import timed_histograms
 from assay.report.papers import figure as published_figures
@@ -182,7 +182,7 @@ def _series(
         if declared.name in printed:
             shown = replace(whole, rows=tuple(row for row in whole.rows if not row.is_published))
         scaled = joined.scaled_columns(experiment, declared)
-        figures = of_series.figures(whole, without_published=scaled)
+        figures = series_chart.figures(whole, without_published=scaled)
         yield Section(f"Series {declared.name}", (), (shown,), figures)
 
 
@@ -197,13 +197,13 @@ def _results(
     declared = declaration.of_test(experiment.workload, test, runs)
     beside = published.of_record(experiment.workload, test) if has_published else None
     tables = results.tables(test, declared, cells, beside)
-    along = by_level.figures(test, declared, cells, knees)
+    along = level_chart.figures(test, declared, cells, knees)
     figures = (
         *bars.of_tables(tables),
         *published_figures.of_results(tables),
         *bars.throughput(test, declared, cells, has_lines=bool(along)),
         *along,
-        *along_fields.figures(test, declared, cells),
+        *fields_chart.figures(test, declared, cells),
     )
     lines = (*durability.lines(cells), *_answers(cells))
     return Section(_title(cells[0]), lines, tables, figures)

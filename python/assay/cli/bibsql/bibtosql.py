@@ -34,8 +34,8 @@ from assay.cli.bibsql.input_check import (
 from assay.cli.bibsql.options import Option, Parsed, help_text, parse
 from assay.cli.bibsql.sql_script import script_document, script_without_rows
 from assay.cli.outcome import outcome_of
+from assay.cli.process_environment import refuse_other_encodings
 from assay.cli.streams import OutputLost
-from assay.cli.surroundings import refuse_other_encodings
 from assay.contracts.experiment import ENCODINGS
 from assay.errors import ArgumentError
 from assay.load.bibsql.bibliography import files_of

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 
 from assay import registry
-from assay.lab.steps import conclusion, existing_data, read_only_server, session_durability
+from assay.lab.steps import existing_data, outcome_of_run, read_only_server, session_durability
 from assay.lab.steps.context import Context, RunState
 from assay.plan import PlannedRun
 
@@ -30,7 +30,7 @@ def take_all(context: Context, planned: PlannedRun) -> str | None:
         _take(state)
         session_durability.note_after(state)
         existing_data.keep_after(state)
-    return conclusion.reason(state)
+    return outcome_of_run.reason(state)
 
 
 def _take(state: RunState) -> None:
@@ -41,15 +41,15 @@ def _take(state: RunState) -> None:
         store.begin_step(position - 1, step.do, step.name)
         checks, state.new_report = len(state.checks), None
         registry.step(step.do).take(step, state)
-        failed = conclusion.why_step_failed(state, state.new_report, state.checks[checks:])
+        failed = outcome_of_run.why_step_failed(state, state.new_report, state.checks[checks:])
         _end(context, failed)
-        if conclusion.is_over(state):
+        if outcome_of_run.is_over(state):
             break
-    if conclusion.has_rules(state):
+    if outcome_of_run.has_rules(state):
         store.begin_step(position, "check")
         checks = len(state.checks)
-        conclusion.ask_rules(state)
-        _end(context, conclusion.why_step_failed(state, None, state.checks[checks:]))
+        outcome_of_run.ask_rules(state)
+        _end(context, outcome_of_run.why_step_failed(state, None, state.checks[checks:]))
 
 
 def _end(context: Context, reason: str | None) -> None:

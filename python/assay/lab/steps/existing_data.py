@@ -4,7 +4,7 @@ name hold, before and after."""
 from __future__ import annotations
 
 from assay.drive.prepare import statements_of
-from assay.lab.steps import conclusion
+from assay.lab.steps import outcome_of_run
 from assay.lab.steps.context import RunState
 from assay.load.existing_data import look, unflushed
 from assay.plan.drives import drives
@@ -18,7 +18,7 @@ def keep_before(state: RunState) -> None:
 
 def keep_after(state: RunState) -> None:
     """Not of a system that is lost."""
-    if _is_foreign(state) and state.report is not None and not conclusion.is_over(state):
+    if _is_foreign(state) and state.report is not None and not outcome_of_run.is_over(state):
         _keep(state, is_after=True)
 
 

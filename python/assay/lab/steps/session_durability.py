@@ -14,7 +14,7 @@ from contextlib import suppress
 from assay.contracts.durability import SessionSettings
 from assay.contracts.systems.abilities import ReadsDurability
 from assay.errors import AssayError
-from assay.lab.steps import conclusion
+from assay.lab.steps import outcome_of_run
 from assay.lab.steps.context import RunState
 
 
@@ -28,7 +28,7 @@ def note_before(state: RunState) -> None:
 
 def note_after(state: RunState) -> None:
     """Not of a system that is lost, or of a run without clients."""
-    if state.pooled is None or state.report is None or conclusion.is_over(state):
+    if state.pooled is None or state.report is None or outcome_of_run.is_over(state):
         return
     found = {
         f"{setting}, not so at first": "leave what sets it out of the scripts"

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from assay.cli import surroundings
+from assay.cli import process_environment
 from assay.cli.outcome import outcome_of
 from assay.contracts.deployment import StorageFacts
 from assay.errors import ArgumentError, InputError
@@ -83,7 +83,7 @@ def test_limits_of_the_process_are_named_with_the_fix(
 def test_a_missing_proc_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(surroundings, "_PROC", tmp_path / "proc")
+    monkeypatch.setattr(process_environment, "_PROC", tmp_path / "proc")
 
     def work() -> None:
         (tmp_path / "proc" / "mountinfo").read_text()
