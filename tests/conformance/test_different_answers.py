@@ -91,4 +91,4 @@ def test_systems_with_the_same_rows_give_the_same_answers(
     assert ran.status == 0, ran.err
     assert "answers-differ" not in ran.out
     report = " ".join(assay("report").out.split())
-    assert "the same: 3 statements, first 16 transactions of each client, by values" in report
+    assert "the same: 3 statements, first 16 transactions of each of 2 clients, by values" in report

@@ -105,9 +105,20 @@ def test_the_order_by_makes_a_limit_comparable() -> None:
 def test_how_far_answers_were_compared_is_said() -> None:
     both = side({"first": [first(1), first(2)]})
     assert agreement(both, both) == "1 statement, first 2 transactions of each client, by values"
+    for clients, whose in ((8, " of each of 8 clients"), (1, " of 1 client"), (0, "")):
+        some = side({"first": [first(1, clients=clients)]})
+        assert agreement(some, some) == f"1 statement, first 1 transaction{whose}, by values"
     writing = side(commits=5)
     assert agreement(writing, writing) == "1 statement, rows per answer"
     assert agreement(side(), [AnsweringRun(1, observation())]) == ""
+
+
+def test_values_of_other_clients_are_not_compared() -> None:
+    """Older records have those of all clients."""
+    all_clients = side({"first": [first(1, answers=32, rows=32)]})
+    eight = side({"first": [first(1, OTHER, answers=8, rows=8, clients=8)]})
+    assert not differing_statements(all_clients, eight)
+    assert agreement(all_clients, eight) == "1 statement, rows per answer"
 
 
 def test_answers_of_two_client_machines_are_summed_as_far_as_both_have_them() -> None:

@@ -1,7 +1,7 @@
 """Takes the observations of two sides whose clients ran the same scripts; returns the statements
 whose answers differ.
 
-With one seed the first transactions of each client ask the same on both sides: their answers are
+With one seed the first transactions of a client ask the same on both sides: their answers are
 equal. What depends on the time, on chance or on concurrent writes is known by its rows per answer
 alone, which must agree within what chance explains.
 """
@@ -12,6 +12,7 @@ import math
 import re
 import statistics
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 from typing import NamedTuple
 
 from assay.contracts.observation import AnswerReport, FirstAnswersReport, Observation
@@ -72,20 +73,32 @@ def differing_statements(
 
 
 def agreement(a: Sequence[AnsweringRun], b: Sequence[AnsweringRun]) -> str:
-    """How far they agree, where nothing differs: ``2 statements, values of the first 64
-    transactions of each client``; empty: no answers are known."""
+    """How far they agree, where nothing differs: ``2 statements, first 64 transactions of each of
+    8 clients, by values``; empty: no answers are known."""
     shared = _shared(a, b)
     if not shared:
         return ""
     stages = [_stage(*one) for one in shared if _is_by_values(*one, _is_of_reads(a, b))]
-    known = [transactions for transactions in stages if transactions]
+    known = [stage for stage in stages if stage is not None]
     how = "rows per answer"
     if len(known) == len(shared):
-        least = min(known)
-        how = f"first {units.counted(least, 'transaction')} of each client, by values"
+        least = min(known, key=attrgetter("transactions"))
+        how = f"first {units.counted(least.transactions, 'transaction')}{_whose(least)}, by values"
     elif known:
         how = f"{len(known)} of them by values, all by rows per answer"
     return f"{units.counted(len(shared), 'statement')}, {how}"
+
+
+def _whose(stage: FirstAnswersReport) -> str:
+    match stage.clients:
+        case None:
+            return " of each client"
+        case 0:
+            return ""
+        case 1:
+            return " of 1 client"
+        case clients:
+            return f" of each of {clients} clients"
 
 
 _OfSide = Sequence[tuple[int, AnswerReport]]
@@ -123,23 +136,26 @@ def _is_by_values(a: _OfSide, b: _OfSide, is_of_reads: bool) -> bool:
 
 
 def _pairs(a: _OfSide, b: _OfSide) -> Iterator[tuple[FirstAnswersReport, FirstAnswersReport]]:
-    """Of runs with the same seed, at the last stage that both reached."""
+    """Of runs with the same seed, at the last stage that both reached with as many clients."""
     of_b = dict(b)
     for seed, one in a:
         other = of_b.get(seed)
         if other is None:
             continue
-        there = {part.transactions: part for part in other.first}
+        there = {(part.transactions, part.clients): part for part in other.first}
         both = [
-            (part, there[part.transactions]) for part in one.first if part.transactions in there
+            (part, there[part.transactions, part.clients])
+            for part in one.first
+            if (part.transactions, part.clients) in there
         ]
         if both:
             yield both[-1]
 
 
-def _stage(a: _OfSide, b: _OfSide) -> int:
-    """How many transactions of each client were compared; 0: none."""
-    return min((one.transactions for one, _ in _pairs(a, b)), default=0)
+def _stage(a: _OfSide, b: _OfSide) -> FirstAnswersReport | None:
+    """As far as all runs were compared; None: not at all."""
+    compared = (one for one, _ in _pairs(a, b))
+    return min(compared, key=attrgetter("transactions"), default=None)
 
 
 def _compared(a: _OfSide, b: _OfSide, *, is_of_reads: bool) -> DifferingStatement | None:

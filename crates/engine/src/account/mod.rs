@@ -47,7 +47,8 @@ pub use sample::{Sample, SampleBuffer, Unit};
 pub use session_servers::{SessionServer, SessionServers};
 pub use stalls::Waits;
 pub use statement_answers::{
-    COMPARED_ROWS, COMPARED_TRANSACTIONS, Completed, StatementAnswers, rows_of, stages,
+    COMPARED_CLIENTS, COMPARED_ROWS, COMPARED_TRANSACTIONS, Completed, StatementAnswers, rows_of,
+    stages,
 };
 pub use statement_log::{SharedLog, StatementLog, ThreadStatements};
 pub use thread_recorder::{End, EndState, ThreadRecorder};

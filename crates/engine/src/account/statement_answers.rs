@@ -10,8 +10,11 @@ use assay_values::RowsDigest;
 
 use super::answer_sums::mixed;
 
-/// How many transactions of each client are compared, or of the list that all clients share.
+/// How many transactions of a client are compared, or of the list that all clients share.
 pub const COMPARED_TRANSACTIONS: u8 = 1 << (STAGES - 1);
+/// The first so many clients of a group are compared, where each has its own transactions: with more, hashing would be
+/// a large part of a short run, and what they ask would show no other data.
+pub const COMPARED_CLIENTS: u32 = 8;
 /// A client that has got so many rows to compare compares no further transaction: hashing takes time.
 pub const COMPARED_ROWS: u64 = 100_000;
 const STAGES: usize = 7;

@@ -127,7 +127,7 @@ pub struct DriveDocument {
     /// runs that ask the same questions can be compared.
     #[serde(default, deserialize_with = "null_is_default")]
     pub sum_answers: bool,
-    /// Whether the rows of every answer are counted, and those of the first transactions of each client hashed, so
+    /// Whether the rows of every answer are counted, and those of the first transactions of the first clients hashed, so
     /// that runs of different lengths can be compared.
     #[serde(default, deserialize_with = "null_is_default")]
     pub compare_answers: bool,

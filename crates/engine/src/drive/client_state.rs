@@ -251,7 +251,8 @@ impl<'a> ClientState<'a> {
 
     /// The number under which the answers of the next transaction are compared; `number` is that of a list.
     fn compared_number(&self, number: Option<u64>) -> Option<u8> {
-        if !self.plan.compares_answers || self.compared_rows >= COMPARED_ROWS {
+        let is_one_of_them = number.is_some() || self.group.compares_client(self.number);
+        if !self.plan.compares_answers || !is_one_of_them || self.compared_rows >= COMPARED_ROWS {
             return None;
         }
         let number = u8::try_from(number.unwrap_or(self.next_number)).ok()?;

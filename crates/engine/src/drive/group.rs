@@ -5,6 +5,7 @@ use std::ops::Range;
 use assay_script::Program;
 use assay_values::{Distribution, Random};
 
+use crate::account::COMPARED_CLIENTS;
 use crate::clock::nanoseconds;
 use crate::document::{ArrivalDocument, DriveDocument, GroupDocument, Order};
 
@@ -183,12 +184,29 @@ impl Group {
         rounds * u64::from(self.of_clients) + u64::from(self.first_client) + taken % clients
     }
 
-    /// How many of the first `count` transactions belong to this process: those of each client, or of the list
-    /// that all clients share.
+    /// Whether the answers of the client with this number are compared with other runs', where it has transactions of
+    /// its own: one of the first of all processes.
+    #[must_use]
+    pub fn compares_client(&self, number: u32) -> bool {
+        number - self.first_number < COMPARED_CLIENTS
+    }
+
+    /// How many such clients are in this process; 0 where clients share a list.
+    #[must_use]
+    pub fn compared_clients(&self) -> u32 {
+        if self.queue.is_some() || self.is_open_loop() {
+            return 0;
+        }
+        let first_left = COMPARED_CLIENTS.saturating_sub(self.first_client);
+        first_left.min(self.clients)
+    }
+
+    /// How many of the first `count` transactions are compared in this process: those of each client that is, or of the
+    /// list that all clients share.
     #[must_use]
     pub fn of_first(&self, count: u64) -> u64 {
         if self.queue.is_none() && !self.is_open_loop() {
-            return count * u64::from(self.clients);
+            return count * u64::from(self.compared_clients());
         }
         let ours = (0..count).filter(|number| self.client_of(*number).is_some());
         ours.count() as u64

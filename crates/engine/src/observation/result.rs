@@ -33,16 +33,18 @@ pub struct AnswerReport {
     pub rows_squared: f64,
     /// Whether it has no parameters and two answers were not the same.
     pub varies: bool,
-    /// What the first transactions of each client were answered, warm-up included, as far as all of them ended ok
-    /// at the first attempt: of 1, 2, 4 … 64 of them.
+    /// What the first transactions of the first clients were answered, warm-up included, as far as all of them ended ok
+    /// at the first attempt: of 1, 2, 4 … 64 of each client.
     pub first: Vec<FirstAnswersReport>,
 }
 
-/// What the first transactions of each client, or of the list that they share, were answered by one statement.
+/// What the first transactions of the first clients, or of the list that they share, were answered by one statement.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FirstAnswersReport {
     /// Of each client, or of the list.
     pub transactions: u64,
+    /// Of how many clients: of each group the first 8; 0: of a list.
+    pub clients: u32,
     pub answers: u64,
     pub rows: u64,
     /// 16 hexadecimal digits: equal where every transaction got the same rows, numbers with a fraction aside.

@@ -172,3 +172,27 @@ fn clients_share_a_list_of_numbered_transactions_whose_values_depend_on_the_numb
         assert!(observed.passes.is_none());
     }
 }
+
+/// Hashing of all clients' first answers would be a large part of a short run with many clients.
+#[test]
+fn answers_of_the_first_clients_of_each_group_are_compared() {
+    let site = null_site("compared", json!({}));
+    let groups = json!([
+        { "name": "many", "scripts": ["A"], "clients": 20, "stop": { "transactions": 3 } },
+        { "name": "few", "scripts": ["A", "B"], "clients": 3, "stop": { "transactions": 4 } },
+        {
+            "name": "listed", "scripts": ["B"], "clients": 9, "stop": { "queue": 70 },
+        },
+    ]);
+    let run = observe(&grouped(site, groups, json!({ "compare_answers": true })));
+    let firsts = |transaction: &str| {
+        let reports = run.answers.iter();
+        let mut of_it = reports.filter(|report| report.transaction == transaction);
+        let firsts = of_it.next().unwrap().first.iter();
+        let of_each = firsts.map(|first| (first.transactions, first.clients, first.answers));
+        of_each.collect::<Vec<_>>()
+    };
+    // The third of the many is their last, and the few alternate between A and B.
+    assert_eq!(firsts("A"), [(1, 11, 11), (2, 11, 19)]);
+    assert_eq!(firsts("B"), [(1, 3, 1), (2, 3, 5), (4, 3, 10)]);
+}

@@ -297,7 +297,7 @@ def _answer_sum(parts: Sequence[AnswerSumReport]) -> AnswerSumReport:
 
 
 def _answer(parts: Sequence[AnswerReport]) -> AnswerReport:
-    """The first transactions of all clients, as far as every machine has them."""
+    """The first transactions of the first clients, as far as every machine has them."""
     by_number = [{one.transactions: one for one in part.first} for part in parts]
     whole = [number for number in by_number[0] if all(number in one for one in by_number)]
     return replace(
@@ -311,6 +311,7 @@ def _answer(parts: Sequence[AnswerReport]) -> AnswerReport:
 
 
 def _first_answers(parts: Sequence[FirstAnswersReport]) -> FirstAnswersReport:
+    known = [part.clients for part in parts if part.clients is not None]
     return replace(
         parts[0],
         answers=_total(parts, "answers"),
@@ -318,6 +319,7 @@ def _first_answers(parts: Sequence[FirstAnswersReport]) -> FirstAnswersReport:
         digest=_digest_of_all(parts),
         fractions=_total(parts, "fractions"),
         fraction_sum=_total(parts, "fraction_sum"),
+        clients=sum(known) if len(known) == len(parts) else None,
     )
 
 

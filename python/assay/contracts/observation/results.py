@@ -18,8 +18,8 @@ class ResultReport(Shape, frozen=True):
 
 
 class FirstAnswersReport(Shape, frozen=True):
-    """What the first transactions of each client, or of the list that they share, were answered by
-    one statement."""
+    """What the first transactions of the first clients, or of the list that they share, were
+    answered by one statement."""
 
     transactions: int
     answers: int
@@ -27,6 +27,8 @@ class FirstAnswersReport(Shape, frozen=True):
     digest: str
     fractions: int
     fraction_sum: float
+    clients: int | None = None
+    """None: of all, as records of before 2026-11-26 have it."""
 
 
 class AnswerReport(Shape, frozen=True):

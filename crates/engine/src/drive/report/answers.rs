@@ -43,12 +43,16 @@ fn first(
             completed[group.number as usize].until(stage) == group.of_first(transactions)
         })
     };
+    let clients = (plan.groups.iter().filter(runs_it))
+        .map(super::super::group::Group::compared_clients)
+        .sum();
     stages()
         .take_while(|(stage, transactions)| is_whole(*stage, *transactions))
         .map(|(stage, transactions)| {
             let until = answers.until(stage);
             FirstAnswersReport {
                 transactions,
+                clients,
                 answers: until.answers,
                 rows: until.rows,
                 digest: format!("{:016x}", until.digest),
