@@ -20,29 +20,31 @@ pub enum Keep {
     Rows,
 }
 
-/// The answer to one request; cleared and reused for the next.
+/// The answer to one request; cleared and reused for the next. In this order: first what is of every answer, so that it
+/// takes few lines of the processor's caches.
 ///
 /// Drivers report every row as `begin_row`, then `cell` for each column **in text form** (as in the
 /// protocol's text format; NULL is `None`), then `end_row`. Where `wants_cells` is false they may
 /// call `pass_row` instead and skip the bytes.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub struct Answer {
     keep: Keep,
+    /// Whether the statement is a query, even one without rows; known where rows are kept.
+    pub is_query: bool,
+    /// State of the session's transaction after this answer; within a pipeline it is known only after the
+    /// last answer.
+    pub transaction: TransactionStatus,
     /// Rows the statement returned.
     pub rows: u64,
     /// Rows the statement changed, as the server counts them.
     pub affected: u64,
+    /// The statement's error. The connection can still be used.
+    pub error: Option<SystemError>,
     /// Sum of the row hashes: equal for equal sets of rows in any order.
     pub digest: u64,
     /// The rows in the form common to all systems, where they are compared or kept.
     pub compared: RowsDigest,
-    /// The statement's error. The connection can still be used.
-    pub error: Option<SystemError>,
-    /// State of the session's transaction after this answer; within a pipeline it is known only after the
-    /// last answer.
-    pub transaction: TransactionStatus,
-    /// Whether the statement is a query, even one without rows; known where rows are kept.
-    pub is_query: bool,
     /// Column names, where rows are kept or compared.
     pub columns: Vec<String>,
     /// Column types as far as known, where rows are kept or compared.
@@ -75,15 +77,12 @@ impl Answer {
 
     /// Clears the last answer. Keeps the memory, the types of `compare_as` and the transaction's status:
     /// a request that cannot be sent does not change it.
+    #[inline]
     pub fn clear(&mut self, keep: Keep) {
         // Where the last rows were only counted, the rest is as it was: with many sessions each field that is not
         // touched is one less to fetch into the processor's caches.
         if self.is_query || self.keep != Keep::Count {
-            self.digest = 0;
-            self.compared = RowsDigest::default();
-            self.is_query = false;
-            self.forget_columns();
-            self.kept.clear();
+            self.forget_rows();
         }
         self.keep = keep;
         self.rows = 0;
@@ -91,14 +90,24 @@ impl Answer {
         self.error = None;
     }
 
+    fn forget_rows(&mut self) {
+        self.digest = 0;
+        self.compared = RowsDigest::default();
+        self.is_query = false;
+        self.forget_columns();
+        self.kept.clear();
+    }
+
     /// Whether a driver must hand over the cells of the rows, not only count them.
     #[must_use]
+    #[inline]
     pub fn wants_cells(&self) -> bool {
         self.keep != Keep::Count
     }
 
     /// Whether a driver must name the columns before the first row.
     #[must_use]
+    #[inline]
     pub fn wants_columns(&self) -> bool {
         self.keep >= Keep::Compare || !self.types.is_empty()
     }
@@ -129,6 +138,7 @@ impl Answer {
     }
 
     /// Counts a row whose cells are not needed.
+    #[inline]
     pub fn pass_row(&mut self) {
         self.rows += 1;
     }

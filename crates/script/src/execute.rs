@@ -28,8 +28,18 @@ impl Registers {
                 let place = program.place_of(self.next - 1);
                 Stop::Failed(Failure::of(known(class), message).at(&place))
             }
-            _ => self.run(program, Some(reply)),
+            // Until it is settled, no statement is bound.
+            _ => self.run(program, Some(reply), &mut Vec::new()),
         }
+    }
+
+    /// Passes the end of a statement whose answer the script does not look at; returns false where it does.
+    #[inline]
+    pub fn settle(&mut self, program: &Program) -> bool {
+        let follows = program.instructions[self.next as usize];
+        let is_settled = matches!(follows, Instruction::Settle {});
+        self.next += u32::from(is_settled);
+        is_settled
     }
 
     /// Takes the answer to a statement of a pipeline. An error ends the transaction.
@@ -58,8 +68,14 @@ impl Registers {
         })
     }
 
-    /// Runs up to the next stop. `reply` is the answer to the current statement, if there is one.
-    pub fn run(&mut self, program: &Program, reply: Option<&Reply<'_>>) -> Stop {
+    /// Runs up to the next stop. `reply` is the answer to the current statement, if there is one; the values of the
+    /// next statement are bound in `values`.
+    pub fn run(
+        &mut self,
+        program: &Program,
+        reply: Option<&Reply<'_>>,
+        values: &mut Vec<Value>,
+    ) -> Stop {
         loop {
             let at = self.next;
             self.next += 1;
@@ -67,7 +83,7 @@ impl Registers {
             if self.compute(program, instruction) {
                 continue;
             }
-            match self.perform(program, instruction, reply) {
+            match self.perform(program, instruction, reply, values) {
                 Ok(None) => {}
                 Ok(Some(stop)) => return stop,
                 Err(failure) => return Stop::Failed(failure.at(&program.place_of(at))),
@@ -129,6 +145,7 @@ impl Registers {
         program: &Program,
         instruction: Instruction,
         reply: Option<&Reply<'_>>,
+        values: &mut Vec<Value>,
     ) -> Result<Option<Stop>, Box<Failure>> {
         match instruction {
             Instruction::Constant { .. } => unreachable!("`compute` handles these"),
@@ -197,7 +214,7 @@ impl Registers {
             }
             Instruction::Queue { statement } => {
                 let statement = self.take_chosen(statement);
-                self.bind(program, statement)?;
+                self.bind(program, statement, values)?;
                 return Ok(Some(Stop::Queue(statement)));
             }
             Instruction::Sync {} => {
@@ -207,7 +224,7 @@ impl Registers {
             Instruction::Execute { statement } => {
                 self.acted();
                 let statement = self.take_chosen(statement);
-                self.bind(program, statement)?;
+                self.bind(program, statement, values)?;
                 return Ok(Some(Stop::Execute(statement)));
             }
             Instruction::ExpectRows {} => {

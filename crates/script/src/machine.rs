@@ -14,8 +14,10 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Machine {
     program: Arc<Program>,
-    registers: Registers,
     state: State,
+    registers: Registers,
+    /// The bound values, where the caller of [`Machine::step`] has no place for them.
+    values: Vec<Value>,
 }
 
 #[derive(Debug)]
@@ -29,8 +31,8 @@ enum State {
     Queueing,
     /// Waiting for the answers of the pipeline.
     Syncing,
-    /// The answer has ended the transaction; the next step reports it.
-    Ended(Ending),
+    /// The answer has ended the transaction; the next step reports it. Boxed, because it is rare and large.
+    Ended(Box<Ending>),
 }
 
 /// What the engine must do next for this client.
@@ -72,8 +74,9 @@ impl Machine {
         let registers = Registers::new(&program, seed, client);
         Self {
             program,
-            registers,
             state: State::Resting,
+            registers,
+            values: Vec::new(),
         }
     }
 
@@ -124,48 +127,93 @@ impl Machine {
     /// # Panics
     /// If no transaction was begun, or the current statement has not been answered.
     pub fn step(&mut self) -> Step<'_> {
-        match std::mem::replace(&mut self.state, State::Resting) {
-            State::Running | State::Syncing => {}
-            State::Ended(ending) => return Step::End(ending),
-            state => panic!("a step needs a transaction that runs, this client is {state:?}"),
+        let mut values = std::mem::take(&mut self.values);
+        let stopped = match self.step_with(&mut values) {
+            Step::Execute {
+                statement,
+                is_pipelined,
+                ..
+            } => Ok((StatementId(statement), is_pipelined)),
+            Step::Sync => Err(Step::Sync),
+            Step::Sleep {
+                duration_ns,
+                is_part_of_latency,
+            } => Err(Step::Sleep {
+                duration_ns,
+                is_part_of_latency,
+            }),
+            Step::End(ending) => Err(Step::End(ending)),
+        };
+        self.values = values;
+        match stopped {
+            Ok((statement, is_pipelined)) => self.execute(statement, is_pipelined, &self.values),
+            Err(step) => step,
         }
-        match self.registers.run(&self.program, None) {
+    }
+
+    /// The same; binds the values in a list that several clients share, one after the other: so it stays in the
+    /// processor's caches, however many clients take turns.
+    ///
+    /// # Panics
+    /// As [`Machine::step`].
+    pub fn step_with<'s>(&'s mut self, values: &'s mut Vec<Value>) -> Step<'s> {
+        if !matches!(self.state, State::Running | State::Syncing) {
+            return self.step_after_answer();
+        }
+        let ending = match self.registers.run(&self.program, None, values) {
             Stop::Execute(statement) => {
                 self.state = State::Waiting(statement.0);
-                self.execute(statement, false)
+                return self.execute(statement, false, values);
             }
             Stop::Queue(statement) => {
                 self.state = State::Queueing;
-                self.execute(statement, true)
+                return self.execute(statement, true, values);
             }
             Stop::Sync => {
                 self.state = State::Syncing;
-                Step::Sync
+                return Step::Sync;
             }
             Stop::Sleep {
                 duration_ns,
                 is_part_of_latency,
             } => {
                 self.state = State::Running;
-                Step::Sleep {
+                return Step::Sleep {
                     duration_ns,
                     is_part_of_latency,
-                }
+                };
             }
-            Stop::Done => Step::End(Ending::Done),
-            Stop::Aborted => Step::End(Ending::Aborted),
-            Stop::Failed(failure) => Step::End(failure.ending()),
+            Stop::Done => Ending::Done,
+            Stop::Aborted => Ending::Aborted,
+            Stop::Failed(failure) => failure.ending(),
             Stop::Settled => unreachable!("`answered` passes Settle"),
+        };
+        self.state = State::Resting;
+        Step::End(ending)
+    }
+
+    /// An answer that ended the transaction was taken before this step.
+    #[cold]
+    fn step_after_answer(&mut self) -> Step<'static> {
+        match std::mem::replace(&mut self.state, State::Resting) {
+            State::Ended(ending) => Step::End(*ending),
+            state => panic!("a step needs a transaction that runs, this client is {state:?}"),
         }
     }
 
-    fn execute(&self, statement: StatementId, is_pipelined: bool) -> Step<'_> {
+    #[inline]
+    fn execute<'s>(
+        &'s self,
+        statement: StatementId,
+        is_pipelined: bool,
+        values: &'s [Value],
+    ) -> Step<'s> {
         let sent = &self.program.statements[statement.0 as usize];
         Step::Execute {
             statement: statement.0,
             parameters: match self.program.pastes {
                 true => &[],
-                false => &self.registers.parameters[sent.bound()],
+                false => &values[sent.bound()],
             },
             text: match self.program.pastes && sent.parameter_count > 0 {
                 true => &self.registers.text,
@@ -202,7 +250,7 @@ impl Machine {
             .registers
             .answer_of_pipeline(&self.program, statement, &reply);
         if let Err(failure) = dealt_with {
-            self.state = State::Ended(failure.ending());
+            self.state = State::Ended(Box::new(failure.ending()));
         }
     }
 
@@ -213,6 +261,18 @@ impl Machine {
             State::Waiting(statement) => self.program.statements[statement as usize].need,
             _ => Need::Count,
         }
+    }
+
+    /// The current statement was answered without an error. Returns false, and does nothing, where the script looks at
+    /// the answer: then [`Machine::answered`] takes it.
+    #[inline]
+    pub fn settled(&mut self) -> bool {
+        let is_settled =
+            matches!(self.state, State::Waiting(_)) && self.registers.settle(&self.program);
+        if is_settled {
+            self.state = State::Running;
+        }
+        is_settled
     }
 
     /// Takes the answer to the current statement.
@@ -226,7 +286,7 @@ impl Machine {
         );
         self.state = match self.registers.answer(&self.program, &reply) {
             Stop::Settled => State::Running,
-            Stop::Failed(failure) => State::Ended(failure.ending()),
+            Stop::Failed(failure) => State::Ended(Box::new(failure.ending())),
             _ => unreachable!("Settle comes before any other instruction that stops"),
         };
     }

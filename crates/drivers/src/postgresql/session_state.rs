@@ -30,8 +30,9 @@ impl Description {
     }
 }
 
-/// State of a session that a common exchange does not need.
+/// State of a session; the names and the statements first, of which every execution needs one.
 #[derive(Default)]
+#[repr(C)]
 pub(super) struct SessionState {
     pub names: super::statement::Names,
     /// By statement id; `None` where Prepare failed or was never requested.

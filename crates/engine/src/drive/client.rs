@@ -13,7 +13,7 @@
 
 use assay_drivers::{ErrorClass, Keep, Request, SystemError};
 use assay_script::{Ending, Machine, StatementKind, Step};
-use assay_values::Random;
+use assay_values::{Random, Value};
 
 use super::arrivals::Arrival;
 use super::client_state::ClientState;
@@ -46,7 +46,7 @@ pub enum Next<'a> {
     /// [`Client::abandoned`].
     Abandoned,
     /// The session could not be rolled back and must not be used again: close it, then call [`Client::lost`].
-    Unusable { error: SystemError },
+    Unusable { error: Box<SystemError> },
     /// The client has finished; its end is in the recorder.
     Done,
 }
@@ -62,9 +62,10 @@ pub enum AfterLoss {
     Pause { until_ns: u64 },
 }
 
+#[repr(C)]
 pub struct Client<'a> {
-    pub(super) machine: Machine,
     pub(super) state: ClientState<'a>,
+    pub(super) machine: Machine,
 }
 
 impl<'a> Client<'a> {
@@ -75,7 +76,7 @@ impl<'a> Client<'a> {
         let mut machine = Machine::new(plan.program.clone(), plan.seed, state.number);
         machine.keep_start(state.group.most_retries > 0);
         machine.count_from(plan.first_transaction);
-        Self { machine, state }
+        Self { state, machine }
     }
 
     /// The client starts with an open session.
@@ -140,9 +141,15 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// Continues at `now_ns` until the client needs something from the executor.
+    /// Continues at `now_ns` until the client needs something from the executor. The values of a statement are bound in
+    /// `values`, which all clients of a thread share.
     #[inline]
-    pub fn next(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) -> Next<'_> {
+    pub fn next<'n>(
+        &'n mut self,
+        now_ns: u64,
+        recorder: &mut ThreadRecorder,
+        values: &'n mut Vec<Value>,
+    ) -> Next<'n> {
         match &mut self.state.phase {
             Phase::InTransaction(transaction) => match transaction.step {
                 TransactionStep::Running => {}
@@ -154,7 +161,7 @@ impl<'a> Client<'a> {
                 TransactionStep::RollingBack { .. } => {
                     let error = transaction.error.take();
                     return Next::Unusable {
-                        error: error.unwrap_or_else(not_rolled_back),
+                        error: Box::new(error.unwrap_or_else(not_rolled_back)),
                     };
                 }
                 TransactionStep::Queueing { .. } => {
@@ -172,17 +179,22 @@ impl<'a> Client<'a> {
                 BeforeScript::Done => return Next::Done,
             },
         }
-        self.step(now_ns, recorder)
+        self.step(now_ns, recorder, values)
     }
 
     /// Continues the script of the current transaction.
     #[inline]
-    fn step(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) -> Next<'_> {
+    fn step<'n>(
+        &'n mut self,
+        now_ns: u64,
+        recorder: &mut ThreadRecorder,
+        values: &'n mut Vec<Value>,
+    ) -> Next<'n> {
         let state = &mut self.state;
         let Phase::InTransaction(transaction) = &mut state.phase else {
             unreachable!("a script runs in a transaction")
         };
-        match self.machine.step() {
+        match self.machine.step_with(values) {
             Step::Execute {
                 statement,
                 parameters,

@@ -29,7 +29,9 @@ impl Client<'_> {
                 transaction.step = TransactionStep::Running;
                 self.state
                     .statement_answered(statement, now_ns, answer, recorder);
-                self.machine.answered(reply(answer, self.state.error()));
+                if self.state.error().is_some() || !self.machine.settled() {
+                    self.machine.answered(reply(answer, self.state.error()));
+                }
                 Keep::Count
             }
             TransactionStep::Waiting {

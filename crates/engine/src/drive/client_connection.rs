@@ -18,16 +18,17 @@ use crate::session::Connection;
 /// How many iterations without waiting a client may run before the other clients continue.
 const MAX_IDLE_ITERATIONS: u32 = 64;
 
+#[repr(C)]
 pub struct ClientConnection<'a> {
     /// Its index in the thread's list of clients and in its timers.
     place: usize,
-    /// The index of its server endpoint.
-    endpoint: usize,
-    client: Client<'a>,
     session: Session,
     answer: Answer,
+    client: Client<'a>,
     /// When the current pause ends; `u64::MAX` outside a pause.
     wake_ns: u64,
+    /// The index of its server endpoint.
+    endpoint: usize,
 }
 
 #[expect(
@@ -61,11 +62,11 @@ impl<'a> ClientConnection<'a> {
         }
         Self {
             place,
-            endpoint,
-            client,
             session: connection.map_or(Session::Closed, Session::Open),
             answer: Answer::new(Keep::Count),
+            client,
             wake_ns: u64::MAX,
+            endpoint,
         }
     }
 
@@ -155,14 +156,22 @@ impl<'a> ClientConnection<'a> {
     pub fn go_on(&mut self, mut now_ns: u64, context: &mut LoopContext<'_>) -> ClientStatus {
         let mut idle_iterations = 0;
         loop {
-            match self.client.next(now_ns, &mut context.recorder) {
+            let (recorder, values) = (&mut context.recorder, &mut context.values);
+            match self.client.next(now_ns, recorder, values) {
                 Next::Request { request, keep } => {
                     self.answer.clear(keep);
                     let Session::Open(connection) = &mut self.session else {
                         unreachable!("a client without a session has no request")
                     };
-                    match connection.put(&request, &mut context.scratch, &mut self.answer) {
-                        Ok(Progress::NeedMore) => return self.send_soon(now_ns, context),
+                    let start = context.to_send.bytes.len();
+                    let put = connection.put(
+                        &request,
+                        &mut context.to_send.bytes,
+                        &mut context.scratch,
+                        &mut self.answer,
+                    );
+                    match put {
+                        Ok(Progress::NeedMore) => return self.send_soon(start, now_ns, context),
                         // The answer needed no server.
                         Ok(_) => {
                             let answer = &mut self.answer;
@@ -189,8 +198,9 @@ impl<'a> ClientConnection<'a> {
                     let Session::Open(connection) = &mut self.session else {
                         unreachable!("a client without a session has no pipeline")
                     };
-                    connection.put_sync();
-                    return self.send_soon(now_ns, context);
+                    let start = context.to_send.bytes.len();
+                    connection.put_sync(&mut context.to_send.bytes);
+                    return self.send_soon(start, now_ns, context);
                 }
                 Next::Pause { mut until_ns } => {
                     if until_ns <= now_ns {

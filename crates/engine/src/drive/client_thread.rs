@@ -129,12 +129,13 @@ impl ClientThread<'_> {
         let Shared { clock, .. } = self.shared;
         let mut client = Client::new(self.shared, self.schedule, place);
         let mut answer = Answer::new(Keep::Count);
+        let mut values = Vec::new();
         let mut now_ns = clock.now_ns();
         loop {
             if let Some(library) = &self.library {
                 self.counters.check(library, now_ns, &self.schedule);
             }
-            match client.next(now_ns, &mut self.recorder) {
+            match client.next(now_ns, &mut self.recorder, &mut values) {
                 Next::Request { request, keep } => {
                     answer.clear(keep);
                     let called = self.call(&request, &mut answer, now_ns);

@@ -22,6 +22,7 @@ use super::client_connection::{ClientConnection, ClientStatus};
 use super::loop_context::{LoopContext, TIMER, WAKER};
 use super::schedule::{Drain, Draining, Schedule};
 use super::shared::Shared;
+use super::to_send::ToSend;
 use crate::account::ThreadRecorder;
 use crate::session::{Connection, Scratch, WireSite, endpoint_of, out_of_resources};
 use crate::timer::Timer;
@@ -79,7 +80,8 @@ impl<'a> EventLoop<'a> {
             thread,
             idle: shared.plan.groups.iter().map(|_| VecDeque::new()).collect(),
             deadlines: vec![u64::MAX; clients.len()],
-            to_send: Vec::new(),
+            to_send: ToSend::default(),
+            values: Vec::new(),
             unanswered: Vec::new(),
             now_ns: 0,
         };
@@ -187,13 +189,17 @@ impl<'a> EventLoop<'a> {
         if self.context.to_send.len() < at_least {
             return;
         }
-        let mut places = std::mem::take(&mut self.context.to_send);
-        for place in places.drain(..) {
-            self.with(place, ClientConnection::send);
+        let mut to_send = std::mem::take(&mut self.context.to_send);
+        for (request, bytes) in to_send.requests() {
+            self.with(request.place, |client, context| {
+                client.send(request.start, bytes, context)
+            });
         }
         // A client that reconnected at once sends with the next batch.
-        places.append(&mut self.context.to_send);
-        self.context.to_send = places;
+        if self.context.to_send.is_empty() {
+            to_send.clear();
+            self.context.to_send = to_send;
+        }
     }
 
     /// Runs `act` on a client; removes the client if it has ended.

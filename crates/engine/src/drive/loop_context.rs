@@ -3,11 +3,13 @@
 use std::collections::VecDeque;
 
 use assay_drivers::{Answer, SystemError};
+use assay_values::Value;
 use mio::{Poll, Token};
 
 use super::open_loop::{NextArrival, OpenLoop};
 use super::session_opener::Opening;
 use super::shared::Shared;
+use super::to_send::ToSend;
 use crate::account::ThreadRecorder;
 use crate::session::{Connection, Scratch, WireSite, out_of_resources};
 use crate::timer_queue::TimerQueue;
@@ -28,8 +30,10 @@ pub struct LoopContext<'a> {
     pub thread: usize,
     /// By client: the deadline of the current request or connection attempt; `u64::MAX` if there is none.
     pub deadlines: Vec<u64>,
-    /// Clients that have a request to send.
-    pub to_send: Vec<usize>,
+    /// The requests that were not sent yet.
+    pub to_send: ToSend,
+    /// The values of the statement that a client is about to execute.
+    pub values: Vec<Value>,
     /// Sessions of clients that were abandoned while they waited for an answer, with their endpoints.
     pub unanswered: Vec<(usize, Connection)>,
     /// The last reading of the clock.

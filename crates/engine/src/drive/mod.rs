@@ -32,6 +32,7 @@ mod supervisor;
 mod suspension_detector;
 mod tally;
 mod think_time;
+mod to_send;
 mod transaction;
 mod transaction_end;
 

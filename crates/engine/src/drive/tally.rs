@@ -1,6 +1,7 @@
 //! Takes the transactions of one client as they begin and end; returns their number, the client's passes, and
 //! how it spent its time.
 
+use super::script_selector::NextScript;
 use super::transaction::Transaction;
 use crate::account::{ThreadRecorder, Worktime};
 use crate::observation::Outcome;
@@ -37,12 +38,11 @@ impl Tally {
     }
 
     #[inline]
-    pub fn begun(&mut self, transaction: &Transaction) {
-        let started_ns = transaction.started_ns;
-        self.worktime.begun(started_ns, transaction.is_measured);
-        if transaction.script.opens_pass {
+    pub fn begun(&mut self, script: NextScript, is_measured: bool, started_ns: u64) {
+        self.worktime.begun(started_ns, is_measured);
+        if script.opens_pass {
             self.pass = Pass {
-                is_measured: transaction.is_measured,
+                is_measured,
                 is_clean: true,
                 started_ns,
                 paused_ns: 0,

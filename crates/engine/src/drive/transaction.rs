@@ -6,30 +6,33 @@ use super::script_selector::NextScript;
 use crate::account::Answered;
 use crate::observation::Outcome;
 
-/// A transaction that has started and not ended.
+/// A transaction that has started and not ended; first what every statement needs, as in [`ClientState`].
+///
+/// [`ClientState`]: super::client_state::ClientState
+#[repr(C)]
 pub struct Transaction {
-    pub script: NextScript,
-    /// Its number in an open loop or a shared list; its random values follow from it.
-    pub number: Option<u64>,
-    pub is_measured: bool,
     pub step: TransactionStep,
-    pub has_executed: bool,
-    /// The error of the last statement, if it failed.
-    pub error: Option<SystemError>,
-    /// Its number among those whose answers are compared with other runs'; `None`: they are only counted.
-    pub compared_number: Option<u8>,
-    /// What was answered to its statements, where answers are summed.
-    pub answered: Answered,
     /// When the last request was sent.
     pub sent_ns: u64,
-    /// Attempts after the first.
-    pub retries: u32,
-    /// Class and code of the failure that is retried.
-    pub failed_as: Option<(&'static str, String)>,
+    pub script: NextScript,
+    pub is_measured: bool,
+    pub has_executed: bool,
+    /// Its number among those whose answers are compared with other runs'; `None`: they are only counted.
+    pub compared_number: Option<u8>,
+    /// The error of the last statement, if it failed.
+    pub error: Option<SystemError>,
     pub due_ns: u64,
     pub started_ns: u64,
     /// Pauses that are not part of the latency.
     pub paused_ns: u64,
+    /// Its number in an open loop or a shared list; its random values follow from it.
+    pub number: Option<u64>,
+    /// Attempts after the first.
+    pub retries: u32,
+    /// What was answered to its statements, where answers are summed.
+    pub answered: Answered,
+    /// Class and code of the failure that is retried.
+    pub failed_as: Option<(&'static str, String)>,
 }
 
 /// What a transaction is doing.

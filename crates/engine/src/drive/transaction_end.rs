@@ -24,7 +24,10 @@ impl ClientState<'_> {
         let Phase::InTransaction(transaction) = &mut self.phase else {
             unreachable!("a statement belongs to a transaction")
         };
-        transaction.error = answer.error.take();
+        // Both are large and nearly always empty.
+        if answer.error.is_some() || transaction.error.is_some() {
+            transaction.error = answer.error.take();
+        }
         if let Some(error) = &mut transaction.error
             && matches!(
                 error.class,

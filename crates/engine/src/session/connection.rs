@@ -6,8 +6,7 @@
 //!   answer  ◄── wire driver ◄── partial ◄── [TLS] ◄── socket
 //! ```
 //!
-//! `unsent` holds what is about to be sent and what the socket did not accept; `partial` holds the beginning
-//! of an incomplete message. Usually an answer arrives in one system call and is parsed where it was
+//! `unsent` holds what the socket did not accept; `partial` holds the beginning of an incomplete message. Usually an answer arrives in one system call and is parsed where it was
 //! received.
 
 mod receiving;
@@ -24,28 +23,32 @@ use super::security::Security;
 use super::{Scratch, WireSite};
 use crate::transport::{Socket, Unsent};
 
+/// In this order: first what every statement needs, so that it takes few lines of the processor's caches.
+#[repr(C)]
 pub struct Connection {
     socket: Socket,
-    /// The index of the address it is connected to.
-    place: usize,
-    wire: AnyWire,
-    security: Security,
+    /// Where the request begins that was put last; `usize::MAX` before the first.
+    put_at: usize,
     is_connected: bool,
+    /// An answer of a pipeline was parsed, and the next may already be in `partial`.
+    more_to_take: bool,
+    /// The socket may hold more than was read: no event will say so.
+    has_unread: bool,
     /// The bytes that were received before the session was open; `None` once it is.
     opening: Option<Box<OpeningBytes>>,
     /// Why nothing more can be sent: what the server sent before is read first.
     send_error: Option<io::Error>,
-    /// The socket may hold more than was read: no event will say so.
-    has_unread: bool,
     unsent: Unsent,
     partial: Vec<u8>,
-    /// How much of `partial` has been read: the answers of a pipeline are parsed one by one.
-    taken: usize,
-    /// An answer of a pipeline was parsed, and the next may already be in `partial`.
-    more_to_take: bool,
     /// A pipeline that is not complete yet.
     queued: Vec<u8>,
+    wire: AnyWire,
+    security: Security,
+    /// How much of `partial` has been read: the answers of a pipeline are parsed one by one.
+    taken: usize,
     registered: Option<Interest>,
+    /// The index of the address it is connected to.
+    place: usize,
 }
 
 impl Connection {
@@ -57,19 +60,20 @@ impl Connection {
     pub fn begin(site: &WireSite, place: usize) -> io::Result<Self> {
         Ok(Self {
             socket: Socket::connect(&site.address, place)?,
-            place,
-            wire: site.driver(),
-            security: Security::new(site.tls.as_ref()),
+            put_at: usize::MAX,
             is_connected: false,
+            more_to_take: false,
+            has_unread: false,
             opening: Some(Box::default()),
             send_error: None,
-            has_unread: false,
             unsent: Unsent::default(),
             partial: Vec::new(),
-            taken: 0,
-            more_to_take: false,
             queued: Vec::new(),
+            wire: site.driver(),
+            security: Security::new(site.tls.as_ref()),
+            taken: 0,
             registered: None,
+            place,
         })
     }
 
@@ -187,45 +191,57 @@ impl Connection {
         scratch: &mut Scratch,
         answer: &mut Answer,
     ) -> Result<Progress, SystemError> {
-        let progress = self.put(request, scratch, answer)?;
-        match self.flush() {
+        let mut bytes = Vec::new();
+        let progress = self.put(request, &mut bytes, scratch, answer)?;
+        match self.push(&bytes) {
             Ok(()) => Ok(progress),
             Err(error) => Err(self.error_before_close(&error, scratch, answer)),
         }
     }
 
-    /// Starts a request, whose bytes [`Connection::flush`] sends: [`Progress::NeedMore`]. Anything else means that
-    /// the answer needed no server and is complete.
+    /// Starts a request and appends its bytes to `out`, for [`Connection::send_put`]: [`Progress::NeedMore`]. Anything
+    /// else means that the answer needed no server and is complete; then nothing was appended.
     ///
     /// # Errors
-    /// If the request cannot be encoded; the session is still usable.
+    /// If the request cannot be encoded; nothing was appended, and the session is still usable.
     #[inline]
     pub fn put(
         &mut self,
         request: &Request<'_>,
+        out: &mut Vec<u8>,
         scratch: &mut Scratch,
         answer: &mut Answer,
     ) -> Result<Progress, SystemError> {
         self.queued.clear();
-        let Some(tls) = self.security.encrypted() else {
-            let unsent = self.unsent.buffer();
-            let start = unsent.len();
-            if let Err(error) = self.wire.request(request, unsent) {
-                unsent.truncate(start);
-                return Err(error);
+        let start = out.len();
+        if let Some(tls) = self.security.encrypted() {
+            scratch.out.clear();
+            self.wire.request(request, &mut scratch.out)?;
+            if !scratch.out.is_empty() {
+                tls.encrypt(&scratch.out, out);
             }
-            if unsent.len() > start {
-                return Ok(Progress::NeedMore);
-            }
-            return self.answer_without_server(scratch, answer);
-        };
-        scratch.out.clear();
-        self.wire.request(request, &mut scratch.out)?;
-        if scratch.out.is_empty() {
+        } else if let Err(error) = self.wire.request(request, out) {
+            out.truncate(start);
+            return Err(error);
+        }
+        if out.len() == start {
             return self.answer_without_server(scratch, answer);
         }
-        tls.encrypt(&scratch.out, self.unsent.buffer());
+        self.put_at = start;
         Ok(Progress::NeedMore)
+    }
+
+    /// Sends a request as far as the socket accepts it: the bytes that were appended from `start` on. A request of an
+    /// earlier connection, which was lost before, is dropped.
+    ///
+    /// # Errors
+    /// If the connection was closed.
+    #[inline]
+    pub fn send_put(&mut self, start: usize, bytes: &[u8]) -> io::Result<()> {
+        match self.put_at == start {
+            true => self.push(bytes),
+            false => Ok(()),
+        }
     }
 
     fn answer_without_server(
@@ -256,15 +272,16 @@ impl Connection {
         self.wire.queue(request, &mut self.queued)
     }
 
-    /// Ends the pipeline, whose bytes the caller sends like those of [`Connection::put`]. Then
-    /// [`Connection::receive`] returns [`Progress::Answered`] for each answer, and [`Progress::Ready`] at the
+    /// Ends the pipeline and appends its bytes to `out`, which the caller sends like those of [`Connection::put`].
+    /// Then [`Connection::receive`] returns [`Progress::Answered`] for each answer, and [`Progress::Ready`] at the
     /// end.
-    pub fn put_sync(&mut self) {
+    pub fn put_sync(&mut self, out: &mut Vec<u8>) {
         self.wire.sync(&mut self.queued);
+        self.put_at = out.len();
         match self.security.encrypted() {
-            None => self.unsent.buffer().append(&mut self.queued),
+            None => out.append(&mut self.queued),
             Some(tls) => {
-                tls.encrypt(&self.queued, self.unsent.buffer());
+                tls.encrypt(&self.queued, out);
                 self.queued.clear();
             }
         }
@@ -311,6 +328,7 @@ impl Connection {
         Ok(())
     }
 
+    #[inline]
     fn push(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while self.unsent.is_empty() && !bytes.is_empty() {
             match self.socket.write(bytes) {
@@ -320,7 +338,9 @@ impl Connection {
                 Err(error) => return Err(error),
             }
         }
-        self.unsent.buffer().extend_from_slice(bytes);
+        if !bytes.is_empty() {
+            self.unsent.buffer().extend_from_slice(bytes);
+        }
         Ok(())
     }
 }

@@ -8,21 +8,29 @@ use crate::program::{Choice, Program, Statement};
 use assay_values::{Piece, Value};
 
 impl Registers {
-    /// Copies the values of the statement's variables, or substitutes them into its text.
-    pub fn bind(&mut self, program: &Program, statement: StatementId) -> Result<(), Fault> {
+    /// Copies the values of the statement's variables to their places in `values` (an unchanged text is not copied
+    /// again), or substitutes them into its text.
+    #[inline]
+    pub fn bind(
+        &mut self,
+        program: &Program,
+        statement: StatementId,
+        values: &mut Vec<Value>,
+    ) -> Result<(), Fault> {
         let statement = &program.statements[statement.0 as usize];
         if program.pastes {
             return self.paste(program, statement);
         }
         let places = statement.bound();
-        if self.parameters.len() < places.end {
-            self.parameters.resize(places.end, Value::Null);
+        if values.len() < places.end {
+            values.resize(places.end, Value::Null);
         }
-        let bound = &mut self.parameters[places];
+        let bound = &mut values[places];
         for (place, parameter) in bound.iter_mut().zip(&statement.parameters) {
-            match &self.variables[parameter.slot.0 as usize] {
-                Some(value) => assign(place, value),
-                None => return Err(unset(program, parameter.slot)),
+            match (&mut *place, &self.variables[parameter.slot.0 as usize]) {
+                (Value::Int(place), Some(Value::Int(number))) => *place = *number,
+                (place, Some(value)) => assign(place, value),
+                (_, None) => return Err(unset(program, parameter.slot)),
             }
         }
         Ok(())

@@ -4,25 +4,35 @@ use super::{ClientConnection, ClientStatus, Session};
 use crate::drive::loop_context::LoopContext;
 
 impl ClientConnection<'_> {
-    /// The request is sent together with those of the other clients ([`EventLoop`]).
+    /// The request, whose bytes begin at `start`, is sent together with those of the other clients ([`EventLoop`]).
     ///
     /// [`EventLoop`]: crate::drive::event_loop::EventLoop
     #[inline]
-    pub(super) fn send_soon(&mut self, now_ns: u64, context: &mut LoopContext<'_>) -> ClientStatus {
+    pub(super) fn send_soon(
+        &mut self,
+        start: usize,
+        now_ns: u64,
+        context: &mut LoopContext<'_>,
+    ) -> ClientStatus {
         if let Some(timeout_ns) = context.shared.plan.statement_timeout_ns {
             context.deadlines[self.place] = now_ns.saturating_add(timeout_ns);
         }
-        context.to_send.push(self.place);
+        context.to_send.push(self.place, start);
         ClientStatus::Open
     }
 
-    /// Sends the pending bytes as far as the socket takes them.
+    /// Sends a request, which was put at `start`, as far as the socket takes it.
     #[inline]
-    pub fn send(&mut self, context: &mut LoopContext<'_>) -> ClientStatus {
+    pub fn send(
+        &mut self,
+        start: usize,
+        bytes: &[u8],
+        context: &mut LoopContext<'_>,
+    ) -> ClientStatus {
         let Session::Open(connection) = &mut self.session else {
             return ClientStatus::Open;
         };
-        let sent = connection.flush();
+        let sent = connection.send_put(start, bytes);
         if sent.is_ok() && !connection.has_unsent() {
             return ClientStatus::Open;
         }
