@@ -14,9 +14,10 @@ from typing import Any, NamedTuple, TextIO
 
 from assay.contracts.metric import Metric
 from assay.contracts.observation.outcomes import OUTCOMES
-from assay.judge.samples import BY_NAME, needed_for
+from assay.judge.samples import BY_NAME
 from assay.judge.verdict import WORDS
 from assay.record.metrics.catalogue import METRICS
+from assay.record.metrics.clients import LATENCIES, MEAN, THROUGHPUT, UNANSWERED
 from assay.report.tidy.factors import SHOWN_IF_VARIED
 from assay.report.values import Report
 from assay.text.visible import visible
@@ -114,7 +115,7 @@ def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> Non
         for row in report.tidy["tables"]["transactions"]
         if row["outcome"] == "ok"
     ]
-    _write(stream, _TYPE_THROUGHPUT, of_types, lambda row: [("", {}, row["throughput_per_s"])])
+    _write(stream, _TYPE_THROUGHPUT, of_types, lambda row: [("", {}, row[THROUGHPUT.name])])
     _write(stream, _TYPE_LATENCY, of_types, lambda row: _of_latency({**row, "ok": row["count"]}))
     _write(stream, _VERDICT, labelled, _of_verdict)
     stream.write("# EOF\n")
@@ -159,16 +160,18 @@ def _of_outcomes(row: Mapping[str, Any]) -> Iterator[Sample]:
 
 
 def _of_latency(row: Mapping[str, Any]) -> Iterator[Sample]:
-    due = (row["ok"] or 0) + (row["latency_unanswered"] or 0)
+    unanswered = row[UNANSWERED.name] or 0
+    due = (row["ok"] or 0) + unanswered
     for name, share in BY_NAME.items():
-        if (value_ns := row[f"latency_{name}_ns"]) is not None:
+        metric = LATENCIES[name]
+        if (value_ns := row[metric.name]) is not None:
             yield "", {"quantile": f"{share:g}"}, value_ns / _NS
-        elif row["latency_unanswered"] and due >= needed_for(name):
+        elif unanswered and due >= metric.least_samples:
             yield "", {"quantile": f"{share:g}"}, math.inf
     if due:
         yield "_count", {}, due
-    if row["ok"] and row["latency_mean_ns"] is not None:
-        yield "_sum", {}, row["latency_mean_ns"] * row["ok"] / _NS
+    if row["ok"] and row[MEAN.name] is not None:
+        yield "_sum", {}, row[MEAN.name] * row["ok"] / _NS
 
 
 def _of_verdict(row: Mapping[str, Any]) -> Iterator[Sample]:
