@@ -165,6 +165,11 @@ ROWS: dict[str, tuple[str, str, type[SAME] | Other | Refused]] = {
         "s.sql,edited/other.sql --on null", "-f s.sql -f edited/other.sql --on null", Other()),
     "a mix beside scripts that are compared": (
         "-f s.sql,x.sql -f edited/other.sql --on null", "", Refused("a.sql,b.sql measures each")),
+    "no script between commas": ("-f , --on null", "", Refused("there is no such file")),
+    "scripts that are compared, in place of a test's": (
+        "wl -f s.sql,x.sql --on null", "", Refused("leave the workload out")),
+    "a bracket of a URL that is not closed": (
+        f"s.sql --on {PG}[storage=ssd", "", Refused("the bracket is not closed")),
     "a script in place of another's": (
         "wl -f s.sql --on null", "kept/wl -f f1/copy.sql --on null", SAME),
     "a weight alone": ("-f s.sql --on null", "-f s.sql@5 --on null", SAME),

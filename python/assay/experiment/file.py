@@ -170,12 +170,11 @@ def _scripts(top: TomlTable) -> tuple[tuple[ScriptFile, ...], bool]:
     measured; relative to the file's folder. Whether it is a mix."""
     folder = top.file.parent
     with ErrorPlace(top, "script"):
-        named, is_mix = ad_hoc_script.levels_and_mix(top.texts("script", ()), folder)
-        if not is_mix and "workload" in top:
-            raise ArgumentError(
-                "scripts that are compared have no workload: each runs by itself",
-                hint='leave the workload out, or name a mix: script = ["a.sql", "b.sql"]',
-            )
+        words, is_mix = top.texts("script", ()), True
+        if "workload" in top:
+            named = ad_hoc_script.mix_in_place(words, folder)
+        else:
+            named, is_mix = ad_hoc_script.levels_and_mix(words, folder)
     return tuple(replace(script, path=str(folder / script.path)) for script in named), is_mix
 
 

@@ -30,8 +30,16 @@ _BRACKET = re.compile(r"\[\s*[\w.]+\s*=[^\]]*\]")
 """``[NAME=VALUE,…]``, as behind the name of a system; no IPv6 address is one."""
 
 
+_NOT_CLOSED = re.compile(rf"\[\s*(?:{'|'.join(OPTIONS)})\s*=[^\]@]*$")
+
+
 def url_and_bracket(word: str) -> tuple[str, str]:
     """``URL[storage=ssd]`` apart; the bracket is empty where there is none."""
+    if _NOT_CLOSED.search(word):
+        raise ArgumentError(
+            f"{without_password(word)}: the bracket is not closed",
+            hint=f"{without_password(word)}]",
+        )
     found = list(_BRACKET.finditer(word, word.rfind("@") + 1))
     if not found or found[-1].end() != len(word.rstrip()):
         return word, ""

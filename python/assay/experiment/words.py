@@ -100,9 +100,14 @@ def _start(words: Words) -> tuple[quick.Asked, quick.Asked]:
     if words.quick:
         start, workload = experiment_file.read(file, is_quick=True)
     if words.script:
-        scripts = tuple(ad_hoc_script.script_file(word) for word in words.script)
-        start = replace(start, scripts=scripts)
-        workload = ad_hoc_script.workload_of(start)
+        if start.is_ad_hoc:
+            scripts, is_mix = ad_hoc_script.levels_and_mix(words.script)
+            workload = ad_hoc_script.workload(scripts, start.parameters, is_mix=is_mix)
+            fields = ad_hoc_script.experiment_of(scripts, workload, is_mix=is_mix)
+            start = replace(start, **fields)
+        else:
+            start = replace(start, scripts=ad_hoc_script.mix_in_place(words.script))
+            workload = ad_hoc_script.workload_of(start)
     return full, (start, workload)
 
 
@@ -131,7 +136,7 @@ def _from_target(words: Words) -> tuple[Experiment, Workload]:
     """``WORKLOAD`` or ``WORKLOAD.TEST,…``, the workload by name or by path; or an ad hoc script."""
     if not words.target or ad_hoc_script.is_script(words.target):
         return _from_scripts(words)
-    scripts = tuple(ad_hoc_script.script_file(word) for word in words.script)
+    scripts = ad_hoc_script.mix_in_place(words.script)
     name, test = words.target, ""
     head, _, tail = _with_one_name(words.target).rpartition(".")
     is_whole = words.target in registry.workloads() or paths.is_folder(Path(words.target))

@@ -110,8 +110,22 @@ def levels_and_mix(
     return tuple(script_file(one) for several in parts for one in several), is_mix
 
 
+def mix_in_place(words: Sequence[str], folder: Path = Path()) -> tuple[ScriptFile, ...]:
+    """The files of scripts in place of a test's own. Raises `ArgumentError` for several that are
+    compared."""
+    files, is_mix = levels_and_mix(words, folder)
+    if not is_mix:
+        raise ArgumentError(
+            "scripts that are compared have no workload, found "
+            f"{', '.join(file.path for file in files)}: each runs by itself",
+            hint="leave the workload out, or name a mix: -f a.sql -f b.sql, "
+            'script = ["a.sql", "b.sql"]',
+        )
+    return files
+
+
 def _split(word: str) -> list[str]:
-    return [one.strip() for one in word.split(",") if one.strip()]
+    return [one.strip() for one in word.split(",") if one.strip()] or [word]
 
 
 def experiment_of(
