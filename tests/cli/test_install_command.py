@@ -28,7 +28,9 @@ def test_the_list_says_what_is_here_and_what_was_verified(assay: Assay) -> None:
 
 def test_the_short_list_leaves_capabilities_to_the_detail(assay: Assay) -> None:
     assert "bulk load" not in assay("list", "systems").out
-    assert "bulk load" in assay("list", "systems", "--detail").out
+    detail = assay("list", "systems", "--detail").out
+    assert "bulk load" in detail
+    assert "versions" in detail
 
 
 @pytest.mark.parametrize(

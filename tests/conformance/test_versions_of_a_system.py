@@ -11,7 +11,8 @@ from commands import IN_MEMORY, Assay, two_versions
 pytestmark = pytest.mark.server
 
 WORK = (
-    "run", "tpcb.simple-update", "--warm-up", "0", "--duration", "0.5", *IN_MEMORY,
+    "run", "tpcb.simple-update", "--clients", "1",
+    "--warm-up", "0", "--duration", "0.5", *IN_MEMORY,
 )  # fmt: skip
 
 
@@ -19,7 +20,7 @@ WORK = (
 def test_two_versions_run_side_by_side_and_are_compared(assay: Assay, system: str) -> None:
     old, new = two_versions(system)
     ended = assay(*WORK, "--on", f"{system}@{old},{system}@{new}", "--repetitions", "2")
-    assert ended.status == 0, ended.err
+    assert ended.status == 0, ended.err + ended.out
     runs = ended.runs
     assert {run.system_label for run in runs} == {f"{system}@{old}", f"{system}@{new}"}
     for run in runs:
@@ -48,7 +49,7 @@ def test_versions_in_an_experiment_file_with_names_and_settings(assay: Assay) ->
         "run", "tpcb.select-only", "--duration", "0.3", "--warm-up", "0", *IN_MEMORY,
         "--on", f"before=duckdb@{old}[threads=1],after=duckdb@{new}[threads=1]",
     )  # fmt: skip
-    assert ended.status == 0, ended.err
+    assert ended.status == 0, ended.err + ended.out
     assert [run.system_label for run in ended.runs] == ["before", "after"]
     settings = [run.deployment.settings["threads"] for run in ended.runs if run.deployment]
     assert settings == ["1", "1"]

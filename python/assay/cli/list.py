@@ -27,6 +27,7 @@ WHAT = ("systems", "workloads", "experiments", "storages", "runs", "datasets")
 SYSTEM_COLUMNS = ("system", "available", "version", "driver", "urls", "verified")
 SYSTEM_DETAIL = (
     *SYSTEM_COLUMNS, "place", "why_not_found", "dialect", "capabilities", "options", "profiles",
+    "versions",
     "installed",
     "install",
 )  # fmt: skip
@@ -105,7 +106,10 @@ def command(
                 hint=f"`assay list {applies_to[0]}`, or leave --{name} out",
             )
     found_by: dict[str, Callable[[], tuple[tuple[str, ...], list[rows.Row]]]] = {
-        "systems": lambda: (SYSTEM_DETAIL if detail else SYSTEM_COLUMNS, system_rows()),
+        "systems": lambda: (
+            SYSTEM_DETAIL if detail else SYSTEM_COLUMNS,
+            system_rows(with_versions=detail),
+        ),
         "workloads": lambda: (WORKLOAD_COLUMNS, _workloads()),
         "experiments": lambda: (EXPERIMENT_COLUMNS, _experiments()),
         "storages": lambda: (

@@ -7,16 +7,20 @@ from assay.cli.rows import Row
 from assay.contracts.systems.abilities import Findable, Found, HasProfiles, Installable, Verified
 from assay.contracts.systems.protocol import System
 from assay.errors import SystemUnderTestError
-from assay.provision.install import cache
+from assay.provision.install import cache, versions
 
 
-def system_rows() -> list[Row]:
+def system_rows(*, with_versions: bool = False) -> list[Row]:
     """In alphabetical order, without plugins that break their contract; then the known members of
-    families."""
+    families. ``with_versions``: also every version that is here."""
     families = [registry.family(name) for name in registry.families()]
     members = [f"{one.name}:{member}" for one in families for member in one.known_members]
+    own = registry.usable_systems()
     return [
-        *(_row(name, system) for name, system in registry.usable_systems()),
+        *(
+            {**_row(name, system), **({"versions": _versions(system)} if with_versions else {})}
+            for name, system in own
+        ),
         *(_member_row(name, registry.system(name)) for name in members),
     ]
 
@@ -52,6 +56,10 @@ def _row(name: str, system: System) -> Row:
         if isinstance(system, Installable)
         else "",
     }
+
+
+def _versions(system: System) -> list[str]:
+    return [versions.numbers(found.version) for found in versions.here(system)]
 
 
 def _found(system: System) -> tuple[Found | None, str]:

@@ -55,10 +55,10 @@ class Words:
     ``*.toml``; or nothing, for ``script`` alone."""
     on: tuple[str, ...] = _declared(
         (), Names(), Heading.WHAT, metavar="SYSTEM,…", key="systems",
-        help="Systems: names from `assay list systems`, NAME[key=value], or URLs of running "
-        "servers; `old=` before one names it, `[storage=NAME]` behind one its storage.",
-        file_help="Systems: names from `assay list systems`, NAME[key=value], or URLs of running "
-        "servers.",
+        help="Systems: names from `assay list systems`, NAME@VERSION, NAME[key=value], or URLs of "
+        "running servers; `old=` before one names it, `[storage=NAME]` behind one its storage.",
+        file_help="Systems: names from `assay list systems`, NAME@VERSION, NAME[key=value], or "
+        "URLs of running servers.",
     )  # fmt: skip
     storage: tuple[str, ...] = _declared(
         (), Names(), Heading.WHAT, metavar="STORAGE,…", key="storages", experiment_field="storages",

@@ -60,8 +60,9 @@ CHOSEN_VERSION: Final = OptionSpec(
 )
 
 
-def version_from(least: str) -> OptionSpec:
-    """`CHOSEN_VERSION` of a system of which versions below ``least`` cannot be run."""
+def version_from(least: str, why: str) -> OptionSpec:
+    """`CHOSEN_VERSION` of a system of which versions below ``least`` cannot be run; ``why``: a
+    sentence."""
 
     def refuse(word: str) -> None:
         _refuse_no_version(word)
@@ -70,7 +71,8 @@ def version_from(least: str) -> OptionSpec:
                 return
             if int(asked) < int(needed):
                 raise ArgumentError(
-                    f"expected version {least} or later, which Assay can run, found {word}"
+                    f"expected version {least} or later, which Assay can run, found {word}",
+                    hint=why,
                 )
 
     return replace(CHOSEN_VERSION, refuse=refuse)

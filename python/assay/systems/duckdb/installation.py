@@ -27,6 +27,7 @@ LIBRARY = EnvVar(
 MODULE = "_duckdb"
 LEAST_VERSION = "1.5"
 """Of the functions that the driver calls."""
+WHY_NOT_OLDER = "the library of an older one cannot take back the rows of a bulk load that failed"
 _USUAL = ("/usr/local/lib", "/usr/lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu")
 
 

@@ -45,7 +45,7 @@ class Duckdb:
     }
     option_specs: tuple[OptionSpec, ...] = (
         BUFFER,
-        version_from(installation.LEAST_VERSION),
+        version_from(installation.LEAST_VERSION, installation.WHY_NOT_OLDER),
     )
     url_schemes: tuple[str, ...] = url.SCHEMES
     url_variables: tuple[EnvVar, ...] = ()
