@@ -63,7 +63,7 @@ def _names(systems: dict[str, SystemChoice]) -> dict[str, str]:
 
 
 def _storage(choice: SystemChoice) -> str:
-    """By which servers by URL are told apart even if they are called the same; empty: not said."""
+    """By which servers by URL differ even if they are called the same; empty: not said."""
     return choice.stands_on.name if choice.stands_on else ""
 
 
