@@ -11,7 +11,7 @@ from pathlib import Path
 import invented_records as invented
 import pytest
 
-from assay.comparison.clauses import first_said, number
+from assay.comparison.clauses import TOGETHER, first_said, number, times
 from assay.comparison.conclusions import Question, questions
 from assay.comparison.sentences import answers
 from assay.contracts.deployment import StorageFacts
@@ -281,3 +281,8 @@ def test_nothing_varies_nothing_is_asked(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_digits_of_a_ratio(ratio: float, shown: str) -> None:
     assert number(ratio) == shown
+
+
+def test_an_interval_of_a_thousand_times_is_too_wide_to_use() -> None:
+    assert times(2.0, 0.1, 99.0).endswith(f"(0.10{TOGETHER}to{TOGETHER}99)")
+    assert times(2.0, 0.1, 100.0).endswith("(interval too wide to use)")

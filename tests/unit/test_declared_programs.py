@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import programs
+from assay.provision.machine import program
 from assay.provision.machine.program import Program
 from programs import StartedPrograms, brought, undeclared
 from tools import servers
@@ -53,6 +54,14 @@ def test_the_packages_of_every_system_storage_and_test_are_brought() -> None:
         "postgresql", "postgresql-client", "mariadb-server-core", "mariadb-client", "xfsprogs",
         "btrfs-progs", "fio", "sqlite3", "maven", "openssl", "zsh",
     }  # fmt: skip
+
+
+def test_the_path_of_a_program_is_where_it_is_and_else_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert Path(programs.CP.path).is_absolute() and Path(programs.CP.path).exists()
+    monkeypatch.setattr(program, "SEARCH_PATH", str(tmp_path))
+    assert programs.CP.path == "cp"
 
 
 def test_a_program_has_one_declaration() -> None:

@@ -49,6 +49,17 @@ def test_runs_that_end_by_time_take_as_much_besides_as_others_of_the_test(tmp_pa
     assert forecast.runs(runs[1:]) == TimeNeeded(100.0, is_known=True)
 
 
+def test_one_run_that_took_much_longer_does_not_count_besides(tmp_path: Path) -> None:
+    """The median of an odd and of an even number of cells."""
+    runs = planned(tmp_path, clients="1,2,4,8,16", duration_s=30.0).runs
+    forecast = Forecast(runs)
+    for run, whole_s in zip(runs, (40.0, 90.0, 50.0), strict=False):
+        forecast.learn({run.cell.fingerprint: times(whole_s)})
+    assert forecast.runs(runs[4:]) == TimeNeeded(50.0, is_known=True)
+    forecast.learn({runs[3].cell.fingerprint: times(60.0)})
+    assert forecast.runs(runs[4:]) == TimeNeeded(55.0, is_known=True)
+
+
 class Expected(Silent):
     """Keeps what each run was expected to take; ends the experiment before a run."""
 
