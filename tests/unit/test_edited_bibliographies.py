@@ -1,5 +1,5 @@
-"""The edits of an update do to a file what an editor does in a day: one entry goes, one changes, one
-is new; what stays is as it was."""
+"""The edits of an update do to a file what an editor does in a day: an entry goes, another one
+changes, a third is new; what stays is as it was."""
 
 from __future__ import annotations
 
