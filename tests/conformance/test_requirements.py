@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -115,3 +116,17 @@ def test_a_system_that_does_not_do_what_it_says_ends_with_status_1(
     assert "postgresql at 127.0.0.1: not verified: " in done.err
     assert "not met: an empty table has no rows: " in done.err
     assert done.out.count("\n") == 1 + 2 * len(REQUIREMENTS)
+
+
+def test_an_address_of_a_module_without_a_place_to_change_cannot_be_tried(
+    assay: Assay, tmp_path: Path
+) -> None:
+    word = f"dbapi:sqlite3[database={tmp_path / 'verified.db'}]"
+    done = assay("verify", word, "--format", "json")
+    (tried,) = (
+        row
+        for row in done.document
+        if row["requirement"] == "where there is no system the connection is refused"
+    )
+    assert tried["result"] == "not applicable"
+    assert tried["reason"] == "the driver is given no socket, file or port that can be changed"

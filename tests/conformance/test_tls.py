@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -122,29 +124,37 @@ class Server:
         return cipher
 
 
+@cache
+def _made() -> Certificates:
+    """Once: to make them takes longer than most tests with them."""
+    kept = ExitStack()
+    atexit.register(kept.close)
+    return kept.enter_context(certificates(USER))
+
+
 @contextmanager
 def serving(system: System, storage: StorageFacts, own: str) -> Iterator[Server]:
     """A server that has the certificate ``own`` and accepts those of ``authority``."""
     words = WORDS[system.name]
-    with certificates(USER) as made:
-        files = {"crt": made.crt(own), "key": made.key(own), "ca": made.crt("authority")}
-        settings = {name: str(files.get(kind, kind)) for name, kind in words.settings.items()}
-        with provisioned(system, storage, settings, {"transport": "tcp"}) as deployment:
-            for statement in words.user:
-                ask(deployment, statement)
-            rules = deployment.nodes[0].directory / "pg_hba.conf"
-            if system.name == "postgresql":  # its rules are a file, not part of the user
-                rules.write_text(f"hostssl all {USER} all cert\n{rules.read_text()}")
-                ask(deployment, "SELECT pg_reload_conf()")
-            address = deployment.address
-            login = f"{address.user}:{address.password}@localhost:{address.port}"
-            scheme = system.url_schemes[0]
+    made = _made()
+    files = {"crt": made.crt(own), "key": made.key(own), "ca": made.crt("authority")}
+    settings = {name: str(files.get(kind, kind)) for name, kind in words.settings.items()}
+    with provisioned(system, storage, settings, {"transport": "tcp"}) as deployment:
+        for statement in words.user:
+            ask(deployment, statement)
+        rules = deployment.nodes[0].directory / "pg_hba.conf"
+        if system.name == "postgresql":  # its rules are a file, not part of the user
+            rules.write_text(f"hostssl all {USER} all cert\n{rules.read_text()}")
+            ask(deployment, "SELECT pg_reload_conf()")
+        address = deployment.address
+        login = f"{address.user}:{address.password}@localhost:{address.port}"
+        scheme = system.url_schemes[0]
 
-            def reload() -> None:
-                os.kill(deployment.server_pid or 0, signal.SIGHUP)
-                time.sleep(0.5)
+        def reload() -> None:
+            os.kill(deployment.server_pid or 0, signal.SIGHUP)
+            time.sleep(0.5)
 
-            yield Server(system, f"{scheme}://{login}/{address.database}", made, rules, reload)
+        yield Server(system, f"{scheme}://{login}/{address.database}", made, rules, reload)
 
 
 def test_encryption_and_verification_follow_the_url(
