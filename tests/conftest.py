@@ -49,8 +49,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    if not config.getoption("--quick"):
+def pytest_sessionstart(session: pytest.Session) -> None:
+    if not session.config.getoption("--quick"):
         light_java.use()
 
 
