@@ -8,11 +8,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from assay.experiment.machines import FACTORS
+from assay.experiment.catalogue import SETTINGS
+from assay.experiment.kinds import Levels
 from assay.text.files.toml_file import TomlTable
 from assay.text.quantities import Duration, Percent, Real, Whole
 from assay.workload import answers
 
+_QUANTITIES = {
+    setting.name
+    for setting in SETTINGS.values()
+    if isinstance(setting.kind, Levels) and not isinstance(setting.kind.of, tuple)
+}
+"""Keys of one number or several, which may be texts with units."""
 VARIANT = "do"
 """The key that decides which others a step has."""
 
@@ -134,7 +141,7 @@ class Noting(TomlTable):
         return super().scalars(key, may_be_empty=may_be_empty)
 
     def words(self, key: str) -> tuple[str, ...]:
-        shape = QUANTITY if key in FACTORS and not isinstance(key, Given) else SCALAR
+        shape = QUANTITY if key in _QUANTITIES and not isinstance(key, Given) else SCALAR
         self._note(key, _one_or_more(shape), None, is_asked=True)
         return super().words(key)
 

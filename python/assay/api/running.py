@@ -49,7 +49,7 @@ def run(
     ramp_up_s: Seconds | None = None,
     drain_s: Seconds | None = None,
     arrival: str | None = None,
-    offered_rate_per_s: float | Sequence[float] | None = None,
+    offered_rate_per_s: Numbers | None = None,
     latency_limit_s: Seconds | None = None,
     think_time: str | None = None,
     keying_time: str | None = None,

@@ -18,6 +18,7 @@ from assay.experiment import AS_IS, ENGINE, Driving
 from assay.lab.progress import Progress
 from assay.plan import PlannedRun
 from assay.plan.forecast import NOT_KNOWN, TimeNeeded
+from assay.text import rates
 from assay.text.reasons import log_lines, sentence
 from assay.text.secrets import without_secrets
 from assay.text.units import counted, duration
@@ -213,7 +214,7 @@ def _name(planned: PlannedRun, of: int) -> str:
     cell = planned.cell
     repetition = f", repetition {planned.repetition}" if planned.repetition > 1 else ""
     rate_per_s = cell.driving.offered_rate_per_s
-    offered = f", {rate_per_s:.15g} offered/s" if rate_per_s else ""
+    offered = f", {rates.shown(rate_per_s)} offered/s" if rate_per_s else ""
     storage = f", {cell.storage_name}" if cell.storage_name else ""
     cache = f", cache {cell.cache}" if cell.cache != AS_IS else ""
     program = f", {cell.client_program} client programs" if cell.client_program != ENGINE else ""

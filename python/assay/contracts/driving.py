@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from assay.text.rates import Rate
+
 ARRIVALS = ("closed", "constant", "poisson")
 """Closed loop: a client starts its next transaction after its last has ended. The others are open
 loops: transactions start at an offered rate, regardless of completions."""
@@ -52,7 +54,7 @@ class Driving:
     """How long to wait for transactions in flight at the end of the measurement; then they are
     cancelled, and their outcome is ``unknown``."""
     arrival: str = "closed"
-    offered_rate_per_s: float | str | None = None
+    offered_rate_per_s: Rate | None = None
     """Of all clients together, in an open loop."""
     think_time: str | None = None
     """A pause after each transaction, outside its latency: ``exponential:1s``."""

@@ -13,6 +13,7 @@ from typing import Any
 from assay.contracts import server_url
 from assay.contracts.driving import STOPS
 from assay.text import sizes, units
+from assay.text.rates import Rate
 from assay.text.secrets import HIDDEN, is_secret
 
 Scalar = str | int | float | bool
@@ -356,7 +357,7 @@ class Experiment:
     is_ad_hoc: bool = False
     driving: Mapping[str, Any] = field(default_factory=dict)
     """Fields of `Driving` set here, which override the test: field → level."""
-    offered_rates_per_s: tuple[float, ...] = ()
+    offered_rates_per_s: tuple[Rate, ...] = ()
     """Levels of the offered rate; empty: the test's own."""
     caches: tuple[str, ...] = ()
     """Levels of `CACHES`; empty: each test's own default."""

@@ -15,6 +15,7 @@ from assay import _engine, registry
 from assay.contracts.dialects.protocol import Dialect
 from assay.experiment import Driving, Scalar, SystemChoice
 from assay.plan.drives import PlannedDrive, PlannedGroup
+from assay.text import rates
 from assay.workload import statement_file
 from assay.workload.values import Script, Workload
 
@@ -146,7 +147,9 @@ def script_texts(scripts: Iterable[Script]) -> list[ScriptText]:
 
 def _pace(driving: Driving) -> dict[str, Any]:
     """When clients start transactions, and how often they retry."""
-    arrival = {"kind": driving.arrival, "offered_rate_per_s": driving.offered_rate_per_s}
+    rate = driving.offered_rate_per_s
+    offered = None if rate is None else rates.for_engine(rate)
+    arrival = {"kind": driving.arrival, "offered_rate_per_s": offered}
     retries = {"most": driving.retries, "classes": list(driving.retry_classes)}
     return _filled(
         arrival=arrival if driving.is_open else None,

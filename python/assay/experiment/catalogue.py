@@ -80,7 +80,7 @@ class Words:
     )  # fmt: skip
     """In a file it is in the table of each storage: ``price_per_gb``."""
     required_rate_per_s: float | None = _declared(
-        None, Number(quantities.OFFERED_RATE_PER_S), Heading.WHAT, metavar="R",
+        None, Number(quantities.REQUIRED_RATE_PER_S), Heading.WHAT, metavar="R",
         experiment_field="required_rate_per_s", applies=applies.TO_PRICES,
         help="Transactions per second that are needed: with --price, the report says which storage "
         "keeps them for the least money.",

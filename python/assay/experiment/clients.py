@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from assay.errors import ArgumentError
 from assay.text.quantities import CLIENTS, OFFERED_RATE_PER_S, Quantity, shown
+from assay.text.rates import Rate
 from assay.workload import driving
 
 _HINT = "--clients 1,8,32, or by group: --clients readers=8,writers=2"
@@ -43,11 +44,9 @@ def counts_of_groups(words: str) -> dict[str, tuple[int, ...]]:
     }
 
 
-def offered_rates(words: Iterable[str]) -> tuple[float, ...]:
-    """``1000,2000`` as transactions per second of all clients together."""
-    return tuple(
-        map(float, _listed("--offered-rate", words, OFFERED_RATE_PER_S, "--offered-rate 1000,2000"))
-    )
+def offered_rates(words: Iterable[str]) -> tuple[Rate, ...]:
+    """``1000``, ``2000`` as rates of all clients together."""
+    return tuple(_listed("--offered-rate", words, OFFERED_RATE_PER_S, "--offered-rate 1000,2000"))
 
 
 def _listed(option: str, words: Iterable[str], quantity: Quantity, hint: str) -> list[int | float]:

@@ -65,5 +65,9 @@ class Levels:
     may_be_of_groups: bool = False
     """Whether each group of clients may have its own."""
 
+    def split(self, words: str) -> list[str]:
+        """Each of them, of what a command line has in one word."""
+        return words.split(",") if isinstance(self.of, tuple) else self.of.split(words)
+
 
 Kind = Number | Choice | Flag | Text | FileName | Names | FileNames | Assignments | Levels

@@ -15,7 +15,7 @@ from assay.experiment.setting import Setting
 from assay.experiment.spelling import of_file, respell
 from assay.text import quantities
 from assay.text.files.toml_file import TomlTable
-from assay.text.quantities import Duration, Real, Size, Whole
+from assay.text.quantities import Real, Whole
 from assay.workload import driving
 from assay.workload.values import Workload
 
@@ -69,11 +69,9 @@ def value_of(section: TomlTable, setting: Setting, key: str) -> Any:
             return section.boolean(key)
         case Levels(of=tuple() as levels):
             return section.choices(key, levels)
-        case Levels(of=Size() | Duration()) | Levels(may_be_none=True):
+        case Levels():
             with ErrorPlace(section, key):
                 return setting.read(section.words(key))
-        case Levels(of=Real() as quantity):
-            return section.numbers(key, quantity)
     raise AssertionError(f"{setting.name} is not read by its kind")
 
 

@@ -10,6 +10,7 @@ from assay.contracts.experiment import Experiment
 from assay.errors import ArgumentError
 from assay.experiment.identity import of_choice
 from assay.experiment.machines import NOT_LIMITED
+from assay.text import rates
 from assay.text.sizes import size_word
 from assay.text.units import exact_duration
 
@@ -36,7 +37,7 @@ def first_repeated(experiment: Experiment) -> tuple[str, str] | None:
         ("--memory", [(one, _shown(one, size_word)) for one in experiment.memory_bytes]),
         ("--cpus", [(one, _shown(one, "{:.12g}".format)) for one in experiment.cpus]),
         ("--rtt", [(one, exact_duration(one)) for one in experiment.rtts_s]),
-        ("--offered-rate", [(value, f"{value:.12g}") for value in experiment.offered_rates_per_s]),
+        ("--offered-rate", [(rate, rates.shown(rate)) for rate in experiment.offered_rates_per_s]),
         ("--cache", _plain(experiment.caches)),
         ("--client-program", _plain(experiment.client_programs)),
         *((name, _plain(levels)) for name, levels in experiment.parameters.items()),

@@ -92,7 +92,7 @@ class Setting:
 
     def value(self, given: Any) -> Any:
         """That of the field, from that of the option."""
-        return self.read(given.split(",") if isinstance(self.kind, Levels) else given)
+        return self.read(self.kind.split(given) if isinstance(self.kind, Levels) else given)
 
     @property
     def is_flag(self) -> bool:

@@ -134,6 +134,8 @@ def _values(name: Setting, value: str) -> list[str]:
     plain = value.strip("'")
     if name.per_second != 1 and _NUMBER.fullmatch(plain):
         return [f"{float(plain) / name.per_second:.12g}"]
+    if isinstance(name.kind, Levels):
+        return [word.strip() for word in name.kind.split(plain)]
     return settings.split(plain) if name.is_listed else [plain]
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from assay.contracts.observation import Observation
 from assay.experiment import Driving
+from assay.text import rates
 
 REACHED = 0.95
 """Share of the offered rate that must end for the rate to be kept, chance aside."""
@@ -26,14 +27,15 @@ class OfferedRate(NamedTuple):
 
 def of_run(driving: Driving, observation: Observation) -> OfferedRate | None:
     """None in a closed loop, and where nothing was due."""
-    offered_per_s = driving.offered_rate_per_s
+    rate = driving.offered_rate_per_s
     # Nothing is due while the last transactions are waited for.
     due_ns = observation.elapsed_ns - observation.drained_ns
-    if not isinstance(offered_per_s, int | float) or offered_per_s <= 0:
+    if not rate:
         return None
     if due_ns <= 0 or not observation.outcomes.scheduled:
         return None
-    expected = offered_per_s * due_ns / 1e9
+    expected = rates.due(rate, due_ns / 1e9)
     ended = observation.outcomes.ended
     is_missed = ended < REACHED * expected and expected - ended > _CHANCE * math.sqrt(expected)
-    return OfferedRate(float(offered_per_s), ended / (due_ns / 1e9), not is_missed)
+    offered_per_s = rates.mean_per_s(rate, due_ns / 1e9)
+    return OfferedRate(offered_per_s, ended / (due_ns / 1e9), not is_missed)

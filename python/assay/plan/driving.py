@@ -11,6 +11,7 @@ from typing import Any
 from assay.errors import ArgumentError
 from assay.experiment import COLD_CACHES, Driving, Experiment, Scalar
 from assay.text.quantities import DRIVING, shown
+from assay.text.rates import Rate
 from assay.workload.driving import NO_PAUSE, PAUSE_FORMS, PAUSES, is_pause, pause
 from assay.workload.tests.declared_drives import OF_GROUPS
 from assay.workload.values import Test
@@ -20,7 +21,7 @@ def driving(
     experiment: Experiment,
     test: Test,
     parameters: Mapping[str, Scalar],
-    offered_rate_per_s: float | None,
+    offered_rate_per_s: Rate | None,
 ) -> Driving:
     """The driving of the test as a whole, without the changes of its steps."""
     changes = dict(experiment.driving)
@@ -40,7 +41,7 @@ def resolved(asked: Driving, parameters: Mapping[str, Scalar]) -> Driving:
     values: dict[str, Any] = {}
     for name in DRIVING:
         value = getattr(asked, name)
-        values[name] = parameters[value] if isinstance(value, str) else value
+        values[name] = parameters.get(value, value) if isinstance(value, str) else value
     for name in PAUSES:
         value = getattr(asked, name)
         if value in parameters:

@@ -63,6 +63,9 @@ class Whole:
             raise ValueError(f"expected {self.expected}, found {shown(word)}")
         return int(text)
 
+    def split(self, words: str) -> list[str]:
+        return words.split(",")
+
 
 @dataclass(frozen=True)
 class Real:
@@ -101,6 +104,9 @@ class Real:
         if not fits or not self.holds(float(text)):
             raise ValueError(f"expected {self.expected}, found {shown(word)}")
         return float(text)
+
+    def split(self, words: str) -> list[str]:
+        return words.split(",")
 
 
 @dataclass(frozen=True)
@@ -177,6 +183,7 @@ class Percent(Real):
 
 
 Quantity = Whole | Real
+"""Each with ``split``: several of them, as one word of the command line has them."""
 
 _HUGE = 1e300
 _YEAR_S = 365 * 86_400
@@ -208,6 +215,7 @@ LATENCY_LIMIT_MS: Final = Duration(
     1e-3, _YEAR_S * 1000, "milliseconds", may_be_none=True, per_second=1000
 )
 OFFERED_RATE_PER_S: Final = Real(1e-6, 10_000_000, "transactions per second")
+REQUIRED_RATE_PER_S: Final = OFFERED_RATE_PER_S
 RETRIES: Final = Whole(0, 1_000_000)
 WEIGHT: Final = Whole(1, 1_000_000)
 WEIGHT_IN_A_MIX: Final = Whole(0, 1_000_000)

@@ -87,8 +87,11 @@ def _number(section: TomlTable, key: str, parameters: Mapping[str, Parameter]) -
         value = section.text(key)
         if value in parameters and parameters[value].type in ("int", "float"):
             return value
-        if isinstance(quantity, quantities.Duration) and value[:1] in _NUMERAL:
-            return section.number(key, quantity)
+        if not isinstance(quantity, quantities.Whole) and value[:1] in _NUMERAL:
+            try:
+                return quantity.of_word(value)
+            except ValueError as error:
+                raise section.error(f"{key}: {error}", key) from None
         raise no_number(section, key, value, parameters, ("int", "float"))
     if isinstance(quantity, quantities.Whole):
         return section.whole(key, quantity)

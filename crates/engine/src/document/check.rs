@@ -84,7 +84,7 @@ impl GroupDocument {
             clients: document.clients.unwrap_or_default(),
             first_client: document.first_client,
             of_clients: document.of_clients,
-            arrival: document.arrival,
+            arrival: document.arrival.clone(),
             think_time: document.think_time,
             keying_time: document.keying_time,
             latency_limit_s: document.latency_limit_s,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer};
 use super::seconds::positive_seconds;
 
 /// When transactions start.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum ArrivalDocument {
     /// A client's next transaction starts when its last one has ended and the pause is over.

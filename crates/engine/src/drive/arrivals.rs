@@ -4,8 +4,11 @@
 //! The schedule is the same for any number of threads and processes: each share computes all of it and keeps
 //! the arrivals of its own clients.
 
+mod curve;
+
 use assay_values::Random;
 
+use self::curve::{Curve, whole_to_float};
 use super::group::Group;
 use super::plan::Plan;
 use super::schedule::Schedule;
@@ -53,13 +56,13 @@ impl Share {
 pub struct Arrivals {
     schedule: Schedule,
     share: Share,
-    rate_per_ns: f64,
+    curve: Curve,
     /// `None` if the arrivals come at a constant rate.
     gaps: Option<Random>,
     selector: ScriptSelector,
     /// How many arrivals of the run have been computed.
     number: u64,
-    /// The position of the last arrival, in units of the mean gap.
+    /// How many arrivals the rate has made due up to the last one, which for random gaps is no whole number.
     position: f64,
     measured_left: u64,
     head: Option<Arrival>,
@@ -71,14 +74,14 @@ impl Arrivals {
     /// `None` in a closed loop.
     #[must_use]
     pub fn new(plan: &Plan, group: &Group, schedule: Schedule, share: Share) -> Option<Self> {
-        let rate_per_s = group.arrival.offered_rate_per_s()?;
+        let curve = Curve::new(&group.arrival, schedule)?;
         let is_poisson = matches!(group.arrival, ArrivalDocument::Poisson { .. });
         let of_clients = |transactions: u64| transactions.saturating_mul(group.of_clients.into());
         let limit = group.queue.or(group.stop_transactions.map(of_clients));
         let mut arrivals = Self {
             schedule,
             share,
-            rate_per_ns: rate_per_s / 1e9,
+            curve,
             gaps: is_poisson.then(|| Random::stream(plan.seed ^ GAPS, group.number.into())),
             selector: ScriptSelector::of_arrivals(plan, group),
             number: 0,
@@ -162,7 +165,8 @@ impl Arrivals {
                 Some(random) => self.position += random.exponential(),
                 None => self.position = position_of(self.number),
             }
-            let due_ns = self.instant();
+            let since_start_ns = self.curve.instant_ns(self.position);
+            let due_ns = self.schedule.start_ns.saturating_add(since_start_ns);
             let is_measured = due_ns >= self.schedule.measure_ns;
             if due_ns >= self.schedule.stop_ns || (is_measured && self.measured_left == 0) {
                 return;
@@ -183,42 +187,10 @@ impl Arrivals {
             }
         }
     }
-
-    /// When the arrival at this position is due. During the ramp-up *R* the rate grows from zero, so that
-    /// `rate · t² / 2R` arrivals have come by time *t*; solved for *t*.
-    fn instant(&self) -> u64 {
-        let ramp_up_ns = whole_to_float(self.schedule.ramped_ns - self.schedule.start_ns);
-        let on_ramp = self.rate_per_ns * ramp_up_ns / 2.0;
-        let since_start_ns = if self.position < on_ramp {
-            (2.0 * ramp_up_ns * self.position / self.rate_per_ns).sqrt()
-        } else {
-            ramp_up_ns + (self.position - on_ramp) / self.rate_per_ns
-        };
-        self.schedule
-            .start_ns
-            .saturating_add(float_to_whole(since_start_ns))
-    }
 }
 
 fn position_of(number: u64) -> f64 {
     whole_to_float(number)
-}
-
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "runs last less than 2^53 nanoseconds, and have fewer arrivals"
-)]
-fn whole_to_float(whole: u64) -> f64 {
-    whole as f64
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "instants are not negative, and a cast saturates"
-)]
-fn float_to_whole(float: f64) -> u64 {
-    float as u64
 }
 
 #[cfg(test)]

@@ -99,7 +99,7 @@ impl Group {
             stop_passes: group.stop.passes,
             stop_transactions: group.stop.transactions,
             queue: group.stop.queue,
-            arrival: group.arrival,
+            arrival: group.arrival.clone(),
             values_seed: Random::derived(
                 document.seed ^ NUMBERED,
                 before.map_or(0, |before| u64::from(before.number) + 1),

@@ -6,7 +6,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from assay.experiment import CACHES, CLIENT_PROGRAMS
+from assay.record import RunRecord
 from assay.report.tidy.columns import TidyColumn, attribute, never_null, of, path
+from assay.text import rates
+
+
+def _offered_rate(run: RunRecord) -> float | None:
+    """On average over the measurement."""
+    driving = run.driving
+    if driving is None or driving.offered_rate_per_s is None:
+        return None
+    measured_s = driving.duration_s if isinstance(driving.duration_s, int | float) else 0.0
+    return rates.mean_per_s(driving.offered_rate_per_s, measured_s)
+
 
 MACHINE_MEANING = "its name; without one, by its processors and memory"
 SHOWN_IF_VARIED = (
@@ -63,7 +75,7 @@ FACTORS = [
     ),
     TidyColumn(
         "offered_rate_per_s", "number", "of all clients; null: closed loop",
-        lambda run: run.driving.offered_rate_per_s if run.driving else None,
+        _offered_rate,
     ),
 ]  # fmt: skip
 

@@ -77,7 +77,7 @@ pub fn assemble(
         let end_ns = of_group.map(|end| end.at_ns).max().unwrap_or(0);
         recorded.of_group(number, end_ns.saturating_sub(began_ns))
     });
-    let arrivals: Vec<_> = plan.groups.iter().map(|group| group.arrival).collect();
+    let arrivals: Vec<_> = plan.groups.iter().map(|group| &group.arrival).collect();
     let measured = (began_ns, last_ns);
     let stop_ns = watched
         .schedule

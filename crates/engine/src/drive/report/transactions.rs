@@ -67,7 +67,7 @@ impl Recorded<'_> {
         GroupReport {
             name: layout.name.clone(),
             clients: layout.clients,
-            arrival: arrival(&[layout.arrival]),
+            arrival: arrival(&[&layout.arrival]),
             elapsed_ns,
             throughput_per_s: per_second(outcomes.ok, elapsed_ns),
             outcomes,
@@ -200,18 +200,20 @@ impl From<&Durations> for AllOk {
 
 /// How transactions arrived in these groups: `mixed` if in different ways.
 #[must_use]
-pub fn arrival(of_groups: &[ArrivalDocument]) -> Arrival {
+pub fn arrival(of_groups: &[&ArrivalDocument]) -> Arrival {
     let kind = |arrival: &ArrivalDocument| match arrival {
         ArrivalDocument::Closed => ArrivalKind::Closed,
         ArrivalDocument::Constant { .. } => ArrivalKind::Constant,
         ArrivalDocument::Poisson { .. } => ArrivalKind::Poisson,
     };
-    let first = of_groups.first().map_or(ArrivalKind::Closed, kind);
+    let first = of_groups
+        .first()
+        .map_or(ArrivalKind::Closed, |first| kind(first));
     let is_same = of_groups.iter().all(|arrival| kind(arrival) == first);
     Arrival {
         kind: if is_same { first } else { ArrivalKind::Mixed },
         offered_rate_per_s: (of_groups.iter())
-            .filter_map(ArrivalDocument::offered_rate_per_s)
+            .filter_map(|arrival| arrival.offered_rate_per_s())
             .reduce(|sum, rate| sum + rate),
     }
 }
