@@ -141,7 +141,7 @@ def test_different_driving_makes_a_different_cell(tmp_path: Path) -> None:
         ({"offered_rate_per_s": "ten"}, "found 'ten'", "--offered-rate 1000,2000"),
         (
             {"offered_rate_per_s": "0"},
-            "transactions per second from 0.000001 to 10,000,000, found '0'",
+            r"transactions per second from 0.000001 to 10,000,000, or a profile .*, found '0'",
             "--offered-rate 1000,2000",
         ),
         ({"think_time": "1s"}, "--think-time: expected a distribution", "exponential:1s"),

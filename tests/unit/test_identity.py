@@ -105,6 +105,20 @@ ROWS: dict[str, tuple[str, str, type[SAME] | Other | Refused]] = {
     "round-trip times apart by 0.1 µs": (
         "s.sql --on postgresql --rtt 1.0001ms", "s.sql --on postgresql --rtt 1.0002ms", Other(
             "postgresql rtt=1.0001ms", "postgresql rtt=1.0002ms")),
+    "a profile of offered rates in other words": (
+        "s.sql --on null --duration 200 --offered-rate 0s:200,60s:800,90s:200",
+        "s.sql --on null --duration 200 --offered-rate 0:200,30s:2e2,1min:800.0,1.5min:200", SAME),
+    "an even profile and its rate": (
+        "s.sql --on null --offered-rate 0s:200,5s:200", "s.sql --on null --offered-rate 200", SAME),
+    "a ramp in two parts": (
+        "s.sql --on null --duration 9 --offered-rate 0s:0..100,2s:100..200,4s:200",
+        "s.sql --on null --duration 9 --offered-rate 0s:0..200,4s:200", SAME),
+    "profiles of two spikes": (
+        "s.sql --on null --duration 9 --offered-rate 0s:200,4s:800",
+        "s.sql --on null --duration 9 --offered-rate 0s:200,5s:800", Other()),
+    "a profile twice": (
+        "s.sql --on null --duration 9 --offered-rate 0s:200,5s:800,0s:200,5000ms:800", "",
+        Refused("given twice")),
     "offered rates of seven digits": (
         "s.sql --on null --offered-rate 1000001", "s.sql --on null --offered-rate 1000002",
         Other()),

@@ -229,7 +229,7 @@ class Words:
         short="-R", key="drive.", experiment_field="offered_rates_per_s", is_of_tests=True,
         read=offered_rates, applies=applies.TO_SCRIPTS,
         help="Transactions per second of all clients, each rate a cell; implies --arrival "
-        "constant.",
+        "constant. In time: 0s:200,60s:800,90s:200; a ramp: 60s:200..800,90s:800.",
     )  # fmt: skip
     latency_limit_s: float | None = _declared(
         None, Number(quantities.LATENCY_LIMIT_S, of_option=quantities.LATENCY_LIMIT_MS),

@@ -11,7 +11,7 @@ from assay.contracts.observation import Observation
 from assay.judge import kinds, per_second
 from assay.judge.evidence import Evidence
 from assay.judge.kinds import WarningKind
-from assay.text import units
+from assay.text import rates, units
 
 if TYPE_CHECKING:
     from assay.judge.outliers import Outlier
@@ -34,7 +34,7 @@ def of_seconds(run: Evidence, observation: Observation) -> Iterator[tuple[Warnin
     from assay.judge.outliers import among_seconds
     from assay.judge.warm_up import beginning
 
-    values = np.asarray(counts, dtype=np.float64)
+    values = np.asarray(_as_if_even(run, counts), dtype=np.float64)
     known = [at for at in _interrupted(observation) if at < len(values)]
     values[known] = np.median(np.delete(values, known)) if len(known) < len(values) else 0
     start = 0
@@ -65,6 +65,21 @@ def of_seconds(run: Evidence, observation: Observation) -> Iterator[tuple[Warnin
     ]
     if found:
         yield WarningKind.OUTLYING_SECONDS, f"{run.named_run}: {_named(found)}"
+
+
+def _as_if_even(run: Evidence, counts: Sequence[int]) -> Sequence[float]:
+    """The seconds of a profile, each divided by its share of what was offered: what the profile
+    changes is no drift. One in which nothing was due is as the mean."""
+    rate = run.driving.offered_rate_per_s
+    if not rates.is_profile(rate):
+        return counts
+    mean = sum(counts) / len(counts)
+    offered = rates.due_in_seconds(rate or 0.0, len(counts))
+    mean_offered = sum(offered) / len(offered)
+    return [
+        count * mean_offered / due if due else mean
+        for count, due in zip(counts, offered, strict=True)
+    ]
 
 
 def _interrupted(observation: Observation) -> set[int]:

@@ -10,8 +10,10 @@ from typing import Any
 
 from assay.errors import ArgumentError
 from assay.experiment import COLD_CACHES, Driving, Experiment, Scalar
+from assay.text import rates
 from assay.text.quantities import DRIVING, shown
 from assay.text.rates import Rate
+from assay.text.units import exact_duration
 from assay.workload.driving import NO_PAUSE, PAUSE_FORMS, PAUSES, is_pause, pause
 from assay.workload.tests.declared_drives import OF_GROUPS
 from assay.workload.values import Test
@@ -90,6 +92,7 @@ def check(what: str, order: str, driving: Driving) -> None:
             f"arrival {driving.arrival}: no rate is given",
             hint="--offered-rate 1000",
         )
+    _refuse_later_steps(driving)
     if not driving.is_open and driving.offered_rate_per_s is not None:
         raise ArgumentError(
             "an offered rate has no effect in a closed loop",
@@ -102,3 +105,17 @@ def check(what: str, order: str, driving: Driving) -> None:
                 f"{name} has no effect in an open loop, which starts transactions at a given rate",
                 hint=f"--{option} none, or --arrival closed",
             )
+
+
+def _refuse_later_steps(driving: Driving) -> None:
+    """Raises `ArgumentError` for a profile with a step that would never come."""
+    rate, measured_s = driving.offered_rate_per_s, driving.duration_s
+    if rate is None or not isinstance(measured_s, int | float):
+        return
+    change_s = rates.last_change_s(rate)
+    if change_s >= measured_s:
+        raise ArgumentError(
+            f"the profile of the offered rate has a step at {exact_duration(change_s)}, and the "
+            f"measurement ends after {exact_duration(measured_s)}",
+            hint=f"leave the step out, or a longer --duration {2 * change_s:.12g}",
+        )

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from datetime import date, time
 from typing import Final
 
+from assay.text import rates
+
 _PLAIN_NUMBER = r"([0-9]+\.?[0-9]*|\.[0-9]+)"
 _WHOLE = re.compile(r"[+-]?[0-9]{1,31}", re.ASCII)
 _NUMBER = re.compile(rf"[+-]?{_PLAIN_NUMBER}([eE][+-]?[0-9]{{1,5}})?", re.ASCII)
@@ -33,6 +35,7 @@ _SIZE = re.compile(r"(\d{1,20}(?:\.\d{1,20})?)\s*([kmgt]?)(?:i?b)?", re.ASCII)
 _SIZE_UNITS: Mapping[str, int] = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _LONGEST_NUMBER = 400
 _LONGEST_SHOWN = 40
+_LONGEST_PROFILE = 10_000
 
 
 @dataclass(frozen=True)
@@ -182,6 +185,34 @@ class Percent(Real):
         return value
 
 
+@dataclass(frozen=True)
+class OfferedRate(Real):
+    """A rate; a word may be a profile in time: ``0s:200,60s:800,90s:200``."""
+
+    @property
+    def expected(self) -> str:
+        return f"{super().expected}, or a profile in time (0s:200,60s:800)"
+
+    def holds(self, value: object) -> bool:
+        if not rates.is_profile(value):
+            return super().holds(value)
+        try:
+            return self.of_word(str(value)) == value
+        except ValueError:
+            return False
+
+    def of_word(self, word: str) -> float | str:  # type: ignore[override]
+        if not rates.is_profile(word):
+            return super().of_word(word)
+        if len(word) > _LONGEST_PROFILE:
+            raise ValueError(f"expected a profile of {_LONGEST_PROFILE:,} characters at most")
+        at_most = Real(0, self.most, self.unit)
+        return rates.profile(word, WAIT_S.of_word, at_most.of_word)
+
+    def split(self, words: str) -> list[str]:
+        return rates.split(words)
+
+
 Quantity = Whole | Real
 """Each with ``split``: several of them, as one word of the command line has them."""
 
@@ -214,8 +245,8 @@ LATENCY_LIMIT_S: Final = Duration(1e-6, _YEAR_S, "seconds", may_be_none=True)
 LATENCY_LIMIT_MS: Final = Duration(
     1e-3, _YEAR_S * 1000, "milliseconds", may_be_none=True, per_second=1000
 )
-OFFERED_RATE_PER_S: Final = Real(1e-6, 10_000_000, "transactions per second")
-REQUIRED_RATE_PER_S: Final = OFFERED_RATE_PER_S
+OFFERED_RATE_PER_S: Final = OfferedRate(1e-6, 10_000_000, "transactions per second")
+REQUIRED_RATE_PER_S: Final = Real(1e-6, 10_000_000, "transactions per second")
 RETRIES: Final = Whole(0, 1_000_000)
 WEIGHT: Final = Whole(1, 1_000_000)
 WEIGHT_IN_A_MIX: Final = Whole(0, 1_000_000)

@@ -19,25 +19,73 @@ pub enum ArrivalDocument {
     Constant {
         /// Arrivals per second, over all clients of the group.
         #[serde(deserialize_with = "rate")]
-        offered_rate_per_s: f64,
+        offered_rate_per_s: OfferedRate,
     },
     /// As from very many independent clients: gaps are exponential.
     Poisson {
         /// Arrivals per second on average, over all clients of the group.
         #[serde(deserialize_with = "rate")]
-        offered_rate_per_s: f64,
+        offered_rate_per_s: OfferedRate,
     },
+}
+
+/// Arrivals per second: one number, or steps in the order of time.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(
+    untagged,
+    expecting = "expected transactions per second, or steps in time"
+)]
+pub enum OfferedRate {
+    Even(f64),
+    Steps(Vec<RateStep>),
+}
+
+/// The rate from an instant of the measurement to the next step's, or to the end.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct RateStep {
+    /// Since the measurement began; the first one, from 0, has the ramp-up and the warm-up, too.
+    pub from_s: f64,
+    /// Per second; 0: none.
+    pub per_s: f64,
+    /// What it rises or falls to evenly until the next step; absent: it is even.
+    #[serde(default)]
+    pub to_per_s: Option<f64>,
+}
+
+impl OfferedRate {
+    /// At least one; an even rate is one step.
+    #[must_use]
+    pub fn steps(&self) -> Vec<RateStep> {
+        match self {
+            Self::Steps(steps) => steps.clone(),
+            Self::Even(per_s) => vec![RateStep {
+                from_s: 0.0,
+                per_s: *per_s,
+                to_per_s: None,
+            }],
+        }
+    }
 }
 
 impl ArrivalDocument {
     /// The rate of an open loop, over all clients.
     #[must_use]
-    pub fn offered_rate_per_s(&self) -> Option<f64> {
-        match *self {
+    pub fn offered_rate(&self) -> Option<&OfferedRate> {
+        match self {
             Self::Closed => None,
             Self::Constant { offered_rate_per_s } | Self::Poisson { offered_rate_per_s } => {
                 Some(offered_rate_per_s)
             }
+        }
+    }
+
+    /// The same, if it is one number.
+    #[must_use]
+    pub fn offered_rate_per_s(&self) -> Option<f64> {
+        match self.offered_rate()? {
+            OfferedRate::Even(per_s) => Some(*per_s),
+            OfferedRate::Steps(_) => None,
         }
     }
 }
@@ -116,14 +164,30 @@ fn class_words<'de, D: Deserializer<'de>>(reader: D) -> Result<Vec<ErrorClass>, 
 /// At most one arrival per nanosecond, the resolution of the clock.
 const MOST_PER_S: f64 = 1e9;
 
-fn rate<'de, D: Deserializer<'de>>(reader: D) -> Result<f64, D::Error> {
-    let rate = f64::deserialize(reader)?;
-    if rate > 0.0 && rate <= MOST_PER_S {
+fn rate<'de, D: Deserializer<'de>>(reader: D) -> Result<OfferedRate, D::Error> {
+    let rate = OfferedRate::deserialize(reader)?;
+    let is_right = match &rate {
+        OfferedRate::Even(per_s) => *per_s > 0.0 && *per_s <= MOST_PER_S,
+        OfferedRate::Steps(steps) => are_in_order(steps),
+    };
+    if is_right {
         return Ok(rate);
     }
     Err(serde::de::Error::custom(format!(
-        "expected transactions per second, above 0 and at most {MOST_PER_S:e}, found {rate}"
+        "expected transactions per second, above 0 and at most {MOST_PER_S:e}, or such steps from 0 s on in \
+         the order of time, the last one even, found {rate:?}"
     )))
+}
+
+fn are_in_order(steps: &[RateStep]) -> bool {
+    let is_rate = |per_s: f64| (0.0..=MOST_PER_S).contains(&per_s);
+    let starts_at_zero = (steps.first()).is_some_and(|first| first.from_s == 0.0);
+    let ends_even = (steps.last()).is_some_and(|last| last.to_per_s.is_none());
+    let is_ordered = (steps.windows(2)).all(|pair| pair[0].from_s < pair[1].from_s);
+    let are_rates =
+        (steps.iter()).all(|step| is_rate(step.per_s) && step.to_per_s.is_none_or(is_rate));
+    let has_any = (steps.iter()).any(|step| step.per_s > 0.0 || step.to_per_s > Some(0.0));
+    starts_at_zero && ends_even && is_ordered && are_rates && has_any
 }
 
 /// A distribution, or `None`.

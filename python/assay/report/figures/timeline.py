@@ -10,6 +10,7 @@ from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.cells.seconds import LEAST_SECONDS, whole_seconds
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, on_one_scale
 from assay.report.figures.panels import panels
+from assay.text import rates
 
 _MOST_POINTS = 150
 """Of the longest line of a chart; a point of each line is the mean of as many seconds as that
@@ -32,8 +33,12 @@ def figures(test: str, cells: Sequence[CellRuns]) -> tuple[Figure, ...]:
         longest = max(len(whole_seconds(run.driven)) for _, _, run in lines)
         size = -(-longest // _MOST_POINTS)
         series = tuple(
-            DataSeries(name, tuple(_points(run, size, cell.judged.verdict.word)))
+            one
             for name, cell, run in lines
+            for one in (
+                DataSeries(name, tuple(_points(run, size, cell.judged.verdict.word))),
+                *_offered(name, run, size),
+            )
         )
         title = f"Throughput over time{f': {panel.title}' if panel.title else ''}"
         notes = cell_runs.of_middle(cells) if place == 1 else ()
@@ -54,9 +59,22 @@ def figures(test: str, cells: Sequence[CellRuns]) -> tuple[Figure, ...]:
 
 
 def _points(run: DrivenRun, size: int, verdict: str) -> Iterator[Point]:
+    for middle, mean in _means(whole_seconds(run.driven), size):
+        yield Point(middle, mean, runs=(run.run.id,), verdict=verdict)
+
+
+def _offered(name: str, run: DrivenRun, size: int) -> Iterator[DataSeries]:
+    """What was due beside what was completed, where the rate changes in time."""
+    rate = run.run.driving.offered_rate_per_s if run.run.driving else None
+    if rate is None or not rates.is_profile(rate):
+        return
+    due = rates.due_in_seconds(rate, len(whole_seconds(run.driven)))
+    points = tuple(Point(middle, mean) for middle, mean in _means(due, size))
+    yield DataSeries(f"{name}, offered" if name else "offered", points)
+
+
+def _means(seconds: Sequence[float], size: int) -> Iterator[tuple[float, float]]:
     """Each of so many seconds, the last one of those that are left, at the middle of them."""
-    ok = whole_seconds(run.driven)
-    for at in range(0, len(ok), size):
-        part = ok[at : at + size]
-        middle = at + (len(part) + 1) / 2  # the first second is 1
-        yield Point(middle, statistics.fmean(part), runs=(run.run.id,), verdict=verdict)
+    for at in range(0, len(seconds), size):
+        part = seconds[at : at + size]
+        yield at + (len(part) + 1) / 2, statistics.fmean(part)  # the first second is 1

@@ -47,14 +47,22 @@ pub struct Curve {
 impl Curve {
     /// `None` in a closed loop.
     pub fn new(arrival: &ArrivalDocument, schedule: Schedule) -> Option<Self> {
-        let rate_per_s = arrival.offered_rate_per_s()?;
+        let steps = arrival.offered_rate()?.steps();
         let mut curve = Self {
             pieces: Vec::new(),
             place: 0,
         };
+        let first_per_s = steps[0].per_s;
         let ramp_up_ns = whole_to_float(schedule.ramped_ns - schedule.start_ns);
-        curve.push(ramp_up_ns, 0.0, rate_per_s);
-        curve.push(f64::INFINITY, rate_per_s, rate_per_s);
+        let warm_up_ns = whole_to_float(schedule.measure_ns - schedule.ramped_ns);
+        curve.push(ramp_up_ns, 0.0, first_per_s);
+        curve.push(warm_up_ns, first_per_s, first_per_s);
+        for (place, step) in steps.iter().enumerate() {
+            let length_ns = (steps.get(place + 1)).map_or(f64::INFINITY, |next| {
+                (next.from_s * NS_PER_S).round() - (step.from_s * NS_PER_S).round()
+            });
+            curve.push(length_ns, step.per_s, step.to_per_s.unwrap_or(step.per_s));
+        }
         Some(curve)
     }
 
@@ -67,8 +75,12 @@ impl Curve {
             start_ns,
             length_ns,
             begin,
-            // Multiplied first: at a whole rate, a whole number has come after each whole second.
-            end: begin + mean_per_s * length_ns / NS_PER_S,
+            end: if mean_per_s > 0.0 {
+                // Multiplied first: at a whole rate, a whole number has come after each whole second.
+                begin + mean_per_s * length_ns / NS_PER_S
+            } else {
+                begin
+            },
             first_per_s,
             last_per_s,
         });

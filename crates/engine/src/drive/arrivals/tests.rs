@@ -142,3 +142,87 @@ fn the_measured_part_ends_with_its_number_of_transactions() {
     assert_eq!(measured.count(), 7 * 5);
     assert_eq!(found.len(), 200 + 7 * 5);
 }
+
+#[test]
+fn the_number_due_in_each_second_of_a_profile_is_exact() {
+    let steps = json!([
+        { "from_s": 0, "per_s": 100 },
+        { "from_s": 2, "per_s": 400 },
+        { "from_s": 4, "per_s": 100, "to_per_s": 500 },
+        { "from_s": 6, "per_s": 0 },
+        { "from_s": 8, "per_s": 300, "to_per_s": 100 },
+        { "from_s": 9, "per_s": 7 },
+    ]);
+    let plan = plan(
+        json!({ "kind": "constant", "offered_rate_per_s": steps }),
+        json!({}),
+    );
+    for ramp_up_ns in [0, 2 * SECOND] {
+        let found = all(&plan, schedule(ramp_up_ns), Share::ALL);
+        let warm = ramp_up_ns + 2 * SECOND;
+        let in_second = |second: u64| {
+            let (from, to) = (warm + second * SECOND, warm + (second + 1) * SECOND);
+            let is_in = |due: &&(u64, u32)| (from..to).contains(&due.0);
+            found.iter().filter(is_in).count()
+        };
+        let counts: Vec<_> = (0..10).map(in_second).collect();
+        assert_eq!(counts, [100, 100, 400, 400, 200, 400, 0, 0, 200, 7]);
+        let before = found.iter().filter(|due| due.0 < warm).count();
+        assert_eq!(before as u64, 200 + 50 * ramp_up_ns / SECOND);
+        assert!(found.windows(2).all(|pair| pair[0].0 <= pair[1].0));
+    }
+}
+
+#[test]
+fn random_arrivals_follow_a_profile() {
+    let steps = json!([{ "from_s": 0, "per_s": 1000 }, { "from_s": 5, "per_s": 4000 }]);
+    let plan = plan(
+        json!({ "kind": "poisson", "offered_rate_per_s": steps }),
+        json!({}),
+    );
+    let found = all(&plan, schedule(0), Share::ALL);
+    let between = |from: u64, to: u64| {
+        let is_in = |due: &&(u64, u32)| (from * SECOND..to * SECOND).contains(&due.0);
+        found.iter().filter(is_in).count()
+    };
+    // 5,000 and 20,000 expected, standard deviations 71 and 141: accept six.
+    assert!(between(2, 7).abs_diff(5_000) < 430, "{}", between(2, 7));
+    assert!(between(7, 12).abs_diff(20_000) < 850, "{}", between(7, 12));
+}
+
+#[test]
+fn a_rate_that_falls_to_nothing_ends_the_arrivals() {
+    let steps = json!([{ "from_s": 0, "per_s": 50, "to_per_s": 0 }, { "from_s": 2, "per_s": 0 }]);
+    let plan = plan(
+        json!({ "kind": "constant", "offered_rate_per_s": steps }),
+        json!({}),
+    );
+    // Two seconds of warm-up at 50/s, then the half of two seconds.
+    assert_eq!(all(&plan, schedule(0), Share::ALL).len(), 150);
+}
+
+#[test]
+fn steps_out_of_order_are_refused() {
+    for steps in [
+        json!([]),
+        json!([{ "from_s": 1, "per_s": 10 }]),
+        json!([{ "from_s": 0, "per_s": 10, "to_per_s": 20 }]),
+        json!([{ "from_s": 0, "per_s": 10 }, { "from_s": 0, "per_s": 20 }]),
+        json!([{ "from_s": 0, "per_s": -1 }]),
+        json!([{ "from_s": 0, "per_s": 0 }]),
+        json!("10"),
+    ] {
+        let document = json!({
+            "scripts": [{ "name": "A", "path": "A", "text": "SELECT 1;" }], "order": "mix",
+            "clients": 1, "stop": { "duration_s": 1 }, "seed": 1,
+            "arrival": { "kind": "constant", "offered_rate_per_s": steps },
+        });
+        let refused = DriveDocument::parse(&document.to_string()).unwrap_err();
+        assert!(
+            refused
+                .to_string()
+                .contains("expected transactions per second"),
+            "{refused}"
+        );
+    }
+}
