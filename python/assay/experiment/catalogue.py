@@ -36,7 +36,9 @@ from assay.experiment.kinds import (
     Text,
 )
 from assay.experiment.setting import IN_NO_FILE, Heading, Setting
-from assay.text import quantities
+from assay.text import quantities, rates
+from assay.text.sizes import size_word
+from assay.text.units import exact_duration
 from assay.workload.driving import NO_PAUSE
 
 
@@ -146,20 +148,23 @@ class Words:
 
     memory: str | None = _declared(
         None, Levels(quantities.MEMORY_BYTES, may_be_none=True), Heading.MACHINE, metavar="SIZE,…",
-        experiment_field=machines.FIELDS["memory"], read=machines.memory, is_of_tests=True,
+        experiment_field=machines.FIELDS["memory"], read=machines.memory, show=size_word,
+        is_of_tests=True,
         applies=applies.TO_MEMORY,
         help="Memory of a private server, page cache included (8GB,1GB; none: all), each size a "
         "cell.",
     )  # fmt: skip
     cpus: str | None = _declared(
         None, Levels(quantities.CPUS, may_be_none=True), Heading.MACHINE, metavar="N,…",
-        experiment_field=machines.FIELDS["cpus"], read=machines.cpus, is_of_tests=True,
+        experiment_field=machines.FIELDS["cpus"], read=machines.cpus, show="{:.12g}".format,
+        is_of_tests=True,
         applies=applies.TO_PROCESSORS,
         help="Processors of a private server (2,0.5; none: all), each number a cell.",
     )  # fmt: skip
     rtt: str | None = _declared(
         None, Levels(quantities.RTT_S), Heading.MACHINE, metavar="D,…",
-        experiment_field=machines.FIELDS["rtt"], read=machines.rtts, is_of_tests=True,
+        experiment_field=machines.FIELDS["rtt"], read=machines.rtts, show=exact_duration,
+        is_of_tests=True,
         applies=applies.TO_CONNECTIONS,
         help="Round-trip time to add between clients and server (0,1ms), each a cell: a proxy "
         "delays every byte by half of it.",
@@ -227,7 +232,7 @@ class Words:
     offered_rate_per_s: str | None = _declared(
         None, Levels(quantities.OFFERED_RATE_PER_S), Heading.ARRIVALS, metavar="R,…",
         short="-R", key="drive.", experiment_field="offered_rates_per_s", is_of_tests=True,
-        read=offered_rates, applies=applies.TO_SCRIPTS,
+        read=offered_rates, show=rates.shown, applies=applies.TO_SCRIPTS,
         help="Transactions per second of all clients, each rate a cell; implies --arrival "
         "constant. In time: 0s:200,60s:800,90s:200; a ramp: 60s:200..800,90s:800.",
     )  # fmt: skip

@@ -94,8 +94,7 @@ def _refuse_repeated(top: TomlTable, experiment: Experiment) -> None:
     """Raises `ExperimentError` at the key that has a value twice."""
     if not (found := first_repeated(experiment)):
         return
-    by_option = {one.option: one.path for one in OPTIONS.values()}
-    path = by_option.get(found[0].partition(":")[0]) or f"parameters.{found[0]}"
+    path = (found.setting and found.setting.path) or f"parameters.{found.name}"
     *tables, key = path.split(".", 1)
     section = top
     for table in tables:

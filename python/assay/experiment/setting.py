@@ -62,6 +62,8 @@ class Setting:
     """Of `assay.contracts.driving.Driving`, which has the value."""
     read: Callable[[Any], Any] = _as_given
     """From the value of the option to that of the field; of `Levels`, from its words."""
+    show: Callable[[Any], str] = str
+    """A level of `Levels`, as it is written."""
     applies: Applies | None = None
     """None: to every test."""
     is_short_for: str = ""
