@@ -25,7 +25,7 @@ from commands import Assay
 PACKAGE = Path(schema_command.__file__).parents[1]
 EXPERIMENTS = sorted((PACKAGE / "experiment" / "papers").glob("*.toml"))
 UNKNOWN = "not_a_key"
-READERS = ("experiment", "workload", "steps", "row_sources", "bibsql/source.py",
+READERS = ("experiment", "workload", "lab/steps", "load/row_sources", "load/bibsql/source.py",
            "report/cells/declaration.py", "report/cells/series.py")  # fmt: skip
 OF_OTHER_FILES = {"answers.py", "published.py", "step_keys.py", "keys.py", "driving.py"}
 """Readers of other files, and those whose keys come as arguments."""
@@ -173,7 +173,7 @@ def _asked_for() -> Iterator[tuple[str, str]]:
     """(key, place) of every key that stands in the text of the readers."""
     for name in READERS:
         path = PACKAGE / name
-        for file in [path] if path.is_file() else sorted(path.glob("*.py")):
+        for file in [path] if path.is_file() else sorted(path.rglob("*.py")):
             if file.name in OF_OTHER_FILES:
                 continue
             for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):

@@ -27,7 +27,8 @@ SAME, OTHER = "00000000000000aa", "00000000000000bb"
 def first(transactions: int, digest: str = SAME, **changes: Any) -> dict[str, Any]:
     """What the first transactions were answered: a row each."""
     counts = {"transactions": transactions, "answers": transactions, "rows": transactions}
-    return {**counts, "digest": digest, "fractions": 0, "fraction_sum": 0.0, **changes}
+    return {**counts, "digest": digest, "fractions": 0, "fraction_sum": 0.0,
+            "clients": 32, **changes}  # fmt: skip
 
 
 def answer(text: str = READ, *, rows_each: float = 1, **changes: Any) -> dict[str, Any]:
@@ -104,7 +105,10 @@ def test_the_order_by_makes_a_limit_comparable() -> None:
 
 def test_how_far_answers_were_compared_is_said() -> None:
     both = side({"first": [first(1), first(2)]})
-    assert agreement(both, both) == "1 statement, first 2 transactions of each client, by values"
+    assert (
+        agreement(both, both)
+        == "1 statement, first 2 transactions of each of 32 clients, by values"
+    )
     for clients, whose in ((8, " of each of 8 clients"), (1, " of 1 client"), (0, "")):
         some = side({"first": [first(1, clients=clients)]})
         assert agreement(some, some) == f"1 statement, first 1 transaction{whose}, by values"
@@ -114,7 +118,6 @@ def test_how_far_answers_were_compared_is_said() -> None:
 
 
 def test_values_of_other_clients_are_not_compared() -> None:
-    """Older records have those of all clients."""
     all_clients = side({"first": [first(1, answers=32, rows=32)]})
     eight = side({"first": [first(1, OTHER, answers=8, rows=8, clients=8)]})
     assert not differing_statements(all_clients, eight)
@@ -178,7 +181,8 @@ def test_sides_with_the_same_answers_are_ranked_and_say_so(tmp_path: Path) -> No
     assert made.cells[0].primary.verdict == "faster"
     facts = comparison_report.build(made).facts
     assert (
-        facts["answers"] == "the same: 1 statement, first 1 transaction of each client, by values"
+        facts["answers"]
+        == "the same: 1 statement, first 1 transaction of each of 32 clients, by values"
     )
     report = build(experiment)
     assert "answers-differ" not in {one.name for one in report.warnings}

@@ -91,8 +91,6 @@ def agreement(a: Sequence[AnsweringRun], b: Sequence[AnsweringRun]) -> str:
 
 def _whose(stage: FirstAnswersReport) -> str:
     match stage.clients:
-        case None:
-            return " of each client"
         case 0:
             return ""
         case 1:

@@ -311,7 +311,6 @@ def _answer(parts: Sequence[AnswerReport]) -> AnswerReport:
 
 
 def _first_answers(parts: Sequence[FirstAnswersReport]) -> FirstAnswersReport:
-    known = [part.clients for part in parts if part.clients is not None]
     return replace(
         parts[0],
         answers=_total(parts, "answers"),
@@ -319,7 +318,7 @@ def _first_answers(parts: Sequence[FirstAnswersReport]) -> FirstAnswersReport:
         digest=_digest_of_all(parts),
         fractions=_total(parts, "fractions"),
         fraction_sum=_total(parts, "fraction_sum"),
-        clients=sum(known) if len(known) == len(parts) else None,
+        clients=_total(parts, "clients"),
     )
 
 

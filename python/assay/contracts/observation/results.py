@@ -27,8 +27,7 @@ class FirstAnswersReport(Shape, frozen=True):
     digest: str
     fractions: int
     fraction_sum: float
-    clients: int | None = None
-    """None: of all, as records of before 2026-11-26 have it."""
+    clients: int
 
 
 class AnswerReport(Shape, frozen=True):

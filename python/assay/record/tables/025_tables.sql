@@ -255,7 +255,7 @@ CREATE TABLE compared_answers (
 );
 
 CREATE TABLE warnings (
-  -- Ways in which this run can mislead; `assay.report.warnings` holds cause and cure of each name.
+  -- Ways in which this run can mislead; `assay.report.warnings` holds cause and fix of each name.
   run_id   INTEGER NOT NULL REFERENCES runs (id),
   position INTEGER NOT NULL,
   name     TEXT NOT NULL,
