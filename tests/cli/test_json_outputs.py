@@ -44,7 +44,7 @@ STORED = ("show",)
 NAMES = re.compile(r"\.group$")
 """Of a single group of clients, empty."""
 TEXTS = re.compile(
-    r"seed$|version$|\.(machine|build|installed)\b|default$|values$|options\b|latest_year$"
+    r"seed$|version$|\.(machines?|build|installed)\b|default$|values$|options\b|latest_year$"
 )
 """Texts that may look like numbers."""
 

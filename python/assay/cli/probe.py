@@ -24,7 +24,7 @@ from assay.provision.running import directory_on
 from assay.provision.undo.leftovers import clear_leftovers
 from assay.record.metrics import probed_flushes
 from assay.report.tidy.columns import row
-from assay.report.tidy.probes import PROBES
+from assay.report.tidy.probes import MEASURED
 from assay.text.quantities import PROBE_S
 from assay.text.units import digits
 
@@ -91,7 +91,7 @@ def _row(facts: StorageFacts, probe: Probe) -> rows.Row:
     """What was measured, rounded as far as the columns go, and the facts of the storage."""
     values: dict[str, Any] = {
         name: _rounded(value) if isinstance(value, float) else value
-        for name, value in row(PROBES, probe).items()
+        for name, value in row(MEASURED, probe).items()
     }
     for name in ("sequential_read", "sequential_write"):
         bytes_per_s = values[f"{name}_bytes_per_s"]

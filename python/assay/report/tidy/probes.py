@@ -18,7 +18,7 @@ def _reads(depth: int, field: str) -> Callable[[Probe], Any]:
     return value
 
 
-_PROBES = [
+MEASURED = [
     never_null("storage", "string", "its name in the experiment", attribute("storage")),
     never_null(
         "begun_unix_ns", "integer", "when the probe began", attribute("begun_unix_ns")
@@ -74,7 +74,9 @@ _PROBES = [
     never_null("program", "string", "with its version", attribute("program")),
     TidyColumn("reason", "string", "why nothing was measured; null: it was", attribute("reason")),
 ]  # fmt: skip
+"""Of one probe."""
 PROBES = [
     never_null("machine", "string", MACHINE_MEANING, attribute("machine")),
-    *of(attribute("probe"), _PROBES),
+    *of(attribute("probe"), MEASURED),
 ]
+"""Of the probes of a report, which may be of several machines."""
