@@ -20,10 +20,10 @@ HELP_NAMES = ["-h", "--help"]
 COMMANDS = {
     "run": "Run a workload on systems and storages, and print the report.",
     "plan": "Print the runs of an experiment in order, without starting them.",
-    "report": "Print the report of a recorded experiment.",
+    "report": "Print the report of a recorded experiment, or of several as one.",
     "compare": "Compare A and B: which is faster, by how much, and how certain that is.",
     "trend": "Show how the numbers of a cell changed from experiment to experiment.",
-    "check": "Check a workload without running it: every mistake, with file, line and fix.",
+    "check": "Check a workload or script without running it: mistakes, with file, line and fix.",
     "explain": "Print the instructions and statements of each client, without running them.",
     "limits": "Show what tables a system can hold and search.",
     "list": "List systems, workloads, experiments, storages, runs or copies of loaded data.",

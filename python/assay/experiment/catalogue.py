@@ -57,8 +57,8 @@ class Words:
     ``*.toml``; or nothing, for ``script`` alone."""
     on: tuple[str, ...] = _declared(
         (), Names(), Heading.WHAT, metavar="SYSTEM,…", key="systems",
-        help="Systems: names from `assay list systems`, NAME@VERSION, NAME[key=value], or URLs of "
-        "running servers; `old=` before one names it, `[storage=NAME]` behind one its storage.",
+        help="Systems: NAME (see `assay list systems`), NAME@VERSION, NAME[key=value] or URL; "
+        "old=URL names one, URL[storage=NAME] says its storage.",
         file_help="Systems: names from `assay list systems`, NAME@VERSION, NAME[key=value], or "
         "URLs of running servers.",
     )  # fmt: skip
@@ -105,9 +105,8 @@ class Words:
     )  # fmt: skip
     script: tuple[str, ...] = _declared(
         (), FileNames(), Heading.WHAT, metavar="FILE[@WEIGHT]", short="-f",
-        help="Script in place of the test's own, or by itself; each further one is added to "
-        "the mix; A.sql,B.sql measures each by itself. FILE.sql, .cql or .json; `-`: standard "
-        "input.",
+        help="Script (.sql, .cql, .json; `-`: standard input) in place of the test's, or alone; "
+        "further ones join the mix, A.sql,B.sql measures each.",
         file_help="Script files in place of the test's own, or without a workload: FILE[@WEIGHT], "
         "relative to this file; \"A.sql,B.sql\" measures each by itself.",
     )  # fmt: skip
@@ -234,7 +233,7 @@ class Words:
         short="-R", key="drive.", experiment_field="offered_rates_per_s", is_of_tests=True,
         read=offered_rates, show=rates.shown, applies=applies.TO_SCRIPTS,
         help="Transactions per second of all clients, each rate a cell; implies --arrival "
-        "constant. In time: 0s:200,60s:800,90s:200; a ramp: 60s:200..800,90s:800.",
+        "constant. In time: 0s:200,60s:800; a ramp: 60s:200..800,90s:800.",
     )  # fmt: skip
     latency_limit_s: float | None = _declared(
         None, Number(quantities.LATENCY_LIMIT_S, of_option=quantities.LATENCY_LIMIT_MS),

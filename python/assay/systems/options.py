@@ -10,7 +10,7 @@ from typing import Final
 from assay.contracts.experiment import VERSION, SystemChoice
 from assay.contracts.option_spec import OptionSpec
 from assay.errors import ArgumentError
-from assay.text.quantities import BUFFER_BYTES
+from assay.text.quantities import BUFFER_BYTES, shown
 from assay.text.sizes import size_word
 
 TRANSPORT: Final = OptionSpec(
@@ -40,13 +40,14 @@ BUFFER: Final = OptionSpec(
     spelling=lambda word: size_word(size_bytes("buffer", word)),
 )
 
-_VERSION = re.compile(r"\d[\w.~+-]*")
+_VERSION = re.compile(r"\d{1,9}((alpha|beta|rc|[.~+-])[\w.~+-]{0,70})?")
 
 
 def _refuse_no_version(word: str) -> None:
     if not _VERSION.fullmatch(word):
         raise ArgumentError(
-            f"expected a version or the beginning of one, found {word!r}", hint="15, or 15.18"
+            f"{VERSION}: expected a version or the beginning of one, found {shown(word)}",
+            hint="15, or 15.18",
         )
 
 

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from assay.contracts.driving import Driving
 from assay.contracts.experiment import Experiment, Scalar, ScriptFile, shown_scripts
 from assay.errors import ArgumentError, ScriptError
-from assay.text.files import text_file
+from assay.text.files import paths, text_file
 from assay.text.nearest import did_you_mean
 from assay.text.quantities import INTEGER, NUMBER, WEIGHT
 from assay.workload import reader
@@ -100,7 +100,7 @@ def levels_and_mix(
 ) -> tuple[tuple[ScriptFile, ...], bool]:
     """The files that ``a.sql,b.sql`` (each measured) or several words (a mix) name, and whether
     they are a mix."""
-    parts = [[word] if (folder / word).is_file() else _split(word) for word in words]
+    parts = [[word] if paths.is_file(folder / word) else _split(word) for word in words]
     is_mix = all(len(one) < 2 for one in parts)
     if not is_mix and len(parts) > 1:
         raise ArgumentError(
