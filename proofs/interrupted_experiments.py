@@ -272,7 +272,7 @@ def _wrong_record(folder: Path, ended: dict[int, int], interruptions: int) -> It
     )
     if (runs, cells, done) != (_CELLS, _CELLS, _CELLS):
         yield f"{runs} runs of {cells} cells, of which {done} are done"
-    for table in ("observations", "sites", "cells"):
+    for table in ("observations", "deployments", "cells"):
         ((rows,),) = _asked(folder, f"SELECT count(*) FROM {table}")
         if rows != _CELLS:
             yield f"{rows} rows in {table}"

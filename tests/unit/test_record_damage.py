@@ -187,7 +187,7 @@ def _paths(document: Any, depth: int) -> Iterator[tuple[Any, ...]]:
 
 DOCUMENTS = {
     "observations": "document",
-    "sites": "document",
+    "deployments": "document",
     "datasets": "document",
     "checks": "document",
     "drives": "document",
@@ -208,7 +208,7 @@ def test_valid_json_of_a_wrong_shape_is_reported(
         pass
     connection = sqlite3.connect(path, isolation_level=None)
     key = "id" if table in ("experiments", "runs") else "run_id"
-    number = 14 if table == "experiments" else 27
+    number = 13 if table == "experiments" else 26
     question = f"SELECT {column} FROM {table} WHERE {key} = ?"
     document = json.loads(connection.execute(question, (number,)).fetchone()[0])
     message, failed = set(), []
