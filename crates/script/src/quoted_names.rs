@@ -1,6 +1,6 @@
 //! Takes the text of a script; returns it cut before and after each name in double quotes of its statements.
 
-use crate::lexer::{Lexer, LiteralStyle, Part};
+use crate::lexer::{Lexer, LiteralStyle, Part, Passage};
 use crate::place::Defect;
 
 /// The text in pieces, which joined are the text: those with an odd index are names with their quotes, as
@@ -19,7 +19,7 @@ fn pieces(text: &str, lexer: Lexer) -> Result<Vec<&str>, Defect> {
         };
         let mut at = range.start;
         while at < range.end {
-            let end = (lexer.passage(text, at)?).map_or(at + 1, |passage| passage.end());
+            let end = lexer.passage(text, at)?.map_or(at + 1, Passage::end);
             if text.as_bytes()[at] == b'"' {
                 found.extend([&text[copied..at], &text[at..end]]);
                 copied = end;
