@@ -145,7 +145,7 @@ def test_a_machine_is_a_factor_of_compare(path: Path) -> None:
 
 
 def test_a_papers_tables_and_claims_are_of_both_machines(path: Path) -> None:
-    """What the paper printed of its two machines, as if it had been measured on two of ours."""
+    """A record whose measured values are those that the paper printed for its two machines."""
     workload = reader.read("glidemon")
     (claim,) = (one for one in workload.claims if one["text"].startswith("better hardware"))
     printed = [one for one in printed_records.cells(workload) if one.levels["test"] == "aggregate"]

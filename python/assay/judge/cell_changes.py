@@ -1,4 +1,4 @@
-"""Takes the runs of a cell; returns in what they differ that nobody asked to differ: the
+"""Takes the runs of a cell; returns the differences between them that were not asked for: the
 version of the system, its settings in effect, the rows of a server that Assay did not fill.
 """
 

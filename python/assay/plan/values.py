@@ -58,7 +58,7 @@ class Cell:
 
     @property
     def storage_name(self) -> str:
-        """Empty for a server by URL of which nobody said what it is on."""
+        """Empty for a server by URL without `storage=`."""
         is_not_known = self.system.url and not self.system.stands_on
         return "" if is_not_known else self.storage.name
 

@@ -60,7 +60,7 @@ class RunningSystem:
     ) -> None:
         self.choice = choice
         self._on = choice.stands_on if choice.url is not None else storage
-        """The storage that it is on; None: it is reached by URL, and nobody said."""
+        """The storage that it is on; None: of a server by URL without `storage=`."""
         self.system: System = registry.system(choice.name)
         self._connections = connections
         self.storage: Storage | None = None

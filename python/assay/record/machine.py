@@ -25,7 +25,7 @@ def machine() -> dict[str, Any]:
     """Facts as plain data; None where they are unknown.
 
     The host name is left out on purpose: records are meant to be shared, and no number depends on
-    it. A name that somebody gave it for that is kept.
+    it. A name given in `ASSAY_MACHINE` is kept.
     """
     given = env_vars.MACHINE.get()
     usable = os.sched_getaffinity(0)

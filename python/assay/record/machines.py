@@ -12,7 +12,7 @@ from assay.text import units
 Facts = Mapping[str, Any]
 """Of a machine (`assay.record.machine`)."""
 NAME = "name"
-"""The fact that somebody gave it a name."""
+"""The key of the name given in `ASSAY_MACHINE`."""
 HARDWARE = (
     "cpu_model", "architecture", "cores", "processors", "processors_usable", "affinity",
     "processors_limit", "memory_bytes", "memory_limit_bytes",

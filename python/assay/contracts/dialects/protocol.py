@@ -1,5 +1,7 @@
 """Neutral tables, and the contract of a dialect, which returns statements as text.
 `assay.dialects.minimal` has defaults for everything optional.
+
+One protocol, with all members that a dialect may have, so the file is long.
 """
 
 from __future__ import annotations
