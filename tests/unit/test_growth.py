@@ -20,6 +20,9 @@ from assay.experiment.words import Words, experiment
 from assay.lab import lab
 from assay.lab.pool import pool
 from assay.lab.progress import Silent
+from assay.load.dataset import Dataset
+from assay.load.row_sources.request import DataRequest
+from assay.load.same_data import SameData
 from assay.plan import PlannedRun
 from assay.record import Store, merging, reading, records
 from assay.report.build import build
@@ -99,10 +102,14 @@ def test_a_row_about_one_run_names_that_run_alone(tmp_path: Path) -> None:
     large_records.experiment(path, repetitions=5)
     with Store(path, must_exist=True) as store:
         report = build(store.latest())
-    (each,) = (
-        one for section in report.sections for one in section.tables if one.title == "Each run"
-    )
-    assert [len(row.runs) for row in each.rows] == [1] * 5
+    tables = [one for section in report.sections for one in section.tables]
+    of_each = [one for one in tables if len(one.rows) == 5]
+    assert {"Each run", "Transactions per client, and in flight at the end"} <= {
+        one.title for one in of_each
+    }
+    for one in of_each:
+        named = [{run for cell in row.cells for run in cell.runs} for row in one.rows]
+        assert [len(runs) for runs in named] == [1] * 5, one.title
 
 
 class Terminal(io.StringIO):
@@ -236,6 +243,30 @@ def test_what_is_done_between_two_runs_does_not_grow_with_their_number(tmp_path:
         assert len(progress.of_runs) == repetitions
         between.append(statistics.median(progress.of_runs[repetitions // 4 : -1]))
     assert between[1] <= 1.1 * between[0]
+
+
+def test_data_are_compared_with_the_first_that_were_loaded_alike_and_not_with_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    keys: Counter[str] = Counter()
+
+    def key(request: DataRequest) -> str:
+        keys["asked"] += 1
+        return request.fingerprint
+
+    monkeypatch.setattr(DataRequest, "key", property(key))
+    same = SameData()
+
+    def loaded(label: str, fingerprint: str = "f", **rows: int) -> str | None:
+        request = DataRequest({}, "generated", "rows of a test", fingerprint, 3)
+        return same.difference({}, label, "sql", Dataset(request, rows, 0, 0, 0, 0, 0, None))
+
+    for number in range(200):
+        assert loaded("a", t=3, **{f"only_{number}": 1}) is None
+    assert keys["asked"] <= 2 * 200
+    assert loaded("b", t=4) == ("b was loaded with other data than a: rows of t: 4 on b, 3 on a")
+    assert "rows of only_7: 2 on c, 1 on a" in str(loaded("c", t=3, only_7=2))
+    assert "source of its rows: g on d, f on a" in str(loaded("d", "g", t=3))
 
 
 def test_the_collector_works_again_after_a_report() -> None:

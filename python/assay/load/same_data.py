@@ -24,37 +24,59 @@ class _Loaded(NamedTuple):
 
 
 @dataclass
+class _Known:
+    """Of what was loaded alike, the first that said each fact: the others agree with it, so that a
+    further one is compared with these alone, however many there were."""
+
+    rows: dict[str, _Loaded] = field(default_factory=dict)
+    """By table, as the next one."""
+    checksums: dict[str, _Loaded] = field(default_factory=dict)
+    keys: dict[str, _Loaded] = field(default_factory=dict)
+    """By the language of the statements."""
+
+    def add(self, loaded: _Loaded) -> None:
+        for table in loaded.dataset.rows:
+            self.rows.setdefault(table, loaded)
+        for table in loaded.dataset.checksums:
+            self.checksums.setdefault(table, loaded)
+        self.keys.setdefault(loaded.language, loaded)
+
+
+@dataclass
 class SameData:
     """What was loaded so far, by what was asked for."""
 
-    _loaded: dict[str, list[_Loaded]] = field(default_factory=dict)
+    _known: dict[str, _Known] = field(default_factory=dict)
 
     def difference(
         self, asked: Mapping[str, object], label: str, language: str, dataset: Dataset
     ) -> str | None:
         """How the data set differs from one that was loaded before; None: it is the same rows as
         far as that is known. ``asked``: the parameters, and whatever else decides the rows."""
-        found = _Loaded(label, language, dataset)
-        earlier = self._loaded.setdefault(json.dumps(dict(asked), sort_keys=True, default=str), [])
-        for one in earlier:
-            if (how := _difference(found, one)) is not None:
-                return how
-        earlier.append(found)
-        return None
+        loaded = _Loaded(label, language, dataset)
+        known = self._known.setdefault(
+            json.dumps(dict(asked), sort_keys=True, default=str), _Known()
+        )
+        if (how := _difference(loaded, known)) is None:
+            known.add(loaded)
+        return how
 
 
-def _difference(loaded: _Loaded, before: _Loaded) -> str | None:
-    new, old = loaded.dataset, before.dataset
+def _difference(loaded: _Loaded, known: _Known) -> str | None:
+    new = loaded.dataset
     for table, rows in new.rows.items():
-        if old.rows.get(table, rows) != rows:
-            return _sentence(loaded, before, f"rows of {table}", rows, old.rows[table])
+        before = known.rows.get(table, loaded)
+        if (rows_before := before.dataset.rows[table]) != rows:
+            return _sentence(loaded, before, f"rows of {table}", rows, rows_before)
     for table, digest in new.checksums.items():
-        if old.checksums.get(table, digest) != digest:
-            other = old.checksums[table]
+        before = known.checksums.get(table, loaded)
+        if (other := before.dataset.checksums[table]) != digest:
             return _sentence(
                 loaded, before, f"digest of the rows of {table}", digest[:_DIGITS], other[:_DIGITS]
             )
-    if loaded.language == before.language and new.request.key != old.request.key:
+    before = known.keys.get(loaded.language, loaded)
+    old = before.dataset
+    if new is not old and new.request.key != old.request.key:
         what = "digest of the source of its rows"
         digests = [one.request.fingerprint for one in (new, old)]
         if digests[0] == digests[1]:

@@ -39,8 +39,8 @@ class EarlierFindings:
     """Findings of earlier runs of the experiment."""
 
     questions: Questions = field(default_factory=Questions)
-    sound: list[Dataset] = field(default_factory=list)
-    """Data sets that were loaded and passed their consistency checks."""
+    sound: dict[int, Dataset] = field(default_factory=dict)
+    """Data sets that were loaded and passed their consistency checks, each by its ``id``."""
     statements: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Fingerprint of a cell → the statements of its scripts, where its data are not Assay's."""
     same_data: SameData = field(default_factory=SameData)

@@ -53,7 +53,7 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
             Row(
                 (
                     run_number(run.run.id),
-                    *cell_runs.label_cells(cell, factors),
+                    *cell_runs.label_cells(cell, factors, run.run),
                     count(run.run.repetition),
                     *_cells(run, has_carried),
                 )

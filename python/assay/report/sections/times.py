@@ -214,7 +214,7 @@ def _passes_table(test: str, cells: Sequence[CellRuns], measured: Measured) -> R
     factors = cell_runs.varying(cells, "system")
     lines = [
         _Line(
-            (*cell_runs.label_cells(cell, factors), run_number(run.run.id)),
+            (*cell_runs.label_cells(cell, factors, run.run), run_number(run.run.id)),
             passes.latency,
             run.driven.resolution,
         )
