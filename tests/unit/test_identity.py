@@ -201,6 +201,18 @@ ROWS: dict[str, tuple[str, str, type[SAME] | Other | Refused]] = {
         "s.sql --on sqlite", "s.sql --on sqlite --storage here:{folder}", SAME),
     "the default storage twice": (
         "s.sql --on sqlite --storage here,here:{folder}", "", Refused("given twice")),
+    "a storage under two names": (
+        "s.sql --on sqlite --storage fast=here:s1", "s.sql --on sqlite --storage ssd=here:s1",
+        SAME),
+    "a storage with a name and without one": (
+        "s.sql --on sqlite --storage fast=here:s1", "s.sql --on sqlite --storage here:s1", SAME),
+    "a storage with a default spelled out": (
+        "s.sql --on sqlite --storage 'loop[fs=ext4]:s1'", "s.sql --on sqlite --storage loop:s1",
+        SAME),
+    "two names of one storage": (
+        "s.sql --on sqlite --storage fast=here:s1,ssd=here:s1", "", Refused("given twice")),
+    "one name of two storages": (
+        "s.sql --on sqlite --storage fast=here:s1,fast=here:d1", "", Refused("given twice")),
     "storages of two folders": (
         "s.sql --on sqlite --storage fast=here:d1", "s.sql --on sqlite --storage fast=here:d2",
         Other()),
@@ -292,3 +304,17 @@ def test_two_experiments_have_one_cell_or_two(row: str, tmp_path: Path) -> None:
     assert not set(of_a.seeds_of_cells) & set(of_b.seeds_of_cells)
     if expected.names:
         assert names_of(of_a, of_b) == list(expected.names)
+
+
+def test_two_folders_of_the_environment_are_two_storages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = "s.sql --on sqlite --storage here"
+    of_folder = {}
+    for name in ("d1", "d2"):
+        monkeypatch.setenv("ASSAY_DATA_DIRECTORY", str(tmp_path / name))
+        of_folder[name] = identities(said).seeds_of_cells
+    monkeypatch.delenv("ASSAY_DATA_DIRECTORY")
+    assert not set(of_folder["d1"]) & set(of_folder["d2"])
+    assert of_folder["d1"] == identities(f"{said}:d1").seeds_of_cells
+    assert not set(of_folder["d1"]) & set(identities(said).seeds_of_cells)

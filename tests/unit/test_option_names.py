@@ -29,7 +29,7 @@ ONLY_IN_PYTHON = {"workload", "durability", "show_progress", "unknown"}
 
 SAMPLES = {
     "on": "sqlite,null",
-    "storage": "'here,disk=here:/var/tmp'",
+    "storage": "'here,disk=here:/tmp'",
     "set": "scale=1,2",
     "script": "one.sql@3",
     "memory": "64MB,none",

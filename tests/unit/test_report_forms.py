@@ -293,7 +293,10 @@ def test_a_large_table_leaves_out_details_with_a_note(report: Report) -> None:
 
 @pytest.mark.slow
 def test_a_table_is_never_wider_than_80_columns_and_loses_nothing(tmp_path: Path) -> None:
-    storages = [replace(invented.SSD, name=f"storage-{letter}") for letter in "abcdefg"]
+    storages = [
+        replace(invented.SSD, name=f"storage-{letter}", directory=f"/{letter}")
+        for letter in "abcdefg"
+    ]
     planned = invented.plan([invented.MARIADB], storages, repetitions=2)
     report = build(invented.experiment(tmp_path / "r.sqlite", planned, 1234.5, workload=DECLARED))
     text = written(table_form, report, detail=True)
@@ -306,7 +309,7 @@ def test_a_table_is_never_wider_than_80_columns_and_loses_nothing(tmp_path: Path
 
 def test_names_with_options_are_broken_in_headings_before_a_table_is_split(tmp_path: Path) -> None:
     names = [f"loop[fs={name},size=2G]" for name in ("ext4", "xfs", "btrfs")]
-    storages = [replace(invented.SSD, name=name) for name in names]
+    storages = [replace(invented.SSD, name=name, directory=f"/{name}") for name in names]
     planned = invented.plan([invented.SQLITE], storages)
     declared = {"report": DECLARED["report"]}
     report = build(invented.experiment(tmp_path / "r.sqlite", planned, 1.0, workload=declared))

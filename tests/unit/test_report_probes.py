@@ -24,7 +24,7 @@ from assay.report.forms import json as json_form
 from assay.report.summaries import first_look
 from assay.report.values import Report, ReportTable
 
-STORAGES = tuple(StorageChoice(name, "here") for name in ("slow", "middle", "fast"))
+STORAGES = tuple(StorageChoice(name, "here", f"/{name}") for name in ("slow", "middle", "fast"))
 FLUSHES = {"slow": 50.0, "middle": 100.0, "fast": 200.0}
 RANGE = "; the fastest is 4.00 times as fast as the slowest by the probe,"
 READS = {"slow": 3000.0, "middle": 2000.0, "fast": 1000.0}

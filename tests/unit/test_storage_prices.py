@@ -94,7 +94,7 @@ def test_a_file_says_prices_and_words_override_them(tmp_path: Path) -> None:
 
 
 def test_speed_ups_are_those_over_the_first_storage_that_was_measured(tmp_path: Path) -> None:
-    choices = [StorageChoice(name, "here") for name in ("refused", "slow", "fast")]
+    choices = [StorageChoice(name, "here", f"/{name}") for name in ("refused", "slow", "fast")]
     planned = invented.plan([invented.SQLITE], choices)
     priced = {name: StoragePrice(1) for name in ("refused", "slow", "fast")}
     experiment = replace(planned.experiment, prices=priced)
@@ -123,7 +123,7 @@ def priced(
     """The section of prices, and the rows of cells. 16 transactions each, in so many seconds."""
     prices_of = {"disk": 0.05, "ssd": 0.5, "memory": 2.5}
     planned = invented.plan(
-        [invented.SQLITE], [StorageChoice(name, "here") for name in elapsed_s],
+        [invented.SQLITE], [StorageChoice(name, "here", f"/{name}") for name in elapsed_s],
         repetitions=len(next(iter(elapsed_s.values()))),
     )  # fmt: skip
     asked = replace(

@@ -1,10 +1,10 @@
-"""Takes the document of a system, or the values of a part of a cell; returns what identifies it:
-equal for equal ones, however they were asked for.
+"""Takes the document of a system or a storage, or the values of a part of a cell; returns what
+identifies it: equal for equal ones, however they were asked for.
 
 Fields at their defaults are left out, so that a new field changes no fingerprint unless it is set.
 A system is the same by whatever name, from wherever its address comes, with any password, and
-whether or not an option or setting says what it has anyway. A dialect file behind the plus sign in
-its name is known by what it holds.
+whether or not an option or setting says what it has anyway; so is a storage. A dialect file behind
+the plus sign in its name is known by what it holds.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from typing import Any
 
 from assay import registry
 from assay.contracts import server_url
-from assay.contracts.experiment import ServerMachine, StorageChoice, SystemChoice
+from assay.contracts.experiment import BY_URL, ServerMachine, StorageChoice, SystemChoice
 from assay.contracts.systems.abilities import HasDefaultPort
 from assay.errors import ArgumentError, PluginFailed
+from assay.experiment.storage_names import written
 
 _PASSWORD_IN_QUERY = re.compile(
     r"(\w*passw(?:or)?d|passphrase|pwd)\s*(?:=|%3D)[^&]*", re.IGNORECASE
@@ -65,8 +66,38 @@ def identifying(system: Mapping[str, Any]) -> dict[str, Any]:
         "settings": asked("settings"),
         "url": _plain_url(system.get("url"), name),
         "machine": not_default(ServerMachine, system.get("machine") or {}),
-        "stands_on": not_default(StorageChoice, system.get("stands_on") or {}),
+        "stands_on": identifying_storage(system["stands_on"]) if system.get("stands_on") else {},
     }
+
+
+def of_storage(choice: StorageChoice) -> str:
+    """Equal for equal storages."""
+    return json.dumps(identifying_storage(dataclasses.asdict(choice)), sort_keys=True)
+
+
+def identifying_storage(storage: Mapping[str, Any]) -> dict[str, Any]:
+    """Of the document of a storage, what identifies it: its name is how it would be written, but
+    that of a server by URL, of which nothing else is known."""
+    kind = str(storage.get("kind") or StorageChoice.kind)
+    no_change = _default_options(kind)
+    given = storage.get("options") or {}
+    options = {name: one for name, one in given.items() if no_change.get(name) != one}
+    plain = not_default(StorageChoice, {**storage, "options": options})
+    plain.pop("may_erase", None)
+    if kind != BY_URL:
+        fields = {name: value for name, value in plain.items() if name != "name"}
+        plain["name"] = written(StorageChoice(**fields))
+    return plain
+
+
+@functools.cache
+def _default_options(kind: str) -> Mapping[str, str]:
+    """Empty where the kind is not known here, as one of an old record may be."""
+    try:
+        specs = registry.storage(kind).option_specs
+    except (ArgumentError, PluginFailed):
+        return {}
+    return {spec.name: spec.default for spec in specs}
 
 
 def not_default(kind: type, fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from assay.contracts.experiment import Experiment
 from assay.errors import ArgumentError
 from assay.experiment.catalogue import SETTINGS
-from assay.experiment.identity import of_choice
+from assay.experiment.identity import of_choice, of_storage
 from assay.experiment.kinds import Levels
 from assay.experiment.machines import NOT_LIMITED
 from assay.experiment.setting import Setting
@@ -48,6 +48,7 @@ def _varied(experiment: Experiment) -> Iterator[tuple[Setting | None, str, Itera
     on, storage, clients = SETTINGS["on"], SETTINGS["storage"], SETTINGS["clients"]
     yield on, on.option, [(of_choice(one), one.label) for one in experiment.systems]
     yield storage, storage.option, [(one.name, one.name) for one in experiment.storages]
+    yield storage, storage.option, [(of_storage(one), one.name) for one in experiment.storages]
     yield clients, clients.option, _plain(experiment.clients)
     for group, counts in experiment.group_clients.items():
         yield clients, f"{clients.option}: group {group}", _plain(counts)

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from assay import registry
+from assay import env_vars, registry
 from assay.contracts.experiment import Experiment, StorageChoice, SystemChoice
 from assay.contracts.option_spec import spelled
 from assay.contracts.storages.abilities import (
@@ -28,7 +28,6 @@ from assay.contracts.storages.abilities import (
 from assay.contracts.storages.shared_options import (
     SHARED_OPTIONS,
     fields_of,
-    options_of,
 )
 from assay.contracts.systems.abilities import TakesRawDevice, WorksInProcess
 from assay.errors import (
@@ -40,12 +39,12 @@ from assay.errors import (
 )
 from assay.experiment import machines
 from assay.experiment.settings import key_and_values, split
+from assay.experiment.storage_names import QUOTE, written
 from assay.text.nearest import did_you_mean
 from assay.text.quantities import shown
 from assay.text.units import counted, size
 
 FORM = "KIND[key=value,…]:DIRECTORY"
-_QUOTE = '"'
 _PATH_BEGINS = ("/", ".", "~")
 _LESS_ROOM = "choose a smaller size, another directory, or --order sequential"
 
@@ -108,14 +107,14 @@ def _choice(word: str, may_erase: bool) -> StorageChoice:
 def _directory(word: str, text: str) -> str:
     """What stands behind the colon, without the quotes around a name with a comma."""
     given = text.strip()
-    if len(given) > 1 and given[0] == given[-1] == _QUOTE:
+    if len(given) > 1 and given[0] == given[-1] == QUOTE:
         given = given[1:-1]
     if not given:
         raise ArgumentError(
             f"{word!r}: expected a directory or a device after the colon",
             hint="write one, or leave the colon out",
         )
-    if given.startswith(_QUOTE):
+    if given.startswith(QUOTE):
         raise ArgumentError(f"{word!r}: double quotes must enclose the whole directory")
     return given
 
@@ -155,13 +154,17 @@ def declared_choice(
         )
     storage = registry.storage(kind)
     place = None if directory is None else usable_path(directory, kind)
-    if isinstance(storage, HasDefaultDirectory) and place == str(storage.default_directory()):
-        place = None
+    shown_place = place
+    if isinstance(storage, HasDefaultDirectory):
+        if of_environment := env_vars.DATA_DIRECTORY.get():
+            place = place or usable_path(of_environment, kind)
+        elif place == str(storage.default_directory()):
+            place = shown_place = None
     own = [spec.name for spec in storage.option_specs]
     in_order = {key: options[key] for key in own if key in options}
     shared = {key: value for key, value in options.items() if key not in own}
     choice = StorageChoice(name, kind, place, in_order, may_erase, **fields_of(shared))
-    label = name or written(choice)
+    label = name or written(replace(choice, directory=shown_place))
     if isinstance(storage, Labelled) and storage.label_note not in label:
         label = f"{label} ({storage.label_note})"
     return replace(choice, name=label)
@@ -185,22 +188,6 @@ def usable_path(directory: str, kind: str) -> str:
             hint=f"choose another: {kind}:DIRECTORY",
         ) from None
     return str(path.resolve() if path.is_dir() else path.absolute())
-
-
-def written(choice: StorageChoice) -> str:
-    """`as_written`, with the options that every storage has."""
-    return as_written(choice.kind, options_of(choice), choice.directory)
-
-
-def as_written(kind: str, options: Mapping[str, str], directory: str | None) -> str:
-    """As a storage without a name of its own may be written: ``loop[fs=xfs,size=1G]:/mnt/ssd``."""
-    given = ",".join(f"{key}={_quoted(value)}" for key, value in options.items())
-    where = "" if directory is None else f":{_quoted(directory)}"
-    return f"{kind}[{given}]{where}" if given else f"{kind}{where}"
-
-
-def _quoted(text: str) -> str:
-    return f"{_QUOTE}{text}{_QUOTE}" if "," in text else text
 
 
 def check_storage_kind(kind: str) -> None:

@@ -86,7 +86,7 @@ def identifying(cell: Mapping[str, Any]) -> dict[str, Any]:
     system = of_parts.identifying(fields["system"])
     fields["system"] = {name: field for name, field in system.items() if name != "stands_on"}
     storage = fields.get("storage") or {}  # what a server by URL stands on, too
-    fields["storage"] = {name: field for name, field in storage.items() if name != "may_erase"}
+    fields["storage"] = of_parts.identifying_storage(storage) if storage else {}
     for name, kind in _WITHIN.items():
         fields[name] = not_default(kind, fields.get(name) or {})
     fields["scripts"] = [not_default(ScriptFile, field) for field in fields.get("scripts") or ()]

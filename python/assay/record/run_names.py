@@ -10,7 +10,8 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from assay.contracts.observation.shape import ShapeError, convert
-from assay.experiment import StorageChoice, SystemChoice, storage_words, system_names
+from assay.experiment import StorageChoice, SystemChoice, identity, system_names
+from assay.experiment.storage_names import written
 from assay.record import machines
 from assay.record.records import Document, RunRecord, RunSummary
 
@@ -57,19 +58,27 @@ def _labels(runs: Sequence[R], cells: Sequence[Document]) -> list[str]:
 
 
 def _storages(runs: Sequence[R], cells: Sequence[Document]) -> list[str]:
-    """``fast``; where two storages are called so, each with what it is: ``fast (here:/ssd)``."""
+    """``fast``, the first name that a storage has here; where two storages are called so, each with
+    what it is: ``fast (here:/ssd)``."""
     read: dict[str, StorageChoice | None] = {}
     choices = [_read(cell.get("storage"), StorageChoice, read) for cell in cells]
-    of_name: dict[str, list[StorageChoice]] = {}
-    for run, choice in zip(runs, choices, strict=True):
-        others = of_name.setdefault(run.storage, [])
-        if choice is not None and choice not in others:
-            others.append(choice)
-    return [
-        f"{run.storage} ({storage_words.written(choice)})"
-        if run.storage and choice is not None and len(of_name[run.storage]) > 1
-        else run.storage
+    names: dict[str, str] = {}
+    of_name: dict[str, set[str]] = {}
+    known = [
+        None if choice is None or not run.storage else identity.of_storage(choice)
         for run, choice in zip(runs, choices, strict=True)
+    ]
+    for run, storage in zip(runs, known, strict=True):
+        if storage is not None:
+            name = names.setdefault(storage, run.storage)
+            of_name.setdefault(name, set()).add(storage)
+    return [
+        run.storage
+        if storage is None or choice is None
+        else names[storage]
+        if len(of_name[names[storage]]) == 1
+        else f"{names[storage]} ({written(choice)})"
+        for run, choice, storage in zip(runs, choices, known, strict=True)
     ]
 
 

@@ -58,10 +58,9 @@ def directory_of(choice: StorageChoice) -> Path:
 
 
 def default_of_choices() -> Path:
-    """The folder of a choice without a directory, which may name it as well: the current one, in
-    place of the default directory within it."""
-    named = env_vars.DATA_DIRECTORY.get()
-    folder = Path(named) if named else default_directory(server_user())
+    """The folder of a choice without a directory, where the environment names none: the current
+    one, in place of the default directory within it."""
+    folder = default_directory(server_user())
     return (folder.parent if folder == Path.cwd() / DEFAULT_NAME else folder).resolve()
 
 
@@ -72,7 +71,11 @@ def refuse_no_directory(choice: StorageChoice) -> None:
     if not named:
         return
     directory = Path(named).absolute()
-    where = f"storage {choice.name!r}" + ("" if choice.directory else _FROM_THE_ENVIRONMENT)
+    of_environment = env_vars.DATA_DIRECTORY.get()
+    is_named = choice.directory and (
+        not of_environment or directory.resolve() != Path(of_environment).resolve()
+    )
+    where = f"storage {choice.name!r}" + ("" if is_named else _FROM_THE_ENVIRONMENT)
     if directory.is_dir():
         if point := unmounted_point(directory.resolve()):
             raise NotOnThisMachine(
