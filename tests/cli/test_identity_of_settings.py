@@ -1,5 +1,5 @@
 """When two experiments have one cell, where the programs of a server say what a setting means. The
-other rows are in `tests/unit/test_identity.py`."""
+other rows are in `tests/unit/plan/test_identity.py`."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from assay.contracts.observation import Observation, read_observation
 from assay.contracts.observation.latencies import encoded, merged_latency
 from assay.contracts.observation.merging import merge
 from assay.record import ExperimentRecord, Store
-from tests.unit import invented_records as invented
+from tests.support.records import invented_records as invented
 
 CLIENTS, EACH = 8, 5
 DELAY_NS = 3_000_000

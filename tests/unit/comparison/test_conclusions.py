@@ -1,0 +1,288 @@
+"""What an experiment answers: a sentence for each factor, which claims no more than the numbers."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import invented_records as invented
+from assay.comparison.clauses import TOGETHER, first_said, number, times
+from assay.comparison.conclusions import Question, questions
+from assay.comparison.sentences import answers
+from assay.contracts.deployment import StorageFacts
+from assay.contracts.durability import Durability
+from assay.judge.kinds import WarningKind
+from assay.judge.warnings import RunWarning
+from assay.record import ExperimentRecord
+from assay.report.build import build
+from assay.report.cells import cell_runs
+from assay.report.forms import github_summary, markdown, table
+from assay.report.forms import json as json_form
+from assay.report.page.document import render as page
+from assay.report.values import Report
+
+D3, D1 = Durability("D3"), Durability("D1")
+CLOSE = (1.00, 1.01, 1.02, 1.01, 1.0)
+TWICE = tuple(2 * seconds for seconds in CLOSE)
+APART = (0.5, 2.0, 1.0, 0.7, 1.9)
+
+
+def measured(
+    path: Path,
+    postgresql: Sequence[float],
+    mariadb: Sequence[float],
+    classes: tuple[Durability, Durability] = (D3, D3),
+    clients: Sequence[int] = (8,),
+    **changes: object,
+) -> ExperimentRecord:
+    """Both systems, whose runs took these seconds; ``changes``: of all runs."""
+    planned = invented.plan(
+        [invented.POSTGRESQL, replace(invented.MARIADB, options={})],
+        clients=clients,
+        repetitions=len(postgresql),
+    )
+    elapsed = {
+        (name, "here", count): seconds
+        for name, seconds in (("postgresql", postgresql), ("mariadb", mariadb))
+        for count in clients
+    }
+    experiment = invented.experiment(path / "r.sqlite", planned, elapsed, **changes)
+    of_system = dict(zip(("postgresql", "mariadb"), classes, strict=True))
+    return replace(
+        experiment,
+        runs=tuple(
+            invented.changed(run, "deployment", durability=of_system[run.system])
+            for run in experiment.runs
+        ),
+    )
+
+
+def sentence(experiment: ExperimentRecord, factor: str = "system") -> str:
+    (answer,) = answers([asked(experiment, factor)])
+    return answer.sentence
+
+
+def asked(experiment: ExperimentRecord, factor: str) -> Question:
+    (question,) = (one for one in questions(experiment) if one.factor == factor)
+    return question
+
+
+def test_the_better_system_with_its_ratio_interval_and_durability(tmp_path: Path) -> None:
+    assert sentence(measured(tmp_path, CLOSE, TWICE)) == (
+        "postgresql is 2.0 times (2.0 to 2.0) as fast as mariadb; both flush every commit (D3)"
+    )
+
+
+def test_the_gravest_reason_is_the_one_that_is_said(tmp_path: Path) -> None:
+    """Clients that starved make a number unsteady; of another work it says nothing at all."""
+    starved = (RunWarning(WarningKind.STARVED_CLIENTS.id, "1 of 8 clients ended 0 transactions"),)
+
+    def with_warning(experiment: ExperimentRecord) -> ExperimentRecord:
+        runs = tuple(replace(run, warnings=starved) for run in experiment.runs)
+        return replace(experiment, runs=runs)
+
+    alike, apart = tmp_path / "alike", tmp_path / "apart"
+    alike.mkdir()
+    apart.mkdir()
+    assert "starved clients" in sentence(with_warning(measured(alike, CLOSE, TWICE)))
+    said = sentence(with_warning(measured(apart, CLOSE, TWICE, (D3, D1))))
+    assert "not equally durable" in said and "starved" not in said
+
+
+def test_every_form_has_the_sentence(tmp_path: Path) -> None:
+    report = build(measured(tmp_path, CLOSE, TWICE))
+    said = "postgresql is 2.0 times (2.0 to 2.0) as fast as mariadb; both flush every commit (D3)"
+    for render in (markdown.render, github_summary.render, table.render, json_form.render, page):
+        stream = io.StringIO()
+        render(report, stream)
+        assert said in " ".join(stream.getvalue().split()), render
+    (answer,) = json.loads(written(report))["answers"]
+    (conclusion,) = answer["conclusions"]
+    assert (conclusion["level"], conclusion["direction"]) == ("postgresql", "better")
+    assert conclusion["durability"] == ["D3", "D3"]
+
+
+def written(report: Report) -> str:
+    stream = io.StringIO()
+    json_form.render(report, stream)
+    return stream.getvalue()
+
+
+def test_equal_systems_are_not_ranked_and_what_was_seen_is_said(tmp_path: Path) -> None:
+    said = sentence(measured(tmp_path, APART, APART[::-1]))
+    assert said.startswith("no difference seen: ")
+    assert " was 1.00 times (0.13 to 7.5) as fast as " in said
+
+
+def test_other_durability_leaves_no_ranking(tmp_path: Path) -> None:
+    experiment = measured(tmp_path, CLOSE, TWICE, (D1, D3))
+    assert sentence(experiment) == (
+        "not compared: mariadb and postgresql; "
+        "their commits are not equally durable (mariadb: D3; postgresql: D1)"
+    )
+    (conclusion,) = asked(experiment, "system").conclusions
+    assert (conclusion.ratio, conclusion.low, conclusion.is_decided) == (None, None, False)
+
+
+def test_one_repetition_decides_nothing(tmp_path: Path) -> None:
+    assert sentence(measured(tmp_path, CLOSE[:1], TWICE[:1])) == (
+        "not decided: postgresql was 2.0 times as fast as mariadb; one repetition has no interval"
+    )
+
+
+@pytest.mark.parametrize("kind", [WarningKind.OUTAGE, WarningKind.OFFERED_RATE_NOT_REACHED])
+def test_numbers_of_other_work_are_not_ranked(kind: WarningKind, tmp_path: Path) -> None:
+    experiment = measured(tmp_path, CLOSE, TWICE, warnings=[(kind.id, "for 1 s")])
+    assert sentence(experiment) == (
+        f"not compared: postgresql and mariadb; postgresql: {kind.id.replace('-', ' ')}"
+    )
+
+
+def test_what_other_programs_disturbed_is_said_once_with_what_was_seen(tmp_path: Path) -> None:
+    busy = [
+        (
+            WarningKind.OTHER_PROGRAMS.id,
+            "run 1 (postgresql): other programs used 9 % of the processors",
+        )
+    ]
+    experiment = measured(tmp_path, CLOSE, TWICE, clients=(1, 8), warnings=busy)
+    assert sentence(experiment) == (
+        "not decided: postgresql was 2.0 times (2.0 to 2.0) as fast as mariadb at 8 clients, "
+        "2.0 times (2.0 to 2.0) at 1 client; "
+        "other programs used 9 % of the processors in the worst of 20 such runs"
+    )
+    shown = io.StringIO()
+    table.render(build(experiment), shown)
+    answers_shown, _, _ = " ".join(shown.getvalue().split()).partition(" experiment ")
+    assert answers_shown.count("other programs") == 1
+
+
+def test_what_holds_elsewhere_is_said_with_the_places(tmp_path: Path) -> None:
+    """Decided at 8 clients, in the other order at 2, not seen at 1."""
+    planned = invented.plan(
+        [invented.POSTGRESQL, replace(invented.MARIADB, options={})],
+        clients=(1, 2, 8),
+        repetitions=len(CLOSE),
+    )
+    elapsed = {
+        ("postgresql", "here", 8): CLOSE, ("mariadb", "here", 8): TWICE,
+        ("postgresql", "here", 2): TWICE, ("mariadb", "here", 2): CLOSE,
+        ("postgresql", "here", 1): APART, ("mariadb", "here", 1): APART[::-1],
+    }  # fmt: skip
+    experiment = invented.experiment(tmp_path / "r.sqlite", planned, elapsed)
+    (few,) = answers([asked(experiment, "system")], 1)
+    assert few.said.replace("\u00a0", " ") == (
+        "postgresql is 2.0 times (2.0 to 2.0) as fast as mariadb at 8 clients; "
+        "in another order at 2 clients, no difference seen at 1 client"
+    )
+
+
+def test_a_setting_of_one_system_is_a_factor_with_a_name_of_its_own(tmp_path: Path) -> None:
+    """In place of systems with long names."""
+    tuned = replace(invented.POSTGRESQL, settings={"jit": "off"})
+    planned = invented.plan([invented.POSTGRESQL, tuned], repetitions=len(CLOSE))
+    experiment = invented.experiment(tmp_path / "r.sqlite", planned, 1.0)
+    assert sentence(experiment, "jit") == (
+        "no difference seen: jit default was 1.00 times (1.00 to 1.00) as fast as jit off"
+    )
+    found = cell_runs.cells(experiment, experiment.runs)
+    assert [(one.factors["system"], one.factors["jit"]) for one in found] == [
+        ("postgresql", "default"), ("postgresql", "off")
+    ]  # fmt: skip
+    assert [one.system_label for one in found] == ["postgresql", "postgresql jit=off"]
+
+
+def test_the_first_chart_has_the_cells_of_which_the_first_sentence_speaks(tmp_path: Path) -> None:
+    """Of storages with a chart each, that of the storage that is decided."""
+    planned = invented.plan(
+        [invented.POSTGRESQL, replace(invented.MARIADB, options={}), invented.SQLITE],
+        (invented.HERE, invented.SSD),
+        clients=(1, 8),
+        repetitions=len(CLOSE),
+    )
+    elapsed = {
+        (system, storage, clients): CLOSE if system == "sqlite" and storage == "ssd" else APART
+        for system in ("postgresql", "mariadb", "sqlite")
+        for storage in ("here", "ssd")
+        for clients in (1, 8)
+    }
+    report = build(invented.experiment(tmp_path / "r.sqlite", planned, elapsed))
+    said = first_said(report.questions[0])
+    assert said.at["storage"] == "ssd"
+    stream = io.StringIO()
+    page(report, stream)
+    first = stream.getvalue().partition("<figcaption>")[2].partition("</figcaption>")[0]
+    titled = [figure.title for one in report.sections for figure in one.figures]
+    assert titled.index(first) > 0, titled
+    (shown,) = (one for part in report.sections for one in part.figures if one.title == first)
+    drawn = {run for point in shown.points for run in point.runs}
+    assert all(drawn & set(runs) for runs in said.runs)
+
+
+def test_an_indicative_number_is_called_so(tmp_path: Path) -> None:
+    said = sentence(measured(tmp_path, CLOSE, TWICE, verdict=("indicative", "short measurement")))
+    assert said.endswith("; both flush every commit (D3); the runs are indicative")
+
+
+def test_unmeasured_durability_is_said(tmp_path: Path) -> None:
+    unknown = Durability(None, "no device of its own")
+    said = sentence(measured(tmp_path, CLOSE, TWICE, (unknown, unknown)))
+    assert said.endswith("as fast as mariadb; durability not measured")
+
+
+def test_a_storage_in_memory_is_named_beside_another(tmp_path: Path) -> None:
+    planned = invented.plan(
+        [invented.POSTGRESQL], (invented.HERE, invented.SSD), repetitions=len(CLOSE)
+    )
+    elapsed = {("postgresql", "here", 8): CLOSE, ("postgresql", "ssd", 8): TWICE}
+    experiment = invented.experiment(tmp_path / "r.sqlite", planned, elapsed)
+    memory = StorageFacts("here", "tmpfs", "/data", "tmpfs", "tmpfs")
+    experiment = replace(
+        experiment,
+        runs=tuple(
+            invented.changed(run, "deployment", storage=memory) if run.storage == "here" else run
+            for run in experiment.runs
+        ),
+    )
+    said = sentence(experiment, "storage")
+    assert said == (
+        "storage here is 2.0 times (2.0 to 2.0) as fast as storage ssd; "
+        "storage here: memory, where all is lost with the power"
+    )
+
+
+def test_each_number_of_clients_is_named_and_numbers_compare_their_ends(tmp_path: Path) -> None:
+    experiment = measured(tmp_path, CLOSE, TWICE, clients=(1, 2, 8))
+    assert sentence(experiment).startswith(
+        "postgresql is 2.0 times (2.0 to 2.0) as fast as mariadb at 8 clients, "
+        "2.0 times (2.0 to 2.0) at 2 clients, 2.0 times (2.0 to 2.0) at 1 client; "
+    )
+    assert sentence(experiment, "clients").startswith(
+        "throughput at 8 clients is 8.0 times (8.0 to 8.0) that at 1 client on postgresql, "
+        "8.0 times (8.0 to 8.0) on mariadb; it still rises at 8 clients; all flush"
+    )
+    (few,) = answers([asked(experiment, "system")], 1)
+    assert few.said.replace("\u00a0", " ").endswith("; likewise at 2 clients and at 1 client")
+
+
+def test_nothing_varies_nothing_is_asked(tmp_path: Path) -> None:
+    planned = invented.plan([invented.POSTGRESQL], repetitions=3)
+    assert questions(invented.experiment(tmp_path / "r.sqlite", planned, 1.0)) == ()
+
+
+@pytest.mark.parametrize(
+    ("ratio", "shown"),
+    [(0.0123, "0.012"), (0.97, "0.97"), (1.04, "1.04"), (4.56, "4.6"), (123, "120"), (2e4, "many")],
+)  # fmt: skip
+def test_digits_of_a_ratio(ratio: float, shown: str) -> None:
+    assert number(ratio) == shown
+
+
+def test_an_interval_of_a_thousand_times_is_too_wide_to_use() -> None:
+    assert times(2.0, 0.1, 99.0).endswith(f"(0.10{TOGETHER}to{TOGETHER}99)")
+    assert times(2.0, 0.1, 100.0).endswith("(interval too wide to use)")

@@ -1,0 +1,69 @@
+"""The engine's structs and the classes of Python describe the same observation, and so does the
+golden file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from assay import _engine
+from assay.contracts.observation import VERSION, EngineObservation, Observation
+from assay.contracts.observation.schema import published
+from tests.unit.contracts.schema_fields import fields
+
+GOLDEN = Path(__file__).parents[2] / "data" / "observation_fields.txt"
+
+OF_THE_LABORATORY = {"Unfinished.responds": "boolean or null, may be left out"}
+"""What Python adds within a type of the engine's."""
+
+
+def engine_fields() -> dict[str, str]:
+    return fields(json.loads(_engine.observation_schema()), "Observation")
+
+
+def test_python_and_rust_know_the_same_fields_of_the_same_types() -> None:
+    schema: dict[str, Any] = msgspec.json.schema(EngineObservation)
+    schema["$defs"]["Observation"] = schema["$defs"].pop("EngineObservation")
+    assert fields(schema, "") == engine_fields() | OF_THE_LABORATORY
+
+
+def test_a_changed_field_needs_a_change_of_the_golden_file() -> None:
+    """If a key changes its meaning or is removed, `VERSION` is raised on both sides and
+    `assay.contracts.observation.step_report` reads the version before."""
+    lines = [f"version {VERSION}"]
+    lines += [f"{name}: {kind}" for name, kind in sorted(engine_fields().items())]
+    assert GOLDEN.read_text(encoding="utf-8").splitlines() == lines
+
+
+def test_fields_that_python_adds_are_optional() -> None:
+    schema: dict[str, Any] = msgspec.json.schema(Observation)
+    whole = schema["$defs"]["Observation"]
+    engine = {name for name in engine_fields() if name.startswith("Observation.")}
+    added = {f"Observation.{name}" for name in whole["properties"]} - engine
+    assert added
+    assert not added & {f"Observation.{name}" for name in whole["required"]}
+
+
+def test_the_published_schema_has_both() -> None:
+    """`make docs` writes it, and `make check` compares it with the file."""
+    schema: dict[str, Any] = msgspec.json.schema(Observation)
+    assert fields(published(), "Observation") == fields(schema, "")
+
+
+@pytest.mark.parametrize(
+    ("schema", "line"),
+    [
+        ({"type": "integer"}, "integer"),
+        ({"type": ["string", "null"]}, "null or string"),
+        ({"anyOf": [{"$ref": "#/$defs/T"}, {"type": "null"}]}, "T or null"),
+        ({"type": "array", "items": {"$ref": "#/$defs/T"}}, "list of T"),
+        ({"oneOf": [{"enum": ["b"]}, {"const": "a"}]}, "one of a, b"),
+    ],
+)
+def test_types_are_distinguished(schema: dict[str, Any], line: str) -> None:
+    whole = {"properties": {"field": schema}, "required": ["field"]}
+    assert fields(whole, "Root") == {"Root.field": line}

@@ -1,0 +1,189 @@
+"""An option has one name in each of three places: the command line, Python and experiment files;
+hints name it as the person wrote it."""
+
+from __future__ import annotations
+
+import inspect
+import shlex
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+import assay
+from assay.api import running
+from assay.cli.program import HELP_NAMES, run_program
+from assay.cli.run import command
+from assay.errors import ExperimentError
+from assay.experiment import file as experiment_file
+from assay.experiment.catalogue import OPTIONS
+from assay.experiment.spelling import of_file, of_python, respelled
+from assay.experiment.words import Words, experiment
+from assay.lab.continuation import Request
+
+ONLY_OPTIONS = {"target", "scale", "no_probe", "no_durability", "form", "detail", "progress_s"}
+"""Of the command line: short for others, or how the report is printed."""
+ONLY_IN_PYTHON = {"workload", "durability", "show_progress", "unknown"}
+
+SAMPLES = {
+    "on": "sqlite,null",
+    "storage": "'here,disk=here:/tmp'",
+    "set": "scale=1,2",
+    "script": "one.sql@3",
+    "memory": "64MB,none",
+    "cpus": "0.5,none",
+    "rtt": "0,1ms",
+    "clients": "1,8",
+    "duration": "2min",
+    "transactions": "1000",
+    "warm_up": "3",
+    "ramp_up": "500ms",
+    "drain": "5",
+    "arrival": "poisson",
+    "offered_rate": "100,2000",
+    "latency_limit": "250",
+    "think_time": "'exponential:12s,120s'",
+    "keying_time": "none",
+    "retries": "3",
+    "isolation": "'read committed'",
+    "connection": "'per transaction'",
+    "cache": "cold,warm",
+    "client_program": "engine,native",
+    "required_rate": "500",
+    "repetitions": "3",
+    "precision": "5%",
+    "budget": "30min",
+    "order": "sequential",
+    "seed": "7",
+    "threads": "2",
+    "protocol": "extended",
+    "input": "papers.bib",
+    "encoding": "latin-1",
+    "feed": "plain.sql",
+}
+"""Of each option that takes a value, one, as hints have them."""
+FLAGS = ("reconnect", "per_statement", "allow_shell", "keep_going")
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("one.sql").write_text("SELECT 1;\n")
+    Path("plain.sql").write_text("SELECT 1;\n")
+
+
+def test_every_option_of_a_run_is_an_argument_and_a_key_by_the_one_list() -> None:
+    arguments = set(inspect.signature(assay.run).parameters)
+    assert {one.argument for one in OPTIONS.values()} == arguments - ONLY_IN_PYTHON
+    spelled = {
+        word.removeprefix("--").replace("-", "_")
+        for one in command.params
+        if isinstance(one, click.Option) and not {one.name} & ONLY_OPTIONS
+        for word in one.opts
+        if word.startswith("--") and word != "--bib"
+    }
+    assert spelled == OPTIONS.keys()
+    in_a_file = {one.word for one in OPTIONS.values() if one.path is not None}
+    assert in_a_file == SAMPLES.keys() | set(FLAGS)
+    keys = {one.path.rpartition(".")[2] for one in OPTIONS.values() if one.path is not None}
+    guide = (Path(__file__).parents[3] / "docs/guides/experiment-files.md").read_text()
+    assert {key for key in keys if f"`{key}`" not in guide and f"`[{key}]`" not in guide} == set()
+
+
+@pytest.mark.parametrize("field", [*SAMPLES, *FLAGS])
+def test_a_hint_means_the_same_in_all_three_places(
+    field: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = OPTIONS[field]
+    hint = f"{name.option} {SAMPLES[field]}" if field in SAMPLES else f"write: {name.option}"
+    words = _typed(hint)
+    in_python = respelled(hint, of_python).removeprefix("write: ")
+    in_a_file = respelled(hint, of_file).removeprefix("write: ")
+    assert in_python.startswith(f"{name.argument}=")
+
+    taken: list[Words] = []
+    monkeypatch.setattr(running, "_result", lambda words, *_: taken.append(words))
+    workload = "bibsql" if field in ("input", "encoding", "keep_going") else "tpcb"
+    assay.run(workload, **eval(f"dict({in_python})"))
+    asked = getattr(taken[0], name.argument)
+    assert _plain(asked) == _plain(getattr(words, name.argument))
+
+    system = "postgresql" if field in ("memory", "cpus", "rtt") else "null"
+    equals = "" if "=" in in_a_file else " = true"
+    systems = "" if field == "on" else f'systems = "{system}"\n'
+    Path("e.toml").write_text(f'workload = "{workload}"\n{systems}{in_a_file}{equals}\n')
+    read, _ = experiment_file.read(Path("e.toml"))
+    given = {"on": (system,), name.argument: getattr(words, name.argument)}
+    price = ("here=1/GB",) if field == "required_rate" else ()  # without it nothing is required
+    expected, _ = experiment(Words(workload, price=price, **given))  # type: ignore[arg-type]
+    # The command line alone reads what the files hold.
+    expected = replace(expected, prices={}, feed_content="", workload_content="")
+    differ = [one.name for one in fields(read) if vars(read)[one.name] != vars(expected)[one.name]]
+    assert differ in ([], ["input_paths"], ["feed"], ["scripts"])  # these have a folder in a file
+
+
+def _typed(hint: str) -> Words:
+    """What the command line makes of it."""
+    words = ["tpcb", *shlex.split(hint.removeprefix("write: "))]
+    context = command.make_context("run", words, help_option_names=HELP_NAMES)
+    return Words(**{name: context.params[name] for name in Words.__dataclass_fields__})
+
+
+def _plain(value: Any) -> Any:
+    """What is listed in one word or in several."""
+    return ",".join(value) if isinstance(value, tuple) else value
+
+
+@pytest.mark.parametrize(
+    ("text", "in_python", "in_a_file"),
+    [
+        ("a longer --warm-up, or --cache cold", 'a longer warm_up_s, or cache="cold"',
+         'a longer drive.warm_up_s, or cache = "cold"'),
+        ("--clients 8, or by group: --clients readers=4,8,writers=2",
+         'clients=8, or by group: clients={"readers": [4, 8], "writers": 2}',
+         "clients = 8, or by group: clients = { readers = [4, 8], writers = 2 }"),
+        ("--set sqlite.journal_mode=wal,delete measures each",
+         'set={"sqlite.journal_mode": ["wal", "delete"]} measures each',
+         'system.sqlite.journal_mode = ["wal", "delete"] measures each'),
+        ("if that may be destroyed: --erase", "if that may be destroyed: erase=True",
+         "if that may be destroyed: --erase"),
+        ("leave --erase out", "leave erase out", "leave --erase out"),
+        ("`assay run tpcb --scale 2 --clients 3`", "`assay run tpcb --scale 2 --clients 3`",
+         "`assay run tpcb --scale 2 --clients 3`"),
+        ("systemd-run --user --scope", "systemd-run --user --scope", "systemd-run --user --scope"),
+        ("--on sqlite://x, --on NAME", 'on="sqlite://x", on="NAME"',
+         'systems = "sqlite://x", systems = "NAME"'),
+    ],
+)  # fmt: skip
+def test_a_hint_names_what_the_person_wrote(text: str, in_python: str, in_a_file: str) -> None:
+    assert respelled(text, of_python) == in_python
+    assert respelled(text, of_file) == in_a_file
+
+
+def test_what_is_typed_beside_a_file_is_an_option_and_the_rest_is_a_key(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("e.toml").write_text('workload = "tpcb"\nmemory = "1 gig"\n')
+    with pytest.raises(ExperimentError, match="toml:2: memory: expected none or a size") as refused:
+        experiment_file.read(Path("e.toml"))
+    assert refused.value.hint == 'memory = ["8GB", "1GB"]'
+    Path("e.toml").write_text('workload = "tpcb"\nsystems = "null"\ncache = ["cold", "cold"]\n')
+    assert run_program(["plan", "e.toml"]) == 2
+    assert capsys.readouterr().err == (
+        "error: e.toml:3: cache: cold is given twice\n\n"
+        "hint: give it once; repetitions = 2 measures every cell twice\n"
+    )
+    Path("e.toml").write_text('workload = "tpcb"\nsystems = "null"\n')
+    assert run_program(["plan", "e.toml", "--cache", "warm,warm"]) == 2
+    assert "error: --cache: warm is given twice" in capsys.readouterr().err
+
+
+def test_a_file_continues_in_python_as_on_the_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Request] = []
+    monkeypatch.setattr(running, "_result", lambda *taken: asked.append(taken[4]))
+    assay.run("e.toml")
+    assay.run("e.toml", new=True)
+    assert [one.is_new for one in asked] == [False, True]
+    assert all(one.command is not None for one in asked)

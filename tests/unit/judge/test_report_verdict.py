@@ -1,0 +1,264 @@
+"""When a number is valid, indicative or invalid, and which warnings a run has."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec import structs
+
+import invented_records as invented
+from assay.judge import Verdict, judge_run
+from assay.judge.samples import samples_needed
+from assay.judge.settings import mean_the_same
+from assay.judge.spread import spread
+from assay.judge.verdict import of_number, worst
+from assay.provision.deployment_facts import RecordedDelay
+from assay.record import RunRecord
+
+HUGE = 10**14
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunRecord:
+    """A run on a server, on data that do not fit in memory, without a warning."""
+    planned = invented.plan([invented.POSTGRESQL])
+    dataset = {"size_on_disk_bytes": HUGE}
+    return invented.experiment(tmp_path / "r.sqlite", planned, 10.0, dataset=dataset).runs[0]
+
+
+def judged(run: RunRecord) -> tuple[str, list[str]]:
+    verdict, warnings = judge_run(run.evidence)
+    return verdict.word, [warning.name for warning in warnings]
+
+
+def test_a_good_run_is_valid_and_has_no_warning(run: RunRecord) -> None:
+    assert judged(run) == ("valid", [])
+
+
+@pytest.mark.parametrize(
+    ("part", "values", "expected"),
+    [
+        ("dataset", {"size_on_disk_bytes": 10**9}, ("valid", ["fits-in-memory"])),
+        ("dataset", {"source": "synthetic"}, ("valid", ["synthetic-data"])),
+        ("dataset", {"skipped_items": 3}, ("valid", ["input-skipped"])),
+        (
+            "deployment",
+            {"durability_lowered_by": ["fsync = off"]},
+            ("indicative", ["durability-lowered"]),
+        ),
+        (
+            "deployment",
+            {"settings_asked": {"max_connections": "2000"}},
+            ("valid", ["settings-differ"]),
+        ),
+        ("deployment", {"settings_asked": {"max_connections": "1000"}}, ("valid", [])),
+        (
+            "observation",
+            {"client_cost": {"user_ns": 15 * invented.S, "system_ns": 2 * invented.S}},
+            ("indicative", ["client-busy"]),
+        ),
+        (
+            "observation",
+            {"outcomes": {"scheduled": 16, "ok": 15, "failed": 0, "unknown": 1}},
+            ("invalid", ["errors"]),
+        ),
+    ],
+)
+def test_each_flaw_has_its_warning(
+    run: RunRecord, part: str, values: dict[str, Any], expected: tuple[str, list[str]]
+) -> None:
+    assert judged(invented.changed(run, part, **values)) == expected
+
+
+def test_queries_need_no_durability(run: RunRecord) -> None:
+    queries = invented.changed(run, "observation", commits=0)
+    lowered = {"durability_lowered_by": ["fsync = off"]}
+    assert judged(invented.changed(queries, "deployment", **lowered)) == ("valid", [])
+
+
+def test_data_that_the_memory_limit_of_their_server_cannot_hold_do_not_fit(run: RunRecord) -> None:
+    limited = invented.changed(run, "deployment", memory_limit_bytes=2**28)
+    for size_bytes, expected in ((2**27, ["fits-in-memory"]), (2**29, [])):
+        changed = invented.changed(limited, "dataset", size_on_disk_bytes=size_bytes)
+        assert judged(changed) == ("valid", expected)
+
+
+@pytest.mark.parametrize(
+    ("measured_s", "expected"),
+    [
+        (0.00119, ("valid", [])),
+        (0.002289, ("indicative", ["round-trip-differs"])),
+        (0.0007, ("indicative", ["round-trip-differs"])),
+    ],
+)
+def test_a_round_trip_that_is_not_the_one_asked_for_is_warned_of(
+    run: RunRecord, measured_s: float, expected: tuple[str, list[str]]
+) -> None:
+    delay = RecordedDelay(0.001, measured_s, 0.00001, 0.00004)
+    far = invented.changed(run, "deployment", delay=delay)
+    assert judged(far) == expected
+    details = [one.detail for one in judge_run(far.evidence)[1]]
+    assert all("ms measured, 1 ms asked" in detail or "µs measured" in detail for detail in details)
+
+
+@pytest.mark.parametrize(
+    ("stop", "elapsed_s", "expected"),
+    [
+        ({"passes": 1}, 0.6, []),
+        ({"passes": 1}, 0.4, ["short-passes"]),
+        ({"transactions": 100}, 0.6, ["short-measurement"]),
+        ({"duration_s": 10}, 9, ["short-measurement"]),
+    ],
+)
+def test_how_long_a_measurement_must_be_depends_on_what_ends_it(
+    run: RunRecord, stop: dict[str, int], elapsed_s: float, expected: list[str]
+) -> None:
+    timed = invented.changed(run, "observation", elapsed_ns=int(elapsed_s * invented.S))
+    evidence = timed.evidence
+    ends = {"passes": None, "transactions": None, "duration_s": None, **stop}
+    evidence = replace(evidence, driving=replace(evidence.driving, **ends))
+    names = [warning.name for warning in judge_run(evidence)[1]]
+    assert [name for name in names if name.startswith("short")] == expected
+
+
+def test_each_setting_that_lowers_durability_says_what_to_set_instead(run: RunRecord) -> None:
+    changed = invented.changed(
+        run, "deployment",
+        durability_lowered_by=["fsync = off", "sync = periodic"],
+        durable_instead={"sync = periodic": "sync = batch"},
+    )  # fmt: skip
+    details = [one.detail for one in judge_run(changed.evidence)[1]]
+    assert [detail.partition(": ")[2] for detail in details if "durable" in detail] == [
+        "fsync = off; durable: its default",
+        "sync = periodic; durable: sync = batch",
+    ]
+
+
+def test_a_client_is_not_blamed_for_the_work_of_a_system_in_its_own_process(run: RunRecord) -> None:
+    busy = {"client_cost": {"user_ns": 20 * invented.S, "system_ns": 0}}
+    inside = invented.changed(
+        invented.changed(run, "observation", **busy), "deployment", is_embedded=True
+    )
+    assert judged(inside) == ("valid", [])
+
+
+def test_the_client_is_not_blamed_by_an_interval_shorter_than_the_kernel_counts(
+    run: RunRecord,
+) -> None:
+    cost = {"client_cost": {"user_ns": 9_000, "system_ns": 0}, "elapsed_ns": 4_000}
+    assert "client-busy" not in judged(invented.changed(run, "observation", **cost))[1]
+
+
+def test_no_more_than_all_processors_are_busy(run: RunRecord) -> None:
+    cost = {"client_cost": {"user_ns": 99 * invented.S, "system_ns": 0}}
+    busy = invented.changed(run, "observation", **cost)
+    (shown,) = judge_run(busy.evidence)[1]
+    assert shown.detail.endswith(
+        "used 100 % of the machine's CPUs; its threads were busy 100 % of the time"
+    )
+
+
+def test_a_busy_client_is_said_to_be_beyond_the_limit_that_it_exceeds(run: RunRecord) -> None:
+    assert run.driven is not None
+    threads_ns = run.driven.threads * run.driven.elapsed_ns
+    cost = {"client_cost": {"user_ns": round(0.97 * threads_ns), "system_ns": 0}}
+    machine = structs.replace(run.evidence.machine, processors=400, processors_usable=400)
+    evidence = replace(invented.changed(run, "observation", **cost).evidence, machine=machine)
+    details = [one.detail for one in judge_run(evidence)[1] if one.name == "client-busy"]
+    assert details == ["postgresql, 8 clients: its threads were busy 97 % of the time"]
+
+
+@pytest.mark.parametrize(
+    ("waited_s", "machine_busy_s", "is_warned"), [(8, 70, True), (8, 3, False), (0.5, 70, False)]
+)
+def test_a_client_that_waits_for_a_processor_has_a_warning(
+    run: RunRecord, waited_s: float, machine_busy_s: int, is_warned: bool
+) -> None:
+    cost = {
+        "user_ns": 2 * invented.S,
+        "system_ns": 0,
+        "waited_for_processor_ns": int(waited_s * invented.S),
+        "machine_busy_ns": machine_busy_s * invented.S,
+    }
+    starved = invented.changed(
+        run, "observation", client_cost=cost, elapsed_ns=10 * invented.S, threads=1
+    )
+    starved = invented.changed(starved, "deployment", is_embedded=True)
+    verdict, warnings = judge_run(starved.evidence)
+    name = "client-waited-for-processor"
+    assert (name in {one.name for one in warnings}) == is_warned
+    assert verdict.word == ("indicative" if is_warned else "valid")
+
+
+@pytest.mark.parametrize(("share", "is_warned"), [(0.04, False), (0.06, True)])
+def test_other_programs_on_the_machine_have_a_warning(
+    run: RunRecord, share: float, is_warned: bool
+) -> None:
+    found = invented.disturbed(run, share)
+    said = [one.detail for one in found.warnings if one.name == "other-programs"]
+    assert bool(said) == is_warned
+    assert all(one.endswith("other programs used 6 % of the processors") for one in said)
+    assert found.verdict == ("indicative" if is_warned else "valid")
+
+
+def test_counted_conflicts_make_the_run_indicative(run: RunRecord) -> None:
+    outcomes = {"scheduled": 16, "ok": 8, "failed": 8, "unknown": 0}
+    of_class = {
+        word: invented.changed(run, "observation", outcomes=outcomes, errors=[{"class": word}])
+        for word in ("deadlock", "constraint")
+    }
+    verdict, _ = judge_run(of_class["deadlock"].evidence)
+    assert verdict.word == "indicative"
+    assert "8 of 16 transactions (50 %)" in verdict.reason
+    assert judged(of_class["constraint"])[0] == "invalid"
+
+
+def test_medians_of_few_noisy_or_missing_repetitions_are_indicative(run: RunRecord) -> None:
+    def word(elapsed: list[float], asked: int) -> tuple[str, str]:
+        found = of_number([run.judged] * len(elapsed), len(elapsed), asked, spread(elapsed))
+        return found.word, found.reason
+
+    assert word([1.0, 1.1, 1.05], 3) == ("valid", "")
+    assert word([1.0], 1) == ("indicative", "one repetition")
+    assert word([1.0, 1.1], 3) == ("indicative", "2 of 3 repetitions ended")
+    assert word([1.0, 1.0, 1.5], 3) == ("indicative", "repetitions differ by 50 %")
+
+
+def test_of_two_cells_the_greater_spread_is_said() -> None:
+    found = [
+        Verdict.of_record("indicative", f"short; repetitions differ by {share} %")
+        for share in (64, 177, 54)
+    ]
+    assert worst(found).reason == "short; repetitions differ by 177 %"
+
+
+def test_an_invalid_repetition_makes_the_median_invalid(run: RunRecord) -> None:
+    failed = replace(run, state="failed", reason="the server went away")
+    judged = [run.judged, judge_run(failed.evidence)[0], run.judged]
+    verdict = of_number(judged, 3, 3, spread([1.0, 1.0, 1.0]))
+    assert verdict == Verdict.because("invalid", "the server went away")
+
+
+def test_percentiles_need_enough_samples() -> None:
+    assert [samples_needed(share) for share in (0.5, 0.9, 0.95, 0.99)] == [6, 36, 72, 368]
+
+
+@pytest.mark.parametrize(
+    ("asked", "effective", "same"),
+    [
+        ("1GB", "1024MB", True),
+        ("1G", "1073741824", True),
+        ("on", "1", True),
+        ("ON", "off", False),
+        ("30s", "30000ms", True),
+        ("0", "OFF", True),
+        ("O_DIRECT", "o_direct", True),
+        ("1GB", "1048576", False),
+        ("10", "100", False),
+    ],
+)
+def test_settings_are_compared_by_meaning(asked: str, effective: str, same: bool) -> None:
+    assert mean_the_same(asked, effective) is same

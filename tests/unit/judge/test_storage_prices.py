@@ -1,0 +1,221 @@
+"""Prices of storages: how they are written, what is refused, and what a report makes of them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import invented_records as invented
+from assay.errors import ArgumentError, ExperimentError
+from assay.experiment import Driving, StorageChoice, StoragePrice, prices
+from assay.experiment.words import Words, experiment
+from assay.judge import required_rate
+from assay.judge.required_rate import RateKept
+from assay.judge.verdict import VALID
+from assay.record import Store
+from assay.report.build import build
+from assay.report.values import Section
+from commands import Assay
+from tests.support import observations
+
+STORAGES = (
+    StorageChoice("disk (throttled)", "throttled"),
+    StorageChoice("ssd", "here"),
+    StorageChoice("a=b", "tmpfs"),
+)
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        ("ssd=0.60/GB", {"ssd": StoragePrice(0.6)}),
+        ("ssd=0.60EUR/GB", {"ssd": StoragePrice(0.6, "EUR")}),
+        ("disk=5e-2 $/gb, ssd=1$/GB",
+         {"disk (throttled)": StoragePrice(0.05, "$"), "ssd": StoragePrice(1, "$")}),
+        ("tmpfs=3/GB", {"a=b": StoragePrice(3)}),
+        ("a=b=3/GB", {"a=b": StoragePrice(3)}),
+    ],
+)  # fmt: skip
+def test_a_price_names_its_storage_and_may_name_its_currency(
+    word: str, expected: dict[str, StoragePrice]
+) -> None:
+    assert prices.of_words([word], STORAGES) == expected
+
+
+@pytest.mark.parametrize(
+    ("word", "says"),
+    [
+        ("sdd=1/GB", "did you mean 'ssd'"),
+        ("ssd=-1/GB", "found '-1'"),
+        ("ssd=0/GB", "found '0'"),
+        ("ssd=cheap/GB", "expected a number"),
+        ("ssd=inf/GB", "expected a number"),
+        ("ssd=1", "expected --price STORAGE=0.60/GB"),
+        ("ssd=1/TB", "expected --price STORAGE=0.60/GB"),
+        ("1/GB", "expected --price STORAGE=0.60/GB"),
+        ("ssd=1/GB,ssd=2/GB", "two prices"),
+    ],
+)
+def test_what_is_no_price_is_refused(word: str, says: str) -> None:
+    with pytest.raises(ArgumentError) as raised:
+        prices.of_words([word], STORAGES)
+    assert says in f"{raised.value.message} {raised.value.hint}"
+
+
+def test_a_file_says_prices_and_words_override_them(tmp_path: Path) -> None:
+    file = tmp_path / "e.toml"
+    text = (
+        'workload = "tpcb"\nsystems = ["null"]\nstorages = ["disk", "ssd"]\n'
+        '[storage.disk]\nkind = "here"\nprice_per_gb = 0.05\ncurrency = "EUR"\n'
+        '[storage.ssd]\nkind = "tmpfs"\nprice_per_gb = 1\ncurrency = "EUR"\n'
+    )
+    file.write_text(text)
+    asked, _ = experiment(Words(str(file), price=("ssd=0.5EUR/GB",)))
+    assert asked.prices == {"disk": StoragePrice(0.05, "EUR"), "ssd": StoragePrice(0.5, "EUR")}
+    other, _ = experiment(Words(str(file), storage=("ssd=here,new=tmpfs",)))
+    assert other.prices == {"ssd": StoragePrice(1, "EUR")}
+    with pytest.raises(ArgumentError, match="need one currency: disk in EUR and ssd in USD"):
+        experiment(Words(str(file), price=("ssd=0.5USD/GB",)))
+    for wrong, line, says in (
+        (text.replace("0.05", "-0.05"), 6, "price_per_gb = .*: expected a number"),
+        (text.replace("0.05", '"low"'), 6, "price_per_gb = .*: expected a number"),
+        (text.replace('"EUR"', '"a b"'), 7, "expected a currency"),
+        (text.replace("price_per_gb = 0.05\n", ""), 6, "currency without a price"),
+    ):
+        file.write_text(wrong)
+        with pytest.raises(ExperimentError, match=says) as raised:
+            experiment(Words(str(file)))
+        assert raised.value.line == line
+
+
+def test_speed_ups_are_those_over_the_first_storage_that_was_measured(tmp_path: Path) -> None:
+    choices = [StorageChoice(name, "here", f"/{name}") for name in ("refused", "slow", "fast")]
+    planned = invented.plan([invented.SQLITE], choices)
+    priced = {name: StoragePrice(1) for name in ("refused", "slow", "fast")}
+    experiment = replace(planned.experiment, prices=priced)
+    elapsed_s = {"slow": 4, "fast": 2}
+    with Store(tmp_path / "records.sqlite") as store:
+        invented.begin(store, replace(planned, experiment=experiment))
+        for run in planned.runs:
+            name = run.cell.storage.name
+            if name in elapsed_s:
+                invented.write_run(store, run, elapsed_s[name] * invented.S)
+            else:
+                store.begin_run(run)
+                store.end_run("refused", "no such device")
+        store.end_experiment()
+        found = build(store.latest())
+    (table,) = (
+        one for section in found.sections for one in section.tables if one.name.endswith("_prices")
+    )
+    speed_ups = [row.cells[-5].shown.partition(" ")[0] for row in table.rows]
+    assert speed_ups == ["refused", "first", "2.00"]
+
+
+def priced(
+    tmp_path: Path, elapsed_s: dict[str, list[float]], required_per_s: float | None
+) -> tuple[Section, list[dict[str, object]]]:
+    """The section of prices, and the rows of cells. 16 transactions each, in so many seconds."""
+    prices_of = {"disk": 0.05, "ssd": 0.5, "memory": 2.5}
+    planned = invented.plan(
+        [invented.SQLITE], [StorageChoice(name, "here", f"/{name}") for name in elapsed_s],
+        repetitions=len(next(iter(elapsed_s.values()))),
+    )  # fmt: skip
+    asked = replace(
+        planned.experiment,
+        prices={name: StoragePrice(prices_of[name], "EUR") for name in elapsed_s},
+        required_rate_per_s=required_per_s,
+    )
+    elapsed = {("sqlite", name, 8): each for name, each in elapsed_s.items()}
+    made = build(
+        invented.experiment(tmp_path / "r.sqlite", replace(planned, experiment=asked), elapsed)
+    )
+    (section,) = (
+        one for one in made.sections if any(table.name.endswith("_prices") for table in one.tables)
+    )
+    return section, made.tidy["tables"]["cells"]
+
+
+def test_without_a_rate_that_is_required_no_storage_is_recommended(tmp_path: Path) -> None:
+    section, cells = priced(tmp_path, {"disk": [20.0], "ssd": [16.0]}, None)
+    assert "none is recommended: `--required-rate`" in " ".join(section.lines)
+    assert "gives more for the money" not in str(section.tables)
+    assert [row["keeps_required_rate"] for row in cells] == [None, None]
+
+
+def test_the_cheapest_storage_that_keeps_the_required_rate_is_recommended(tmp_path: Path) -> None:
+    times = {"disk": [32.0, 32.0], "ssd": [15.0, 16.0], "memory": [12.0, 12.0]}
+    section, cells = priced(tmp_path, times, 1.0)
+    (line,) = section.lines
+    assert line == (
+        "1/s: the cheapest that keeps it is sqlite, ssd, 8 clients: 1.033/s, 0.5 EUR/GB, "
+        "its data 0.0103 EUR"
+    )
+    assert [row.cells[-1].shown for row in section.tables[0].rows] == ["no", "yes", "yes"]
+    assert [row["keeps_required_rate"] for row in cells] == [False, True, True]
+    assert [row["required_rate_per_s"] for row in cells] == [1.0] * 3
+
+
+def test_what_was_not_kept_in_each_repetition_is_not_recommended(tmp_path: Path) -> None:
+    section, cells = priced(tmp_path, {"disk": [15.0, 17.0]}, 1.0)
+    assert section.lines == ("1/s: none is recommended, nothing is known to keep it",)
+    (row,) = section.tables[0].rows
+    assert (row.cells[-1].shown, cells[0]["keeps_required_rate"]) == ("not decided [1]", None)
+    (tmp_path / "r.sqlite").unlink()
+    section, _ = priced(tmp_path, {"disk": [17.0, 17.0]}, 1.0)
+    assert section.lines == ("1/s: none is recommended, none keeps it",)
+
+
+@pytest.mark.parametrize(
+    ("offered_per_s", "elapsed_s", "expected"),
+    [(0.5, 32.0, RateKept.OPEN), (1.0, 16.4, RateKept.YES), (1.0, 20.0, RateKept.NO)],
+)
+def test_an_open_loop_keeps_what_was_offered(
+    offered_per_s: float, elapsed_s: float, expected: RateKept
+) -> None:
+    driving = Driving(duration_s=16, arrival="constant", offered_rate_per_s=offered_per_s)
+    observed = observations.observation(
+        elapsed_ns=int(elapsed_s * invented.S), outcomes=observations.outcomes(ok=16)
+    )
+    answer, why = required_rate.kept([(driving, observed)], VALID, 1.0)
+    assert (answer, bool(why)) == (expected, expected is RateKept.OPEN)
+
+
+def test_a_rate_is_required_of_storages_with_a_price_alone() -> None:
+    words = Words("tpcb", on=("null",), required_rate_per_s=500)
+    with pytest.raises(ArgumentError, match="no storage has a price"):
+        experiment(words)
+    asked, _ = experiment(replace(words, price=("here=1EUR/GB",)))
+    assert asked.required_rate_per_s == 500
+
+
+@pytest.mark.slow
+def test_a_report_divides_the_speed_up_by_the_price(assay: Assay, tmp_path: Path) -> None:
+    (tmp_path / "a.bib").write_text("@Misc{a, title = {A}}\n")
+    ended = assay(
+        "run", "bibsql.sequential", "--on", "sqlite", "--storage", "disk=here,memory=tmpfs",
+        "--set", "copies=1", "--price", "disk=0.1EUR/GB,memory=0.4EUR/GB", "--input", "a.bib",
+        "--format", "json",
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    runs = ended.document["tables"]["runs"]
+    assert [(run["storage_price_per_gb"], run["currency"]) for run in runs] == [
+        (0.1, "EUR"), (0.4, "EUR"),
+    ]  # fmt: skip
+    shown = re.sub(r" \[\d\]", "", assay("report", "latest", "--detail", COLUMNS="200").out)
+    _, _, table = shown.partition("Speed-up and price of each storage in EUR")
+    rows = [line.split() for line in table.splitlines()]
+    [first] = [row for row in rows if "disk" in row][1:2]
+    [second] = [row for row in rows if "memory" in row][:1]
+    assert first[3:5] == ["0.1", "first"]
+    speed_up, price_ratio, by_price = float(second[4]), float(second[-5]), float(second[-4])
+    assert price_ratio == 4
+    assert by_price == pytest.approx(speed_up / 4, abs=0.01)
+    written = assay("report", "latest", "--format", "csv").out
+    [disk, memory] = csv.DictReader(io.StringIO(written))
+    assert (disk["storage_price_per_gb"], memory["currency"]) == ("0.1", "EUR")

@@ -1,0 +1,260 @@
+"""What the charts of a report show."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from hdrh.histogram import HdrHistogram
+
+import invented_page
+import invented_records as invented
+from assay.contracts.observation import Latency
+from assay.experiment import Driving
+from assay.record import RunRecord
+from assay.report.build import build
+from assay.report.cells import cell_runs
+from assay.report.charts import colours, draw
+from assay.report.charts.spec import specification
+from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale
+from assay.report.figures import bars, level_chart, percentile_curves
+from assay.report.figures.panels import MOST_PANELS, MOST_SERIES, panels
+from assay.report.page.figures import description
+from assay.report.values import Report
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    return build(invented_page.record(tmp_path_factory.mktemp("figures") / "records.sqlite"))
+
+
+def figures(report: Report) -> dict[str, Figure]:
+    return {figure.name: figure for section in report.sections for figure in section.figures}
+
+
+def test_the_counts_of_a_histogram_are_those_that_another_library_encoded() -> None:
+    histogram = HdrHistogram(1000, 3_600_000_000_000, 3)
+    values = [1000 * 3**power + place for power in range(14) for place in range(5)]
+    for value in values:
+        histogram.record_value(value, 1 + value % 4)
+    encoded = histogram.encode().decode()
+    kept = dict.fromkeys(Latency.__struct_fields__, 0)
+    latency = Latency(**{**kept, "histogram": encoded})
+    found = list(percentile_curves.counts(latency))
+    assert sum(count for _, count in found) == histogram.get_total_count()
+    total = 0
+    for value, count in found:
+        total += count
+        share = 100 * total / histogram.get_total_count()
+        assert histogram.get_value_at_percentile(share) == value
+
+
+def test_throughput_over_time_has_a_line_for_each_storage(report: Report) -> None:
+    timeline = figures(report)["parallel_timeline_1"]
+    assert [one.name for one in timeline.series] == ["here", "ssd"]
+    assert [point.y for point in timeline.series[0].points[:3]] == [30, 31, 32]
+    assert len(timeline.series[0].points[0].runs) == 1
+
+
+def test_a_point_over_time_stands_at_the_middle_of_its_seconds(tmp_path: Path) -> None:
+    planned = invented.plan([invented.SQLITE], [invented.HERE, invented.SSD])
+    elapsed = {("sqlite", "here", 8): [151.0], ("sqlite", "ssd", 8): [7.0]}
+    found = build(invented.experiment(tmp_path / "records.sqlite", planned, elapsed))
+    chart = figures(found)["parallel_timeline_1"]
+    here, ssd = ([point.x for point in one.points] for one in chart.series)
+    assert (here[:2], here[-1], len(here)) == ([1.5, 3.5], 151, 76)
+    assert ssd == [1.5, 3.5, 5.5, 7]
+    assert "a point is the mean of 2 seconds" in chart.notes
+
+
+def test_scaling_has_the_ideal_and_charts_side_by_side_one_scale(report: Report) -> None:
+    shown = [one for name, one in figures(report).items() if name.startswith("parallel_scaling")]
+    assert len(shown) == 2
+    for figure in shown:
+        ideal = figure.series[-1]
+        assert ideal.is_reference
+        assert [(point.x, point.y) for point in ideal.points] == [(1, 1), (2, 2), (8, 8)]
+    assert len({figure.y.span for figure in shown}) == 1
+
+
+def test_published_times_stand_beside_the_measured_ones(report: Report) -> None:
+    figure = figures(report)["parallel_published"]
+    published, measured = figure.series
+    assert published.is_reference and not measured.is_reference
+    at = {point.x: point.y for point in published.points}
+    assert at["sqlite, clients 8: here | disk"] == 1704
+    assert set(at) == {point.x for point in measured.points}
+
+
+@pytest.mark.slow
+def test_a_chart_has_few_lines_and_a_report_few_charts_of_a_kind(tmp_path: Path) -> None:
+    systems = [replace(invented.MARIADB, options={"engine": f"E{n}"}) for n in range(8)]
+    record = invented_page.record(tmp_path / "records.sqlite", systems, range(1, 17), 1, 6)
+    runs = cell_runs.tests(record)["parallel"]
+    made = panels(cell_runs.cells(record, runs), "system")
+    assert len(made.shown) == MOST_PANELS
+    assert all(len(panel.series) <= MOST_SERIES for panel in made.shown)
+    assert made.left_out == 16 * 2 * 2 - MOST_PANELS
+    assert made.notes(made.shown[0]) == ()
+    assert str(made.left_out) in made.notes(made.shown[-1])[0]
+
+
+def test_latency_by_offered_rate_has_only_percentiles_with_enough_samples(tmp_path: Path) -> None:
+    rates = [Driving(passes=1, arrival="poisson", offered_rate_per_s=rate) for rate in (10.0, 90.0)]
+    planned = invented.plan((invented.SQLITE,), driving=rates)
+    record = invented.experiment(tmp_path / "records.sqlite", planned, 10.0)
+    found = cell_runs.cells(record, record.runs)
+    shown = {figure.name: figure for figure in level_chart.figures("parallel", None, found)}
+    throughput = shown["parallel_throughput_by_offered_rate_1"]
+    assert [(point.x, point.y) for point in throughput.series[-1].points] == [(10, 10), (90, 90)]
+    enough = record.runs[0].driven.all_ok.count >= 368  # type: ignore[union-attr]
+    assert ("parallel_p99_by_offered_rate_1" in shown) is enough
+
+
+def outcomes_of(run: RunRecord) -> dict[str, int]:
+    assert run.driven is not None
+    of_run: dict[str, int] = run.driven.document["outcomes"]
+    return of_run
+
+
+def test_charts_of_an_offered_rate_have_the_limit_the_late_ones_and_one_axis(
+    tmp_path: Path,
+) -> None:
+    rates = [
+        Driving(passes=1, arrival="poisson", offered_rate_per_s=rate, latency_limit_s=0.02)
+        for rate in (10.0, 90.0)
+    ]
+    planned = invented.plan((invented.SQLITE,), driving=rates)
+    record = invented.experiment(tmp_path / "records.sqlite", planned, 10.0)
+    late = [
+        invented.changed(run, "observation", outcomes={**outcomes_of(run), "late": count})
+        for run, count in zip(record.runs, (0, 8), strict=True)
+    ]
+    found = cell_runs.cells(record, late)
+    shown = {figure.name: figure for figure in level_chart.figures("parallel", None, found)}
+    percent = shown["parallel_late_by_offered_rate_1"]
+    assert [(point.x, point.y) for point in percent.series[0].points] == [(10, 0), (90, 50)]
+    latencies = [one for name, one in shown.items() if "_p50_" in name or "_p99_" in name]
+    assert latencies
+    for one in latencies:
+        assert one.series[-1].name == "latency limit"
+        assert [point.y for point in one.series[-1].points] == [20, 20]
+    assert len({one.y.span for one in latencies}) == 1
+    plain = cell_runs.cells(record, record.runs)
+    assert not any("late" in one.name for one in level_chart.figures("parallel", None, plain))
+
+
+def test_fields_along_something_have_a_line_for_each_system(tmp_path: Path) -> None:
+    planned = invented.plan((invented.POSTGRESQL, invented.SQLITE), (invented.HERE, invented.SSD))
+    days = [{"key": "elapsed_ns", "title": one, "unit": "ms"} for one in ("1", "2", "14")]
+    workload = {"report": {"parallel": {"title": "Query", "along": "days", "fields": days}}}
+    record = invented.experiment(tmp_path / "records.sqlite", planned, 3.0, workload=workload)
+    shown = [one for one in figures(build(record)).values() if "_along_" in one.name]
+    assert [one.title for one in shown] == ["Query: here", "Query: ssd"]
+    for figure in shown:
+        assert (figure.x.title, figure.y.title) == ("days", "s")
+        points = {one.name: [(at.x, at.y) for at in one.points] for one in figure.series}
+        assert points == {name: [(1, 3), (2, 3), (14, 3)] for name in ("postgresql", "sqlite")}
+
+
+@pytest.mark.slow
+def test_every_chart_is_drawn_with_marks_of_each_series(report: Report) -> None:
+    for figure in figures(report).values():
+        drawn = draw.svg_for_page(figure, "title text")
+        for variable in _variables(figure):
+            assert drawn.count(f"var({variable})") >= 1, (figure.name, variable)
+        assert "NaN" not in drawn
+        assert "#0072b2" not in drawn
+
+
+def test_every_colour_of_a_line_is_seen_on_white_and_is_that_of_the_page() -> None:
+    style = (files("assay.report.page") / "style.css").read_text(encoding="utf-8")
+    for place, colour in enumerate(colours.SERIES, 1):
+        channels = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+        linear = [
+            one / 12.92 if one <= 0.04 else ((one + 0.055) / 1.055) ** 2.4 for one in channels
+        ]
+        shares = zip((0.2126, 0.7152, 0.0722), linear, strict=True)
+        assert 1.05 / (sum(share * one for share, one in shares) + 0.05) >= 3, colour
+        assert style.count(f"--series-{place}: {colour};") == 2
+
+
+def _variables(figure: Figure) -> list[str]:
+    own = [one for one in figure.series if not one.is_reference]
+    return [colours.VARIABLES[colours.SERIES[place]] for place in range(len(own))]
+
+
+def test_a_chart_of_a_file_has_its_title_and_a_white_background(report: Report) -> None:
+    figure = figures(report)["parallel_timeline_1"]
+    assert figure.title in draw.svg(figure)
+    title = specification(figure)["title"]
+    assert title["text"] == figure.title
+    begun = "bibliographies in SQL: bibsql.parallel, experiment 1, "
+    assert title["subtitle"][0].startswith(begun)
+    drawn = draw.png(figure)
+    assert drawn.startswith(b"\x89PNG\r\n")
+    assert draw.png(replace(figure, title="another")) != drawn, "text is drawn, in any font"
+
+
+def test_values_of_nothing_and_odd_names_are_drawn() -> None:
+    zeros = DataSeries("none", tuple(Point(place, 0) for place in range(3)))
+    same = DataSeries("one", (Point(5, 7.0),))
+    for mark, series in (
+        (Mark.LINES, zeros),
+        (Mark.BARS, zeros),
+        (Mark.LINES, same),
+        (Mark.BARS, same),
+    ):
+        figure = Figure("my script/1.sql é", "t", mark, Axis("x"), Axis("y", Scale.LOG), (series,))
+        drawn = draw.svg_for_page(figure, "title text")
+        assert "NaN" not in drawn and "Infinity" not in drawn
+        assert figure.file_name == "my-script-1.sql-"
+
+
+def test_a_point_whose_verdict_is_not_valid_has_a_mark_a_legend_and_a_word() -> None:
+    points = [
+        Point(x, 2.0, verdict=word) for x, word in zip("abc", ("", "valid", "invalid"), strict=True)
+    ]
+    bars = Figure("b", "B", Mark.BARS, Axis(""), Axis("y"), (DataSeries("s", tuple(points)),))
+    lines = replace(
+        bars,
+        mark=Mark.LINES,
+        series=(
+            DataSeries("s", tuple(replace(one, x=float(at)) for at, one in enumerate(points))),
+        ),
+    )
+    assert bars.legend == "pale with x: invalid"
+    assert lines.legend == "hollow with x points: invalid"
+    assert [one["shown"] for one in specification(bars)["datasets"].popitem()[1]] == [
+        "2",
+        "2",
+        "2 x",
+    ]
+    assert 'fill-opacity="0.3"' in draw.svg(bars)
+    assert draw.svg(lines).count('fill-opacity="0"') == 1  # a hollow point
+    for figure in (bars, lines):
+        assert description(figure).endswith("Points: 1 of 3 invalid.")
+
+
+def test_a_level_that_is_true_or_false_is_yes_or_no(tmp_path: Path) -> None:
+    planned = invented.plan((invented.SQLITE,), clients=(1, 2))
+    record = invented.experiment(tmp_path / "records.sqlite", planned, 1.0)
+    runs = [replace(run, parameters={"reclaim": run.clients == 2}) for run in record.runs]
+    found = cell_runs.cells(record, runs)
+    assert [cell.name.rpartition(", ")[2] for cell in found] == ["reclaim no", "reclaim yes"]
+    shown = [cell_runs.label_cells(cell, ["reclaim"])[0].shown for cell in found]
+    assert shown == ["no", "yes"]
+
+
+def test_points_stand_on_a_logarithmic_axis_where_a_length_would_mean_nothing() -> None:
+    pair = {"published": [Point("a", 18.0)], "measured": [Point("a", 20.0)]}
+    (on_log,) = bars.figure("n", "t", Axis("s", Scale.LOG), pair, references=("published",))
+    (on_line,) = bars.figure("n", "t", Axis("s"), pair)
+    assert (on_log.mark, on_line.mark) == (Mark.POINTS, Mark.BARS)
+    assert description(on_log).startswith("Points: s (logarithmic)")
+    layers = specification(on_log)["layer"]
+    assert not any(layer["mark"]["type"] == "bar" for layer in layers)
+    domain = layers[0]["encoding"]["x"]["scale"]["domain"]
+    assert domain[1] / domain[0] >= 10, "a difference of 11 % fills the chart"

@@ -1,0 +1,448 @@
+"""Claims of a paper are judged from repetitions: same order, reversed, not separated, growing,
+kept to, or not comparable with the reason."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import invented_records as invented
+from assay.contracts.deployment import StorageFacts
+from assay.judge import order
+from assay.record import ExperimentRecord, Store
+from assay.report.papers import judgement
+from assay.report.papers.claim_case import JudgedClaim
+from assay.report.papers.judged_claims import judged
+from assay.workload import reader
+
+DISK_IS_SLOWER = {
+    "text": "solid state is faster",
+    "source": "Table 1",
+    "test": "parallel",
+    "order": [{"storage": "ssd"}, {"storage": "here"}],
+    "ratio": 2.0,
+}
+HERE, SSD = ("sqlite", "here", 8), ("sqlite", "ssd", 8)
+
+
+def found(
+    path: Path, claim: dict[str, Any], elapsed: Any, storages: Any, **plan: Any
+) -> list[JudgedClaim]:
+    planned = invented.plan([invented.SQLITE], storages, repetitions=3, **plan)
+    record = invented.experiment(
+        path / "records.sqlite", planned, elapsed, workload={"claims": [claim]}
+    )
+    return judged(record)
+
+
+@pytest.mark.parametrize(
+    ("here", "ssd", "word"),
+    [
+        ((9.0, 10.0, 11.0), (4.5, 5.0, 5.5), "same order"),
+        ((4.5, 5.0, 5.5), (9.0, 10.0, 11.0), "reversed"),
+        ((4.5, 9.0, 11.0), (5.0, 8.0, 9.0), "no order seen"),
+    ],
+)
+def test_an_order_is_judged_where_the_repetitions_separate_the_cells(
+    tmp_path: Path, here: Any, ssd: Any, word: str
+) -> None:
+    both = (invented.HERE, invented.SSD)
+    (one,) = found(tmp_path, DISK_IS_SLOWER, {HERE: here, SSD: ssd}, both)
+    assert (one.word, one.why) == (word, "")
+    assert one.number is not None and one.number.is_known
+    assert one.published == "ssd < here (x 2.00)"
+
+
+def _judged_of(record: ExperimentRecord) -> tuple[str, str]:
+    (one,) = judged(record)
+    return one.word, one.why
+
+
+def test_runs_that_are_not_interleaved_decide_no_claim(tmp_path: Path) -> None:
+    both = (invented.HERE, invented.SSD)
+    elapsed = {HERE: (9.0, 10.0, 11.0), SSD: (4.5, 5.0, 5.5)}
+    (one,) = found(tmp_path, DISK_IS_SLOWER, elapsed, both, is_sequential=True)
+    assert one.word == "not decided" and one.why.startswith("measured one after the other")
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        DISK_IS_SLOWER,
+        {**DISK_IS_SLOWER, "order": None, "equal": DISK_IS_SLOWER["order"], "ratio": None},
+        {**DISK_IS_SLOWER, "order": None, "ratio": None, "at_most": 9, "key": "elapsed_ns"},
+    ],
+)
+def test_runs_beside_other_programs_decide_no_claim(tmp_path: Path, claim: dict[str, Any]) -> None:
+    planned = invented.plan([invented.SQLITE], (invented.HERE, invented.SSD), repetitions=3)
+    elapsed = {HERE: (9.0, 10.0, 11.0), SSD: (4.5, 5.0, 5.5)}
+    said = {key: value for key, value in claim.items() if value is not None}
+    record = invented.experiment(
+        tmp_path / "records.sqlite", planned, elapsed, workload={"claims": [said]}
+    )
+    assert _judged_of(record)[0] != "not decided"
+    first, *others = record.runs
+    beside = replace(record, runs=(invented.disturbed(first, 0.23), *others))
+    assert _judged_of(beside) == ("not decided", "other programs used 23 % of the processors")
+
+
+def test_selects_from_the_device_that_read_nothing_from_it_are_not_comparable(
+    tmp_path: Path,
+) -> None:
+    planned = invented.plan([invented.SQLITE], (invented.HERE, invented.SSD), repetitions=3)
+    elapsed = {HERE: (9.0, 10.0, 11.0), SSD: (4.5, 5.0, 5.5)}
+    record = invented.experiment(
+        tmp_path / "records.sqlite", planned, elapsed, workload={"claims": [DISK_IS_SLOWER]}
+    )
+    words = []
+    for read_bytes in (0, 10_000_000):
+        facts = {"reads_device": True, "embedded_read_bytes": read_bytes, "server_cost": None}
+        runs = (invented.changed(run, "observation", **facts) for run in record.runs)
+        words.append(_judged_of(replace(record, runs=tuple(map(invented.judged_again, runs)))))
+    (bad, why), (good, _) = words
+    assert bad == "not comparable" and why.endswith("nothing was read from the device")
+    assert good == "same order"
+
+
+def test_what_changes_from_block_to_block_is_in_no_ratio(tmp_path: Path) -> None:
+    """The machine becomes slower with each repetition, which holds a run of each cell."""
+    elapsed = {HERE: (1.2, 2.41, 4.79), SSD: (1.0, 2.0, 4.0)}
+    (one,) = found(tmp_path, DISK_IS_SLOWER, elapsed, (invented.HERE, invented.SSD))
+    assert one.word == "same order"
+
+
+def test_ends_in_the_opposite_order_are_seen_where_neighbours_are_not_apart(
+    tmp_path: Path,
+) -> None:
+    claim = {**DISK_IS_SLOWER, "order": [{"clients": 1}, {"clients": 2}, {"clients": 4}]}
+    elapsed = {
+        ("sqlite", "here", 1): (10.0, 10.1, 10.2),
+        ("sqlite", "here", 2): (1.0, 4.0, 16.0),
+        ("sqlite", "here", 4): (1.0, 1.1, 1.2),
+    }
+    (one,) = found(tmp_path, claim, elapsed, [invented.HERE], clients=(1, 2, 4))
+    assert one.word == "partly reversed"
+
+
+@pytest.mark.parametrize(
+    ("ratios", "published", "word"),
+    [
+        ((1.9, 2.1), 1.06, "same order"),
+        ((1.9, 2.1), 0.96, "reversed"),
+        ((1.9, 2.1), 1.0, "different"),
+        ((0.95, 1.1), 1.0, "about equal"),
+        ((0.95, 1.4), 1.0, "not decided"),
+    ],
+)
+def test_a_published_speed_up_of_1_claims_no_order(
+    ratios: tuple[float, float], published: float, word: str
+) -> None:
+    measured = order.ConfidenceInterval(1.0, *ratios)
+    assert judgement.of_speed_up(measured, published).word == word
+
+
+def test_one_repetition_shows_no_order(tmp_path: Path) -> None:
+    planned = invented.plan([invented.SQLITE], [invented.HERE, invented.SSD])
+    record = invented.experiment(
+        tmp_path / "records.sqlite",
+        planned,
+        {HERE: (10.0,), SSD: (1.0,)},
+        workload={"claims": [DISK_IS_SLOWER]},
+    )
+    (one,) = judged(record)
+    assert one.sentence == "open: one repetition"
+
+
+@pytest.mark.parametrize(
+    ("levels", "why"),
+    [
+        ({}, "one storage only (here)"),
+        ({"system": "postgresql"}, "postgresql was not measured"),
+        ({"clients": 16}, "clients 16 was not measured"),
+    ],
+)
+def test_what_was_not_measured_is_not_comparable(
+    tmp_path: Path, levels: dict[str, Any], why: str
+) -> None:
+    claim = {**DISK_IS_SLOWER, "where": levels}
+    (one,) = found(tmp_path, claim, 2.0, [invented.HERE])
+    assert (one.word, one.why) == ("not comparable", why)
+
+
+@pytest.mark.parametrize(
+    ("needs_full", "word"),
+    [(["scale"], "not comparable"), (["rows"], "same order")],
+)
+def test_a_claim_about_the_full_size_is_not_judged_at_a_smaller_one(
+    tmp_path: Path, needs_full: list[str], word: str
+) -> None:
+    path = tmp_path / "records.sqlite"
+    planned = invented.plan([invented.SQLITE], [invented.HERE, invented.SSD], repetitions=3)
+    claims = {"claims": [{**DISK_IS_SLOWER, "needs_full": needs_full}]}
+    whole = invented.experiment(
+        path, planned, {HERE: (10.0,) * 3, SSD: (1.0,) * 3}, workload=claims
+    )
+    scaled = {"test": "parallel", "name": "scale", "full": "1", "quick": "0.002"}
+    (one,) = judged(replace(whole, experiment={**whole.experiment, "scaled": [scaled]}))
+    assert one.word == word
+    if word == "not comparable":
+        assert one.why == "scale 0.002 here, the claim is about 1"
+
+
+@pytest.mark.parametrize(
+    ("expected", "word"), [(1.0, "same growth"), (0.2, "grows faster"), (2.0, "grows slower")]
+)
+def test_growth_is_judged_by_its_exponent(tmp_path: Path, expected: float, word: str) -> None:
+    elapsed = {
+        ("sqlite", "here", clients): (clients * 0.98, clients * 1.0, clients * 1.02)
+        for clients in (1, 10, 100)
+    }
+    claim = {
+        "text": "time grows with the clients",
+        "source": "Table 2",
+        "test": "parallel",
+        "growth": "clients",
+        "exponent": expected,
+    }
+    (one,) = found(tmp_path, claim, elapsed, [invented.HERE], clients=(1, 10, 100))
+    assert one.word == word
+    assert one.number is not None and one.number.value == pytest.approx(1.0, abs=0.01)
+
+
+def test_every_judgement_is_one_of_three_words_with_its_reason() -> None:
+    said = {word: judgement.Judgement(word=word).sentence for word in judgement.ClaimVerdict}
+    assert {text.partition(":")[0] for text in said.values()} == set(judgement.Outcome)
+    assert said[judgement.ClaimVerdict.SAME_GROWTH] == "confirmed"
+    assert said[judgement.ClaimVerdict.REVERSED] == "contradicted: reversed"
+    assert said[judgement.ClaimVerdict.NOT_DECIDED] == "open: the interval reaches over the limit"
+
+
+def test_two_sizes_are_too_few_to_see_growth(tmp_path: Path) -> None:
+    claim = {"text": "t", "source": "s", "test": "parallel", "growth": "clients", "exponent": 1}
+    (one,) = found(tmp_path, claim, 2.0, [invented.HERE], clients=(1, 10))
+    assert one.sentence == "open: 2 sizes measured, expected 3 at least"
+
+
+@pytest.mark.parametrize(
+    ("most", "word"),
+    [(3.0, "confirmed"), (1.0, "contradicted: 3 of 3 runs above 1.000 s")],
+)
+def test_a_limit_is_kept_to_by_every_run(tmp_path: Path, most: float, word: str) -> None:
+    claim = {
+        "text": "t", "source": "s", "test": "parallel", "key": "elapsed_ns", "at_most": most * 1e9
+    }  # fmt: skip
+    (one,) = found(tmp_path, claim, 2.0, [invented.HERE])
+    assert one.sentence == word
+
+
+def test_values_that_are_not_above_0_are_shown_where_they_have_no_ratio(tmp_path: Path) -> None:
+    both = (invented.HERE, invented.SSD)
+    claim = {**DISK_IS_SLOWER, "key": "drained_ns"}
+    record = invented.experiment(
+        tmp_path / "r",
+        invented.plan([invented.SQLITE], both, repetitions=3),
+        1.0,
+        workload={"claims": [claim]},
+    )
+    drained = iter((-48_000, 21_000, 104_000, 5_000_000, 5_000_000, 5_000_000))
+    in_order = sorted(record.runs, key=lambda run: (run.storage != "ssd", run.repetition))
+    runs = [invented.changed(run, "observation", drained_ns=next(drained)) for run in in_order]
+    (one,) = judged(replace(record, runs=tuple(runs)))
+    assert one.sentence == ("open: measured -48.0 µs, 21.0 µs, 104 µs, so that there is no ratio")
+
+
+def test_an_interval_holds_the_true_ratio_as_often_as_it_says() -> None:
+    import numpy as np
+
+    drawn = np.random.default_rng(1).lognormal(0.0, 0.2, (400, 2, 3))
+    held = 0
+    for first, other in drawn:
+        interval = order.ratio(list(first), list(other))
+        held += not (interval.is_above(1) or interval.is_below(1))
+    assert held / 400 >= 0.93
+
+
+def test_a_ratio_and_its_interval_are_of_the_same_means(tmp_path: Path) -> None:
+    here, ssd = (1.0, 4.0, 4.0), (2.0, 2.0, 16.0)  # medians say half, geometric means more
+    both = (invented.HERE, invented.SSD)
+    (one,) = found(tmp_path, DISK_IS_SLOWER, {HERE: here, SSD: ssd}, both)
+    ratio = one.number
+    assert ratio is not None and ratio.low is not None and ratio.high is not None
+    assert ratio.value == pytest.approx((16 / 64) ** (1 / 3))
+    assert ratio.low * ratio.high == pytest.approx(ratio.value**2)  # in its middle
+
+
+def test_repetitions_that_are_alike_have_no_interval_in_digits(tmp_path: Path) -> None:
+    both = (invented.HERE, invented.SSD)
+    (one,) = found(tmp_path, DISK_IS_SLOWER, {HERE: (4.86,) * 3, SSD: (2.0,) * 3}, both)
+    assert one.measured == "x 2.43 (repetitions alike)"
+    assert one.word == "same order"
+
+
+@pytest.mark.parametrize(
+    ("key", "word"),
+    [("all_ok.latency.p50_ns", "no order seen"), ("all_ok.latency.mean_ns", "same order")],
+)
+def test_percentiles_that_are_a_bucket_apart_show_no_order(
+    tmp_path: Path, key: str, word: str
+) -> None:
+    """Also where the repetitions of each cell are in one bucket: p50 is 20.00 and 20.02 ms."""
+    both = (invented.HERE, invented.SSD)
+    elapsed = {HERE: (1.001,) * 3, SSD: (1.0,) * 3}
+    (one,) = found(tmp_path, {**DISK_IS_SLOWER, "key": key}, elapsed, both)
+    assert one.word == word
+
+
+def test_memory_of_the_clients_process_is_not_judged_as_that_of_the_system(tmp_path: Path) -> None:
+    claim = {
+        "text": "memory grows", "source": "s", "test": "parallel", "key": "samples.resident_bytes",
+        "growth": "clients", "exponent": 1,
+    }  # fmt: skip
+    bound = {**claim, "growth": None, "exponent": None, "at_most": 1}
+    for one in (claim, {name: given for name, given in bound.items() if given is not None}):
+        (judgement,) = found(tmp_path, one, 2.0, [invented.HERE], clients=(1, 10, 100))
+        assert judgement.word == "not comparable"
+        assert "client's process" in judgement.why
+
+
+def shipped(workload: str, part: str) -> dict[str, Any]:
+    """The claim of a shipped workload whose text has this part."""
+    (claim,) = (dict(one) for one in reader.read(workload).claims if part in one["text"])
+    return claim
+
+
+@pytest.mark.parametrize(
+    ("equal", "overtaken", "said"),
+    [
+        (4, 0, "confirmed"),
+        (0, 4, "open: 4 were not decided"),
+        (3, 1, "open: 1 was not decided"),
+        (2, 1, "contradicted: 1 of 1 run not 4"),
+    ],
+)
+def test_dumps_that_were_overtaken_confirm_nothing(
+    tmp_path: Path, equal: int, overtaken: int, said: str
+) -> None:
+    """4 sets were updated at once: so many dumps are equal, and so many could not be compared."""
+    claim = shipped("e831", "in all cases")
+    planned = invented.plan([invented.POSTGRESQL], test="reliability", clients=(4,))
+    counts = {"equal_dumps": equal, "overtaken": overtaken}
+    record = invented.experiment(
+        tmp_path / "r",
+        planned,
+        1.0,
+        workload={"claims": [claim]},
+        observation={"reference": counts},
+    )
+    (one,) = judged(record)
+    assert one.sentence == said
+
+
+@pytest.mark.parametrize(
+    ("workload", "part", "word"),
+    [
+        ("e831", "in all cases", "does not hold"),  # the claim is that no answers are wrong
+        ("e831", "at least 3 sets", "not comparable"),
+    ],
+)
+def test_a_bound_of_invalid_runs_is_open_unless_the_claim_is_about_their_answers(
+    tmp_path: Path, workload: str, part: str, word: str
+) -> None:
+    planned = invented.plan([invented.POSTGRESQL], test="reliability", clients=(4,))
+    counts = {"equal_dumps": 3, "overtaken": 0, "least_at_once": 1}
+    wrong = invented.checks({"S01": 1})
+    record = invented.experiment(
+        tmp_path / "r",
+        planned,
+        1.0,
+        workload={"claims": [shipped(workload, part)]},
+        observation={"reference": counts},
+        checks=wrong,
+        verdict=("invalid", "wrong answers: S01"),
+    )
+    (one,) = judged(record)
+    assert one.word == word
+    if word == "not comparable":
+        assert one.why.endswith("is invalid: wrong answers: S01")
+
+
+def test_a_claim_about_256_clients_is_open_where_8_were_run(tmp_path: Path) -> None:
+    claim = shipped("bibsql", "none of 256 connections")
+    found = {"limit": 8, "opened": 8, "refused_at": None, "error": None}
+    planned = invented.plan([invented.POSTGRESQL], test="limit", clients=(8,))
+    run_of_8 = {"kind": "limit", "upto": 8, "default": found, "raised": found}
+    with Store(tmp_path / "r") as store:
+        number = invented.begin(store, planned, workload={"claims": [claim]})
+        store.begin_run(planned.runs[0])
+        store.provisioned(invented.deployment(planned.runs[0].cell))
+        store.observed(invented.observed(run_of_8))
+        store.end_run("done")
+        store.end_experiment()
+        (one,) = judged(store.experiment(number))
+    assert one.sentence == "open: 8 clients here, the claim is about 256 or more"
+
+
+@pytest.mark.parametrize(("memory_bytes", "is_open"), [(10**9, True), (10**6, False)])
+def test_a_claim_about_more_data_than_memory_is_open_where_they_fit(
+    tmp_path: Path, memory_bytes: int, is_open: bool
+) -> None:
+    both = (invented.HERE, invented.SSD)
+    claim = {**DISK_IS_SLOWER, "beyond_memory": True}
+    record = invented.experiment(
+        tmp_path / "r",
+        invented.plan([invented.SQLITE], both, repetitions=3),
+        {HERE: (9.0, 10.0, 11.0), SSD: (4.5, 5.0, 5.5)},
+        workload={"claims": [claim]},
+        machine={"memory_bytes": memory_bytes},
+    )
+    runs = tuple(map(invented.judged_again, record.runs))
+    word, why = _judged_of(replace(record, runs=runs))
+    assert word == ("not comparable" if is_open else "same order")
+    assert why.endswith("the claim is about more data than memory") == is_open
+
+
+def test_sizes_that_the_paper_does_not_have_are_left_out_of_its_growth(tmp_path: Path) -> None:
+    """It has 8 to 256 clients: 1, 2 and 4 say nothing about that."""
+    claim = shipped("bibsql", "PostgreSQL's clients")
+    published = {"parallel": reader.read("bibsql").published["parallel"]}
+    report = reader.read("bibsql").report
+    words = []
+    for place, clients in enumerate([(1, 2, 4, 8), (2, 8, 12, 16)]):
+        planned = invented.plan([invented.POSTGRESQL], repetitions=2, clients=clients)
+        elapsed = {("postgresql", "here", count): (count, count * 1.01) for count in clients}
+        record = invented.experiment(
+            tmp_path / str(place),
+            planned,
+            elapsed,
+            workload={"claims": [claim], "published": published, "report": report},
+            deployment={
+                "storage": StorageFacts("here", "here", "/", facts={"is_rotational": False})
+            },
+        )
+        (one,) = judged(record)
+        words.append(one.sentence)
+    assert words[0] == "open: 1 size measured from 8 to 256, expected 3 at least"
+    assert one.measured.endswith("clients from 8 to 16")
+    assert one.published == "at least exponent 1.58, of the printed values from 8 to 16"
+
+
+@pytest.mark.parametrize(
+    ("bounds", "said"),
+    [
+        ({"least": 1.5}, "confirmed"),
+        ({"least": 3.0}, "contradicted: less than x 3"),
+        ({"most": 1.5}, "contradicted: more than x 1.5"),
+        ({"least": 2.0}, "open: the interval reaches over the limit"),
+    ],
+)
+def test_how_many_times_is_judged_by_its_bounds(
+    tmp_path: Path, bounds: dict[str, float], said: str
+) -> None:
+    claim = {**DISK_IS_SLOWER, "times": DISK_IS_SLOWER["order"], **bounds}
+    del claim["order"]
+    elapsed = {HERE: (9.0, 10.0, 11.0), SSD: (4.5, 4.9, 5.5)}
+    (one,) = found(tmp_path, claim, elapsed, (invented.HERE, invented.SSD))
+    assert one.sentence == said

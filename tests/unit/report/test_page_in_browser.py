@@ -1,0 +1,155 @@
+"""The page in a browser: every chart is drawn, tables are sorted, links open what they lead to, and
+no request leaves the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+import invented_page
+import programs
+from assay.report.build import build
+from assay.report.page.document import render
+
+CHROMIUM = programs.CHROMIUM.find_anywhere()
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        CHROMIUM is None, reason=f"no chromium on this machine: {programs.CHROMIUM.hint}"
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("browser")
+    path = folder / "report.html"
+    with path.open("w", encoding="utf-8") as stream:
+        render(build(invented_page.record(folder / "records.sqlite")), stream)
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+def opened(browser: Browser, file: Path, **how: object) -> tuple[Page, list[str], list[str]]:
+    """The page, the messages of its console, and the requests it made."""
+    page = browser.new_page(**how)  # type: ignore[arg-type]
+    messages: list[str] = []
+    requests: list[str] = []
+    page.on("console", lambda message: messages.append(message.text))
+    page.on("pageerror", lambda error: messages.append(str(error)))
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(file.as_uri())
+    return page, messages, requests
+
+
+def test_every_chart_is_drawn_and_no_request_leaves_the_page(browser: Browser, file: Path) -> None:
+    page, messages, requests = opened(browser, file)
+    charts = page.locator("figure svg")
+    assert charts.count() > 8
+    for place in range(charts.count()):
+        chart = charts.nth(place)
+        box = chart.bounding_box()
+        assert box and box["width"] > 200 and box["height"] > 50
+        marks = chart.locator(".role-mark path, .role-mark line")
+        sizes = [marks.nth(mark).bounding_box() for mark in range(min(5, marks.count()))]
+        assert any(size and size["width"] + size["height"] > 3 for size in sizes)
+        assert chart.locator("title").text_content()
+    assert requests == [file.as_uri()]
+    assert messages == []
+    page.close()
+
+
+def test_a_press_on_a_heading_sorts_its_table(browser: Browser, file: Path) -> None:
+    page, _, _ = opened(browser, file)
+    table = page.locator("#summary > .box table")
+    heading = table.locator("th", has_text="TPS")
+
+    def values() -> list[float]:
+        return [float(text) for text in table.locator("tbody th + td").all_inner_texts()]
+
+    assert values() != sorted(values(), reverse=True)
+    heading.locator("button").click()
+    assert values() == sorted(values())
+    assert heading.get_attribute("aria-sort") == "ascending"
+    heading.locator("button").click()
+    assert values() == sorted(values(), reverse=True)
+    page.close()
+
+
+def test_a_number_opens_its_runs(browser: Browser, file: Path) -> None:
+    page, _, _ = opened(browser, file)
+    assert not page.locator("details.run").first.locator("dl").is_visible()
+    page.locator("#summary > .box td a").first.click()
+    page.wait_for_function("location.hash !== ''")
+    target = page.locator(page.evaluate("location.hash"))
+    assert target.locator("dl").first.is_visible()
+    page.close()
+
+
+@pytest.mark.parametrize("width", [375, 800, 1400])
+def test_no_width_makes_the_page_scroll_sideways(browser: Browser, file: Path, width: int) -> None:
+    page, _, _ = opened(browser, file, viewport={"width": width, "height": 900})
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.close()
+
+
+def test_a_phone_shows_each_number_with_its_verdict_and_why(browser: Browser, file: Path) -> None:
+    page, _, _ = opened(browser, file, viewport={"width": 375, "height": 900})
+    shown = page.locator("#summary > .box tbody tr").first.locator("td:not(:empty)")
+    assert shown.count() >= 4
+    for place in range(shown.count()):
+        box = shown.nth(place).bounding_box()
+        assert box and box["x"] >= 0 and box["x"] + box["width"] <= 375
+    page.close()
+
+
+def test_the_answer_is_on_the_first_screen_of_a_phone(browser: Browser, file: Path) -> None:
+    page, _, _ = opened(browser, file, viewport={"width": 400, "height": 800})
+    answers = page.locator(".answers p")
+    assert answers.count() == 3  # systems, storages, clients
+    for place in range(answers.count()):
+        box = answers.nth(place).bounding_box()
+        assert box and box["y"] + box["height"] <= 800
+    chart = page.locator("#summary .chart").bounding_box()
+    assert chart and chart["y"] + chart["height"] / 2 <= 800
+    page.close()
+
+
+def test_a_phone_shows_whole_charts_whose_text_stays_readable(browser: Browser, file: Path) -> None:
+    page, _, _ = opened(browser, file, viewport={"width": 375, "height": 900})
+    cut = "[...document.querySelectorAll('.chart')].some(one => one.scrollWidth > one.clientWidth)"
+    assert not page.evaluate(cut)
+    height = (
+        "Math.min(...[...document.querySelectorAll('figure svg text')]"
+        ".map(one => one.getBoundingClientRect().height).filter(one => one))"
+    )
+    assert page.evaluate(height) >= 9
+    page.close()
+
+
+def test_charts_follow_a_dark_page_and_paper_is_light(browser: Browser, file: Path) -> None:
+    def colours() -> tuple[str, str]:
+        background = "getComputedStyle(document.body).backgroundColor"
+        word = "getComputedStyle(document.querySelector('figure svg text')).fill"
+        return page.evaluate(background), page.evaluate(word)
+
+    page, _, _ = opened(browser, file, color_scheme="light")
+    light = colours()
+    page.emulate_media(color_scheme="dark")
+    dark = colours()
+    page.emulate_media(color_scheme="dark", media="print")
+    paper = colours()
+    assert light[0] != dark[0]
+    assert light[1] == dark[0] or light[1] != dark[1]
+    assert paper == ("rgb(255, 255, 255)", "rgb(0, 0, 0)")
+    page.close()

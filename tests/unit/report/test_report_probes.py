@@ -1,0 +1,427 @@
+"""The figures of a probe are kept, and stand beside the numbers of its storage: commit efficiency,
+and whether storages rank alike."""
+
+from __future__ import annotations
+
+import io
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import invented_records as invented
+from assay.cli.program import run_program
+from assay.contracts.deployment import StorageFacts
+from assay.contracts.durability import Durability
+from assay.experiment import StorageChoice
+from assay.judge import RunWarning
+from assay.probe import Probe
+from assay.record import ExperimentRecord, Store
+from assay.report.build import build
+from assay.report.forms import json as json_form
+from assay.report.summaries import first_look
+from assay.report.values import Report, ReportTable
+
+STORAGES = tuple(StorageChoice(name, "here", f"/{name}") for name in ("slow", "middle", "fast"))
+FLUSHES = {"slow": 50.0, "middle": 100.0, "fast": 200.0}
+RANGE = "; the fastest is 4.00 times as fast as the slowest by the probe,"
+READS = {"slow": 3000.0, "middle": 2000.0, "fast": 1000.0}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "records.sqlite"
+
+
+def probes() -> dict[str, Probe]:
+    return {name: invented.probe(name, FLUSHES[name], READS[name]) for name in FLUSHES}
+
+
+def recorded(
+    path: Path, *, elapsed: tuple[float, float, float], commits: int | None, **changes: Any
+) -> ExperimentRecord:
+    """Eight clients on three storages, two transactions each."""
+    planned = invented.plan([invented.POSTGRESQL], STORAGES)
+    seconds = {
+        ("postgresql", choice.name, 8): [one] for choice, one in zip(STORAGES, elapsed, strict=True)
+    }
+    observation = {} if commits is None else {"commits": commits}
+    given = {"probes": probes(), "observation": observation, **changes}
+    return invented.experiment(path, planned, seconds, **given)
+
+
+def tables(report: Report) -> dict[str, ReportTable]:
+    return {one.name: one for section in report.sections for one in section.tables}
+
+
+def shown(table: ReportTable) -> list[list[str]]:
+    return [[cell.shown for cell in row.cells] for row in table.rows]
+
+
+def lines(report: Report) -> list[str]:
+    return [
+        line
+        for section in report.sections
+        if section.title == "Rank of storages"
+        for line in section.lines
+    ]
+
+
+def test_a_probe_belongs_to_all_later_runs_of_its_storage(path: Path) -> None:
+    planned = invented.plan(
+        [invented.POSTGRESQL, invented.SQLITE], [invented.HERE, invented.SSD], repetitions=2
+    )
+    first = invented.probe("here", 100.0)
+    with Store(path) as store:
+        invented.begin(store, planned)
+        for run in planned.runs:
+            is_first = run.position == 0
+            invented.write_run(store, run, invented.S, probes={"here": first} if is_first else {})
+        store.end_experiment()
+        found = store.latest()
+    assert [(run.storage, run.probe) for run in found.runs] == [
+        (run.storage, first if run.storage == "here" else None) for run in found.runs
+    ]
+    assert json_numbers(path, "SELECT flushes_per_s, is_direct FROM storage_probes") == [(100.0, 1)]
+    assert json_numbers(path, "SELECT depth, per_s FROM random_reads ORDER BY depth")[0] == (1, 1e3)
+
+
+def test_a_storage_that_was_probed_again_has_a_row_for_each_probe(path: Path) -> None:
+    planned = invented.plan([invented.SQLITE], [invented.HERE, invented.SSD], repetitions=3)
+    figures = {0: ("here", 100.0, 1000.0), 1: ("ssd", 500.0, 1000.0), 2: ("here", 250.0, 1400.0)}
+    with Store(path) as store:
+        invented.begin(store, planned)
+        for run in planned.runs:
+            made = figures.get(run.position)
+            probes = {} if made is None else {made[0]: invented.probe(*made)}
+            invented.write_run(store, run, invented.S, probes=probes, observation={"commits": 16})
+        store.end_experiment()
+        report = build(store.latest())
+    found = shown(tables(report)["storage_probes"])
+    assert [(row[0], row[1], row[-1]) for row in found] == [
+        ("here", "1", "100.0"), ("here", "3, 5", "250.0"), ("ssd", "2, 4, 6", "500.0")
+    ]  # fmt: skip
+    (differ,) = (one for one in report.warnings if one.name == "probes-differ")
+    assert differ.details == ("here: flushes/s 100.0 to 250.0, 2.5 times",)
+    rows = report.tidy["tables"]
+    at = {one["begun_unix_ns"]: one["flushes_per_s"] for one in rows["storage_probes"]}
+    assert [at[run["probe_begun_unix_ns"]] for run in rows["runs"]] == [
+        100.0, 500.0, 250.0, 500.0, 250.0, 500.0
+    ]  # fmt: skip
+
+
+def json_numbers(path: Path, question: str) -> list[Any]:
+    connection = sqlite3.connect(path)
+    found = connection.execute(question).fetchall()
+    connection.close()
+    return found
+
+
+def test_a_merged_record_has_the_probes_of_its_runs(path: Path, tmp_path: Path) -> None:
+    recorded(path, elapsed=(4.0, 2.0, 1.0), commits=16)
+    other = tmp_path / "other.sqlite"
+    assert run_program(["merge", str(path), "--records", str(other)]) == 0
+    with Store(other, must_exist=True) as store:
+        assert [run.probe.flushes.per_s for run in store.latest().runs if run.probe
+                and run.probe.flushes] == list(FLUSHES.values())  # fmt: skip
+
+
+def test_each_storage_has_a_row_of_figures(path: Path) -> None:
+    report = build(recorded(path, elapsed=(4.0, 2.0, 1.0), commits=16))
+    found = tables(report)["storage_probes"]
+    assert shown(found)[0] == [
+        "slow", "3000", "12000", "48000", "96000", "500 MB/s", "400 MB/s", "50.00",
+    ]  # fmt: skip
+    assert "by fio-1.0 in 2 s" in found.notes[1]
+
+
+def test_commit_efficiency_is_commits_by_flushes(path: Path) -> None:
+    report = build(recorded(path, elapsed=(4.0, 2.0, 1.0), commits=16))
+    assert shown(tables(report)["parallel_commit_efficiency"]) == [
+        ["postgresql", "slow", "8", "4.000", "50.00", "0.08", "-"],
+        ["postgresql", "middle", "8", "8.000", "100.0", "0.08", "-"],
+        ["postgresql", "fast", "8", "16.00", "200.0", "0.08", "-"],
+    ]
+    limited = tables(report)["parallel_commit_efficiency"].of_all
+    assert limited.startswith("all numbers: indicative: one")
+    stream = io.StringIO()
+    json_form.render(report, stream)
+    document = json.loads(stream.getvalue())["tables"]
+    assert [run["commit_efficiency"] for run in document["runs"]] == [0.08] * 3
+    assert [one["flushes_per_s"] for one in document["storage_probes"]] == [50.0, 100.0, 200.0]
+
+
+def test_the_summary_of_one_cell_has_its_commit_efficiency(path: Path) -> None:
+    planned = invented.plan([invented.POSTGRESQL], STORAGES[:1])
+    found = invented.experiment(path, planned, 4.0, probes=probes(), observation={"commits": 16})
+    summary = "\n".join(first_look.lines(found, build(found), 120, "assay report"))
+    assert "commit efficiency 0.08" in summary
+
+
+def test_every_number_of_a_cell_is_the_median_of_its_repetitions(path: Path) -> None:
+    """Also of an even number, of which none is in the middle."""
+    planned = invented.plan([invented.POSTGRESQL], STORAGES[:1], repetitions=2)
+    seconds = {("postgresql", "slow", 8): [1.0, 3.0]}
+    changes: dict[str, Any] = {"probes": probes(), "observation": {"commits": 16}}
+    record = invented.experiment(path, planned, seconds, workload={"report": {}}, **changes)
+    report = build(record)
+    summary = " ".join(first_look.lines(record, report, 120, "assay report"))
+    # 16 and 5.33 TPS of 50 flushes/s; a median of 20 and 60 ms.
+    assert "10.67 TPS, median of 2 repetitions (5.333-16.00), commit efficiency 0.21" in summary
+    assert "p50 40.0 ms" in summary.replace("\u00a0", " ")
+    found = tables(report)
+    row = shown(found["parallel"])[0]
+    assert [one.partition(" ")[0] for one in row[2:6]] == ["10.67", "5.333-16.00", "40.0", "n<368"]
+    row = shown(found["parallel_commit_efficiency"])[0]
+    assert [one.partition(" ")[0] for one in row[2:6]] == ["8", "10.67", "50.00", "0.21"]
+    for name in ("parallel", "parallel_commit_efficiency"):
+        assert any("mean of the middle two" in note for note in found[name].notes)
+    one_run, far_apart = (
+        next(note for note in found["parallel_times"].notes if words in note)
+        for words in ("faster of the middle two", "repetitions far apart")
+    )
+    assert "(run 1)" in one_run
+    assert "summary has the median of all" in one_run
+    assert "run 1 " in far_apart and "run 2 " in far_apart
+    (cell,) = report.tidy["tables"]["cells"]
+    assert round(cell["throughput_per_s"], 3) == 10.667
+    times = [cell[f"latency_{name}_ns"] for name in ("min", "p50", "p99", "max")]
+    assert times == [10_000_000, 40_000_000, None, 240_000_000]
+
+
+D2 = Durability("D2", longest_delay_ns=200_000_000)
+
+
+@pytest.mark.parametrize(
+    ("clients", "flushes", "deployment", "each", "why"),
+    [
+        (8, 80, {}, "0.50", "commits of several clients shared a flush"),
+        (8, 160, {}, "1.00", "each commit had a flush"),
+        (1, 80, {}, "0.50", "not every commit waits"),
+        (8, 80, {"durability": D2}, "0.50", "durability D2 (flushed within 0.20 s of the answer)"),
+        (8, None, {}, "-", "or share a flush; a storage with a device of its own"),
+        (1, None, {}, "-", "or flushes are faster than those of the probe"),
+    ],
+)
+def test_why_there_are_more_commits_than_flushes_is_said(
+    path: Path, clients: int, flushes: int | None, deployment: dict[str, Any], each: str, why: str
+) -> None:
+    planned = invented.plan([invented.POSTGRESQL], STORAGES[1:2], clients=[clients])
+    own = StorageFacts("middle", "loop", "/data", "ext4", "/dev/loop9", is_own_device=True)
+    device = {"device": "loop9", "read_bytes": 0, "written_bytes": 0, "flushes": flushes}
+    observation = {"commits": 160, "device_cost": device}
+    with Store(path) as store:
+        invented.begin(store, planned)
+        changes = {"deployment": {"storage": own, **deployment}, "observation": observation}
+        # 160 commits/s on a storage that flushes 100 times per second.
+        invented.write_run(store, planned.runs[0], invented.S, probes=probes(), **changes)
+        store.end_experiment()
+        table = tables(build(store.latest()))["parallel_commit_efficiency"]
+    assert shown(table) == [
+        ["postgresql", "middle", str(clients), "160.0", "100.0", "1.60 [1]", each]
+    ]
+    assert table.notes[-1].startswith("[1] above 1:")
+    assert why in table.notes[-1]
+
+
+def test_nothing_is_derived_from_clients_that_were_starved(path: Path) -> None:
+    planned = invented.plan([invented.POSTGRESQL], STORAGES)
+    with Store(path) as store:
+        invented.begin(store, planned)
+        for run in planned.runs:
+            starved = [("starved-clients", "1 of 8 clients ended 0 transactions")]
+            changes: dict[str, Any] = {
+                "observation": {"commits": 16},
+                "warnings": starved if run.cell.storage.name == "fast" else [],
+            }
+            invented.write_run(store, run, invented.S, probes=probes(), **changes)
+        store.end_experiment()
+        found = store.latest()
+    report = build(found)
+    table = tables(report)["parallel_commit_efficiency"]
+    assert [row[-2] for row in shown(table)] == ["0.32", "0.16", "- [1]"]
+    assert table.notes[-1] == "[1] no efficiency: starved clients"
+    assert lines(report) == [
+        "postgresql, 8 clients: 2 left to rank; left out: fast (starved clients)"
+    ]
+    assert [one["commit_efficiency"] for one in report.tidy["tables"]["runs"]] == [0.32, 0.16, None]
+
+
+def test_a_probe_that_others_disturbed_is_marked_wherever_it_is_used(path: Path) -> None:
+    disturbed = {name: invented.probe(name, FLUSHES[name], spread=0.8) for name in FLUSHES}
+    report = build(recorded(path, elapsed=(4.0, 2.0, 1.0), commits=16, probes=disturbed))
+    said = "the probe's flushes/s were between 10.00 and 90.00: the machine was busy"
+    for name in ("storage_probes", "parallel_commit_efficiency"):
+        assert said in " ".join(tables(report)[name].notes)
+    (line,) = lines(report)
+    assert "too near to rank" in line
+    assert "by the probe nearly equal, of one rank: slow and middle and fast" in line
+
+
+@pytest.mark.parametrize(("commits", "rows"), [(16, [1, 1]), (0, [1])])
+def test_only_tests_that_commit_are_kept_apart_by_durability(
+    path: Path, commits: int, rows: list[int]
+) -> None:
+    planned = invented.plan([invented.POSTGRESQL], STORAGES[:2])
+    classes = {"slow": Durability("D3"), "middle": D2}
+    with Store(path) as store:
+        invented.begin(store, planned)
+        for run in planned.runs:
+            changes: dict[str, Any] = {
+                "observation": {"commits": commits},
+                "deployment": {"durability": classes[run.cell.storage.name]},
+            }
+            invented.write_run(store, run, invented.S, **changes)
+        store.end_experiment()
+        found = build(store.latest()).sections[0].tables
+    assert [len(table.rows) for table in found] == rows
+    assert "not asked" not in [
+        cell.shown for table in found for row in table.rows for cell in row.cells
+    ]
+
+
+@pytest.mark.parametrize(
+    ("commits", "flushes_per_s", "why"),
+    [(0, 100.0, "nothing was committed"), (16, 0.0, "the probe did no flushes")],
+)
+def test_the_reason_why_there_is_no_efficiency_is_named(
+    path: Path, commits: int, flushes_per_s: float, why: str
+) -> None:
+    planned = invented.plan([invented.POSTGRESQL], STORAGES[:1], repetitions=2)
+    probed = {"slow": invented.probe("slow", flushes_per_s)}
+    with Store(path) as store:
+        invented.begin(store, planned)
+        for run, number in zip(planned.runs, (16, commits), strict=True):
+            observation = {"commits": number}
+            invented.write_run(store, run, invented.S, probes=probed, observation=observation)
+        store.end_experiment()
+        table = tables(build(store.latest()))["parallel_commit_efficiency"]
+    assert table.notes[-1] == f"[1] no efficiency: {why}"
+
+
+@pytest.mark.parametrize("commits", [0, None])
+def test_a_run_that_commits_nothing_has_no_commit_efficiency(
+    path: Path, commits: int | None
+) -> None:
+    report = build(recorded(path, elapsed=(4.0, 2.0, 1.0), commits=commits))
+    assert "parallel_commit_efficiency" not in tables(report)
+
+
+@pytest.mark.parametrize(
+    ("file_system", "device_flushes", "why"),
+    [
+        ("tmpfs", None, "in memory"),
+        ("raw", None, "log elsewhere"),
+        ("ext4", 0, "not passed on"),
+    ],
+)
+def test_flushes_for_which_no_commit_waits_are_no_measure(
+    path: Path, file_system: str, device_flushes: int | None, why: str
+) -> None:
+    memory = StorageFacts("fast", file_system, "/data", file_system, "assay")
+    planned = invented.plan([invented.POSTGRESQL], STORAGES)
+    own = invented.probe("fast", 200.0, device_flushes=device_flushes)
+    with Store(path) as store:
+        invented.begin(store, planned)
+        for run in planned.runs:
+            deployment = {"storage": memory} if run.cell.storage.name == "fast" else {}
+            changes: dict[str, Any] = {"observation": {"commits": 16}, "deployment": deployment}
+            found = {**probes(), "fast": own}
+            invented.write_run(store, run, invented.S, probes=found, **changes)
+        store.end_experiment()
+        report = build(store.latest())
+    rows = shown(tables(report)["parallel_commit_efficiency"])
+    assert [row[-2] for row in rows] == ["0.32", "0.16", why]
+    assert lines(report) == [f"postgresql, 8 clients: 2 left to rank; left out: fast ({why})"]
+
+
+@pytest.mark.parametrize(
+    ("elapsed", "commits", "said"),
+    [
+        ((4.0, 2.0, 1.0), 16, f"flushes/s and by TPS: the same order, tau 1.00{RANGE} 4.00"),
+        ((1.0, 2.0, 4.0), 16, f"flushes/s and by TPS: the opposite order, tau -1.00{RANGE} 4.00"),
+        ((2.0, 4.0, 1.0), 16, f"flushes/s and by TPS: not the same order, tau 0.33{RANGE} 4.00"),
+        # Eight clients that only read: between the depths 4 and 16, of which 4 is nearer.
+        (
+            (1.0, 2.0, 4.0),
+            0,
+            "reads/s, depth 4 and by TPS: the same order, tau 1.00"
+            f"{RANGE.replace('4.00', '3.00')} 4.00",
+        ),
+    ],
+)
+def test_it_is_said_whether_storages_rank_by_the_probe_as_by_the_database(
+    path: Path, elapsed: tuple[float, float, float], commits: int, said: str
+) -> None:
+    report = build(recorded(path, elapsed=elapsed, commits=commits))
+    found = f"postgresql, 8 clients: 3 storages by the probe's {said} times by TPS"
+    assert lines(report) == [found]
+
+
+def test_storages_that_are_as_fast_are_too_near_to_rank(path: Path) -> None:
+    report = build(recorded(path, elapsed=(1.0, 1.01, 1.05), commits=0))
+    (line,) = lines(report)
+    assert "too near to rank" in line
+    assert line.endswith("by TPS nearly equal, of one rank: slow and middle and fast")
+
+
+@pytest.mark.parametrize(
+    ("classes", "is_ranked"),
+    [(("D3", None, "D3"), True), (("D3", "D3", "D3"), True), (("D3", "D1", "D3"), False)],
+)
+def test_storages_are_ranked_where_no_two_durability_classes_are_known(
+    path: Path, classes: tuple[str | None, ...], is_ranked: bool
+) -> None:
+    planned = invented.plan([invented.POSTGRESQL], STORAGES)
+    with Store(path) as store:
+        invented.begin(store, planned)
+        for place, (run, one) in enumerate(zip(planned.runs, classes, strict=True), 1):
+            changes: dict[str, Any] = {
+                "observation": {"commits": 16},
+                "deployment": {"durability": None if one is None else Durability(one)},
+            }
+            invented.write_run(store, run, invented.S * place, probes=probes(), **changes)
+        store.end_experiment()
+        found = tables(build(store.latest()))
+    assert ("parallel_storage_ranks" in found) == is_ranked
+
+
+def test_the_throughput_of_each_storage_is_divided_by_that_of_the_first(path: Path) -> None:
+    planned = invented.plan([invented.POSTGRESQL], STORAGES[:2], repetitions=2)
+    seconds = {("postgresql", "slow", 8): [4.0, 5.0], ("postgresql", "middle", 8): [2.0, 2.0]}
+    found = tables(build(invented.experiment(path, planned, seconds)))
+    (row,) = shown(found["parallel_storage_ratios"])
+    # 4 and 3.2 TPS; 8 TPS.
+    assert row[:4] == ["postgresql", "8", "middle", "slow"]
+    assert [row[4].partition(" ")[0], row[5]] == ["2.22", "2.00-2.50"]
+
+
+def test_storages_are_not_divided_where_clients_starved_or_the_results_have_it(path: Path) -> None:
+    planned = invented.plan([invented.POSTGRESQL], STORAGES[:2])
+    starved = RunWarning("starved-clients", "")
+    found = tables(build(invented.experiment(path, planned, 1.0, warnings=[starved])))
+    (row,) = shown(found["parallel_storage_ratios"])
+    assert row[4].startswith("-")
+    speed_up = {"report": {"parallel": {"title": "t", "speed_up": True}}}
+    report = build(invented.experiment(path.with_name("s"), planned, 1.0, workload=speed_up))
+    assert "parallel_storage_ratios" not in tables(report)
+
+
+def test_two_storages_have_no_rank_correlation(path: Path) -> None:
+    two = {name: probe for name, probe in probes().items() if name != "fast"}
+    report = build(recorded(path, elapsed=(4.0, 2.0, 1.0), commits=16, probes=two))
+    assert lines(report) == []
+
+
+def test_why_a_storage_was_not_probed_is_said(path: Path) -> None:
+    why = "fio is not installed: apt-get install fio"
+    not_probed = {
+        name: Probe(storage=name, begun_unix_ns=1, seconds=2.0, reason=why) for name in FLUSHES
+    }
+    report = build(recorded(path, elapsed=(4.0, 2.0, 1.0), commits=16, probes=not_probed))
+    assert "storage_probes" not in tables(report), "a table without a number"
+    (setup,) = (one for one in report.sections if one.title == "Setup")
+    assert setup.lines == (f"storages not probed: slow, middle, fast: {why}",)
+    assert "parallel_commit_efficiency" not in tables(report)
