@@ -86,6 +86,6 @@ def costs_on_null(
     system = SystemChoice("null", options={"protocol": protocol})
     with provision(system, StorageChoice(), connections=max(clients)) as deployment:
         for count in clients:
-            document = ours(deployment.address.for_engine(), count)
+            document = ours(deployment.address.for_engine().plain, count)
             during = {**document, "stop": {"duration_s": seconds}, "warm_up_s": 0.5}
             yield count, [own_cost_us(run_ours(during)) for _ in range(rounds)]

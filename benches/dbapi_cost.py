@@ -14,6 +14,7 @@ from pathlib import Path
 
 from assay import registry
 from assay.contracts.deployment import Deployment
+from assay.contracts.engine.drive import DriveDocument, ScriptDocument, StopDocument
 from assay.drive.transactions import observe
 from assay.env_vars import DBAPI_PASSWORD
 from assay.errors import SystemMissing
@@ -94,15 +95,15 @@ def _keywords(native: Deployment) -> str:
 
 def _measured(deployment: Deployment, seconds: int) -> tuple[float, float]:
     """(µs of the client's CPU for each statement, p50 in µs)."""
-    document = {
-        "scripts": [{"name": "read", "path": "read.sql", "text": SCRIPT}],
-        "order": "sequence",
-        "clients": 1,
-        "protocol": "prepared",
-        "stop": {"duration_s": float(seconds)},
-        "warm_up_s": 0.5,
-        "seed": 1,
-    }
+    document = DriveDocument(
+        scripts=(ScriptDocument(name="read", path="read.sql", text=SCRIPT),),
+        order="sequence",
+        clients=1,
+        protocol="prepared",
+        stop=StopDocument(duration_s=float(seconds)),
+        warm_up_s=0.5,
+        seed=1,
+    )
     observation = observe(deployment, document)
     cost = observation.client_cost
     statements = max(1, observation.statements)

@@ -54,8 +54,8 @@ def _outcomes_with_a_node_that_stands_still(deployment: Deployment) -> dict[str,
     document = {
         # The clients are those of the two nodes that go on.
         "site": {
-            **deployment.for_engine(),
-            "endpoints": deployment.for_engine()["endpoints"][:2],
+            **deployment.for_engine().plain,
+            "endpoints": deployment.for_engine().plain["endpoints"][:2],
         },
         "scripts": [{"name": "insert", "path": "insert.cql", "text": SCRIPT}],
         "lexer": "cql",

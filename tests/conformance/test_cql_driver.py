@@ -36,7 +36,7 @@ ROWS = 5_000
 @pytest.fixture
 def site(cassandra: Deployment) -> Iterator[dict[str, Any]]:
     """A table in a keyspace of its own."""
-    place = {**cassandra.for_engine(), "database": ""}
+    place = {**cassandra.for_engine().plain, "database": ""}
     session = _engine.Session(json.dumps(place))
     session.execute(
         f"CREATE KEYSPACE {KEYSPACE} "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import sys
@@ -124,7 +123,7 @@ def test_a_file_is_reached_by_url_and_is_ours_alone_meanwhile(tmp_path: Path) ->
         assert not deployment.is_private
         assert ask(deployment, "SELECT a FROM t") == [("7",)]
         other = "import sys; from assay import _engine; _engine.Session(sys.argv[1])"
-        words = [sys.executable, "-c", other, json.dumps(place.for_engine())]
+        words = [sys.executable, "-c", other, place.for_engine().json]
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         assert "Could not set lock on file" in done.stderr
     assert file.exists()

@@ -14,10 +14,12 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from msgspec import structs
 
 from assay import _engine
 from assay.contracts.deployment import Deployment, StorageFacts
 from assay.contracts.dialects.protocol import Column, Index, Table
+from assay.contracts.engine.load import LoadReport
 from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.dialects.mongodb import MONGODB as DIALECT
 from assay.errors import ArgumentError, PasswordNeeded, RunFailed, SystemRefused
@@ -71,9 +73,8 @@ def test_over_tcp_it_requires_the_password_and_is_reached_by_url(
         assert ask(deployment, DIALECT.count("t")) == [("0",)]
         for stranger in ({"password": "wrong"}, {"user": "", "password": None}):
             with pytest.raises(_engine.EngineError) as refusal:
-                _engine.Session(json.dumps({**to.for_engine(), **stranger})).execute(
-                    DIALECT.count("t")
-                )
+                site = structs.replace(to.for_engine(), **stranger)
+                _engine.Session(site.json).execute(DIALECT.count("t"))
             assert refusal.value.error_class in ("authentication", "permission")
         url = f"ferretdb://{to.user}:{quote(to.password, safe='')}@{to.host}:{to.port}/assay"
         with FERRETDB.attach(SystemChoice("ferretdb", url=url)) as reached:
@@ -205,8 +206,8 @@ def awkward() -> Table:
     )
 
 
-def checksums_of(report: dict[str, Any]) -> dict[str, str]:
-    return {table["name"]: table["checksum"] for table in report["tables"]}
+def checksums_of(report: LoadReport) -> dict[str, str]:
+    return {table.name: table.checksum or "" for table in report.tables}
 
 
 _ROWS: list[list[Any]] = [

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from assay import _engine
 from assay.contracts.deployment import Deployment, StorageFacts
@@ -54,9 +54,9 @@ def test_over_tcp_a_password_is_required(storage: StorageFacts) -> None:
         assert deployment.connection_limit == 151
         assert ask(deployment, "SELECT CURRENT_USER()") == [("assay@127.0.0.1",)]
         for user in ("root", "assay"):
-            stranger = {**deployment.address.for_engine(), "user": user, "password": None}
+            stranger = structs.replace(deployment.address.for_engine(), user=user, password=None)
             with pytest.raises(_engine.EngineError, match="Access denied"):
-                _engine.Session(json.dumps(stranger))
+                _engine.Session(stranger.json)
 
 
 @pytest.mark.parametrize(("word", "found"), [("OFF", "OFF"), ("on", "ON")])

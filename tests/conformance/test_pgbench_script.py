@@ -108,13 +108,13 @@ def test_the_same_text_runs_on_sqlite(
 
     file = tmp_path / "bank.sqlite"
     address = Address("sqlite", file=str(file))
-    opened = Session(json.dumps(address.for_engine()))
+    opened = Session(address.for_engine().json)
     for statement in _schema(None):
         opened.execute(statement)
     opened.close()
     words = [str(script), "--on", f"sqlite:///{file}"]
     document = ran([*words, "--transactions", "30"], capsys)
-    opened = Session(json.dumps(address.for_engine()))
+    opened = Session(address.for_engine().json)
     check_balances(opened.execute(BALANCES).rows[0], ended_ok(document))
     opened.close()
 

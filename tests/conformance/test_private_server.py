@@ -3,7 +3,6 @@ nothing."""
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import time
@@ -13,6 +12,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from msgspec import structs
 
 from assay import _engine
 from assay.contracts.deployment import Deployment, StorageFacts
@@ -91,9 +91,9 @@ def test_over_tcp_it_requires_the_password_that_no_record_has(
         assert ask(deployment, "SELECT 1") == [("1",)]
         assert "seen" in with_client(server, deployment, "SELECT CONCAT('se', 'en');\n").stdout
         for password in (None, "wrong"):
-            stranger = {**deployment.address.for_engine(), "password": password}
+            stranger = structs.replace(deployment.address.for_engine(), password=password)
             with pytest.raises(_engine.EngineError) as refusal:
-                _engine.Session(json.dumps(stranger))
+                _engine.Session(stranger.json)
             assert refusal.value.kind == "system"
         # The same server by its URL is a foreign one: it is used, and not inspected.
         with server.attach(SystemChoice(server.name, url=url_of(server, deployment))) as reached:

@@ -11,6 +11,7 @@ import psutil
 import pytest
 
 from assay.contracts.deployment import StorageFacts
+from assay.contracts.engine.drive import DriveDocument, ScriptDocument, StopDocument
 from assay.contracts.observation import Unfinished
 from assay.drive.transactions import observe
 from assay.record import DEFAULT_FILE_NAME, Store
@@ -42,15 +43,16 @@ UNDER_WAY = {
 def test_timed_out_statements_are_cancelled_on_the_server(
     server: System, storage: StorageFacts
 ) -> None:
-    document = {
-        "scripts": [{"name": "endless", "path": "endless.sql", "text": ENDLESS[server.name]}],
-        "order": "mix",
-        "clients": 3,
-        "threads": 2,
-        "stop": {"duration_s": 0.3},
-        "drain_s": 0.3,
-        "seed": 1,
-    }
+    script = ScriptDocument(name="endless", path="endless.sql", text=ENDLESS[server.name])
+    document = DriveDocument(
+        scripts=(script,),
+        order="mix",
+        clients=3,
+        threads=2,
+        stop=StopDocument(duration_s=0.3),
+        drain_s=0.3,
+        seed=1,
+    )
     with provisioned(server, storage) as deployment:
         observation = observe(deployment, document)
         assert observation.outcomes.unknown == 3

@@ -56,6 +56,6 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
                     opened.execute("CREATE TABLE once (id integer PRIMARY KEY)")
                     opened.execute("CREATE TABLE pairs (id integer PRIMARY KEY, n integer)")
                     opened.execute("INSERT INTO pairs SELECT n, 0 FROM generate_series(1, 2) AS n")
-                yield {**site.address.for_engine(), "pid": site.server_pid}
+                yield {**site.address.for_engine().plain, "pid": site.server_pid}
         except SystemMissing as error:
             pytest.skip(str(error))

@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TextIO
+from typing import TextIO
 
 import rich.progress
 from rich.console import Console
@@ -14,6 +14,8 @@ from rich.text import Text
 
 from assay.cli.live import LINE_EVERY_S, Live
 from assay.cli.stage_bar import StageBar
+from assay.contracts.engine.drive import DriveProgress
+from assay.contracts.engine.load import CopyProgress, LoadProgress
 from assay.experiment import AS_IS, ENGINE, Driving
 from assay.lab.progress import Progress
 from assay.plan import PlannedRun
@@ -70,10 +72,10 @@ class Lines:
         planned_s = self._live.stage(name)
         self._say(f"  {name}" + (f", about {duration(planned_s)}" if planned_s else ""))
 
-    def loading(self, report: dict[str, Any]) -> None:
+    def loading(self, report: LoadProgress | CopyProgress) -> None:
         """Prints nothing: the line of the stage is enough."""
 
-    def driving(self, report: dict[str, Any]) -> None:
+    def driving(self, report: DriveProgress) -> None:
         """A progress line at each interval, and one while open transactions are waited for."""
         numbers, elapsed_s = self._live.numbers(report), report["elapsed_s"]
         if self._every_s and elapsed_s - self._said_s >= self._every_s:
@@ -144,7 +146,7 @@ class Bars:
             self._bars.remove_task(self._task)
         self._task = self._bars.add_task(visible(name), total=None, detail="", left="")
 
-    def loading(self, report: dict[str, Any]) -> None:
+    def loading(self, report: LoadProgress | CopyProgress) -> None:
         if "bytes_copied" in report:
             self._show(report["bytes_copied"], report["bytes_total"], "bytes")
             return
@@ -154,7 +156,7 @@ class Bars:
             done, total = report["rows"], rows_total
         self._show(done, total, f"{report['table']} {counted(report['rows'], 'row')}")
 
-    def driving(self, report: dict[str, Any]) -> None:
+    def driving(self, report: DriveProgress) -> None:
         if not self._drained and (line := _still_open(report)):
             self._drained = True
             self._console.print(Text(f"  {line}"))
@@ -190,7 +192,7 @@ def _line(text: str) -> Text:
     return Text(indented(without_secrets(text)))
 
 
-def _still_open(report: dict[str, Any]) -> str | None:
+def _still_open(report: DriveProgress) -> str | None:
     """A line about transactions that are still open; None while there is nothing to report."""
     draining = report.get("draining")
     if not draining or not draining["open"] or draining["elapsed_s"] < _SAY_AFTER_S:

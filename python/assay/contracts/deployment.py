@@ -7,7 +7,10 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
+from msgspec import structs
+
 from assay.contracts.durability import Durability
+from assay.contracts.engine.site import SiteDocument
 from assay.errors import Bug
 
 RAW = "raw"
@@ -68,34 +71,34 @@ class Address:
     programs: str = field(default="", compare=False)
     """Where the system's own clients are, as `SystemChoice.programs`."""
 
-    def for_engine(self) -> dict[str, Any]:
+    def for_engine(self) -> SiteDocument:
         """The document the engine takes; holds the password."""
-        return {
-            "driver": self.driver,
-            "unix": self.unix,
-            "host": self.host,
-            "port": self.port,
-            "host_address": self.host_address,
-            "file": self.file,
-            "user": self.user,
-            "password": self.password,
-            "database": self.database,
-            "tls": self.tls,
-            "ca_file": self.ca_file,
-            "cert_file": self.cert_file,
-            "key_file": self.key_file,
-            "session_statements": list(self.session_statements),
-            "server_query": self.server_query,
-            "connect_timeout_s": self.connect_timeout_s,
-            "answer_timeout_s": self.answer_timeout_s,
-            "options": {**self.options, **self.secret_options},
-        }
+        return SiteDocument(
+            driver=self.driver,
+            unix=self.unix,
+            host=self.host,
+            port=self.port,
+            host_address=self.host_address,
+            file=self.file,
+            user=self.user,
+            password=self.password,
+            database=self.database,
+            tls=self.tls,
+            ca_file=self.ca_file,
+            cert_file=self.cert_file,
+            key_file=self.key_file,
+            session_statements=self.session_statements,
+            server_query=self.server_query,
+            connect_timeout_s=self.connect_timeout_s,
+            answer_timeout_s=self.answer_timeout_s,
+            options={**self.options, **self.secret_options},
+        )
 
     def for_record(self) -> dict[str, Any]:
         """The same without the password."""
         kept = {
             name: None if name == "password" else value
-            for name, value in self.for_engine().items()
+            for name, value in self.for_engine().plain.items()
             if name not in ("answer_timeout_s", "server_query")
         }
         return {**kept, "options": dict(self.options), "origins": dict(self.origins)}
@@ -294,19 +297,20 @@ class Deployment:
         """Of the first node."""
         return self.nodes[0].directory
 
-    def for_engine(self, session_statements: Iterable[str] = ()) -> dict[str, Any]:
+    def for_engine(self, session_statements: Iterable[str] = ()) -> SiteDocument:
         """Where the engine's clients go, as it takes it (``site``); holds the password. Each
         session runs ``session_statements`` behind its own."""
         own = self.address.session_statements
         first = replace(self.address, session_statements=(*own, *session_statements))
         document = first.for_engine()
-        if len(self.endpoints) > 1:
-            statements = first.session_statements
-            document["endpoints"] = [
-                replace(endpoint, session_statements=statements).for_engine()
-                for endpoint in self.endpoints
-            ]
-        return document
+        if len(self.endpoints) == 1:
+            return document
+        statements = first.session_statements
+        endpoints = (
+            replace(endpoint, session_statements=statements).for_engine()
+            for endpoint in self.endpoints
+        )
+        return structs.replace(document, endpoints=tuple(endpoints))
 
     def for_record(self) -> dict[str, Any]:
         """All of it but the password. What is of the first node and endpoint stands beside the

@@ -9,25 +9,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import NamedTuple, Self, TypeVar
+
+from msgspec import UNSET, UnsetType, structs
 
 from assay import _engine, registry
 from assay.contracts.dialects.protocol import Dialect
+from assay.contracts.engine.drive import (
+    ArrivalDocument,
+    DriveDocument,
+    GroupDocument,
+    RateStep,
+    ReconnectDocument,
+    RetriesDocument,
+    ScriptDocument,
+    StopDocument,
+)
 from assay.experiment import Driving, Scalar, SystemChoice
 from assay.plan.drives import PlannedDrive, PlannedGroup
 from assay.text import rates
 from assay.workload import statement_file
 from assay.workload.values import Script, Workload
 
-
-class ScriptText(TypedDict):
-    """One transaction type: its name, its path, and its text in this dialect."""
-
-    name: str
-    path: str
-    text: str
-    weight: int
-    is_plain: bool
+Number = TypeVar("Number", int, float)
 
 
 def scripts_of(workload: Workload, drive: PlannedDrive, dialect: Dialect) -> tuple[Script, ...]:
@@ -45,7 +49,7 @@ def document_of(
     dialect: Dialect,
     scripts: Sequence[Script],
     expected: Mapping[str, int | None] | None = None,
-) -> dict[str, Any]:
+) -> DriveDocument:
     """The document of one step of a run, without its deployment.
 
     ``expected``: rows that each script must find, which its `\\expect` knows by the script's name.
@@ -59,37 +63,34 @@ def document_of(
         **cell.parameters,
         **known,
     }
-    test = workload.test(cell.test)
-    return {
-        "site": None,
-        "scripts": script_texts(scripts),
-        "variables": variables,
-        **_clients(drive),
-        "threads": cell.threads,
-        "protocol": cell.protocol,
+    test, driving = workload.test(cell.test), cell.driving
+    has_begin = any("\\begin" in script.text for script in scripts)
+    document = DriveDocument(
+        scripts=script_documents(scripts),
+        variables=variables,
+        threads=cell.threads,
+        protocol=cell.protocol,
         # Values may be inserted as text into ad hoc script files, as pgbench does.
-        "requires_bound_values": not cell.scripts,
-        "warm_up_s": float(cell.driving.warm_up_s),
-        "drain_s": float(cell.driving.drain_s),
-        "seed": drive.run.seed,
-        "digest": not workload.is_ad_hoc,
-        "has_transactions": _may_begin(cell.system),
-        "statement_timeout_s": None,
-        **_of_the_whole(cell.driving),
-        **_filled(
-            sum_answers=test.compare_results,
-            compare_answers=workload.is_ad_hoc,
-            identifiers=written(workload.identifiers_for(cell.parameters), dialect),
-            unknown_statements=dict(dialect.unknown_statements),
-            **lexing_of(dialect),
-            begins=begins(dialect) if any("\\begin" in script.text for script in scripts) else None,
-        ),
-    }
-
-
-def lexing_of(dialect: Dialect) -> dict[str, str]:
-    """How the text of a script is cut into statements."""
-    return {"lexer": dialect.language, "literal_style": dialect.literal_style}
+        requires_bound_values=not cell.scripts,
+        warm_up_s=float(driving.warm_up_s),
+        drain_s=float(driving.drain_s),
+        seed=drive.run.seed,
+        digest=not workload.is_ad_hoc,
+        has_transactions=_may_begin(cell.system),
+        ramp_up_s=float(driving.ramp_up_s) or UNSET,
+        reconnect=_reconnect(driving),
+        connect_each_transaction=driving.connection == "per transaction" or UNSET,
+        per_statement=driving.per_statement or UNSET,
+        allow_shell=driving.allow_shell or UNSET,
+        sum_answers=test.compare_results or UNSET,
+        compare_answers=workload.is_ad_hoc or UNSET,
+        identifiers=written(workload.identifiers_for(cell.parameters), dialect) or UNSET,
+        unknown_statements=dict(dialect.unknown_statements) or UNSET,
+        lexer=dialect.language or UNSET,
+        literal_style=dialect.literal_style or UNSET,
+        begins=begins(dialect) or UNSET if has_begin else UNSET,
+    )
+    return _with_clients(document, drive)
 
 
 def written(identifiers: Mapping[str, Sequence[str]], dialect: Dialect) -> dict[str, list[str]]:
@@ -107,34 +108,49 @@ def _may_begin(choice: SystemChoice) -> bool:
     return is_open or "transactions" in system.capabilities
 
 
-def _clients(drive: PlannedDrive) -> dict[str, Any]:
-    """The clients with their pace and limits, alike or in groups. The duration applies to all
+def _with_clients(document: DriveDocument, drive: PlannedDrive) -> DriveDocument:
+    """With the clients, their pace and limits, alike or in groups. The duration applies to all
     groups, counts to each."""
     cell = drive.run.cell
-    stop = cell.driving.stop
+    stop = _stop(cell.driving)
     if drive.groups:
-        duration = {name: value for name, value in stop.items() if name == "duration_s"}
-        return {"groups": [_group(value) for value in drive.groups], "stop": duration}
-    counted = {"order": drive.order, "clients": cell.clients, "stop": stop}
-    return {**counted, **_pace(cell.driving)}
+        duration = StopDocument(duration_s=stop.duration_s)
+        return structs.replace(document, groups=tuple(map(_group, drive.groups)), stop=duration)
+    pace = _Pace.of(cell.driving)
+    return structs.replace(
+        document,
+        order=drive.order,
+        clients=cell.clients,
+        stop=stop,
+        arrival=pace.arrival,
+        think_time=pace.think_time,
+        keying_time=pace.keying_time,
+        latency_limit_s=pace.latency_limit_s,
+        retries=pace.retries,
+    )
 
 
-def _group(group: PlannedGroup) -> dict[str, Any]:
-    counts = {key: value for key, value in group.driving.stop.items() if key != "duration_s"}
-    return {
-        "name": group.name,
-        "scripts": list(group.scripts),
-        "order": group.order,
-        "clients": group.clients,
-        **_pace(group.driving),
-        **_filled(weights=dict(group.mix), stop=counts),
-    }
+def _group(group: PlannedGroup) -> GroupDocument:
+    pace, counts = _Pace.of(group.driving), structs.replace(_stop(group.driving), duration_s=UNSET)
+    return GroupDocument(
+        name=group.name,
+        scripts=tuple(group.scripts),
+        order=group.order,
+        clients=group.clients,
+        arrival=pace.arrival,
+        think_time=pace.think_time,
+        keying_time=pace.keying_time,
+        latency_limit_s=pace.latency_limit_s,
+        retries=pace.retries,
+        weights=dict(group.mix) or UNSET,
+        stop=UNSET if counts == StopDocument() else counts,
+    )
 
 
-def script_texts(scripts: Iterable[Script]) -> list[ScriptText]:
+def script_documents(scripts: Iterable[Script]) -> tuple[ScriptDocument, ...]:
     """The scripts as the engine takes them."""
-    return [
-        ScriptText(
+    return tuple(
+        ScriptDocument(
             name=script.name,
             path=script.path,
             text=script.text,
@@ -142,40 +158,64 @@ def script_texts(scripts: Iterable[Script]) -> list[ScriptText]:
             is_plain=script.is_plain,
         )
         for script in scripts
-    ]
+    )
 
 
-def _pace(driving: Driving) -> dict[str, Any]:
+class _Pace(NamedTuple):
     """When clients start transactions, and how often they retry."""
+
+    arrival: ArrivalDocument | UnsetType
+    think_time: str | UnsetType
+    keying_time: str | UnsetType
+    latency_limit_s: float | UnsetType
+    retries: RetriesDocument | UnsetType
+
+    @classmethod
+    def of(cls, driving: Driving) -> Self:
+        arrival = ArrivalDocument(kind=driving.arrival, offered_rate_per_s=_offered_rate(driving))
+        most = _planned(driving.retries)
+        limit_s = driving.latency_limit_s
+        return cls(
+            arrival if driving.is_open else UNSET,
+            driving.think_time or UNSET,
+            driving.keying_time or UNSET,
+            UNSET if not limit_s else _planned(limit_s),
+            RetriesDocument(most=most, classes=driving.retry_classes) if most else UNSET,
+        )
+
+
+def _offered_rate(driving: Driving) -> float | tuple[RateStep, ...] | None:
     rate = driving.offered_rate_per_s
-    offered = None if rate is None else rates.for_engine(rate)
-    arrival = {"kind": driving.arrival, "offered_rate_per_s": offered}
-    retries = {"most": driving.retries, "classes": list(driving.retry_classes)}
-    return _filled(
-        arrival=arrival if driving.is_open else None,
-        think_time=driving.think_time,
-        keying_time=driving.keying_time,
-        latency_limit_s=driving.latency_limit_s,
-        retries=retries if driving.retries else None,
+    if rate is None:
+        return None
+    if not rates.is_profile(rate):
+        return _planned(rate)
+    return tuple(
+        RateStep(
+            from_s=step.from_s,
+            per_s=step.per_s,
+            to_per_s=UNSET if step.per_s == step.to_per_s else step.to_per_s,
+        )
+        for step in rates.steps(rate)
     )
 
 
-def _of_the_whole(driving: Driving) -> dict[str, Any]:
-    """The settings that all clients of a step share."""
-    reconnect = {"after_loss": True, "timeout_s": driving.reconnect_timeout_s}
-    return _filled(
-        ramp_up_s=float(driving.ramp_up_s),
-        reconnect=reconnect if driving.reconnect_timeout_s is not None else None,
-        connect_each_transaction=driving.connection == "per transaction",
-        per_statement=driving.per_statement,
-        allow_shell=driving.allow_shell,
-    )
+def _planned(value: Number | str) -> Number:
+    assert not isinstance(value, str), "a plan has the value of the parameter in its place"
+    return value
+
+
+def _stop(driving: Driving) -> StopDocument:
+    return structs.replace(StopDocument(), **driving.stop)
+
+
+def _reconnect(driving: Driving) -> ReconnectDocument | UnsetType:
+    timeout_s = driving.reconnect_timeout_s
+    if timeout_s is None:
+        return UNSET
+    return ReconnectDocument(after_loss=True, timeout_s=timeout_s)
 
 
 def begins(dialect: Dialect) -> dict[str, list[str]]:
     """Isolation level → the statements that begin a transaction."""
     return {level: dialect.begin_at(level) for level in dialect.isolation_levels}
-
-
-def _filled(**entries: Any) -> dict[str, Any]:
-    return {name: entry for name, entry in entries.items() if entry}

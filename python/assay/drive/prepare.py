@@ -4,14 +4,16 @@ anything is started.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from typing import TypeVar
+
+from msgspec import structs
 
 from assay import _engine, registry
 from assay.contracts.dialects.protocol import Dialect, RecognisesReads
 from assay.contracts.durability import SessionSettings
+from assay.contracts.engine.drive import DriveDocument, StopDocument
 from assay.drive import query, session_settings
 from assay.drive.commits import seems_to_read
 from assay.drive.document import document_of, scripts_of
@@ -65,7 +67,7 @@ class Compiled:
             script = self.workload.script_for(name, dialect)
             document = query.document_of(script, variables, identifiers, dialect)
             try:
-                _engine.script_warnings(json.dumps(document))
+                _engine.script_warnings(document.json)
             except _engine.EngineError as error:
                 raise _placed(error, self.workload, run) from error
 
@@ -102,7 +104,7 @@ class Compiled:
         if key not in self._settings:
             dialect = registry.system(drive.run.cell.system.name).dialect
             scripts = scripts_of(self.workload, drive, dialect)
-            values = document_of(self.workload, drive, dialect, scripts)["variables"]
+            values = document_of(self.workload, drive, dialect, scripts).variables
             statements = self._statements_of(drive, dialect)
             self._settings[key] = session_settings.of_statements(statements, values, dialect)
         return self._settings[key]
@@ -201,7 +203,7 @@ def statements_of(
     scripts = scripts_of(workload, drive, dialect)
     document = _with_an_end(document_of(workload, drive, dialect, scripts), drive)
     try:
-        return _engine.statements(json.dumps(document))
+        return _engine.statements(document.json)
     except _engine.EngineError as error:
         raise as_ours(error) from error
 
@@ -214,12 +216,12 @@ def sent_statements(workload: Workload, run: PlannedRun) -> list[tuple[str, str]
     ]
 
 
-def _with_an_end(document: dict[str, Any], drive: PlannedDrive) -> dict[str, Any]:
+def _with_an_end(document: DriveDocument, drive: PlannedDrive) -> DriveDocument:
     """A document that the engine can compile: that of a step which other clients end has none.
     Groups end by themselves, or all by the duration."""
-    if not drive.groups:
-        document["stop"] = document["stop"] or {"transactions": 1}
-    return document
+    if drive.groups or document.stop != StopDocument():
+        return document
+    return structs.replace(document, stop=StopDocument(transactions=1))
 
 
 def _compiled(workload: Workload, drive: PlannedDrive, ask: Callable[[str], Found]) -> Found | None:
@@ -230,7 +232,7 @@ def _compiled(workload: Workload, drive: PlannedDrive, ask: Callable[[str], Foun
         return None
     document = _with_an_end(document_of(workload, drive, dialect, scripts), drive)
     try:
-        return ask(json.dumps(document))
+        return ask(document.json)
     except _engine.EngineError as error:
         found = _placed(error, workload, drive.run)
         name_what_sets(found, workload)

@@ -10,17 +10,18 @@ from __future__ import annotations
 import json
 import queue
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
+from assay.contracts.engine.drive import DriveDocument, DriveProgress
 from assay.contracts.observation import Observation, read_observation
 from assay.errors import SystemDied
+from assay.provision.engine.dbapi.messages import Message, Request
 from assay.provision.engine.python_calls import error_of
-from assay.provision.engine.python_process import Message, PythonProcess
+from assay.provision.engine.python_process import PythonProcess
 from assay.provision.engine.session import raise_as_ours
 
-OnProgress = Callable[[dict[str, Any]], bool | None]
+OnProgress = Callable[[DriveProgress], bool | None]
 
 _AHEAD_NS = 100_000_000
 """From the last process's readiness to the beginning, so that all have read it before."""
@@ -34,7 +35,7 @@ _Messages = queue.Queue[tuple[int, Message | None]]
 
 
 def drive_in_processes(
-    documents: Sequence[Mapping[str, Any]], on_progress: OnProgress
+    documents: Sequence[DriveDocument], on_progress: OnProgress
 ) -> list[Observation]:
     """An observation of each part. Where some parts end before the beginning (the system refused
     their sessions), only theirs, and no other begins.
@@ -52,7 +53,7 @@ def _followed(
 ) -> list[Observation]:
     ready: set[int] = set()
     found: dict[int, Observation] = {}
-    progress: dict[int, dict[str, Any]] = {}
+    progress: dict[int, DriveProgress] = {}
     reported_s = 0.0
     has_begun = False
     while len(found) < len(parts):
@@ -83,8 +84,8 @@ def _followed(
             for part in parts:
                 part.send({"begin": begin_unix_ns})
         if "progress" in message:
-            progress[place] = message["progress"]
-            _insist_on_an_end(message["progress"], parts[place])
+            progress[place] = json.loads(message["progress"])
+            _insist_on_an_end(progress[place], parts[place])
             now_s = time.monotonic()
             if has_begun and now_s - reported_s >= _REPORT_EVERY_S:
                 reported_s = now_s
@@ -93,10 +94,10 @@ def _followed(
     return [found[place] for place in sorted(found)]
 
 
-def _insist_on_an_end(report: Mapping[str, Any], part: PythonProcess) -> None:
+def _insist_on_an_end(report: DriveProgress, part: PythonProcess) -> None:
     """Not every module can be called off: one that does not return is not waited for."""
-    draining = report.get("draining") or {"elapsed_s": 0.0, "limit_s": 0.0}
-    if draining["elapsed_s"] > draining["limit_s"] + _LONGEST_CALL_S:
+    draining = report.get("draining")
+    if draining is not None and draining["elapsed_s"] > draining["limit_s"] + _LONGEST_CALL_S:
         raise SystemDied(
             f"{draining['elapsed_s']:.0f} s after the end of the measurement a client is still "
             f"waiting: the module {part.module} does not return from a call, which cannot be "
@@ -107,7 +108,7 @@ def _insist_on_an_end(report: Mapping[str, Any], part: PythonProcess) -> None:
 
 @contextmanager
 def _started(
-    documents: Sequence[Mapping[str, Any]], messages: _Messages
+    documents: Sequence[DriveDocument], messages: _Messages
 ) -> Iterator[list[PythonProcess]]:
     parts: list[PythonProcess] = []
 
@@ -116,24 +117,26 @@ def _started(
 
     try:
         for place, document in enumerate(documents):
-            module = str(document["site"]["options"]["module"])
-            parts.append(PythonProcess(module, received_from(place)))
-            parts[-1].send({"call": "drive", "document": document})
+            assert document.site is not None
+            parts.append(PythonProcess(document.site.options["module"], received_from(place)))
+            parts[-1].send(Request(call="drive", document=document.json))
         yield parts
     finally:
         for part in parts:
             part.kill()
 
 
-def _together(reports: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _together(reports: Sequence[DriveProgress]) -> DriveProgress:
     """The progress of all processes as that of one."""
-    whole: dict[str, Any] = {
-        name: sum(one[name] for one in reports)
-        for name in ("done", "ok", "failed", "clients_running")
-    }
-    whole["elapsed_s"] = max(one["elapsed_s"] for one in reports)
-    scheduled = [one["scheduled"] for one in reports]
-    whole["scheduled"] = None if None in scheduled else sum(scheduled)
+    scheduled = [one["scheduled"] for one in reports if one["scheduled"] is not None]
+    whole = DriveProgress(
+        done=sum(one["done"] for one in reports),
+        ok=sum(one["ok"] for one in reports),
+        failed=sum(one["failed"] for one in reports),
+        clients_running=sum(one["clients_running"] for one in reports),
+        elapsed_s=max(one["elapsed_s"] for one in reports),
+        scheduled=sum(scheduled) if len(scheduled) == len(reports) else None,
+    )
     if seconds := [one["last_second"] for one in reports if "last_second" in one]:
         whole["last_second"] = {
             "ok": sum(one["ok"] for one in seconds),

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+
+from msgspec import structs
 
 from assay import _engine, registry
 from assay.contracts.deployment import Deployment
 from assay.contracts.dialects.protocol import Dialect
-from assay.drive.document import lexing_of, script_texts, written
+from assay.contracts.engine.drive import DriveDocument, StopDocument, Value
+from assay.drive.document import script_documents, written
 from assay.experiment import Scalar
 from assay.provision.engine import engine_calls
 from assay.provision.engine.session import raise_as_ours
@@ -31,22 +33,23 @@ class StatementAnswer:
 
 def document_of(
     script: Script,
-    variables: Mapping[str, Scalar],
+    variables: Mapping[str, Value],
     identifiers: Mapping[str, list[str]],
     dialect: Dialect,
-) -> dict[str, Any]:
+) -> DriveDocument:
     """The engine's document, without a deployment."""
-    return {
-        "scripts": script_texts([script]),
-        "variables": dict(variables),
-        "identifiers": written(identifiers, dialect),
-        **lexing_of(dialect),
-        "order": "sequence",
-        "clients": 1,
-        "protocol": "prepared",
-        "stop": {"passes": 1},
-        "seed": 1,
-    }
+    return DriveDocument(
+        scripts=script_documents([script]),
+        variables=dict(variables),
+        identifiers=written(identifiers, dialect),
+        lexer=dialect.language,
+        literal_style=dialect.literal_style,
+        order="sequence",
+        clients=1,
+        protocol="prepared",
+        stop=StopDocument(passes=1),
+        seed=1,
+    )
 
 
 def ask(
@@ -92,7 +95,7 @@ def ask_each(
     dialect = registry.system(deployment.system).dialect
     document = document_of(script, variables, identifiers or {}, dialect)
     try:
-        answers = engine_calls.query({**document, "site": address.for_engine()})
+        answers = engine_calls.query(structs.replace(document, site=address.for_engine()))
     except _engine.EngineError as error:
         raise_as_ours(error)
     return [

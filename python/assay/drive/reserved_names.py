@@ -4,17 +4,17 @@ in it is a reserved word of the system."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from assay.contracts.dialects.protocol import Dialect, Table
+from assay.contracts.engine.drive import ScriptDocument
 
 
 def hint(
-    tables: Iterable[Table], scripts: Iterable[Mapping[str, Any]], dialect: Dialect
+    tables: Iterable[Table], scripts: Iterable[ScriptDocument], dialect: Dialect
 ) -> str | None:
     """None where no script has such a name without quotes."""
-    texts = {str(script["path"]): str(script["text"]) for script in scripts}
+    texts = {script.path: script.text for script in scripts}
     for table in tables:
         for name, what in [
             (table.name, "table"),

@@ -19,6 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from assay.contracts.engine.drive import LogDocument
 from assay.errors import ArgumentError, InputError, SystemUnderTestError
 from assay.text.files import paths
 
@@ -62,12 +63,12 @@ class TransactionLog:
         self._parquet = parquet
 
     @contextmanager
-    def of_drive(self, run: int, sample: float) -> Iterator[dict[str, Any]]:
+    def of_drive(self, run: int, sample: float) -> Iterator[LogDocument]:
         """What the drive document says of it; the rows are kept where the block ends without
         error."""
         before = self._rows.stat().st_size
         try:
-            yield {"path": str(self._rows.absolute()), "run": run, "sample": sample}
+            yield LogDocument(path=str(self._rows.absolute()), run=run, sample=sample)
         except BaseException:
             with contextlib.suppress(OSError):
                 os.truncate(self._rows, before)

@@ -4,13 +4,13 @@ observation."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable
 
-from msgspec.structs import replace
+from msgspec import structs
 
 from assay import _engine
 from assay.contracts.deployment import Deployment
+from assay.contracts.engine.drive import DriveDocument, DriveProgress
 from assay.contracts.observation import Observation, read_observation
 from assay.contracts.observation.merging import merge
 from assay.drive.parts import number_of, of_processes
@@ -20,8 +20,8 @@ from assay.provision.engine.session import raise_as_ours
 
 def observe(
     deployment: Deployment,
-    document: Mapping[str, Any],
-    progress: Callable[[dict[str, Any]], bool | None] | None = None,
+    document: DriveDocument,
+    progress: Callable[[DriveProgress], bool | None] | None = None,
     session_statements: Iterable[str] = (),
 ) -> Observation:
     """Drives the document against ``deployment``. Errors of transactions are in the observation;
@@ -34,14 +34,14 @@ def observe(
     def on_progress(text: str) -> bool | None:
         return None if progress is None else progress(json.loads(text))
 
-    document = {**document, "site": deployment.for_engine(session_statements)}
+    document = structs.replace(document, site=deployment.for_engine(session_statements))
     if (processes := number_of(document, deployment)) is not None:
         parts = of_processes(document, processes)
         found = drive_in_processes(parts, progress or (lambda _: None))
         merged = merge(found, on_one_machine=True)
-        return replace(merged, client_processes=processes)
+        return structs.replace(merged, client_processes=processes)
     try:
-        text = _engine.drive(json.dumps(document), on_progress)
+        text = _engine.drive(document.json, on_progress)
     except _engine.EngineError as error:
         raise_as_ours(error)
     return read_observation(json.loads(text))

@@ -13,9 +13,11 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from assay.contracts.deployment import Deployment
+from assay.contracts.engine.drive import DriveDocument, DriveProgress
 from assay.contracts.observation import DataInMemory, Observation
 from assay.contracts.systems.abilities import Counters
 from assay.contracts.systems.protocol import System
@@ -32,8 +34,8 @@ from assay.provision.engine.session import responds
 def observe_watched(
     deployment: Deployment,
     system: System,
-    document: Mapping[str, Any],
-    progress: Callable[[dict[str, Any]], None] | None = None,
+    document: DriveDocument,
+    progress: Callable[[DriveProgress], None] | None = None,
     session_statements: Iterable[str] = (),
     warn: Callable[[str], None] = lambda _: None,
     why_it_died: Callable[[], str | None] = lambda: None,
@@ -43,10 +45,11 @@ def observe_watched(
     before the clients began, and where the server no longer responds and nothing else would end the
     run."""
     counters = _Counters(deployment, system, document)
-    silence = None if _has_duration(document) else SilentServer(deployment, warn)
+    has_duration = document.stop.duration_s is not UNSET
+    silence = None if has_duration else SilentServer(deployment, warn)
     watch = DeathWatch(why_it_died)
 
-    def on_progress(report: dict[str, Any]) -> bool:
+    def on_progress(report: DriveProgress) -> bool:
         counters.on_progress(report)
         if silence is not None:
             silence.progressed(report["done"] + report["failed"])
@@ -97,24 +100,20 @@ def _data_in_memory(deployment: Deployment) -> DataInMemory | None:
     )
 
 
-def _has_duration(document: Mapping[str, Any]) -> bool:
-    return (document.get("stop") or {}).get("duration_s") is not None
-
-
 class _Counters:
     """The server's own counters at the beginning and at the end of the measurement. After a warm-up
     they are read while clients work, by a session of a few milliseconds."""
 
-    def __init__(self, deployment: Deployment, system: System, document: Mapping[str, Any]) -> None:
+    def __init__(self, deployment: Deployment, system: System, document: DriveDocument) -> None:
         self._deployment = deployment
         self._system = system
-        self._before_s = float(document.get("ramp_up_s", 0.0)) + float(document["warm_up_s"])
+        self._before_s = (document.ramp_up_s or 0.0) + document.warm_up_s
         self._before: Mapping[str, int] = {}
         self._reader: threading.Thread | None = None
         if not self._before_s:
             self._before = self._read()
 
-    def on_progress(self, report: Mapping[str, Any]) -> None:
+    def on_progress(self, report: DriveProgress) -> None:
         if self._before_s and self._reader is None and report["elapsed_s"] >= self._before_s:
             self._reader = threading.Thread(target=self._begin, name="counters", daemon=True)
             self._reader.start()

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
 
 from assay import _engine, registry
 from assay.contracts.dialects.protocol import Dialect
+from assay.contracts.engine.drive import DriveDocument, DriveProgress, ScriptDocument, StopDocument
 from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.dialects.null_documents import NULL_DOCUMENTS
 from assay.drive.transactions import observe
@@ -62,21 +62,22 @@ def calibrate(
     *,
     threads: int,
     duration_s: float,
-    progress: Callable[[dict[str, Any]], None] | None = None,
+    progress: Callable[[DriveProgress], None] | None = None,
 ) -> CalibrationRecord:
     """One measurement; ``threads`` 0: one per processor. Raises as `provision` does."""
     choice, dialect = _choice(protocol), _dialect(protocol)
-    document = {
-        "scripts": [{"name": "point-select", "path": "calibration", "text": _script(dialect)}],
-        "lexer": dialect.language,
-        "order": "sequence",
-        "clients": clients,
-        "threads": threads,
-        "protocol": "prepared",
-        "stop": {"duration_s": duration_s},
-        "warm_up_s": WARM_UP_S,
-        "seed": 1,
-    }
+    script = ScriptDocument(name="point-select", path="calibration", text=_script(dialect))
+    document = DriveDocument(
+        scripts=(script,),
+        lexer=dialect.language,
+        order="sequence",
+        clients=clients,
+        threads=threads,
+        protocol="prepared",
+        stop=StopDocument(duration_s=duration_s),
+        warm_up_s=WARM_UP_S,
+        seed=1,
+    )
     begun_unix_ns = time.time_ns()
     with provision(choice, StorageChoice(), connections=clients) as deployment:
         observation = observe(deployment, document, progress)

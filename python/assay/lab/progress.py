@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
+from assay.contracts.engine.drive import DriveProgress
+from assay.contracts.engine.load import CopyProgress, LoadProgress
 from assay.plan import PlannedRun
 from assay.plan.forecast import NOT_KNOWN, TimeNeeded
 
@@ -28,11 +30,11 @@ class Progress(Protocol):
     def refused(self, planned: PlannedRun, reason: str) -> None:
         """A run is not started: its system lacks what its test needs."""
 
-    def loading(self, report: dict[str, Any]) -> None:
-        """A `LoadProgress` of the engine."""
+    def loading(self, report: LoadProgress | CopyProgress) -> None:
+        """How far a load is, or a copy of files in its place."""
 
-    def driving(self, report: dict[str, Any]) -> None:
-        """A `DriveProgress` of the engine."""
+    def driving(self, report: DriveProgress) -> None:
+        """How far the clients are."""
 
     def warning(self, message: str) -> None:
         """A warning that the user should see now and not only in the report."""
@@ -55,8 +57,8 @@ class Silent:
 
     def refused(self, planned: PlannedRun, reason: str) -> None: ...
 
-    def loading(self, report: dict[str, Any]) -> None: ...
+    def loading(self, report: LoadProgress | CopyProgress) -> None: ...
 
-    def driving(self, report: dict[str, Any]) -> None: ...
+    def driving(self, report: DriveProgress) -> None: ...
 
     def warning(self, message: str) -> None: ...

@@ -5,17 +5,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from assay import _engine
 from assay.contracts.deployment import Deployment
 from assay.contracts.dialects.protocol import Dialect, Table
+from assay.contracts.engine.load import LoadDocument, LoadProgress, LoadReport, TableDocument
 from assay.errors import InputError, RunFailed
 from assay.load.row_sources.request import MakesRows, Rows
 from assay.provision.engine import engine_calls
 from assay.provision.engine.session import raise_as_ours
 
-OnProgress = Callable[[dict[str, Any]], None]
+OnProgress = Callable[[LoadProgress], None]
 
 
 def fill(
@@ -28,27 +28,28 @@ def fill(
     progress: OnProgress | None = None,
     sessions: int = 1,
     with_checksums: bool = False,
-) -> dict[str, Any]:
+) -> LoadReport:
     """Sends the rows of ``source`` into tables that exist, in one transaction of each session that
-    begins with the statements ``before``; returns the engine's `LoadReport`."""
+    begins with the statements ``before``."""
     form = deployment.options.get("bulk_form", dialect.bulk_form)
-    document = {
-        "site": deployment.address.for_engine(),
-        "before": [*dialect.begin(), *before],
-        "tables": [
-            {
-                "name": table.name,
-                "bulk": _bulk_statement(dialect, table, form),
-                "form": form,
-                "types": [column.type for column in table.columns],
-            }
-            for table in tables
-        ],
-        "after": dialect.commit(),
-        "on_error": dialect.rollback(),
-        "sessions": sessions,
-        "checksums": with_checksums,
-    }
+    documents = (
+        TableDocument(
+            name=table.name,
+            bulk=_bulk_statement(dialect, table, form),
+            form=form,
+            types=tuple(column.type for column in table.columns),
+        )
+        for table in tables
+    )
+    document = LoadDocument(
+        site=deployment.address.for_engine(),
+        before=(*dialect.begin(), *before),
+        tables=tuple(documents),
+        after=tuple(dialect.commit()),
+        on_error=tuple(dialect.rollback()),
+        sessions=sessions,
+        checksums=with_checksums,
+    )
 
     def report(text: str) -> None:
         if progress is not None:
@@ -56,7 +57,7 @@ def fill(
 
     try:
         rows = _made_in_python(source()) if callable(source) else json.dumps(source)
-        return dict(json.loads(engine_calls.load(document, rows, report)))
+        return engine_calls.load(document, rows, report)
     except _engine.EngineError as error:
         raise_as_ours(error)
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from assay import _engine
 from assay.contracts.deployment import Deployment
 from assay.contracts.dialects.protocol import Dialect, Table
+from assay.contracts.engine.load import LoadReport
 from assay.contracts.systems.abilities import Sized, SpreadsSchema
 from assay.contracts.systems.protocol import System
 from assay.errors import InputError, RunFailed, SystemRefused
@@ -71,7 +71,7 @@ def load(
         rows = _counted(deployment, dialect, tables, request, report)
         checksums = {}
         if loading.is_verified:
-            checksums = {table["name"]: table["checksum"] for table in report["tables"]}
+            checksums = {table.name: table.checksum or "" for table in report.tables}
             verify(deployment, dialect, tables, checksums)
     except BaseException:
         drop(deployment, dialect, tables)
@@ -79,9 +79,9 @@ def load(
     return Dataset(
         request=request,
         rows=rows,
-        bytes_sent=report["bytes_sent"],
+        bytes_sent=report.bytes_sent,
         schema_ns=schema_ns,
-        load_ns=report["elapsed_ns"],
+        load_ns=report.elapsed_ns,
         index_ns=index_ns,
         analyze_ns=analyze_ns,
         size_on_disk_bytes=size_on_disk_bytes(system, deployment),
@@ -99,11 +99,11 @@ def _counted(
     dialect: Dialect,
     tables: Sequence[Table],
     request: DataRequest,
-    report: Mapping[str, Any],
+    report: LoadReport,
 ) -> dict[str, int]:
     """The rows of each table as the system counts them, which must be as many as were expected and
     as were sent. ``report``: of `fill`."""
-    sent = {table["name"]: table["rows"] for table in report["tables"]}
+    sent = {table.name: table.rows for table in report.tables}
     for name, expected in (request.rows_expected or {}).items():
         if sent.get(name, 0) != expected:
             raise InputError(
@@ -136,12 +136,10 @@ def files_on_disk(deployment: Deployment) -> int | None:
 
 def _with_total(progress: OnProgress, request: DataRequest) -> OnProgress:
     """Adds the totals to each progress report, so that the remaining time can be shown."""
+    bytes_total = request.bytes_total or None
     rows = request.rows_expected
-    totals = {
-        "bytes_total": request.bytes_total or None,
-        "rows_total": None if rows is None else sum(rows.values()),
-    }
-    return lambda report: progress({**report, **totals})
+    rows_total = None if rows is None else sum(rows.values())
+    return lambda report: progress({**report, "bytes_total": bytes_total, "rows_total": rows_total})
 
 
 def _timed(system: System, deployment: Deployment, statements: Sequence[str]) -> int:

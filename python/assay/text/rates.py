@@ -1,5 +1,5 @@
 """Takes an offered rate as plans and records have it, one number or a profile in time; says how
-many transactions it makes due, and how it is handed to the engine.
+many transactions it makes due.
 
 A profile is the steps of a measurement: ``0s:200,60s:800,90s:200`` offers 200 transactions per
 second for a minute, 800 for half of one, then 200 to the end. ``60s:200..800,90s:800`` rises evenly
@@ -156,17 +156,6 @@ def mean_per_s(rate: Rate, seconds: float) -> float:
         return float(rate)
     over_s = seconds or last_change_s(rate)
     return float(f"{due(rate, over_s) / over_s:.6g}")
-
-
-def for_engine(rate: Rate) -> object:
-    """As a drive document has it."""
-    if not is_profile(rate):
-        return rate
-    return [
-        {"from_s": step.from_s, "per_s": step.per_s}
-        | ({} if step.per_s == step.to_per_s else {"to_per_s": step.to_per_s})
-        for step in steps(rate)
-    ]
 
 
 def shown(rate: Rate) -> str:

@@ -40,15 +40,15 @@ def deployment(*endpoints: Address) -> Deployment:
 
 def test_the_engine_gets_all_endpoints_and_one_login() -> None:
     alone = deployment(ADDRESS).for_engine(["SET a = 1"])
-    assert "endpoints" not in alone
-    assert (alone["host"], alone["session_statements"]) == ("10.0.0.1", ["SET a = 1"])
-    endpoints = deployment(*ENDPOINTS).for_engine(["SET a = 1"])["endpoints"]
-    assert [(one["host"], one["port"]) for one in endpoints] == [
+    assert "endpoints" not in alone.plain
+    assert (alone.host, alone.session_statements) == ("10.0.0.1", ("SET a = 1",))
+    endpoints = deployment(*ENDPOINTS).for_engine(["SET a = 1"]).endpoints
+    assert [(one.host, one.port) for one in endpoints] == [
         ("10.0.0.1", 5432),
         ("10.0.0.2", 5432),
         ("10.0.0.1", 5433),
     ]
-    assert all(one["session_statements"] == ["SET a = 1"] for one in endpoints)
+    assert all(one.session_statements == ("SET a = 1",) for one in endpoints)
     for wrong in ((), (ADDRESS, replace(ADDRESS, user="another"))):
         with pytest.raises(Bug, match="endpoint"):
             deployment(*wrong)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from assay.cli.program import run_program
+from assay.contracts.engine.drive import DriveDocument
 from assay.contracts.observation import Observation
 from assay.drive.document import document_of, scripts_of
 from assay.drive.prepare import Compiled
@@ -32,7 +33,7 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def document(target: object, **words: Any) -> dict[str, Any]:
+def document(target: object, **words: Any) -> DriveDocument:
     found, workload = experiment(Words(str(target), on=("sqlite",), **words))
     (run,) = plan(found, workload).runs
     dialect = system("sqlite").dialect
@@ -41,18 +42,18 @@ def document(target: object, **words: Any) -> dict[str, Any]:
 
 
 def test_an_ad_hoc_script_is_simple_as_with_pgbench(script: Path) -> None:
-    assert document(script)["protocol"] == "simple"
-    assert document(script, protocol="extended")["protocol"] == "extended"
-    assert document("tpcb.select-only")["protocol"] == "prepared"
+    assert document(script).protocol == "simple"
+    assert document(script, protocol="extended").protocol == "extended"
+    assert document("tpcb.select-only").protocol == "prepared"
 
 
 def test_scale_is_one_by_default(script: Path) -> None:
-    assert document(script)["variables"] == {"scale": 1}
-    assert document(script, scale=7)["variables"] == {"scale": 7}
-    assert document(script, set=("scale=8",))["variables"] == {"scale": 8}
+    assert document(script).variables == {"scale": 1}
+    assert document(script, scale=7).variables == {"scale": 7}
+    assert document(script, set=("scale=8",)).variables == {"scale": 8}
     # A workload's own parameter keeps its default.
-    given = document("tpcb.select-only", script=(str(script),))["variables"]
-    assert given["scale"] == document("tpcb.select-only")["variables"]["scale"]
+    given = document("tpcb.select-only", script=(str(script),)).variables
+    assert given["scale"] == document("tpcb.select-only").variables["scale"]
 
 
 @pytest.mark.parametrize("protocol", ["extended", "prepared"])

@@ -13,7 +13,9 @@ from typing import Any
 
 import psutil
 import pytest
+from msgspec import structs
 
+from assay.contracts.engine.drive import DriveDocument, GroupDocument, ScriptDocument, StopDocument
 from assay.contracts.observation import Observation
 from assay.drive import parts
 from assay.drive.transactions import observe
@@ -96,33 +98,30 @@ def driven(clients: int, processes: int, behave: str = "", **more: Any) -> Obser
         return observe(deployment, document)
 
 
-def document_of(clients: int, **more: Any) -> dict[str, Any]:
-    return {
-        "scripts": [
-            {
-                "name": "read",
-                "path": "read.sql",
-                "text": "\\set v random(1, 1000000)\nSELECT :v;\n",
-            }
-        ],
-        "order": "sequence",
-        "clients": clients,
-        "protocol": "prepared",
-        "stop": {"transactions": 5},
-        "warm_up_s": 0.0,
-        "seed": 7,
-        **more,
-    }
+def document_of(clients: int, **more: Any) -> DriveDocument:
+    text = "\\set v random(1, 1000000)\nSELECT :v;\n"
+    document = DriveDocument(
+        scripts=(ScriptDocument(name="read", path="read.sql", text=text),),
+        order="sequence",
+        clients=clients,
+        protocol="prepared",
+        stop=StopDocument(transactions=5),
+        seed=7,
+    )
+    return structs.replace(document, **more)
 
 
 def test_parts_are_together_the_whole() -> None:
-    document = {"clients": 8, "order": "sequence"}
-    found = [(one["first_client"], one["clients"]) for one in parts.of_processes(document, 3)]
+    found = [(one.first_client, one.clients) for one in parts.of_processes(document_of(8), 3)]
     assert found == [(0, 2), (2, 3), (5, 3)]
-    groups = {"groups": [{"name": "a", "clients": 4}, {"name": "b", "clients": 2}]}
-    one, other = parts.of_processes(groups, 2)
-    assert [part["clients"] for part in one["groups"]] == [2, 1]
-    assert [part["first_client"] for part in other["groups"]] == [2, 1]
+    groups = tuple(
+        GroupDocument(name=name, scripts=("read",), order="sequence", clients=clients)
+        for name, clients in (("a", 4), ("b", 2))
+    )
+    document = DriveDocument(scripts=document_of(1).scripts, groups=groups, seed=7)
+    one, other = parts.of_processes(document, 2)
+    assert [part.clients for part in one.groups or ()] == [2, 1]
+    assert [part.first_client for part in other.groups or ()] == [2, 1]
 
 
 def test_clients_in_three_processes_do_what_they_do_in_one(tmp_path: Path) -> None:
@@ -267,7 +266,7 @@ def when_written(file: Path) -> str:
 
 
 def test_a_duration_ends_all_processes_together() -> None:
-    observation = driven(4, 4, stop={"duration_s": 1.0})
+    observation = driven(4, 4, stop=StopDocument(duration_s=1.0))
     assert observation.outcomes.ok > 0
     assert 0.9e9 < observation.elapsed_ns < 5e9
     assert observation.client_cost.machine_busy_ns is not None
@@ -278,8 +277,8 @@ def test_a_duration_ends_all_processes_together() -> None:
 def test_no_password_is_in_a_list_of_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASSAY_DBAPI_PASSWORD", "geheim-4711")
     script = (
-        "from tests.unit.provision.test_client_processes import driven\n"
-        "driven(2, 2, stop={'duration_s': 2.0})"
+        "from tests.unit.provision.test_client_processes import StopDocument, driven\n"
+        "driven(2, 2, stop=StopDocument(duration_s=2.0))"
     )
     with subprocess.Popen([sys.executable, "-c", script], cwd=Path(__file__).parents[3]) as running:
         seen = ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
@@ -130,12 +129,12 @@ def test_of_a_keyword_that_may_be_a_secret_only_the_name_is_kept(words: str) -> 
     system = registry.system(choice.name)
     assert isinstance(system, DbapiSystem)
     address = system._address(choice.url or "")
-    assert "geheim7" in json.dumps(address.for_engine())
+    assert "geheim7" in address.for_engine().json
     kept = [choice.label, choice.url_without_password, json_text(choice), address.for_record()]
-    assert "geheim7" not in str(kept) + repr(address)
+    assert "geheim7" not in str(kept) + repr(address) + repr(address.for_engine())
     assert str(choice.url_without_password).count("***") == 1
     secret = next(iter(keywords.hidden_of_url(choice.url or "").values()))
-    describe = describer(address.for_engine()["options"], None)
+    describe = describer(address.for_engine().options, None)
     assert describe(ValueError(f"wrong: {secret}"), None)[2] == "wrong: ***"
 
 

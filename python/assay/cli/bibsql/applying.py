@@ -189,7 +189,7 @@ def _create(parsed: Parsed, workload: Workload, target: Target, words: list[str]
         hint="the rows are there; queries may be slow",
     ):
         target.execute(dialect.after_load(tables))
-    parts = [f"{table['name']} {counted(int(table['rows']), 'row')}" for table in sent["tables"]]
+    parts = [f"{table.name} {counted(table.rows, 'row')}" for table in sent.tables]
     _say(parsed, f"{', '.join(parts)} in {duration(time.monotonic() - began_s)}")
 
 

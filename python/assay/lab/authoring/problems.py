@@ -3,16 +3,18 @@ files: each with its place and its fix."""
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
+
+from msgspec import structs
 
 from assay import _engine, registry
 from assay.contracts.dialects.protocol import Dialect
+from assay.contracts.engine.drive import DriveDocument, Value
 from assay.drive.document import begins
 from assay.drive.prepare import name_what_sets
 from assay.drive.query import document_of
@@ -93,27 +95,27 @@ def _without_mistakes(found: Examined, reading: Reading, read: Callable[[], Read
     return None
 
 
-def document_for(workload: Workload, script: Script, dialect: Dialect) -> dict[str, Any]:
+def document_for(workload: Workload, script: Script, dialect: Dialect) -> DriveDocument:
     """The engine's document of one script alone, with the parameters of the first test that runs
     it, at their defaults."""
     tests = [test for test in workload.tests.values() if script.name in test.named_scripts]
     parameters: dict[str, Scalar] = {}
     # A script may know by its name how many rows it must find.
-    variables: dict[str, Any] = dict.fromkeys(() if workload.is_ad_hoc else workload.scripts)
+    variables: dict[str, Value] = dict.fromkeys(() if workload.is_ad_hoc else workload.scripts)
     for test in tests[:1]:
         parameters |= {name: levels[0] for name, levels in test.defaults.items()}
         for step in test.steps:
             variables |= step.own_variables
     variables |= {"clients": 1, **workload.with_defaults(parameters)}
     document = document_of(script, variables, workload.identifiers_for(parameters), dialect)
-    return {**document, "begins": begins(dialect)}
+    return structs.replace(document, begins=begins(dialect))
 
 
 def _of_scripts(workload: Workload) -> Iterator[AssayError]:
     """Of each script, check and override the first mistake that the compiler finds."""
     for script, dialect in _texts(workload):
         try:
-            _engine.script_warnings(json.dumps(document_for(workload, script, dialect)))
+            _engine.script_warnings(document_for(workload, script, dialect).json)
         except _engine.EngineError as error:
             if error.file:
                 error.file = str(workload.folder / error.file)

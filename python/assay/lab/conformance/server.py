@@ -10,11 +10,11 @@ import signal
 import subprocess
 import sys
 import time
-from typing import Any
 
 import psutil
 
 from assay.contracts.dialects.protocol import Column, SingleRows, Table
+from assay.contracts.engine.site import SiteDocument
 from assay.contracts.systems.abilities import BufferSize, CrashReport, Restartable, Sampled, Sized
 from assay.lab.conformance.failures import CannotBeTried, NotMet
 from assay.lab.conformance.requirement import requirement
@@ -152,15 +152,15 @@ _CHILD = """
 import json, os, signal, sys
 from assay import _engine
 asked = json.load(sys.stdin)
-session = _engine.Session(json.dumps(asked["site"]))
+session = _engine.Session(asked["site"])
 for statement in asked["statements"]:
     session.execute(statement)
 os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-def _killed_beside_us(site: dict[str, Any], statements: list[str]) -> None:
-    asked = {"site": site, "statements": statements}
+def _killed_beside_us(site: SiteDocument, statements: list[str]) -> None:
+    asked = {"site": site.json, "statements": statements}
     ended = subprocess.run(
         [sys.executable, "-c", _CHILD],
         input=json.dumps(asked),

@@ -7,12 +7,14 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from msgspec import structs
+
 from assay import _engine
 from assay.contracts.deployment import Address, Deployment
 from assay.contracts.dialects.protocol import Column, Dialect, Table
+from assay.contracts.engine.drive import DriveDocument, ScriptDocument, StopDocument
 from assay.contracts.observation import Observation
 from assay.contracts.systems.protocol import System
-from assay.drive.document import lexing_of
 from assay.drive.transactions import observe
 from assay.lab.conformance.failures import CannotBeTried, NotMet
 from assay.load.digest import table_digest
@@ -113,9 +115,9 @@ class Subject:
             lambda: {table.name: rows},
             with_checksums=True,
         )
-        [sent] = report["tables"]
+        [sent] = report.tables
         number, found = table_digest(self.deployment, self.dialect, table)
-        if (number, found) != (len(rows), sent["checksum"]):
+        if (number, found) != (len(rows), sent.checksum):
             raise NotMet(self._difference(table, rows))
 
     def refusal_of_load(self, table: Table, rows: Sequence[Row]) -> _engine.EngineError:
@@ -183,14 +185,15 @@ class Subject:
     # Clients.
 
     def ask(
-        self, text: str, variables: Mapping[str, object], protocol: str = "prepared"
+        self, text: str, variables: Mapping[str, Any], protocol: str = "prepared"
     ) -> list[tuple[str | None, ...]]:
         """The rows of the last statement of a script, its values bound."""
-        document = self._document([text], protocol=protocol, variables=dict(variables))
-        document["site"] = self.address.for_engine()
+        document = self._document(
+            [text], site=self.address.for_engine(), protocol=protocol, variables=dict(variables)
+        )
         return query(document)[-1][1].rows
 
-    def refusal_of_value(self, text: str, variables: Mapping[str, object]) -> RefusedStatement:
+    def refusal_of_value(self, text: str, variables: Mapping[str, Any]) -> RefusedStatement:
         """What a script is refused with, its values bound."""
         try:
             self.ask(text, variables)
@@ -202,20 +205,21 @@ class Subject:
         """Drives one client, or more, with scripts of these texts."""
         return observe(self.deployment, self._document(texts, **more))
 
-    def _document(self, texts: Sequence[str], **more: Any) -> dict[str, Any]:
-        scripts = [
-            {"name": f"script {number}", "path": f"script {number}", "text": f"{text};\n"}
+    def _document(self, texts: Sequence[str], **more: Any) -> DriveDocument:
+        scripts = (
+            ScriptDocument(name=f"script {number}", path=f"script {number}", text=f"{text};\n")
             for number, text in enumerate(texts, 1)
-        ]
-        return {
-            "scripts": scripts,
-            **lexing_of(self.dialect),
-            "order": "sequence",
-            "clients": 1,
-            "stop": {"passes": 1},
-            "seed": 1,
-            **more,
-        }
+        )
+        alone = DriveDocument(
+            scripts=tuple(scripts),
+            lexer=self.dialect.language,
+            literal_style=self.dialect.literal_style,
+            order="sequence",
+            clients=1,
+            stop=StopDocument(passes=1),
+            seed=1,
+        )
+        return structs.replace(alone, **more)
 
 
 def refused(opened: Session, statement: str) -> RefusedStatement:

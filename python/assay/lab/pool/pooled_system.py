@@ -12,11 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.dialects.protocol import Table
 from assay.contracts.durability import Durability
+from assay.contracts.engine.load import CopyProgress
 from assay.contracts.storages.abilities import AccountedSecond
 from assay.contracts.systems.abilities import BufferSize
 from assay.contracts.systems.protocol import ServerDirectory, System
@@ -356,7 +357,6 @@ def _copy_progress(progress: Progress, bytes_total: int) -> OnCopied:
         nonlocal last_s
         if time.monotonic() - last_s >= 0.1:
             last_s = time.monotonic()
-            report: dict[str, Any] = {"bytes_copied": bytes_copied, "bytes_total": bytes_total}
-            progress.loading(report)
+            progress.loading(CopyProgress(bytes_copied=bytes_copied, bytes_total=bytes_total))
 
     return on_copied

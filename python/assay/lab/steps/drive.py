@@ -6,11 +6,12 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, Self
+from typing import Self
 
-from msgspec.structs import replace
+from msgspec import UNSET, UnsetType, structs
 
 from assay.contracts.deployment import Deployment
+from assay.contracts.engine.drive import DriveDocument, LogDocument
 from assay.contracts.observation import Observation
 from assay.contracts.systems.abilities import SessionLimit
 from assay.drive import reserved_names
@@ -62,9 +63,9 @@ class DriveStep(Drive):
             cached = cache.prepare(state, partial(_run_once, state, planned, part))
             if not measured:
                 as_result = {IS_RESULT: True} if self.is_result else {}
-                state.context.store.driving({**document, **as_result})
+                state.context.store.driving({**document.plain, **as_result})
             observation, samples = observe(state, self, planned, part)
-            measured.append(DrivenPart(replace(observation, cache_state=cached), samples))
+            measured.append(DrivenPart(structs.replace(observation, cache_state=cached), samples))
             if observation.ended_by != "stop":
                 break
         observation = whole(measured)
@@ -122,7 +123,7 @@ def _bound(state: RunState, name: str) -> str:
     return f" {json.dumps(values, sort_keys=True)}" if values else ""
 
 
-def _run_once(state: RunState, planned: PlannedDrive, document: Mapping[str, Any]) -> None:
+def _run_once(state: RunState, planned: PlannedDrive, document: DriveDocument) -> None:
     """The work of the clients, unmeasured."""
     pooled, progress = state.up(), state.context.progress
     statements = _session_statements(state, planned)
@@ -145,12 +146,12 @@ def _session_statements(state: RunState, planned: PlannedDrive) -> list[str]:
 
 
 def observe(
-    state: RunState, step: Step, planned: PlannedDrive, document: Mapping[str, Any]
+    state: RunState, step: Step, planned: PlannedDrive, document: DriveDocument
 ) -> tuple[Observation, list[TimedSample]]:
     """The observation of the document's clients, and the samples of the server's processes.
     Transactions are numbered on from those of earlier steps on the same data."""
     if state.next_transaction:
-        document = {**document, "first_transaction": state.next_transaction}
+        document = structs.replace(document, first_transaction=state.next_transaction)
     context, pooled, cell = state.context, state.up(), planned.run.cell
     dialect = pooled.system.dialect
     is_read_only = bool(session_statements(state.workload, state.planned, dialect))
@@ -165,7 +166,7 @@ def observe(
             observation, samples = observe_watched(
                 pooled.deployment,
                 pooled.system,
-                {**document, **log},
+                structs.replace(document, log=log),
                 context.progress.driving,
                 _session_statements(state, planned),
                 context.progress.warning,
@@ -176,7 +177,7 @@ def observe(
             raise RunFailed(f"{error.message}; {WHY_REFUSED}") from error
         if error.hint is None:
             tables = state.workload.tables_for(cell.parameters, dialect.language)
-            error.hint = reserved_names.hint(tables, document["scripts"], dialect)
+            error.hint = reserved_names.hint(tables, document.scripts, dialect)
         raise
     state.next_transaction = max(state.next_transaction, observation.next_transaction)
     warned = tuple(context.compiled.warnings(planned))
@@ -187,18 +188,18 @@ def observe(
     found = {"script_warnings": warned, "commits": committed}
     found["reads_device"] = state.test.reads_device
     found["left_out"] = tuple(_left_out(state, planned))
-    return replace(observation, **found), samples
+    return structs.replace(observation, **found), samples
 
 
 @contextmanager
-def _logged(state: RunState, planned: PlannedDrive) -> Iterator[dict[str, Any]]:
+def _logged(state: RunState, planned: PlannedDrive) -> Iterator[LogDocument | UnsetType]:
     """What the drive document says of the log of single transactions."""
     log, sample = state.context.log, planned.run.cell.driving.log_sample
     if log is None or sample is None:
-        yield {}
+        yield UNSET
         return
     with log.of_drive(state.context.store.run_id(), sample) as document:
-        yield {"log": document}
+        yield document
 
 
 def _withdraw_contradicted(
@@ -220,7 +221,7 @@ def _withdraw_contradicted(
         state.context.store.deployment_changed(pooled.deployment)
 
 
-def _processes(deployment: Deployment, document: Mapping[str, Any]) -> str:
+def _processes(deployment: Deployment, document: DriveDocument) -> str:
     """In how many processes the clients work, where they are not in this one."""
     number = number_of(document, deployment)
     if number is None:

@@ -142,7 +142,7 @@ class _Asked:
         """Records the last load and the last drive."""
         store = self._state.context.store
         keep(self._state, self._dataset)
-        store.driving(self._document)
+        store.driving(self._document.plain)
         self._state.observed(self._step.label, observation)
         keep_samples(self._state, [DrivenPart(observation, self._samples)])
 

@@ -3,14 +3,15 @@ their storage accounted for, as of one measurement, and returns their observatio
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec import structs
 
+from assay.contracts.engine.drive import DriveDocument
 from assay.contracts.observation import CacheState, Observation
 from assay.contracts.observation.spans import SECOND_NS
 from assay.contracts.observation.successive import begins_ns, successive
@@ -29,9 +30,7 @@ class DrivenPart(NamedTuple):
     samples: Sequence[TimedSample]
 
 
-def documents_of(
-    test: Test, planned: PlannedDrive, document: Mapping[str, Any]
-) -> list[Mapping[str, Any]]:
+def documents_of(test: Test, planned: PlannedDrive, document: DriveDocument) -> list[DriveDocument]:
     """The drive document of each part: of each script, where each is to begin with cold caches."""
     cell = planned.run.cell
     is_split = (
@@ -42,7 +41,7 @@ def documents_of(
     )
     if not is_split:
         return [document]
-    return [{**document, "scripts": [script]} for script in document["scripts"]]
+    return [structs.replace(document, scripts=(script,)) for script in document.scripts]
 
 
 def whole(parts: Sequence[DrivenPart]) -> Observation:

@@ -62,7 +62,7 @@ class LoadedTables:
             ],
             progress=progress,
         )
-        sent = {table["name"]: int(table["rows"]) for table in report["tables"]}
+        sent = {table.name: table.rows for table in report.tables}
         return Replaced(sent.get(self.rule.table, 0), time.monotonic_ns() - began_ns)
 
 

@@ -8,20 +8,31 @@ client's. It listens at 127.0.0.1, also before a Unix socket.
 from __future__ import annotations
 
 import contextlib
-import json
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import Any
+
+import msgspec
 
 from assay.contracts.deployment import Address, Delay, Deployment, StorageFacts
+from assay.contracts.engine.document import read_answer
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import ArgumentError, SystemUnderTestError
 from assay.provision.disk.directory import server_directory
 from assay.provision.processes.own_program import own_program
 
 _THIS_MACHINE = "127.0.0.1"
+
+
+class Delaying(msgspec.Struct, frozen=True):
+    """What a proxy says of itself once it listens."""
+
+    host: str
+    port: int
+    measured_rtt_ns: int
+    direct_rtt_ns: int
+    round_trip_cpu_ns: int
 
 
 @contextlib.contextmanager
@@ -41,12 +52,12 @@ def delayed(deployment: Deployment, rtt_s: float) -> Iterator[Deployment]:
             stack.enter_context(_proxy(endpoint, rtt_s, directory, number))
             for number, endpoint in enumerate(deployment.endpoints, start=1)
         ]
-        slowest = max((said for _, said in found), key=lambda said: int(said["measured_rtt_ns"]))
+        slowest = max((said for _, said in found), key=lambda said: said.measured_rtt_ns)
         delay = Delay(
             rtt_s,
-            measured_rtt_s=slowest["measured_rtt_ns"] / 1e9,
-            direct_rtt_s=slowest["direct_rtt_ns"] / 1e9,
-            round_trip_cpu_s=slowest["round_trip_cpu_ns"] / 1e9,
+            measured_rtt_s=slowest.measured_rtt_ns / 1e9,
+            direct_rtt_s=slowest.direct_rtt_ns / 1e9,
+            round_trip_cpu_s=slowest.round_trip_cpu_ns / 1e9,
         )
         yield replace(deployment, endpoints=tuple(address for address, _ in found), delay=delay)
 
@@ -54,7 +65,7 @@ def delayed(deployment: Deployment, rtt_s: float) -> Iterator[Deployment]:
 @contextlib.contextmanager
 def _proxy(
     endpoint: Address, rtt_s: float, directory: ServerDirectory, number: int
-) -> Iterator[tuple[Address, dict[str, Any]]]:
+) -> Iterator[tuple[Address, Delaying]]:
     """The endpoint's address behind a proxy, and what the proxy said of itself."""
     server = endpoint.unix or _with_port(endpoint.host_address or endpoint.host, endpoint.port)
     words = ["--to", server, "--rtt", repr(rtt_s), "--format", "json"]
@@ -62,17 +73,17 @@ def _proxy(
         ["delay-proxy", *words], directory, f"delay-proxy-{number}.log", SystemUnderTestError
     )
     with proxy as (_, said):
-        report: dict[str, Any] = json.loads(said)
+        delaying = read_answer(said, Delaying)
         address = replace(
             endpoint,
             unix=None,
             # A certificate is still checked for the server's own name.
             host=endpoint.host or _THIS_MACHINE,
-            host_address=report["host"],
-            port=report["port"],
+            host_address=delaying.host,
+            port=delaying.port,
             tls="off" if endpoint.unix else endpoint.tls,
         )
-        yield address, report
+        yield address, delaying
 
 
 def _with_port(host: str | None, port: int | None) -> str:

@@ -3,11 +3,14 @@ driver calls Python modules, which this process never does itself."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from assay import _engine
+from assay.contracts.engine.document import read_answer
+from assay.contracts.engine.drive import DriveDocument
+from assay.contracts.engine.load import LoadDocument, LoadReport
+from assay.contracts.engine.site import SiteDocument
 from assay.provision.engine import python_calls
 
 
@@ -40,32 +43,34 @@ def calls_python(driver: str) -> bool:
     return driver in _engine.python_drivers()
 
 
-def open_session(site: Mapping[str, Any]) -> Session:
-    if calls_python(site["driver"]):
+def open_session(site: SiteDocument) -> Session:
+    if calls_python(site.driver):
         return python_calls.RemoteSession(site)
-    return _engine.Session(json.dumps(site))
+    return _engine.Session(site.json)
 
 
-def query(document: Mapping[str, Any]) -> Sequence[tuple[str, Rows]]:
+def query(document: DriveDocument) -> Sequence[tuple[str, Rows]]:
     """As `_engine.query`."""
-    if calls_python(document["site"]["driver"]):
+    if document.site is not None and calls_python(document.site.driver):
         return python_calls.query(document)
-    return _engine.query(json.dumps(document))
+    return _engine.query(document.json)
 
 
-def probe(site: Mapping[str, Any], upto: int) -> str:
+def probe(site: SiteDocument, upto: int) -> str:
     """As `_engine.probe`."""
-    if calls_python(site["driver"]):
+    if calls_python(site.driver):
         return python_calls.probe(site, upto)
-    return _engine.probe(json.dumps(site), upto)
+    return _engine.probe(site.json, upto)
 
 
 def load(
-    document: Mapping[str, Any],
+    document: LoadDocument,
     source: str | Mapping[str, Iterable[Sequence[object]]],
     progress: Callable[[str], None],
-) -> str:
+) -> LoadReport:
     """As `_engine.load`."""
-    if calls_python(document["site"]["driver"]):
-        return python_calls.load(document, source, progress)
-    return _engine.load(json.dumps(document), source, progress)
+    if calls_python(document.site.driver):
+        text = python_calls.load(document, source, progress)
+    else:
+        text = _engine.load(document.json, source, progress)
+    return read_answer(text, LoadReport)

@@ -5,20 +5,27 @@ from __future__ import annotations
 
 import atexit
 import base64
-import json
 import os
 import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
+
+import msgspec
 
 from assay import _engine
+from assay.contracts.engine.drive import DriveDocument
+from assay.contracts.engine.load import LoadDocument
+from assay.contracts.engine.site import SiteDocument
+from assay.contracts.observation.shape import convert
 from assay.errors import SystemDied, SystemMissing
-from assay.provision.engine.python_process import Message, PythonProcess
+from assay.provision.engine.dbapi.messages import ErrorFields, Examined, Message, Request
+from assay.provision.engine.python_process import PythonProcess
+
+Value = TypeVar("Value")
 
 _START_S = 30.0
 """How long the interpreter and the import of a module may take."""
@@ -29,23 +36,13 @@ _idle: dict[object, PythonProcess] = {}
 """A process of the last session for each module: starting one takes a tenth of a second."""
 
 
-@dataclass(frozen=True)
-class RemoteRows:
-    """The answer to one statement, in text form."""
+class RemoteRows(msgspec.Struct, frozen=True):
+    """The answer to one statement, in text form (`PlainRows`)."""
 
     is_query: bool
     columns: list[str]
     rows: list[tuple[str | None, ...]]
     affected: int
-
-    @classmethod
-    def of(cls, fields: Mapping[str, Any]) -> RemoteRows:
-        return cls(
-            is_query=fields["is_query"],
-            columns=fields["columns"],
-            rows=[tuple(row) for row in fields["rows"]],
-            affected=fields["affected"],
-        )
 
 
 class RemoteSession:
@@ -54,29 +51,27 @@ class RemoteSession:
     session_id = 0
     """Modules give none."""
 
-    def __init__(self, site: Mapping[str, Any]) -> None:
-        module = str(site["options"]["module"])
-        self._answer_s: float | None = site.get("answer_timeout_s")
+    def __init__(self, site: SiteDocument) -> None:
+        module = _module_of(site)
+        self._answer_s = site.answer_timeout_s
         self._process: PythonProcess | None = _begun(module)
         # Before the limit of a connection, which the process itself watches, it must be there.
-        limit_s = _START_S + float(site.get("connect_timeout_s") or 0.0)
+        limit_s = _START_S + site.connect_timeout_s
         try:
-            self.server_version: str = self._call("open", "in connect()", limit_s, site=site)
+            opening = Request(call="open", site=site.json)
+            self.server_version = _value(self._call(opening, "in connect()", limit_s), str)
         except _engine.EngineError:
             # Where it lasted too long the module has not returned.
             self._kill()
             raise
 
     def execute(self, statement: str) -> RemoteRows:
-        return RemoteRows.of(
-            self._call("execute", "in execute()", self._answer_s, statement=statement)
-        )
+        request = Request(call="execute", statement=statement)
+        return _value(self._call(request, "in execute()", self._answer_s), RemoteRows)
 
     def digest(self, statement: str, types: list[str] | None = None) -> tuple[int, str]:
-        rows, digest = self._call(
-            "digest", "in execute()", self._answer_s, statement=statement, types=types
-        )
-        return rows, digest
+        request = Request(call="digest", statement=statement, types=types)
+        return _value(self._call(request, "in execute()", self._answer_s), tuple[int, str])
 
     def close(self) -> None:
         """A module that does not return from its ``close()`` is not waited for."""
@@ -84,7 +79,7 @@ class RemoteSession:
             return
         try:
             with suppress(SystemDied, _engine.EngineError):
-                self._call("close", "in close()", _CLOSE_S)
+                self._call(Request(call="close"), "in close()", _CLOSE_S)
             if self._process is not None:
                 _keep(self._process)
         except BaseException:
@@ -92,11 +87,11 @@ class RemoteSession:
             raise
         self._process = None
 
-    def _call(self, call: str, during: str, limit_s: float | None, **arguments: Any) -> Any:
+    def _call(self, request: Request, during: str, limit_s: float | None) -> object:
         if self._process is None:
             raise error_of({"kind": "document", "message": "the session is closed"})
         try:
-            return _answered(self._process, {"call": call, **arguments}, during, limit_s)
+            return _answered(self._process, request, during, limit_s)
         except _engine.EngineError:
             raise
         except BaseException:
@@ -109,34 +104,35 @@ class RemoteSession:
             self._process = None
 
 
-def examine(module: str) -> Mapping[str, Any]:
+def examine(module: str) -> Examined:
     """What the module is, or why it cannot be imported; raises `SystemMissing` where it never
     is."""
     during = "while it was imported"
     with _process(module) as process:
         try:
-            found = _answered(process, {"call": "examine", "module": module}, during, _START_S)
+            request = Request(call="examine", module=module)
+            examined = _answered(process, request, during, _START_S)
         except SystemDied as error:
             raise SystemMissing(error.message, hint=error.hint) from error
-    return dict(found)
+    return _value(examined, Examined)
 
 
-def query(document: Mapping[str, Any]) -> list[tuple[str, RemoteRows]]:
-    with _process(_module_of(document["site"])) as process:
-        found = _answered(process, {"call": "query", "document": document}, "in a query")
-    return [(name, RemoteRows.of(rows)) for name, rows in found]
+def query(document: DriveDocument) -> list[tuple[str, RemoteRows]]:
+    assert document.site is not None
+    with _process(_module_of(document.site)) as process:
+        answers = _answered(process, Request(call="query", document=document.json), "in a query")
+    return _value(answers, list[tuple[str, RemoteRows]])
 
 
-def probe(site: Mapping[str, Any], upto: int) -> str:
+def probe(site: SiteDocument, upto: int) -> str:
+    request = Request(call="probe", site=site.json, upto=upto)
     with _process(_module_of(site)) as process:
-        return str(
-            _answered(process, {"call": "probe", "site": site, "upto": upto}, "in connect()")
-        )
+        return _value(_answered(process, request, "in connect()"), str)
 
 
 def load(
-    document: Mapping[str, Any],
-    source: str | Mapping[str, Any],
+    document: LoadDocument,
+    source: str | Mapping[str, Iterable[Sequence[object]]],
     progress: Callable[[str], None],
 ) -> str:
     """Rows that Python makes are made here, and sent in batches."""
@@ -144,21 +140,21 @@ def load(
 
     def on_message(message: Message, process: PythonProcess) -> None:
         if "progress" in message:
-            progress(json.dumps(message["progress"]))
+            progress(message["progress"])
         elif "more" in message:
             process.send({"rows": _batch(message["more"], rows[message["more"]])})
 
-    request = {
-        "call": "load",
-        "document": document,
-        "source": source if isinstance(source, str) else "",
-        "tables": list(rows),
-    }
-    with _process(_module_of(document["site"])) as process:
-        return str(_answered(process, request, "during the load", None, on_message))
+    request = Request(
+        call="load",
+        document=document.json,
+        source=source if isinstance(source, str) else "",
+        tables=list(rows),
+    )
+    with _process(_module_of(document.site)) as process:
+        return _value(_answered(process, request, "during the load", None, on_message), str)
 
 
-def error_of(fields: Mapping[str, Any]) -> _engine.EngineError:
+def error_of(fields: ErrorFields) -> _engine.EngineError:
     """The engine's error that a process has sent."""
     error = _engine.EngineError(fields["message"])
     empty = {"error_class": "", "certainty": "", "code": "", "file": "", "line": 0, "column": 0}
@@ -178,11 +174,11 @@ atexit.register(end_idle)
 
 def _answered(
     process: PythonProcess,
-    request: Mapping[str, Any],
+    request: Request,
     during: str,
     limit_s: float | None = None,
     on_message: Callable[[Message, PythonProcess], None] | None = None,
-) -> Any:
+) -> object:
     process.send(request)
     while True:
         try:
@@ -199,6 +195,10 @@ def _answered(
             return message["value"]
         if on_message is not None:
             on_message(message, process)
+
+
+def _value(answer: object, kind: type[Value]) -> Value:
+    return convert(answer, kind, "answer")
 
 
 @contextmanager
@@ -232,8 +232,8 @@ def _key(module: str) -> object:
     return module, tuple(sys.path), Path.cwd(), os.getpid(), tuple(os.environ.items())
 
 
-def _module_of(site: Mapping[str, Any]) -> str:
-    return str(site["options"]["module"])
+def _module_of(site: SiteDocument) -> str:
+    return site.options["module"]
 
 
 def _iter(table: str, rows: object) -> Iterator[Sequence[object]]:

@@ -16,13 +16,13 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 
+from assay.contracts.observation.shape import convert
 from assay.errors import SystemDied
-
-Message = dict[str, Any]
+from assay.provision.engine.dbapi.messages import Message, Request
 
 _CHECK_EVERY_S = 0.25
 """How often a process is looked after that says nothing: a child that it forked may hold its
@@ -59,7 +59,7 @@ class PythonProcess:
         reader = threading.Thread(target=self._read, name="client process", daemon=True)
         reader.start()
 
-    def send(self, request: Mapping[str, Any]) -> None:
+    def send(self, request: Request) -> None:
         """A process that has ended is noticed by its silence."""
         assert self._process.stdin is not None
         with suppress(BrokenPipeError):
@@ -146,5 +146,5 @@ class PythonProcess:
         # Half a line: of a process that was killed.
         with self._process.stdout as lines, suppress(ValueError):
             for line in lines:
-                self._receive(json.loads(line))
+                self._receive(convert(json.loads(line), Message, "message"))
         self._receive(None)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
+
+from msgspec import structs
 
 from assay.contracts.deployment import Address
+from assay.contracts.engine.site import SiteDocument
 from assay.dialects.cubrid import CUBRID as DIALECT
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError
@@ -24,10 +26,11 @@ PASSWORD = EnvVar("ASSAY_CUBRID_PASSWORD", "The password for a cubrid:// URL tha
 class CubridAddress(Address):
     """The driver is given the parts of the address as keywords of ``connect()``."""
 
-    def for_engine(self) -> dict[str, Any]:
+    def for_engine(self) -> SiteDocument:
         document = super().for_engine()
-        keywords = {name: document[name] for name in ("host", "port", "database", "user")}
-        return {**document, "options": {**document["options"], "keywords": json.dumps(keywords)}}
+        keywords = {name: getattr(self, name) for name in ("host", "port", "database", "user")}
+        options = {**document.options, "keywords": json.dumps(keywords)}
+        return structs.replace(document, options=options)
 
 
 def address(

@@ -7,13 +7,12 @@ module.
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping
 from functools import cache
-from typing import Any
 
 from assay.contracts.systems.abilities import Found
 from assay.errors import ArgumentError, SystemMissing
 from assay.provision.engine import python_calls
+from assay.provision.engine.dbapi.messages import Examined
 
 STYLES = ("qmark", "numeric", "named", "format", "pyformat")
 
@@ -48,7 +47,7 @@ def insist_on_dbapi(module: str, package: str) -> None:
 
 
 @cache
-def _examined(module: str, package: str) -> Mapping[str, Any]:
+def _examined(module: str, package: str) -> Examined:
     """An exception is not kept: the module may be installed meanwhile."""
     to_install = (
         f"install it into the environment that Assay runs in: pip install {package}"

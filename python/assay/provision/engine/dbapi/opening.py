@@ -22,6 +22,9 @@ from typing import Any
 
 from assay.provision.engine.dbapi.describing import Describer, NotDbapi
 
+Keywords = dict[str, str | int | float | bool | None]
+"""Of ``connect()``, by name."""
+
 
 @dataclass(frozen=True)
 class OpenSession:
@@ -41,7 +44,7 @@ def open_session(options: Mapping[str, str], password: str | None) -> OpenSessio
     module = importlib.import_module(options["module"])
     for path, value in json.loads(options.get("module_settings") or "{}").items():
         _set(module, path, value)
-    keywords = {**_json(options, "keywords"), **_json(options, "hidden_keywords")}
+    keywords: Keywords = {**_json(options, "keywords"), **_json(options, "hidden_keywords")}
     if password is not None:
         keywords[options.get("password_keyword") or "password"] = password
     connection = module.connect(**keywords)
@@ -85,9 +88,9 @@ def describer(options: Mapping[str, str], password: str | None) -> Describer:
     )
 
 
-def _json(options: Mapping[str, str], name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(options.get(name) or "{}")
-    return found
+def _json(options: Mapping[str, str], name: str) -> Keywords:
+    keywords: Keywords = json.loads(options.get(name) or "{}")
+    return keywords
 
 
 def text_of(value: Any) -> str | bytes:

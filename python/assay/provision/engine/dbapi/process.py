@@ -1,10 +1,11 @@
 """A process that calls DB-API modules for the one that started it. A module may block for ever, end
 the program or crash: that ends only this process.
 
-Standard input and standard output hold a JSON document in each line. A request has ``call``
-(`Calls`) and its arguments; what it is answered by has one key: ``value`` or ``error``, and before
-it any number of ``progress``, ``ready`` or ``more``. The last two are questions: they are answered
-by ``begin`` (an instant in nanoseconds since 1970) and ``rows``.
+Standard input and standard output hold a JSON document in each line
+(`assay.provision.engine.dbapi.messages`). A request has ``call`` (`Calls`) and its arguments; what
+it is answered by has one key: ``value`` or ``error``, and before it any number of ``progress``,
+``ready`` or ``more``. The last two are questions: they are answered by ``begin`` (an instant in
+nanoseconds since 1970) and ``rows``.
 
 It imports nothing of Assay but the engine and this package, so that it is small. It ends with the
 process that started it.
@@ -20,10 +21,11 @@ import pickle
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, BinaryIO, TextIO
+from collections.abc import Iterator, Sequence
+from typing import BinaryIO, TextIO
 
 from assay import _engine
+from assay.provision.engine.dbapi.messages import Examined, PlainRows, Request
 
 ERROR_FIELDS = (
     "kind", "message", "error_class", "certainty", "code", "file", "line", "column", "hint",
@@ -46,14 +48,15 @@ class Calls:
     def _serve(self) -> None:
         while True:
             request = self._next()
+            call = getattr(self, request.pop("call"))
             try:
-                value = getattr(self, request.pop("call"))(**request)
+                value = call(**request)
             except _engine.EngineError as error:
                 self._say("error", {name: getattr(error, name) for name in ERROR_FIELDS})
             else:
                 self._say("value", value)
 
-    def examine(self, module: str) -> dict[str, Any]:
+    def examine(self, module: str) -> Examined:
         """What the module is; where it cannot be imported, the exception and its words."""
         try:
             found = importlib.import_module(module)
@@ -75,11 +78,11 @@ class Calls:
             "paramstyle": style if style is None or isinstance(style, str) else repr(style),
         }
 
-    def open(self, site: Mapping[str, Any]) -> str:
-        self._session = _engine.Session(json.dumps(site))
+    def open(self, site: str) -> str:
+        self._session = _engine.Session(site)
         return self._session.server_version
 
-    def execute(self, statement: str) -> dict[str, Any]:
+    def execute(self, statement: str) -> PlainRows:
         assert self._session is not None
         return _plain(self._session.execute(statement))
 
@@ -92,22 +95,22 @@ class Calls:
             self._session.close()
         self._session = None
 
-    def query(self, document: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-        return [(name, _plain(rows)) for name, rows in _engine.query(json.dumps(document))]
+    def query(self, document: str) -> list[tuple[str, PlainRows]]:
+        return [(name, _plain(rows)) for name, rows in _engine.query(document)]
 
-    def probe(self, site: Mapping[str, Any], upto: int) -> str:
-        return _engine.probe(json.dumps(site), upto)
+    def probe(self, site: str, upto: int) -> str:
+        return _engine.probe(site, upto)
 
-    def load(self, document: Mapping[str, Any], source: str, tables: Sequence[str]) -> str:
+    def load(self, document: str, source: str, tables: Sequence[str]) -> str:
         """``tables``: those whose rows are asked for with ``more``; none: ``source`` makes them."""
         rows = {table: self._rows(table) for table in tables} if tables else source
-        return _engine.load(json.dumps(document), rows, self._progress)
+        return _engine.load(document, rows, self._progress)
 
-    def drive(self, document: Mapping[str, Any]) -> str:
-        return _engine.drive(json.dumps(document), self._progress, self._ready)
+    def drive(self, document: str) -> str:
+        return _engine.drive(document, self._progress, self._ready)
 
     def _progress(self, text: str) -> None:
-        self._say("progress", json.loads(text))
+        self._say("progress", text)
 
     def _ready(self) -> int:
         self._say("ready", True)
@@ -123,13 +126,13 @@ class Calls:
                 return
             yield from batch
 
-    def _next(self) -> dict[str, Any]:
+    def _next(self) -> Request:
         if not (line := self._requests.readline()):
             raise Ended
-        found: dict[str, Any] = json.loads(line)
-        return found
+        request: Request = json.loads(line)
+        return request
 
-    def _say(self, key: str, value: Any) -> None:
+    def _say(self, key: str, value: object) -> None:
         line = json.dumps({key: value})
         try:
             with self._saying:
@@ -139,7 +142,7 @@ class Calls:
             raise Ended from error
 
 
-def _plain(rows: _engine.Rows) -> dict[str, Any]:
+def _plain(rows: _engine.Rows) -> PlainRows:
     return {
         "is_query": rows.is_query,
         "columns": rows.columns,

@@ -1,0 +1,36 @@
+"""Takes a typed document; gives the JSON text that the engine takes. Takes the text that the engine
+returns; gives it typed.
+
+The classes of this folder have the names and the fields of the engine's structs. A field that is
+`UNSET` is left out: the engine has a default for it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, TypeVar
+
+import msgspec
+
+from assay.contracts.observation.shape import convert
+
+Answer = TypeVar("Answer")
+
+
+class EngineDocument(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The base of the documents."""
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """The same as plain data, as JSON has it."""
+        return dict(msgspec.to_builtins(self))
+
+    @property
+    def json(self) -> str:
+        """As the engine takes it; holds passwords."""
+        return json.dumps(self.plain)
+
+
+def read_answer(text: str, kind: type[Answer]) -> Answer:
+    """What the engine has returned."""
+    return convert(json.loads(text), kind, kind.__name__)

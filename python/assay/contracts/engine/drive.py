@@ -1,0 +1,161 @@
+"""What clients do, as the engine takes it (`DriveDocument`), and how far they are, as it says it
+while they work (`DriveProgress`)."""
+
+from __future__ import annotations
+
+from typing import NotRequired, TypedDict
+
+from msgspec import UNSET, UnsetType, field
+
+from assay.contracts.engine.document import EngineDocument
+from assay.contracts.engine.site import SiteDocument
+
+Value = str | int | float | bool | None
+"""Of a variable. The engine takes lists and objects, too."""
+
+
+class ScriptDocument(EngineDocument, frozen=True, kw_only=True):
+    """One transaction type: its name, its path, and its text in the system's dialect."""
+
+    name: str
+    path: str
+    text: str
+    weight: int = 1
+    is_plain: bool = False
+
+
+class StopDocument(EngineDocument, frozen=True, kw_only=True):
+    """What ends a client's work; the first limit that is reached."""
+
+    passes: int | UnsetType = UNSET
+    transactions: int | UnsetType = UNSET
+    queue: int | UnsetType = UNSET
+    duration_s: float | UnsetType = UNSET
+
+
+class RateStep(EngineDocument, frozen=True, kw_only=True):
+    """The offered rate from an instant of the measurement on."""
+
+    from_s: float
+    per_s: float
+    to_per_s: float | UnsetType = UNSET
+    """At the next step; left out: it is even."""
+
+
+class ArrivalDocument(EngineDocument, frozen=True, kw_only=True):
+    """Of an open loop."""
+
+    kind: str
+    offered_rate_per_s: float | tuple[RateStep, ...] | None
+
+
+class RetriesDocument(EngineDocument, frozen=True, kw_only=True):
+    most: int
+    classes: tuple[str, ...]
+
+
+class ReconnectDocument(EngineDocument, frozen=True, kw_only=True):
+    after_loss: bool
+    timeout_s: float
+
+
+class LogDocument(EngineDocument, frozen=True, kw_only=True):
+    """The file of single transactions."""
+
+    path: str
+    run: int
+    sample: float
+    """The share of them that is written."""
+
+
+class GroupDocument(EngineDocument, frozen=True, kw_only=True):
+    """Clients of one kind, where there are several."""
+
+    name: str
+    scripts: tuple[str, ...]
+    order: str
+    clients: int
+    first_client: int | UnsetType = UNSET
+    """Its number in its group; the clients before it are in another process."""
+    of_clients: int | UnsetType = UNSET
+    """All of the group, in all processes."""
+    arrival: ArrivalDocument | UnsetType = UNSET
+    think_time: str | UnsetType = UNSET
+    keying_time: str | UnsetType = UNSET
+    latency_limit_s: float | UnsetType = UNSET
+    retries: RetriesDocument | UnsetType = UNSET
+    weights: dict[str, int] | UnsetType = UNSET
+    stop: StopDocument | UnsetType = UNSET
+
+
+class DriveDocument(EngineDocument, frozen=True, kw_only=True):
+    """The clients of one step. Either all are alike (``order``, ``clients``, their pace), or they
+    are in ``groups``."""
+
+    site: SiteDocument | None = None
+    """None: it is compiled, and not driven."""
+    scripts: tuple[ScriptDocument, ...]
+    variables: dict[str, Value] = field(default_factory=dict)
+    groups: tuple[GroupDocument, ...] | UnsetType = UNSET
+    order: str | UnsetType = UNSET
+    """``sequence`` or ``mix``."""
+    clients: int | UnsetType = UNSET
+    first_client: int | UnsetType = UNSET
+    of_clients: int | UnsetType = UNSET
+    stop: StopDocument = StopDocument()
+    arrival: ArrivalDocument | UnsetType = UNSET
+    think_time: str | UnsetType = UNSET
+    keying_time: str | UnsetType = UNSET
+    latency_limit_s: float | UnsetType = UNSET
+    retries: RetriesDocument | UnsetType = UNSET
+    threads: int = 0
+    """0: as the engine chooses."""
+    protocol: str = "simple"
+    requires_bound_values: bool = False
+    warm_up_s: float = 0.0
+    drain_s: float = 10.0
+    seed: int
+    digest: bool = False
+    has_transactions: bool = True
+    statement_timeout_s: float | None = None
+    ramp_up_s: float | UnsetType = UNSET
+    reconnect: ReconnectDocument | UnsetType = UNSET
+    connect_each_transaction: bool | UnsetType = UNSET
+    per_statement: bool | UnsetType = UNSET
+    allow_shell: bool | UnsetType = UNSET
+    sum_answers: bool | UnsetType = UNSET
+    compare_answers: bool | UnsetType = UNSET
+    identifiers: dict[str, list[str]] | UnsetType = UNSET
+    """What ``:{name}`` chooses among, as the dialect writes names."""
+    unknown_statements: dict[str, str] | UnsetType = UNSET
+    lexer: str | UnsetType = UNSET
+    literal_style: str | UnsetType = UNSET
+    begins: dict[str, list[str]] | UnsetType = UNSET
+    """Isolation level → the statements that begin a transaction."""
+    first_transaction: int | UnsetType = UNSET
+    log: LogDocument | UnsetType = UNSET
+
+
+class LastSecond(TypedDict):
+    ok: int
+    p99_ns: int
+
+
+class DrainProgress(TypedDict):
+    open: int
+    elapsed_s: float
+    limit_s: float
+
+
+class DriveProgress(TypedDict):
+    """How far the clients are."""
+
+    elapsed_s: float
+    done: int
+    scheduled: int | None
+    """None: they end otherwise than by a count."""
+    ok: int
+    failed: int
+    clients_running: int
+    last_second: NotRequired[LastSecond]
+    draining: NotRequired[DrainProgress]

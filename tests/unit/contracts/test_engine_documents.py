@@ -1,0 +1,64 @@
+"""The documents that the engine takes have the fields of its structs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from assay._engine import EngineError, statements
+from assay.contracts.engine import drive, load, site
+from assay.contracts.engine.document import EngineDocument
+
+CRATES = Path(__file__).parents[3] / "crates"
+SOURCES = "\n".join(
+    file.read_text(encoding="utf-8") for file in CRATES.glob("engine/src/document/*.rs")
+)
+OF_VARIANTS = {"ArrivalDocument"}
+"""Enums in Rust, whose variants have the fields."""
+
+
+def documents() -> list[type[EngineDocument]]:
+    return [
+        kind
+        for module in (drive, load, site)
+        for kind in vars(module).values()
+        if isinstance(kind, type)
+        and issubclass(kind, EngineDocument)
+        and kind is not EngineDocument
+    ]
+
+
+def fields_in_rust(name: str) -> set[str]:
+    body = re.search(rf"pub (?:struct|enum) {name} \{{(.*?)\n\}}", SOURCES, re.DOTALL)
+    assert body, f"the engine has no {name}"
+    return {*re.findall(r"^\s*(?:pub )?(\w+): ", body[1], re.MULTILINE), "kind"}
+
+
+@pytest.mark.parametrize("kind", documents(), ids=lambda kind: kind.__name__)
+def test_its_fields_are_the_engines(kind: type[EngineDocument]) -> None:
+    own = set(kind.__struct_fields__)
+    assert not own or own <= fields_in_rust(kind.__name__)
+
+
+def test_what_is_not_said_is_left_to_the_engine() -> None:
+    document = drive.DriveDocument(
+        scripts=(drive.ScriptDocument(name="a", path="a.sql", text="SELECT 1;\n"),),
+        order="sequence",
+        clients=1,
+        stop=drive.StopDocument(passes=1),
+        seed=1,
+    )
+    assert statements(document.json) == [("a", "SELECT 1")]
+    assert document.plain["stop"] == {"passes": 1}
+    assert "groups" not in document.plain
+
+
+def test_a_document_with_a_password_does_not_show_it() -> None:
+    there = site.SiteDocument(driver="null", password="geheim", options={"key": "geheim"})
+    document = drive.DriveDocument(site=there, scripts=(), seed=1)
+    assert "geheim" in document.json
+    assert "geheim" not in repr(document)
+    with pytest.raises(EngineError, match="script"):
+        statements(document.json)
