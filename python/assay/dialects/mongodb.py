@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from assay.contracts.dialects.protocol import Index, NamedTables, Table
 from assay.dialects.minimal import MinimalDialect
@@ -123,7 +122,7 @@ class MongodbDialect(MinimalDialect):
         return _READS.match(statement) is not None and not _WRITING_STAGE.search(statement)
 
 
-def _fields(columns: Sequence[str]) -> dict[str, Any]:
+def _fields(columns: Sequence[str]) -> object:
     """A new document of the columns in this order, whatever the order in a document is; null where
     it has no such field."""
     return {name: {"$ifNull": [f"${name}", None]} for name in columns}
@@ -134,12 +133,12 @@ def _aggregate(table: str, *stages: str) -> str:
     return f'{{"aggregate": {json.dumps(table)}, "pipeline": [{pipeline}], "cursor": {{}}}}'
 
 
-def _index(index: Index) -> dict[str, Any]:
+def _index(index: Index) -> object:
     key = {name: -1 if name in index.descending else 1 for name in index.columns}
     return {"key": key, "name": index.name, **({"unique": True} if index.unique else {})}
 
 
-def _text(document: Mapping[str, Any]) -> str:
+def _text(document: object) -> str:
     return json.dumps(document, ensure_ascii=False)
 
 

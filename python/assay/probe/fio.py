@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+import msgspec
 from msgspec import structs
 
 from assay.contracts.systems.protocol import ServerDirectory
@@ -53,6 +53,45 @@ class Figures:
     flushes: Flushes
 
 
+class _Times(msgspec.Struct, frozen=True):
+    """Of requests, in nanoseconds."""
+
+    mean: float = 0.0
+    percentile: dict[str, float] = {}
+
+
+class _Side(msgspec.Struct, frozen=True):
+    """The reads or the writes of a job."""
+
+    total_ios: int
+    runtime: int
+    """In milliseconds."""
+    io_bytes: int
+    lat_ns: _Times
+    clat_ns: _Times
+
+
+class _Syncs(msgspec.Struct, frozen=True):
+    lat_ns: _Times = _Times()
+
+
+class _Job(msgspec.Struct, frozen=True):
+    jobname: str
+    read: _Side
+    write: _Side
+    sync: _Syncs = _Syncs()
+
+
+class _Report(msgspec.Struct, frozen=True):
+    """What ``fio`` writes, as far as it is read here."""
+
+    version: str = msgspec.field(name="fio version")
+    jobs: tuple[_Job, ...]
+
+    def job(self, name: str) -> _Job:
+        return next(job for job in self.jobs if job.jobname == name)
+
+
 def is_installed() -> bool:
     return FIO.find() is not None
 
@@ -83,8 +122,9 @@ def measure(
         directory,
         seconds,
     )
-    sequential_write = _measured(written[_WRITE]["write"])
-    file_bytes = int(written[_WRITE]["write"]["io_bytes"]) // PAGE_BYTES * PAGE_BYTES
+    wrote = written.job(_WRITE).write
+    sequential_write = _measured(wrote)
+    file_bytes = wrote.io_bytes // PAGE_BYTES * PAGE_BYTES
     if file_bytes < _STREAM_BYTES:
         raise SystemRefused(f"it wrote only {file_bytes} bytes in {seconds * _SHARES[_WRITE]:g} s")
     # As databases write their log: through the page cache, over what is there already.
@@ -102,12 +142,12 @@ def measure(
     again += _part(_READ, "read", seconds * _SHARES[_READ], file_bytes, stream)
     found = _reports([*again, *last], directory, seconds)
     return Figures(
-        program=found["program"],
+        program=found.version,
         file_bytes=file_bytes,
-        random_reads=tuple(_random_reads(found[_random(depth)], depth) for depth in DEPTHS),
-        sequential_read=_measured(found[_READ]["read"]),
+        random_reads=tuple(_random_reads(found.job(_random(depth)), depth) for depth in DEPTHS),
+        sequential_read=_measured(found.job(_READ).read),
         sequential_write=sequential_write,
-        flushes=_flushes([_flushed(found[name]) for name in _flush_names()]),
+        flushes=_flushes([_flushed(found.job(name)) for name in _flush_names()]),
     )
 
 
@@ -135,8 +175,8 @@ def _part(name: str, access: str, seconds: float, size_bytes: int, more: list[st
     ]
 
 
-def _reports(arguments: list[str], directory: ServerDirectory, seconds: float) -> dict[str, Any]:
-    """The report on each job by its name, and under ``program`` the version."""
+def _reports(arguments: list[str], directory: ServerDirectory, seconds: float) -> _Report:
+    """The report on each job."""
     # Apart from its words, of which the last ones say why it failed.
     written = directory.run / _REPORT
     written.unlink(missing_ok=True)
@@ -145,26 +185,24 @@ def _reports(arguments: list[str], directory: ServerDirectory, seconds: float) -
         text = written.read_text(encoding="utf-8", errors="replace")
         # Remarks may stand before it.
         report = json.loads(text[text.index("{\n") : text.rindex("}") + 1])
-        parts = {part["jobname"]: part for part in report["jobs"]}
-        return {"program": report["fio version"], **parts}
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        return msgspec.convert(report, _Report, strict=False)
+    except (OSError, ValueError) as error:
         raise SystemRefused(f"expected a report in JSON from {FIO.name}: {error}") from error
 
 
-def _measured(side: Mapping[str, Any]) -> Measured:
-    """One side (read, write) of a job."""
-    count, elapsed_s = int(side["total_ios"]), max(1, int(side["runtime"])) / 1000
+def _measured(side: _Side) -> Measured:
+    count, elapsed_s = side.total_ios, max(1, side.runtime) / 1000
     return Measured(
         count=count,
         per_s=count / elapsed_s,
-        bytes_per_s=int(side["io_bytes"]) / elapsed_s,
-        mean_ns=round(side["lat_ns"]["mean"]),
-        p99_ns=_p99(side["clat_ns"], count),
+        bytes_per_s=side.io_bytes / elapsed_s,
+        mean_ns=round(side.lat_ns.mean),
+        p99_ns=_p99(side.clat_ns, count),
     )
 
 
-def _random_reads(part: Mapping[str, Any], depth: int) -> RandomReads:
-    return RandomReads(depth=depth, **structs.asdict(_measured(part["read"])))
+def _random_reads(job: _Job, depth: int) -> RandomReads:
+    return RandomReads(depth=depth, **structs.asdict(_measured(job.read)))
 
 
 def _flushes(parts: Sequence[Measured]) -> Flushes:
@@ -177,16 +215,16 @@ def _flushes(parts: Sequence[Measured]) -> Flushes:
     )
 
 
-def _flushed(part: Mapping[str, Any]) -> Measured:
+def _flushed(job: _Job) -> Measured:
     """A flush counts with the write before it."""
-    write, flush = _measured(part["write"]), part["sync"]["lat_ns"]
+    write, flush = _measured(job.write), job.sync.lat_ns
     return structs.replace(
         write,
-        mean_ns=write.mean_ns + round(flush["mean"]),
+        mean_ns=write.mean_ns + round(flush.mean),
         p99_ns=_p99(flush, write.count),
     )
 
 
-def _p99(times: Mapping[str, Any], count: int) -> int | None:
-    found = times.get("percentile", {}).get("99.000000")
-    return round(found) if found is not None and count >= LEAST_FOR_P99 else None
+def _p99(times: _Times, count: int) -> int | None:
+    p99_ns = times.percentile.get("99.000000")
+    return round(p99_ns) if p99_ns is not None and count >= LEAST_FOR_P99 else None

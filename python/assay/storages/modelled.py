@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from assay import _engine
 from assay.contracts.deployment import StorageFacts
@@ -52,7 +52,7 @@ from assay.storages.here import default_of_choices, directory_of, usable_directo
 from assay.storages.loop import file_systems_not_here
 from assay.storages.mounts import facts_of
 from assay.storages.options import SIZE, size_bytes, values
-from assay.storages.raw import raw_facts
+from assay.storages.raw import DiskFacts, raw_facts
 
 _FUSE = Path("/dev/fuse")
 _BLOCK_BYTES = 4096
@@ -132,12 +132,12 @@ class Modelled:
         ):
             device = loop.attach(entry, disk.file)
             path_cost = disk.calibrate(device.node)
-            about = {
-                "image_in": str(base),
-                "has_direct_io": device.has_direct_io,
-                "model": model.facts(),
-                "path_cost": path_cost,
-            }
+            about = DiskFacts(
+                image_in=str(base),
+                has_direct_io=device.has_direct_io,
+                model=model.facts(),
+                path_cost=path_cost,
+            )
             data = directory.root / f"data-{device_id}"
             with _without_pace(disk):
                 facts, raw_node = self._usable(choice, device.node, data, entry, about)
@@ -151,7 +151,7 @@ class Modelled:
         device: Path,
         data: Path,
         entry: HeldEntry,
-        about: Mapping[str, Any],
+        about: DiskFacts,
     ) -> tuple[StorageFacts, Path | None]:
         """The disk with its file system mounted on ``data``, or raw: then also its node."""
         if self.is_raw(choice):
@@ -182,12 +182,12 @@ class Modelled:
         seed: int = 0,
     ) -> Mapping[str, int]:
         control = _handle(prepared).disk.control
-        lost = control.ask("power-cut", keep=keep, torn=torn, seed=seed)["lost"]
+        lost = control.ask("power-cut", keep=keep, torn=torn, seed=seed).lost
         return {
-            "lost_writes": len(lost["dropped"]),
-            "torn_writes": len(lost["torn"]),
-            "kept_writes": len(lost["kept"]),
-            "lost_bytes": lost["dropped_bytes"],
+            "lost_writes": len(lost.dropped),
+            "torn_writes": len(lost.torn),
+            "kept_writes": len(lost.kept),
+            "lost_bytes": lost.dropped_bytes,
         }
 
     def restore_power(self, prepared: PreparedStorage) -> None:
@@ -205,9 +205,15 @@ class Modelled:
 
     def account(self, prepared: PreparedStorage) -> Account:
         disk = _handle(prepared).disk
-        counters = disk.control.ask("counters")["counters"]
-        names = ("reads", "writes", "flushes", "read_bytes", "written_bytes")
-        return Account(**{name: counters[name] for name in names}, file=disk.account)
+        counters = disk.control.ask("counters").counters
+        return Account(
+            reads=counters.reads,
+            writes=counters.writes,
+            flushes=counters.flushes,
+            read_bytes=counters.read_bytes,
+            written_bytes=counters.written_bytes,
+            file=disk.account,
+        )
 
     def seconds(
         self, prepared: PreparedStorage, from_unix_ns: int, to_unix_ns: int
@@ -235,7 +241,8 @@ def _handle(prepared: PreparedStorage) -> _Handle:
     return handle
 
 
-def _rule(fault: Fault) -> dict[str, Any]:
+def _rule(fault: Fault) -> object:
+    """As the program takes it."""
     rule = asdict(fault)
     length = rule.pop("length_bytes")
     first = rule.pop("first_byte")

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from assay.contracts.deployment import StorageFacts
 from assay.contracts.experiment import StorageChoice
@@ -15,6 +15,17 @@ from assay.text.files import paths
 
 MOUNT_TABLE = Path("/proc/self/mountinfo")
 FSTAB = Path("/etc/fstab")
+
+
+class DeviceFacts(TypedDict, total=False):
+    """What the kernel says of a block device; empty: there is none, or it is hidden."""
+
+    block_device: str
+    is_rotational: bool
+    write_cache: str
+    scheduler: str
+    logical_block_bytes: int
+    physical_block_bytes: int
 
 
 @dataclass(frozen=True)
@@ -103,7 +114,7 @@ def _plain(word: str) -> str:
     return word
 
 
-def _device_facts(mount: MountLine) -> dict[str, Any]:
+def _device_facts(mount: MountLine) -> DeviceFacts:
     """Properties of the block device; empty where there is none (tmpfs, network)."""
     number = mount.device_number
     if number.startswith("0:") and mount.source.startswith("/dev/"):
@@ -111,11 +122,11 @@ def _device_facts(mount: MountLine) -> dict[str, Any]:
             device = Path(mount.source).stat().st_rdev
             number = f"{os.major(device)}:{os.minor(device)}"
         except OSError:
-            return {}
+            return DeviceFacts()
     return _queue_facts(number)
 
 
-def device_facts(node: Path) -> dict[str, Any]:
+def device_facts(node: Path) -> DeviceFacts:
     """Properties of a block device."""
     return _queue_facts(device_number(node))
 
@@ -126,30 +137,31 @@ def device_number(node: Path) -> str:
     return f"{os.major(device)}:{os.minor(device)}"
 
 
-def _queue_facts(number: str) -> dict[str, Any]:
+def _queue_facts(number: str) -> DeviceFacts:
     node = Path(f"/sys/dev/block/{number}").resolve()
     # Containers may hide it.
     queue = next(
         (place for place in (node / "queue", node.parent / "queue") if paths.is_folder(place)), None
     )
     if queue is None:
-        return {}
-    facts: dict[str, Any] = {"block_device": queue.parent.name}
-    for fact, file in (
-        ("is_rotational", "rotational"),
-        ("write_cache", "write_cache"),
-        ("scheduler", "scheduler"),
-        ("logical_block_bytes", "logical_block_size"),
-        ("physical_block_bytes", "physical_block_size"),
-    ):
-        try:
-            text = (queue / file).read_text().strip()
-        except OSError:
-            continue
-        if fact == "is_rotational":
-            facts[fact] = text == "1"
-        elif fact == "scheduler":
-            facts[fact] = text.partition("[")[2].partition("]")[0] or text
-        else:
-            facts[fact] = int(text) if text.isdigit() else text
+        return DeviceFacts()
+    facts = DeviceFacts(block_device=queue.parent.name)
+    if rotational := _said(queue / "rotational"):
+        facts["is_rotational"] = rotational == "1"
+    if write_cache := _said(queue / "write_cache"):
+        facts["write_cache"] = write_cache
+    if scheduler := _said(queue / "scheduler"):
+        facts["scheduler"] = scheduler.partition("[")[2].partition("]")[0] or scheduler
+    if (logical := _said(queue / "logical_block_size")).isdigit():
+        facts["logical_block_bytes"] = int(logical)
+    if (physical := _said(queue / "physical_block_size")).isdigit():
+        facts["physical_block_bytes"] = int(physical)
     return facts
+
+
+def _said(file: Path) -> str:
+    """What the kernel says there; empty: nothing."""
+    try:
+        return file.read_text().strip()
+    except OSError:
+        return ""

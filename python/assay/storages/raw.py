@@ -7,10 +7,10 @@ a loop device. What the system writes besides (its log, its catalogue) is in an 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from assay.contracts.deployment import RAW, StorageFacts
 from assay.contracts.experiment import StorageChoice
@@ -27,9 +27,20 @@ from assay.storages.block import guards
 from assay.storages.block.attached_image import attached_image
 from assay.storages.block.image import known_free_space, need_known_free_space
 from assay.storages.block.machine import need_loop_devices, need_root, why_not
+from assay.storages.disk_model.options import ModelFacts
+from assay.storages.disk_model.process import PathCost
 from assay.storages.here import usable_directory
 from assay.storages.mounts import device_facts, facts_of
 from assay.storages.options import SIZE, size_bytes, values
+
+
+class DiskFacts(TypedDict, total=False):
+    """What a storage that makes its own device knows of it, for the record."""
+
+    image_in: str
+    has_direct_io: bool
+    model: ModelFacts
+    path_cost: list[PathCost]
 
 
 class Raw:
@@ -55,10 +66,10 @@ class Raw:
         device = _device(choice)
         if device is None:
             with attached_image(choice, size_bytes(values(self, choice)[SIZE.name])) as image:
-                about = {
-                    "image_in": str(image.folder.parent),
-                    "has_direct_io": image.loop.has_direct_io,
-                }
+                about = DiskFacts(
+                    image_in=str(image.folder.parent),
+                    has_direct_io=image.loop.has_direct_io,
+                )
                 facts, own_node = raw_facts(
                     choice, image.loop.node, image.folder, image.entry, about
                 )
@@ -69,7 +80,7 @@ class Raw:
         identity = ledger.new_id()
         with usable_directory(rest) as directory, undone_at_end(identity) as entry:
             guards.erase(node)
-            yield PreparedStorage(*raw_facts(choice, node, directory, entry, {}))
+            yield PreparedStorage(*raw_facts(choice, node, directory, entry, DiskFacts()))
 
     def is_raw(self, choice: StorageChoice) -> bool:
         del choice
@@ -106,7 +117,7 @@ def _device(choice: StorageChoice) -> Path | None:
 
 
 def raw_facts(
-    choice: StorageChoice, node: Path, directory: Path, entry: HeldEntry, about: Mapping[str, Any]
+    choice: StorageChoice, node: Path, directory: Path, entry: HeldEntry, about: DiskFacts
 ) -> tuple[StorageFacts, Path]:
     """The device by a node of Assay's own, which the servers' user may use, and what is known of
     it.

@@ -6,6 +6,7 @@ import pytest
 
 from assay import registry
 from assay.contracts.dialects.protocol import Column, Table
+from assay.contracts.engine.drive import ScriptDocument
 from assay.drive import reserved_names
 
 TABLE = Table("jobs", (Column("id", "int"), Column("user", "int")))
@@ -23,7 +24,7 @@ TABLE = Table("jobs", (Column("id", "int"), Column("user", "int")))
 def test_a_reserved_word_without_quotes_is_found(
     system: str, text: str, expected: str | None
 ) -> None:
-    scripts = [{"path": "read.sql", "text": text}]
+    scripts = [ScriptDocument(name="read", path="read.sql", text=text)]
     found = reserved_names.hint([TABLE], scripts, registry.system(system).dialect)
     if expected is None:
         assert found is None

@@ -5,7 +5,7 @@ by URL. `StorageChoice` has a field for each.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final, TypedDict
 
 from assay.contracts.experiment import StorageChoice
 from assay.contracts.option_spec import OptionSpec
@@ -31,15 +31,22 @@ ROLE: Final = OptionSpec(
 SHARED_OPTIONS: Final = (RTT, ROLE)
 
 
-def fields_of(options: Mapping[str, str]) -> dict[str, Any]:
+class SharedFields(TypedDict, total=False):
+    """Fields of `StorageChoice`."""
+
+    rtt_s: float
+    role: str
+
+
+def fields_of(options: Mapping[str, str]) -> SharedFields:
     """The fields of `StorageChoice` for those of the options that every storage has, as they were
     checked."""
-    found: dict[str, Any] = {}
+    fields = SharedFields()
     if RTT.name in options:
-        found["rtt_s"] = RTT_S.of_word(options[RTT.name])
+        fields["rtt_s"] = RTT_S.of_word(options[RTT.name])
     if ROLE.name in options:
-        found["role"] = options[ROLE.name]
-    return found
+        fields["role"] = options[ROLE.name]
+    return fields
 
 
 def options_of(choice: StorageChoice) -> dict[str, str]:

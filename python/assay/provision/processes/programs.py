@@ -15,7 +15,7 @@ import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, NotRequired, TypedDict
 
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import SystemMissing, SystemRefused
@@ -141,9 +141,22 @@ def _dying_with_us() -> str | None:
     return program if "--pdeathsig" in help_text.stdout else None
 
 
+class Surroundings(TypedDict):
+    """Arguments of `subprocess.Popen`."""
+
+    stdin: int | IO[bytes]
+    cwd: Path
+    start_new_session: bool
+    umask: int
+    env: dict[str, str]
+    user: NotRequired[int]
+    group: NotRequired[int]
+    extra_groups: NotRequired[list[int]]
+
+
 def surroundings(
     directory: ServerDirectory, environment: Mapping[str, str] | None, as_ourselves: bool = False
-) -> dict[str, Any]:
+) -> Surroundings:
     """What every child process begins with: its user, directory, session and environment."""
     uid, gid = owner(directory)
     if not as_ourselves and is_alone():
@@ -151,25 +164,23 @@ def surroundings(
             "servers refuse to run as root, and this user namespace has no other user",
             hint="run assay as an ordinary user, or choose a system that works in this process",
         )
-    change = (
-        {}  # in a control group, `command` changes the user once the group is entered
-        if as_ourselves or uid == os.geteuid() or directory.control_groups
-        else {"user": uid, "group": gid, "extra_groups": []}
-    )
-    return {
-        "stdin": subprocess.DEVNULL,
-        "cwd": directory.run,
-        "start_new_session": True,
-        "umask": 0o077,
-        "env": {
+    around = Surroundings(
+        stdin=subprocess.DEVNULL,
+        cwd=directory.run,
+        start_new_session=True,
+        umask=0o077,
+        env={
             "PATH": SEARCH_PATH,
             "LANG": "C.UTF-8",
             "HOME": str(directory.run),
             **(environment or {}),
             process_tags.TAG_VARIABLE: identity_of(directory),
         },
-        **change,
-    }
+    )
+    # In a control group, `command` changes the user once the group is entered.
+    if not (as_ourselves or uid == os.geteuid() or directory.control_groups):
+        around["user"], around["group"], around["extra_groups"] = uid, gid, []
+    return around
 
 
 def owner(directory: ServerDirectory) -> tuple[int, int]:

@@ -11,7 +11,7 @@ import contextlib
 import fcntl
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -98,13 +98,13 @@ def _parse(text: str) -> Entry | None:
         return None
 
 
-def _resources(document: Mapping[str, Any]) -> tuple[Resource, ...]:
+def _resources(document: Any) -> tuple[Resource, ...]:
     return tuple(
         KINDS[resource["kind"]].of_document(resource) for resource in document["resources"]
     )
 
 
-def _resources_of_version_1(document: Mapping[str, Any]) -> tuple[Resource, ...]:
+def _resources_of_version_1(document: Any) -> tuple[Resource, ...]:
     """Directories, mounts and one server, which were taken away in the reverse order."""
     leader = document["leader"]
     return (

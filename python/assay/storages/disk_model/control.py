@@ -10,11 +10,42 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from assay.contracts.observation.shape import convert
 from assay.errors import Bug, SystemDied
 
 _TIMEOUT_S = 60.0
 """A power cut waits until what is durable has been written to the image."""
 _GLANCE_S = 1.0
+
+
+class Counters(msgspec.Struct, frozen=True):
+    reads: int = 0
+    writes: int = 0
+    flushes: int = 0
+    read_bytes: int = 0
+    written_bytes: int = 0
+
+
+class Lost(msgspec.Struct, frozen=True):
+    """The numbers of the writes that a power cut has met."""
+
+    dropped: tuple[int, ...] = ()
+    torn: tuple[int, ...] = ()
+    kept: tuple[int, ...] = ()
+    dropped_bytes: int = 0
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What the command asked for is set, the rest at its default."""
+
+    ok: bool
+    error: str | None = None
+    counters: Counters = Counters()
+    is_powered: bool = True
+    has_been_full: bool = False
+    lost: Lost = Lost()
 
 
 @dataclass(frozen=True)
@@ -23,9 +54,7 @@ class Control:
 
     path: Path
 
-    def ask(
-        self, command: str, *, timeout_s: float = _TIMEOUT_S, **arguments: Any
-    ) -> dict[str, Any]:
+    def ask(self, command: str, *, timeout_s: float = _TIMEOUT_S, **arguments: Any) -> Answer:
         """The answer. Raises `SystemDied` where there is none."""
         line = json.dumps({"command": command, **arguments})
         try:
@@ -41,9 +70,9 @@ class Control:
             ) from error
         if not text.endswith(b"\n"):
             raise SystemDied("the process of the modelled disk ended before it answered")
-        answer: dict[str, Any] = json.loads(text)
-        if not answer.pop("ok"):
-            raise Bug(f"the modelled disk refused {line}: {answer.get('error')}")
+        answer = convert(json.loads(text), Answer, "answer of the modelled disk")
+        if not answer.ok:
+            raise Bug(f"the modelled disk refused {line}: {answer.error}")
         return answer
 
     def why_it_fails(self) -> str | None:
@@ -53,9 +82,9 @@ class Control:
             state = self.ask("counters", timeout_s=_GLANCE_S)
         except SystemDied:
             return None
-        if not state["is_powered"]:
+        if not state.is_powered:
             return "the power of the modelled disk is off"
-        if state["has_been_full"]:
+        if state.has_been_full:
             return f"the modelled disk is full: {os.strerror(errno.ENOSPC)}"
         return None
 

@@ -7,13 +7,26 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TypedDict
+
+import msgspec
 
 from assay import _engine
+from assay.contracts.engine.document import read_answer
 from assay.contracts.option_spec import OptionSpec
 from assay.errors import ArgumentError
 
 DEFAULT_PROFILE = "hdd-7200"
+
+
+class ModelFacts(TypedDict):
+    """A `Model` in a record."""
+
+    profile: str
+    kind: str
+    source: str
+    parameters: dict[str, str]
+    profile_values: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -30,15 +43,15 @@ class Model:
     profile_values: Mapping[str, str]
     """Of the parameters that differ from the profile, the profile's values; empty: it has none."""
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> ModelFacts:
         """As a record keeps it."""
-        return {
-            "profile": self.profile,
-            "kind": self.kind,
-            "source": self.source,
-            "parameters": dict(self.parameters),
-            "profile_values": dict(self.profile_values),
-        }
+        return ModelFacts(
+            profile=self.profile,
+            kind=self.kind,
+            source=self.source,
+            parameters=dict(self.parameters),
+            profile_values=dict(self.profile_values),
+        )
 
 
 @cache
@@ -62,23 +75,31 @@ def model_of(values: Mapping[str, str], size_bytes: int) -> Model:
     Raises `ArgumentError`."""
     names = {spec.name for spec in disk_options()}
     given = {name: value for name, value in values.items() if name in names and value}
-    found = _parameters(given, size_bytes)
-    profile = _parameters({"profile": found["profile"]}, size_bytes)["parameters"]
+    disk = _disk(given, size_bytes)
+    profile = _disk({"profile": disk.profile}, size_bytes).parameters
     changed = {
         name: profile.get(name, "")
-        for name, value in found["parameters"].items()
+        for name, value in disk.parameters.items()
         if value != profile.get(name)
     }
-    return Model(**found, profile_values=changed)
+    return Model(disk.profile, disk.kind, disk.source, disk.parameters, profile_values=changed)
 
 
-def _parameters(given: Mapping[str, str], size_bytes: int) -> dict[str, Any]:
-    """The fields of a `Model`, as the program gives them."""
+class _Disk(msgspec.Struct, frozen=True):
+    """What the program says of a disk."""
+
+    profile: str
+    kind: str
+    source: str
+    parameters: dict[str, str]
+
+
+def _disk(given: Mapping[str, str], size_bytes: int) -> _Disk:
     try:
-        found: dict[str, Any] = json.loads(_engine.disk_model_parameters(words(given), size_bytes))
+        text = _engine.disk_model_parameters(words(given), size_bytes)
     except _engine.EngineError as error:
         raise ArgumentError(error.message, hint=error.hint) from error
-    return found
+    return read_answer(text, _Disk)
 
 
 def words(parameters: Mapping[str, str]) -> str:

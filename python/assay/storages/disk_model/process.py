@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import (
@@ -35,6 +35,18 @@ _CALIBRATION_S = 60.0
 """It takes about two seconds; a disk whose reads take a second each needs longer."""
 
 
+class PathCost(TypedDict):
+    """The mean time of one kind of request."""
+
+    operation: str
+    depth: int
+    path_cost_ns: int
+    """Of a request that the disk answers at once."""
+    modelled_ns: int
+    measured_ns: int
+    requests: int
+
+
 @dataclass(frozen=True)
 class ServedDisk:
     """A modelled disk, served as a file."""
@@ -45,7 +57,7 @@ class ServedDisk:
     account: Path
     """Every request with its times (see ``crates/disk-model``)."""
 
-    def calibrate(self, device: Path) -> list[dict[str, Any]]:
+    def calibrate(self, device: Path) -> list[PathCost]:
         """Has the disk subtract what the way through ``device`` costs; returns for each operation
         and depth that cost, and how long requests took then by the model and by the clock."""
         places = ["--device", str(device), "--control", str(self.control.path)]
@@ -69,8 +81,8 @@ class ServedDisk:
             raise SystemUnderTestError(
                 f"the overhead of the modelled disk cannot be measured: {why}"
             )
-        found: list[dict[str, Any]] = json.loads(done.stdout)["kinds"]
-        return found
+        costs: list[PathCost] = json.loads(done.stdout)["kinds"]
+        return costs
 
 
 @contextlib.contextmanager

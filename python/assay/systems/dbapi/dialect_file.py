@@ -7,7 +7,7 @@ name.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection
 from pathlib import Path
 from string import Formatter
 from typing import Any, Final
@@ -106,7 +106,7 @@ def _take(top: TomlTable, key: str, into: dict[str, Any], ask: Callable[[str], A
         into[key] = ask(key)
 
 
-def _each_of(section: TomlTable, key: str, known: Mapping[str, Any] | tuple[str, ...]) -> list[str]:
+def _each_of(section: TomlTable, key: str, known: Collection[str]) -> list[str]:
     words = section.texts(key, may_be_empty=True)
     for word in words:
         if word not in known:
@@ -123,7 +123,7 @@ def _isolation_levels(top: TomlTable) -> dict[str, Any]:
     return {key: tuple(words), "level_words": words}
 
 
-def _table(top: TomlTable, key: str, known: Mapping[str, Any] | tuple[str, ...]) -> dict[str, str]:
+def _table(top: TomlTable, key: str, known: Collection[str]) -> dict[str, str]:
     section = top.section(key)
     for name in known:
         _ = name in section  # so that they are suggested

@@ -9,7 +9,7 @@ from assay.errors import SystemRefused
 from assay.provision.engine.engine_calls import Session
 
 
-def command(opened: Session, document: Mapping[str, object]) -> dict[str, str | None]:
+def command(opened: Session, document: Mapping[str, str | int]) -> dict[str, str | None]:
     """The fields of the one document that a command answers; raises `SystemRefused` where there is
     none."""
     text = json.dumps(document)

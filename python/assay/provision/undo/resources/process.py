@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -27,7 +26,7 @@ class TaggedProcesses(Resource):
         return Undone(processes=killed)
 
     @classmethod
-    def of_document(cls, document: Mapping[str, Any]) -> Self:
+    def of_document(cls, document: Any) -> Self:
         leader = document["leader"]
         return cls(None if leader is None else ProcessIdentity(**leader))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Self
 
@@ -37,12 +37,13 @@ class Resource(ABC):
         """Removes it if it exists and carries the mark ``identity``; a missing resource is not an
         error. Bounded in time. Raises `CannotUndo`."""
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> object:
+        """Its fields as JSON has them, with its ``kind``."""
         return {"kind": self.kind, **asdict(self)}
 
     @classmethod
-    def of_document(cls, document: Mapping[str, Any]) -> Self:
-        """Raises `TypeError` where the fields are others."""
+    def of_document(cls, document: Any) -> Self:
+        """What `document` gave, from a file. Raises `TypeError` where the fields are others."""
         return cls(**{name: value for name, value in document.items() if name != "kind"})
 
     @abstractmethod
