@@ -111,8 +111,8 @@ class Rows:
         self.tables: tuple[Table, ...] = workload.tables_for({})
         self.request: DataRequest = request_of(workload, {})
         self.checksums = {
-            one["name"]: one["checksum"]
-            for one in measure(self.request.source, with_checksums=True)
+            table.name: table.checksum
+            for table in measure(workload.source_for({}, 1), with_checksums=True)
         }
 
 

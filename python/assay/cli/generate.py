@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import click
+from msgspec import structs
 
 from assay import registry
 from assay.cli import completers
@@ -19,6 +18,7 @@ from assay.cli.report_output import STANDARD_OUTPUT
 from assay.cli.streams import OutputLost
 from assay.cli.usage_errors import DestroyingOption
 from assay.contracts.dialects.protocol import Dialect, SqlText, Table
+from assay.contracts.engine.rows import ExportDocument, GeneratedDocument
 from assay.errors import ArgumentError
 from assay.load.row_sources.protocol import row_source
 from assay.record.schema import insist_on_no_record
@@ -118,14 +118,12 @@ def command(
     tables = {each.name: each for each in read.tables_for(parameters)}
     chosen = tables[_table(table, tables)]
     numbers = _part(part)
-    source = read.source_for(parameters, _seed(parameters, seed))
-    source["part"] = numbers
+    source = structs.replace(read.source_for(parameters, _seed(parameters, seed)), part=numbers)
     is_first = numbers[0] == 1
-    target = {
-        "table": chosen.name,
-        "form": form,
-        **({"header": header and is_first} if form == "csv" else _sql(read, dialect, chosen)),
-    }
+    if form == "csv":
+        target = ExportDocument(table=chosen.name, form=form, header=header and is_first)
+    else:
+        target = _sql(read, dialect, chosen, form)
     with _output(
         output, force, [read.folder / "workload.toml", *(read.folder / name for name in read.texts)]
     ) as descriptor:
@@ -176,7 +174,7 @@ def _table(name: str | None, tables: Mapping[str, Table]) -> str:
     return name
 
 
-def _part(word: str) -> list[int]:
+def _part(word: str) -> tuple[int, int]:
     try:
         numbers = [quantities.PARTS.of_word(number) for number in word.split("/")]
     except ValueError:
@@ -187,21 +185,23 @@ def _part(word: str) -> list[int]:
             f"found {quantities.shown(word)}",
             hint="--part 1/4 is the first of four",
         )
-    return numbers
+    return numbers[0], numbers[1]
 
 
-def _sql(workload: Workload, name: str | None, table: Table) -> dict[str, Any]:
+def _sql(workload: Workload, name: str | None, table: Table, form: str) -> ExportDocument:
     dialect = _dialect(name or workload.default_system)
     if not isinstance(dialect, SqlText):
         raise ArgumentError(
             f"the dialect {dialect.name} is not SQL", hint="--format csv, or another --dialect"
         )
-    return {
-        "insert": dialect.insert(table),
-        "literal_style": dialect.literal_style,
-        "has_braced_arrays": dialect.has_braced_arrays,
-        "rows_per_statement": _ROWS_PER_STATEMENT,
-    }
+    return ExportDocument(
+        table=table.name,
+        form=form,
+        insert=dialect.insert(table),
+        literal_style=dialect.literal_style,
+        has_braced_arrays=dialect.has_braced_arrays,
+        rows_per_statement=_ROWS_PER_STATEMENT,
+    )
 
 
 def _dialect(name: str) -> Dialect:
@@ -231,13 +231,13 @@ def _output(file: str | None, force: bool, inputs: Sequence[Path]) -> Iterator[i
 
 
 def _write(
-    source: Mapping[str, Any], target: Mapping[str, Any], descriptor: int, file: str | None
+    source: GeneratedDocument, target: ExportDocument, descriptor: int, file: str | None
 ) -> None:
     from assay import _engine
     from assay.workload.schema import placed
 
     try:
-        _engine.generate(json.dumps(source), json.dumps(target), descriptor)
+        _engine.generate(source.json, target.json, descriptor)
     except _engine.EngineError as error:
         raise placed(error) from error
     except OSError as error:

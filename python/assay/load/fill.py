@@ -56,7 +56,7 @@ def fill(
             progress(json.loads(text))
 
     try:
-        rows = _made_in_python(source()) if callable(source) else json.dumps(source)
+        rows = _made_in_python(source()) if callable(source) else source.json
         return engine_calls.load(document, rows, report)
     except _engine.EngineError as error:
         raise_as_ours(error)

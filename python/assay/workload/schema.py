@@ -6,15 +6,17 @@ instance, and `Schema.source_for` the document from which the engine makes their
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from msgspec import UNSET, structs
+
 from assay import _engine
 from assay.contracts.dialects.protocol import Column, Table, View
+from assay.contracts.engine.rows import GeneratedColumn, GeneratedDocument, GeneratedTable
 from assay.errors import ExperimentError
 from assay.workload.in_dialect import INSTANCE, DeclaredNames
 from assay.workload.parameters import Scalar
@@ -125,36 +127,24 @@ class Schema:
 
     def source_for(
         self, parameters: Mapping[str, Scalar], seed: int, language: str | None = None
-    ) -> dict[str, Any]:
+    ) -> GeneratedDocument:
         """The engine's source document: the rows of `tables_for`, and of the tables that they are
         made from. It contains only the parameters that the expressions use, because the others do
         not change the rows."""
         made_from = self._with_parents(
             declared for declared in self.declared if declared.is_for(language)
         )
-        return {
-            "kind": "generated",
-            "seed": seed,
-            "file": str(self.file),
-            "variables": {name: parameters[name] for name in self.used(parameters)},
-            "tables": [
-                {
-                    "name": table.name,
-                    "instance": instance,
-                    "rows": "0"
-                    if declared.generator.rows is None
-                    else declared.generator.rows.text,
-                    "line": declared.line
-                    if declared.generator.rows is None
-                    else declared.generator.rows.line,
-                    "per": _named(declared.generator.per, instance) or None,
-                    **({} if declared.is_for(language) else {"is_loaded": False}),
-                    "columns": [_column(declared, column) for column in table.columns],
-                }
-                for declared, instance, table in self._instances(parameters)
-                if declared.name in made_from
-            ],
-        }
+        tables = (
+            _generated(declared, instance, table, is_loaded=declared.is_for(language))
+            for declared, instance, table in self._instances(parameters)
+            if declared.name in made_from
+        )
+        return GeneratedDocument(
+            seed=seed,
+            file=str(self.file),
+            variables={name: parameters[name] for name in self.used(parameters)},
+            tables=tuple(tables),
+        )
 
     def _with_parents(self, tables: Iterable[DeclaredTable]) -> set[str]:
         """The names of these tables, and of those for whose rows they have rows."""
@@ -170,9 +160,9 @@ class Schema:
     def check(self, parameters: Mapping[str, Scalar]) -> None:
         """Raises `ExperimentError` for an expression that is invalid with these parameters; makes
         only a few rows."""
-        source = {**self.source_for(parameters, 1), "part": _HARDLY_ANY}
+        source = structs.replace(self.source_for(parameters, 1), part=_HARDLY_ANY)
         try:
-            _engine.measure(json.dumps(source))
+            _engine.measure(source.json)
         except _engine.EngineError as error:
             raise placed(error) from error
 
@@ -252,17 +242,32 @@ def default_value(column: Column) -> str:
     return column.default
 
 
-def _column(declared: DeclaredTable, column: Column) -> dict[str, Any]:
+def _generated(
+    declared: DeclaredTable, instance: int | None, table: Table, *, is_loaded: bool
+) -> GeneratedTable:
+    rows = declared.generator.rows or Expression("0", declared.line)
+    return GeneratedTable(
+        name=table.name,
+        instance=instance,
+        rows=rows.text,
+        line=rows.line,
+        per=_named(declared.generator.per, instance) or None,
+        is_loaded=UNSET if is_loaded else False,
+        columns=tuple(_column(declared, column) for column in table.columns),
+    )
+
+
+def _column(declared: DeclaredTable, column: Column) -> GeneratedColumn:
     value = declared.generator.values.get(column.name) or Expression(
         default_value(column), declared.line
     )
-    return {
-        "name": column.name,
-        "type": column.type,
-        "value": value.text,
-        "line": value.line,
-        "column": value.column,
-    }
+    return GeneratedColumn(
+        name=column.name,
+        type=column.type,
+        value=value.text,
+        line=value.line,
+        column=value.column,
+    )
 
 
 def _expressions(declared: DeclaredTable) -> Iterator[Expression]:

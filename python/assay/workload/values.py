@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from assay import registry
 from assay.contracts.dialects.protocol import Table
 from assay.contracts.driving import AS_IS, Driving
+from assay.contracts.engine.rows import GeneratedDocument
 from assay.registry import unknown
 from assay.workload.in_dialect import Speaks, Writes, own
 from assay.workload.parameters import Parameter, Scalar
@@ -376,7 +377,7 @@ class Workload:
 
     def source_for(
         self, parameters: Mapping[str, Scalar], seed: int, language: str | None = None
-    ) -> dict[str, Any]:
+    ) -> GeneratedDocument:
         """The engine's source document for the rows of generated tables of `tables_for`."""
         return self.schema.source_for(self.with_defaults(parameters), seed, language)
 

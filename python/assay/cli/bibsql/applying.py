@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from msgspec import structs
 
 from assay.cli.bibsql import reading_user
 from assay.cli.bibsql.file_update import (
@@ -39,6 +40,7 @@ from assay.errors import ArgumentError, AssayError
 from assay.lab.progress import Progress, Silent
 from assay.load.bibsql.bibliography import counted, files_of
 from assay.load.bibsql.changed_files import LoadedTables, Replaced
+from assay.load.bibsql.documents import BibDocument
 from assay.load.bibsql.newer_than import NewerThan, now_ns, set_stamp
 from assay.load.fill import OnProgress, fill
 from assay.load.tables import count, drop, drops
@@ -212,16 +214,18 @@ def _read(
     target: Target,
     files: Sequence[Path],
     changed: Sequence[Path] | None = None,
-) -> Iterator[tuple[dict[str, Any], OnProgress]]:
+) -> Iterator[tuple[BibDocument, OnProgress]]:
     """The engine's document of the files, which have been read once and are good, and what shows
     how far it is. ``changed``: only what is wrong with these is said; None: with all."""
     names = [str(file) for file in files]
-    source = script_document(workload, target.server, parsed, names)["source"] | {"kind": "bib"}
+    source = structs.replace(
+        script_document(workload, target.server, parsed, names).source, kind="bib"
+    )
     is_quiet = "quiet" in parsed.given
     with ended_by_signals():
         scan = check(source)
     say_problems(scan["problems"], parsed.given, changed)
-    total_bytes = int(scan["bytes"])
+    total_bytes = scan["bytes"]
     with _shown_progress(is_quiet) as shown:
         shown.stage(f"load {counted(len(files), 'file')}")
         yield source, lambda report: shown.loading({**report, "bytes_total": total_bytes})

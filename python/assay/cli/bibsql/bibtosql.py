@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from assay.cli.bibsql import applying, reading_user, servers
 from assay.cli.bibsql.bibsql import standard_answer
@@ -39,6 +39,7 @@ from assay.cli.streams import OutputLost
 from assay.contracts.experiment import ENCODINGS
 from assay.errors import ArgumentError
 from assay.load.bibsql.bibliography import files_of
+from assay.load.bibsql.documents import Problems, SqlDocument
 from assay.record.schema import insist_on_no_record
 from assay.text.files import output_file
 from assay.text.files.paths import is_folder
@@ -155,7 +156,7 @@ def _write_script(parsed: Parsed, workload: Workload, files: list[str]) -> None:
     bad: list[str] = []
     if update is not None:
         with ended_by_signals():
-            bad = without_entries(document["source"], map(str, update.changed))
+            bad = without_entries(document.source, map(str, update.changed))
         if bad:
             left = tuple(file for file in update.changed if str(file) not in bad)
             update = replace(update, changed=left)
@@ -173,7 +174,7 @@ def _write_script(parsed: Parsed, workload: Workload, files: list[str]) -> None:
         return
     if files:
         with ended_by_signals():
-            check(document["source"])
+            check(document.source)
     with _output(parsed, files) as descriptor:
         report = _write(document, descriptor, _file(parsed))
     say_problems(report["problems"], parsed.given, update.changed if update else None)
@@ -217,12 +218,18 @@ def _output(parsed: Parsed, files: Sequence[str]) -> Iterator[int]:
             raise OutputLost(error) from error
 
 
-def _write(document: dict[str, Any], descriptor: int, file: str | None) -> dict[str, Any]:
+class Written(TypedDict):
+    """What the engine says of a script that is written, as far as it is read here."""
+
+    problems: Problems
+
+
+def _write(document: SqlDocument, descriptor: int, file: str | None) -> Written:
     from assay import _engine
     from assay.provision.engine.session import raise_as_ours
 
     try:
-        report: dict[str, Any] = json.loads(_engine.bib_write_sql(json.dumps(document), descriptor))
+        report: Written = json.loads(_engine.bib_write_sql(document.json, descriptor))
     except _engine.EngineError as error:
         raise_as_ours(error)
     except OSError as error:

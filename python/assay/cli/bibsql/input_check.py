@@ -6,14 +6,16 @@ from __future__ import annotations
 import json
 import signal
 import tempfile
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+
+from msgspec import structs
 
 from assay.cli.outcome import say
 from assay.errors import RunFailed
 from assay.load.bibsql.bibliography import counted, skipped_text
+from assay.load.bibsql.documents import BibDocument, Problems, Scan, ScanDocument
 from assay.provision.machine.signals import TERMINATIONS
 
 _SHOWN = 20
@@ -31,24 +33,29 @@ def ended_by_signals() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def check(source: Mapping[str, Any]) -> Mapping[str, Any]:
+def check(source: BibDocument) -> Scan:
     """The engine's `Scan` of the files; raises `InputError` where they are bad. Costs a tenth of
     writing them."""
     from assay import _engine
     from assay.provision.engine.session import raise_as_ours
 
-    of_rows = ("kind", "replicas", "only")
-    scan = {key: value for key, value in source.items() if key not in of_rows}
+    document = ScanDocument(
+        files=source.files,
+        encoding=source.encoding,
+        keep_going=source.keep_going,
+        strict=source.strict,
+    )
     try:
-        return dict(json.loads(_engine.bib_scan(json.dumps(scan))))
+        scan: Scan = json.loads(_engine.bib_scan(document.json))
     except _engine.EngineError as error:
         raise_as_ours(error)
+    return scan
 
 
-def without_entries(source: Mapping[str, Any], files: Iterable[str]) -> list[str]:
+def without_entries(source: BibDocument, files: Iterable[str]) -> list[str]:
     """Those of the files in which no entry is good, and something is bad: an update keeps the rows
     that they had. Without ``keep_going`` they are errors."""
-    if not source["keep_going"]:
+    if not source.keep_going:
         return []
     found = []
     with tempfile.NamedTemporaryFile("w", suffix=".bib") as good:
@@ -57,7 +64,7 @@ def without_entries(source: Mapping[str, Any], files: Iterable[str]) -> list[str
         good.flush()
         for file in files:
             # A macro may be defined in another file.
-            scan = check({**source, "files": [good.name, file], "strict": False})
+            scan = check(structs.replace(source, files=(good.name, file), strict=False))
             if scan["problems"]["errors"] and scan["entries"] == 1:
                 found.append(file)
     return found
@@ -72,7 +79,7 @@ def kept_rows_error(files: Iterable[str]) -> RunFailed:
 
 
 def say_problems(
-    problems: Mapping[str, Any], given: Collection[str], changed: Iterable[Path] | None = None
+    problems: Problems, given: Collection[str], changed: Iterable[Path] | None = None
 ) -> None:
     """What was wrong and did not stop the program: the first of it, and how much there is.
     ``given``: the options ``quiet`` and ``all-warnings``. ``changed``: an update names only
@@ -86,7 +93,7 @@ def say_problems(
         say(line)
 
 
-def _of_files(problems: Mapping[str, Any], files: Collection[str]) -> Mapping[str, Any]:
+def _of_files(problems: Problems, files: Collection[str]) -> Problems:
     """All of them where the engine has not kept every one: those of the files may be missing."""
     if len(problems["kept"]) < problems["errors"] + problems["warnings"]:
         return problems
@@ -95,7 +102,7 @@ def _of_files(problems: Mapping[str, Any], files: Collection[str]) -> Mapping[st
     return {**problems, "kept": kept, "errors": errors, "warnings": len(kept) - errors}
 
 
-def _lines(problems: Mapping[str, Any], most: int) -> list[str]:
+def _lines(problems: Problems, most: int) -> list[str]:
     lines = []
     for problem in problems["kept"][:most]:
         place = ":".join(

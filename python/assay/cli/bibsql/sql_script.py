@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from assay.cli.bibsql import servers
 from assay.cli.bibsql.file_update import FileUpdate, rule_of
@@ -22,6 +21,7 @@ from assay.contracts.dialects.protocol import Dialect, Table
 from assay.contracts.experiment import ENCODINGS
 from assay.errors import ArgumentError
 from assay.load.bibsql.changed_files import unlock
+from assay.load.bibsql.documents import BibDocument, Replicas, SqlDocument, TableName
 from assay.registry import unknown
 from assay.text.quantities import REPLICAS, SEED
 from assay.workload.values import Workload
@@ -36,8 +36,8 @@ def script_document(
     files: list[str],
     update: FileUpdate | None = None,
     reader: Sequence[str] = (),
-) -> dict[str, Any]:
-    """The engine's `SqlOptions`: everything the script says, and where its rows come from."""
+) -> SqlDocument:
+    """The engine's document: everything the script says, and where its rows come from."""
     dialect, text = server.system.dialect, server.dialect
     _refuse_unused(parsed)
     database = servers.database_name(parsed.last("database") or servers.DEFAULT_DATABASE)
@@ -49,38 +49,39 @@ def script_document(
     unlocks = [] if update is None else unlock(dialect, rule_of(workload))
     after = [*dialect.commit(), *unlocks, *(indexes if is_new else []), *reader]
     deletes = [] if update is None else update.script_deletes(workload, server)
-    return {
-        "source": {
-            "files": files,
-            "encoding": _one_of("encoding", parsed.last("encoding") or ENCODINGS[0]),
-            "keep_going": "keep-going" in parsed.given,
-            "strict": "strict" in parsed.given,
-            "replicas": _replicas(parsed),
-            "only": None if update is None else update.changed_names,
-        },
-        "literal_style": text.literal_style,
-        "carriage_return": text.carriage_return,
-        "header": _header(server.name, files),
-        "create": [
+    source = BibDocument(
+        files=tuple(files),
+        encoding=_one_of("encoding", parsed.last("encoding") or ENCODINGS[0]),
+        keep_going="keep-going" in parsed.given,
+        strict="strict" in parsed.given,
+        replicas=_replicas(parsed),
+        only=None if update is None else tuple(update.changed_names),
+    )
+    return SqlDocument(
+        source=source,
+        literal_style=text.literal_style,
+        carriage_return=text.carriage_return,
+        header=tuple(_header(server.name, files)),
+        create=(
             *text.script_prologue(database, is_new),
             *_ended(_schema(workload, dialect, options) if is_new else []),
-        ],
-        "begin": "\n".join([*_ended(dialect.begin()), *deletes]),
-        "commit": "\n".join(_ended(after)),
-        "rollback": "\n".join(_ended(dialect.rollback())),
-        "tables": [_table_name(dialect, table) for table in workload.tables],
-    }
+        ),
+        begin="\n".join([*_ended(dialect.begin()), *deletes]),
+        commit="\n".join(_ended(after)),
+        rollback="\n".join(_ended(dialect.rollback())),
+        tables=tuple(_table_name(dialect, table) for table in workload.tables),
+    )
 
 
 def script_without_rows(
-    document: Mapping[str, Any], server: servers.Server, parsed: Parsed, reader: Sequence[str]
+    document: SqlDocument, server: servers.Server, parsed: Parsed, reader: Sequence[str]
 ) -> list[str]:
     """Lines of a script where no file has changed, or for a reader of tables that are there."""
     if not reader:
-        return [*document["header"], f"-- no file is newer than {parsed.last('newer-than')}"]
+        return [*document.header, f"-- no file is newer than {parsed.last('newer-than')}"]
     database = servers.database_name(parsed.last("database") or servers.DEFAULT_DATABASE)
     return [
-        *(line for line in document["header"] if not line.startswith("-- file")),
+        *(line for line in document.header if not line.startswith("-- file")),
         *server.dialect.script_prologue(database, create=False),
         *_ended(reader),
     ]
@@ -123,16 +124,16 @@ def table_options(server: servers.Server, parsed: Parsed) -> dict[str, str]:
     return options
 
 
-def _table_name(dialect: Dialect, table: Table) -> dict[str, Any]:
-    return {
-        "table": dialect.identifier(table.name),
-        "columns": [dialect.identifier(column.name) for column in table.columns],
-    }
+def _table_name(dialect: Dialect, table: Table) -> TableName:
+    return TableName(
+        table=dialect.identifier(table.name),
+        columns=tuple(dialect.identifier(column.name) for column in table.columns),
+    )
 
 
-def _replicas(parsed: Parsed) -> dict[str, Any] | None:
+def _replicas(parsed: Parsed) -> Replicas | None:
     count = _number(parsed, "replicas")
-    return {"count": count, "seed": _number(parsed, "seed")} if count > 1 else None
+    return Replicas(count=count, seed=_number(parsed, "seed")) if count > 1 else None
 
 
 def _number(parsed: Parsed, name: str) -> int:

@@ -23,12 +23,19 @@ class EngineDocument(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def plain(self) -> dict[str, Any]:
         """The same as plain data, as JSON has it."""
-        return dict(msgspec.to_builtins(self))
+        return dict(msgspec.to_builtins(self, enc_hook=_base))
 
     @property
     def json(self) -> str:
         """As the engine takes it; holds passwords."""
         return json.dumps(self.plain)
+
+
+def _base(value: object) -> object:
+    """The value of a subclass of text, as JSON has it."""
+    if isinstance(value, str):
+        return str.__str__(value)
+    raise TypeError(f"expected what JSON has, found {type(value).__name__}")
 
 
 def read_answer(text: str, kind: type[Answer]) -> Answer:

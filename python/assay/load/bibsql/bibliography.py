@@ -8,15 +8,17 @@ that is missing, a synthetic one of the same statistics, which every report then
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+
+from msgspec import UNSET
 
 from assay import _engine
 from assay.errors import InputError
 from assay.experiment import Experiment
 from assay.load.bibsql import beebe
+from assay.load.bibsql.documents import BibDocument, Problems, Replicas, Scan, ScanDocument
 from assay.load.row_sources.data_folder import PLACE_HINT, input_folder
 from assay.load.row_sources.protocol import ProgressReceiver
 from assay.load.row_sources.request import DataRequest
@@ -39,8 +41,7 @@ class Bibliography:
     files: tuple[Path, ...]
     encoding: str
     keep_going: bool
-    scan: Mapping[str, Any]
-    """The engine's `Scan` of them."""
+    scan: Scan
 
     def of_files(self, files: Sequence[Path]) -> Bibliography:
         """The same with other files: edited copies of its own."""
@@ -61,27 +62,27 @@ class Bibliography:
         makes no replicas.
         """
         problems = self.scan["problems"]
-        source: dict[str, Any] = {
-            "kind": "bib",
-            "files": [str(file) for file in self.files],
-            "encoding": self.encoding,
-            "keep_going": self.keep_going,
-        }
-        if replicas > 1:
-            source["replicas"] = {
-                "count": replicas,
-                "variant": variant,
-                "seed": seed,
-                "reported": [list(entry) for entry in reported] if variant == "clean" else [],
-            }
+        enlarged = Replicas(
+            count=replicas,
+            variant=variant,
+            seed=seed,
+            reported=tuple(reported) if variant == "clean" else (),
+        )
+        source = BibDocument(
+            kind="bib",
+            files=tuple(str(file) for file in self.files),
+            encoding=self.encoding,
+            keep_going=self.keep_going,
+            replicas=enlarged if replicas > 1 else UNSET,
+        )
         return DataRequest(
             source=source,
             origin=self.origin,
             description=self.description,
             fingerprint=self.scan["fingerprint"],
             items=self.scan["entries"],
-            files=tuple(source["files"]),
-            settings=source,
+            files=source.files,
+            settings=source.plain,
             bytes_total=self.scan["bytes"] * replicas,
             problems=tuple(problems["kept"]),
             skipped_items=problems["skipped_entries"],
@@ -116,7 +117,7 @@ def resolve(experiment: Experiment, workload: Workload, progress: ProgressReceiv
     )
 
 
-def _warnings(problems: Mapping[str, Any]) -> str:
+def _warnings(problems: Problems) -> str:
     """The number of warnings, and the first with its place; empty: there are none."""
     if not problems["warnings"]:
         return ""
@@ -126,11 +127,11 @@ def _warnings(problems: Mapping[str, Any]) -> str:
     )
     if first is None:
         return sentence
-    place = ":".join(str(first[part]) for part in ("file", "line", "column") if first[part])
+    place = ":".join(str(part) for part in (first["file"], first["line"], first["column"]) if part)
     return f"{sentence}; the first: {place}: {first['message']}"
 
 
-def skipped_text(problems: Mapping[str, Any]) -> str:
+def skipped_text(problems: Problems) -> str:
     """How much of the files the engine left out because it is bad; empty: nothing."""
     entries, size_bytes = problems["skipped_entries"], problems["skipped_bytes"]
     if not entries and not size_bytes:
@@ -213,16 +214,15 @@ def _synthetic() -> list[Path]:
     return [Path(file) for file in made["files"]]
 
 
-def _scan(files: Sequence[Path], encoding: str, keep_going: bool) -> dict[str, Any]:
-    document = {
-        "files": [str(file) for file in files],
-        "encoding": encoding,
-        "keep_going": keep_going,
-    }
+def _scan(files: Sequence[Path], encoding: str, keep_going: bool) -> Scan:
+    document = ScanDocument(
+        files=tuple(str(file) for file in files), encoding=encoding, keep_going=keep_going
+    )
     try:
-        return dict(json.loads(_engine.bib_scan(json.dumps(document))))
+        scan: Scan = json.loads(_engine.bib_scan(document.json))
     except _engine.EngineError as error:
         raise_as_ours(error)
+    return scan
 
 
 def _described(files: Sequence[Path]) -> str:

@@ -9,13 +9,15 @@ duplicates where nothing in the schema forbids them. Here it is one transaction.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+
+from msgspec import structs
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.dialects.protocol import Dialect, LocksTables, Table
 from assay.load.bibsql.declared import FileRows
+from assay.load.bibsql.documents import BibDocument
 from assay.load.fill import OnProgress, fill
 from assay.load.tables import count
 
@@ -42,7 +44,7 @@ class LoadedTables:
 
     def replace(
         self,
-        source: Mapping[str, Any],
+        source: BibDocument,
         changed: Sequence[str],
         removed: Sequence[str] = (),
         progress: OnProgress | None = None,
@@ -55,7 +57,7 @@ class LoadedTables:
             self.deployment,
             self.dialect,
             self.tables,
-            {**source, "only": list(changed)},
+            structs.replace(source, only=tuple(changed)),
             before=[
                 *lock(self.dialect, self.rule),
                 *deletes(self.dialect, self.rule, [*changed, *removed]),

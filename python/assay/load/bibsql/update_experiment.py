@@ -22,6 +22,7 @@ from assay.contracts.observation.other_reports import UpdatedTable
 from assay.contracts.systems.protocol import System
 from assay.errors import ArgumentError
 from assay.load.bibsql.changed_files import LoadedTables, Replaced
+from assay.load.bibsql.documents import BibDocument
 from assay.load.bibsql.newer_than import newer_than, now_ns, set_stamp
 from assay.load.digest import table_digests
 from assay.load.reuse import table_files_bytes
@@ -69,7 +70,7 @@ def observe(
     every: list[Replaced] = []
     for edited in edits:
         request = request_of(edited.left)
-        assert not callable(request.source), "a bibliography is read by the engine"
+        assert isinstance(request.source, BibDocument), "a bibliography is read by the engine"
         every.append(loaded.replace(request.source, edited.changed, edited.removed))
         changed_files += len(edited.changed)
         vanished_files += len(edited.removed)

@@ -9,7 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec import structs
+
 from assay import _engine
+from assay.contracts.engine.document import read_answer
+from assay.contracts.engine.rows import GeneratedDocument, Measure, TableMeasure
 from assay.contracts.experiment import Experiment
 from assay.load.row_sources.protocol import Asked, ProgressReceiver, RowSource, RowsSize
 from assay.load.row_sources.request import DataRequest
@@ -48,8 +52,9 @@ class Generated(RowSource):
         del paths
         source = workload.source_for(parameters, int(parameters.get("data_seed", 1)), language)
         measured = measure(source)
-        rows, text_bytes = (sum(int(table[key]) for table in measured) for key in ("rows", "bytes"))
-        return RowsSize(rows, text_bytes)
+        return RowsSize(
+            sum(table.rows for table in measured), sum(table.bytes for table in measured)
+        )
 
     def open(
         self, workload: Workload, experiment: Experiment, listener: ProgressReceiver
@@ -85,9 +90,10 @@ def request_of(
     seed = int(parameters.get("data_seed", 1))
     source = workload.source_for(parameters, seed, language)
     if is_empty:
-        source["tables"] = [{**table, "rows": "0", "per": None} for table in source["tables"]]
+        tables = (structs.replace(table, rows="0", per=None) for table in source.tables)
+        source = structs.replace(source, tables=tuple(tables))
     measured = measure(source)
-    rows = {str(table["name"]): int(table["rows"]) for table in measured}
+    rows = {table.name: table.rows for table in measured}
     total = sum(rows.values())
     return DataRequest(
         source=source,
@@ -101,30 +107,30 @@ def request_of(
     )
 
 
-def measure(source: Mapping[str, Any], *, with_checksums: bool = False) -> list[dict[str, Any]]:
+def measure(source: GeneratedDocument, *, with_checksums: bool = False) -> tuple[TableMeasure, ...]:
     """Of each table its name, how many rows, about how many bytes; with checksums also the digest
     of its rows, for which all of them are made."""
     try:
-        measured = json.loads(_engine.measure(json.dumps(source), with_checksums))
+        measured = _engine.measure(source.json, with_checksums)
     except _engine.EngineError as error:
         raise placed(error) from error
-    return list(measured["tables"])
+    return read_answer(measured, Measure).tables
 
 
-def _checksums(source: Mapping[str, Any]) -> dict[str, str]:
+def _checksums(source: GeneratedDocument) -> dict[str, str]:
     measured = measure(source, with_checksums=True)
-    return {str(table["name"]): str(table["checksum"]) for table in measured}
+    return {table.name: str(table.checksum) for table in measured}
 
 
-def _fingerprint(source: Mapping[str, Any], rows: Mapping[str, int]) -> str:
+def _fingerprint(source: GeneratedDocument, rows: Mapping[str, int]) -> str:
     """SHA-256 of all that decides the rows. A sample of the rows is part of it, so that an engine
     which makes other rows of the same words makes another data set."""
     most = max(rows.values(), default=0)
-    part = [1, max(1, most // _SAMPLE_ROWS)]
-    sample = measure({**source, "part": part}, with_checksums=True) if most else []
+    part = structs.replace(source, part=(1, max(1, most // _SAMPLE_ROWS)))
+    sample = measure(part, with_checksums=True) if most else ()
     decisive = {
-        "source": _without_places(source),
-        "sample": [[table["name"], table["rows"], table["checksum"]] for table in sample],
+        "source": _without_places(source.plain),
+        "sample": [[table.name, table.rows, table.checksum] for table in sample],
     }
     return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
 
@@ -137,9 +143,9 @@ def _without_places(value: Any) -> Any:
     return value
 
 
-def _described(workload: Workload, source: Mapping[str, Any], total: int) -> str:
-    tables = sum(one.get("is_loaded", True) for one in source["tables"])
-    given = {name: one for name, one in source["variables"].items() if name in workload.parameters}
+def _described(workload: Workload, source: GeneratedDocument, total: int) -> str:
+    tables = sum(table.is_loaded is not False for table in source.tables)
+    given = {name: one for name, one in source.variables.items() if name in workload.parameters}
     words = ", ".join(f"{name} {value}" for name, value in given.items())
     counted = f"{tables} tables, {total:,} rows" if tables != 1 else f"{total:,} rows"
     return f"{workload.name}: {counted}" + (f" ({words})" if words else "")

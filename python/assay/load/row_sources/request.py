@@ -7,7 +7,9 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
+
+from assay.contracts.engine.document import EngineDocument
 
 Cell = object
 """None, bool, int, float, str or bytes; of any other value the text that its class defines, as that
@@ -18,9 +20,23 @@ Rows = Mapping[str, Iterable[Sequence[Cell]]]
 """Table → its rows, whose cells are in the order of the table's columns. Tables are filled in their
 own order, whatever order they have here; one that is not here stays empty."""
 
-MakesRows = Mapping[str, Any] | Callable[[], Rows]
+MakesRows = EngineDocument | Callable[[], Rows]
 """A document from which the engine makes the rows itself (its ``kind`` says how), or rows made in
 Python, anew at each call."""
+
+
+class Problem(TypedDict):
+    """Something wrong in the input."""
+
+    severity: str
+    """``error``: rows are missing because of it; ``warning``."""
+    file: str
+    line: int
+    """From 1; 0: of the whole file."""
+    column: int
+    """From 1; 0: of the whole line."""
+    message: str
+    hint: str | None
 
 
 @dataclass(frozen=True)
@@ -40,14 +56,15 @@ class DataRequest:
     """Of the input, before replication."""
     files: tuple[str, ...] = ()
     """That are read for the rows."""
-    settings: Mapping[str, Any] | None = None
-    """What decides the rows beside the input that has this fingerprint."""
+    settings: object = None
+    """What decides the rows beside the input that has this fingerprint, as plain data; None:
+    nothing."""
     is_divisible: bool = False
     """Any part of the rows can be made by itself, so that several sessions can load them."""
     bytes_total: int = 0
     """Bytes of input that are read to make all rows, for progress; 0: not known."""
-    problems: tuple[Mapping[str, Any], ...] = ()
-    """What the reader found wrong and skipped or warned of; each with file, line, column."""
+    problems: tuple[Problem, ...] = ()
+    """What the reader found wrong and skipped or warned of."""
     skipped_items: int = 0
     """Of the input, that could not be read."""
     replicas: int = 1
