@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from assay.contracts.driving import without
 from assay.errors import ArgumentError
 from assay.experiment import COLD_CACHES, Driving, Experiment, Scalar
 from assay.text import rates
@@ -26,15 +27,13 @@ def driving(
     offered_rate_per_s: Rate | None,
 ) -> Driving:
     """The driving of the test as a whole, without the changes of its steps."""
-    changes = dict(experiment.driving)
+    changes = experiment.driving.copy()
     if offered_rate_per_s is not None:
         changes["offered_rate_per_s"] = offered_rate_per_s
     if test.groups:
-        changes = {name: value for name, value in changes.items() if name not in OF_GROUPS}
+        changes = without(changes, OF_GROUPS)
     if test.overlaps:  # it ends when every client has run its transactions
-        changes = {
-            name: value for name, value in changes.items() if name not in ("duration_s", "passes")
-        }
+        changes = without(changes, ("duration_s", "passes"))
     return resolved(test.driving.changed(changes), parameters)
 
 
