@@ -291,6 +291,34 @@ def test_killing_waits_until_the_process_is_gone() -> None:
         identity.send(signal.SIGTERM)  # to no process
 
 
+@pytest.mark.parametrize("call", ["fsync", "close"])
+@pytest.mark.parametrize("nth", [1, 2, 3])
+def test_a_signal_does_not_leave_half_a_note(
+    call: str, nth: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever it comes, what was noted is removed, and nothing else is raised."""
+    through = getattr(os, call)
+    calls: list[int] = []
+
+    def interrupted(descriptor: int) -> None:
+        through(descriptor)
+        calls.append(descriptor)
+        if len(calls) == nth:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    identity = ledger.new_id()
+    folders = [tmp_path / name / f"assay-{identity}" for name in ("data", "log")]
+    with monkeypatch.context() as patched, raise_on_termination():
+        patched.setattr(ledger.os, call, interrupted)
+        with pytest.raises(Terminated), undone_at_end(identity) as entry:
+            for folder in folders:
+                entry.add(Directory(str(folder)))
+                folder.mkdir(parents=True)
+    assert not any(folder.exists() for folder in folders)
+    assert list(ledger.state_directory().iterdir()) == []
+    assert ledger.held(identity) is None
+
+
 @pytest.mark.parametrize(
     ("number", "raised"), [(signal.SIGTERM, Terminated), (signal.SIGINT, KeyboardInterrupt)]
 )

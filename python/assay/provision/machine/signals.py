@@ -51,8 +51,8 @@ def is_ending_at_once() -> bool:
 
 @contextlib.contextmanager
 def after_teardown() -> Iterator[None]:
-    """Defers signals until the end of the block, so that a teardown is never interrupted. Only for
-    work of bounded time."""
+    """Defers signals until the end of the block, so that a teardown, or a note of what it needs, is
+    never interrupted. Only for work of bounded time."""
     _teardowns.append(None)
     try:
         yield

@@ -71,20 +71,21 @@ def undone_at_end(identity: str) -> Iterator[HeldEntry]:
 
     Raises `NotRemoved` if a resource cannot be removed; it then stays in the ledger.
     """
-    held = ledger.new_entry(identity)
+    remaining: list[str] = []
     try:
-        yield held
+        yield ledger.new_entry(identity)
     finally:
         with after_teardown():
-            outcome = undo(held.entry)
-            if outcome.remaining:
-                with contextlib.suppress(SystemUnderTestError):  # it stays as it was
-                    held.leave()
-            else:
-                held.remove()
-        if outcome.remaining:
+            if held := ledger.held(identity):
+                remaining = undo(held.entry).remaining
+                if remaining:
+                    with contextlib.suppress(SystemUnderTestError):  # it stays as it was
+                        held.leave()
+                else:
+                    held.remove()
+        if remaining:
             raise NotRemoved(
-                f"could not remove {', '.join(outcome.remaining)}",
+                f"could not remove {', '.join(remaining)}",
                 hint="the next assay command tries again",
             )
 

@@ -7,7 +7,7 @@ dead*, with no process number to be mistaken about, from any process namespace, 
 cannot clear the same entry. The file carries the numbers all the same, for people.
 
 An entry is replaced by writing a new file, locking it, and renaming it over the old one: a reader
-sees the old or the new one, whole and locked.
+sees the old or the new one, whole and locked. A signal waits until that is done.
 
 ::
 
@@ -33,6 +33,7 @@ from typing import TypedDict
 
 from assay import env_vars
 from assay.errors import ArgumentError, SystemUnderTestError
+from assay.provision.machine.signals import after_teardown
 from assay.provision.undo.resources import Mount, Resource
 
 VERSION = 2
@@ -80,24 +81,22 @@ class HeldEntry:
         self.entry = entry
         self._path = state_directory() / f"{entry.id}.json"
         self._lock = -1
-        self._write()
-        _held[entry.id] = self
+        with after_teardown():
+            self._write()
+            _held[entry.id] = self
 
     def add(self, resource: Resource) -> None:
         """Records a resource before it is created."""
-        self.entry = replace(self.entry, resources=(*self.entry.resources, resource))
-        self._write()
+        self._become(replace(self.entry, resources=(*self.entry.resources, resource)))
 
     def drop(self, resource: Resource) -> None:
         """Removes a resource that no longer exists."""
         rest = tuple(kept for kept in self.entry.resources if kept != resource)
-        self.entry = replace(self.entry, resources=rest)
-        self._write()
+        self._become(replace(self.entry, resources=rest))
 
     def leave(self) -> None:
         """Some of its resources cannot be removed: it stays for the next command."""
-        self.entry = replace(self.entry, is_left=True)
-        self._write()
+        self._become(replace(self.entry, is_left=True))
 
     def remove(self) -> None:
         """Deletes the entry, after its resources have been removed."""
@@ -107,6 +106,11 @@ class HeldEntry:
         finally:
             os.close(self._lock)
             del _held[self.entry.id]
+
+    def _become(self, entry: Entry) -> None:
+        with after_teardown():
+            self.entry = entry
+            self._write()
 
     def _write(self) -> None:
         state_directory()  # it may have been removed since
