@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from assay.judge.estimate import paired
+from assay.judge.statistics.estimate import paired
 
 CONFIDENCE = 0.95
 

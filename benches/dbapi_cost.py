@@ -15,13 +15,13 @@ from pathlib import Path
 from assay import registry
 from assay.contracts.deployment import Deployment
 from assay.contracts.engine.drive import DriveDocument, ScriptDocument, StopDocument
-from assay.drive.transactions import observe
+from assay.drive.observe import observe
 from assay.env_vars import DBAPI_PASSWORD
 from assay.errors import SystemMissing
 from assay.experiment import StorageChoice, SystemChoice
-from assay.experiment.settings import system_choice
+from assay.experiment.choices.checked_choices import system_choice
 from assay.provision.engine.session import session
-from assay.provision.stage import provision
+from assay.provision.provision import provision
 
 ROUNDS = 3
 SECONDS = 3

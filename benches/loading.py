@@ -33,7 +33,7 @@ from assay.load.bibsql.bibliography import resolve
 from assay.load.fill import fill
 from assay.load.tables import drop
 from assay.provision.engine.session import session
-from assay.provision.stage import provision
+from assay.provision.provision import provision
 from assay.workload import reader
 
 ROUNDS = 5

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from assay.contracts.deployment import Address
 from assay.experiment import StorageChoice, SystemChoice
-from assay.provision.stage import provision
+from assay.provision.provision import provision
 from benches import _client_peers as peers
 from benches._alternation import Cost, Side, alternate, document, judged, ratios, run_ours
 from benches._client_peers import POINT_SELECT, READ_WRITE, Work

@@ -15,8 +15,8 @@ from collections import Counter
 from assay import registry
 from assay.contracts.durability import Durability
 from assay.errors import AssayError, SystemMissing
-from assay.experiment import settings
-from assay.probe.durability.stage import measure
+from assay.experiment.choices import checked_choices
+from assay.probe.durability.measure import measure
 from assay.provision.disk.directory import server_directory
 from proofs._proof import Found
 from tests.support.own_device import own_device
@@ -88,7 +88,7 @@ def prove(cases: int, seed: int, timeout_s: float, first: int = 0) -> Found:
 
 def measured(word: str) -> Durability:
     """The durability of a system, as ``--on`` names it, on an ext4 of its own."""
-    choice = settings.system_choice(word)
+    choice = checked_choices.system_choice(word)
     system = registry.system(choice.name)
     with (
         own_device("ext4") as storage,

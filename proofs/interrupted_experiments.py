@@ -34,7 +34,8 @@ import psutil
 from assay import env_vars, registry
 from assay.contracts.systems.abilities import Findable
 from assay.errors import MachineLimit, SystemMissing
-from assay.experiment import ServerMachine, storage_words
+from assay.experiment import ServerMachine
+from assay.experiment.choices import storage_words
 from assay.provision.limits import server_group
 from proofs._proof import Found
 

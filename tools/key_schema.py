@@ -24,9 +24,9 @@ from noted_keys import TEXT, VARIANT, Noting, Schema, Table
 from assay import registry
 from assay.contracts.storages.shared_options import SHARED_OPTIONS
 from assay.errors import ExperimentError
-from assay.experiment import file as experiment_file
-from assay.experiment import levels
-from assay.experiment.catalogue import OPTIONS, SETTINGS
+from assay.experiment import from_file as experiment_file
+from assay.experiment.settings import levels
+from assay.experiment.settings.catalogue import OPTIONS, SETTINGS
 from assay.report import check_declarations
 from assay.text.files.toml_file import SECTION, TomlTable
 from assay.workload import reader

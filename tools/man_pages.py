@@ -17,7 +17,7 @@ import click
 
 from assay import env_vars
 from assay.cli.bibsql import bibsql, bibtosql
-from assay.cli.grouped_help import Grouped
+from assay.cli.options.grouped_help import Grouped
 from assay.cli.program import COMMANDS, HELP_NAMES, command_of, group
 
 FOLDER = "share/man/man1"

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from assay.experiment.catalogue import SETTINGS
-from assay.experiment.kinds import Levels
+from assay.experiment.settings.catalogue import SETTINGS
+from assay.experiment.settings.value_kinds import Levels
 from assay.text.files.toml_file import TomlTable
 from assay.text.quantities import Duration, Percent, Real, Whole
-from assay.workload import answers
+from assay.workload import expected_answers
 
 _QUANTITIES = {
     setting.name
@@ -59,7 +59,7 @@ class Noting(TomlTable):
 
     def __init__(self, file: Path, text: str, path: tuple[str | int, ...], data: Any) -> None:
         super().__init__(file, text, path, data)
-        is_beside = file.name in (answers.EXPECTED_FILE, answers.PUBLISHED_FILE)
+        is_beside = file.name in (expected_answers.EXPECTED_FILE, expected_answers.PUBLISHED_FILE)
         self.table = Table() if is_beside else Noting.top
         self._is_within = False
         self._has_given_names = False

@@ -29,10 +29,10 @@ from assay.contracts.systems.abilities import (
 )
 from assay.lab.conformance.requirement import Requirement
 from assay.lab.conformance.verify import REQUIREMENTS
-from assay.record import schema
+from assay.record.file import schema
 from assay.record.metrics.catalogue import METRICS
 from assay.record.metrics.clients import OF_SECONDS
-from assay.report.comparisons import comparison_document, trend_document
+from assay.report.comparison_tables import comparison_document, trend_document
 from assay.report.tidy import schema as tidy_schema
 
 ROOT = Path(__file__).parents[1]

@@ -87,7 +87,7 @@ def _plugin(entry: EntryPoint) -> Any:
 def _violations(entry: EntryPoint, value: Any) -> list[str]:
     """Those of a system, a storage, a dialect or a report of a step; the other groups have no
     contract that can be examined."""
-    from assay.contracts.observation import validation as of_reports
+    from assay.contracts.observation.step_reports import validation as of_reports
     from assay.contracts.storages import validation as of_storages
     from assay.contracts.systems import validation as of_systems
     from assay.dialects import validation as of_dialects

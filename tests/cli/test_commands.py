@@ -170,7 +170,7 @@ def test_a_latency_limit_is_none_or_long_enough_to_be_measured(
 
 @pytest.mark.parametrize("name", ["run", "plan", "explain"])
 def test_every_option_stands_under_a_heading_with_a_short_text(name: str) -> None:
-    command = import_module(f"assay.cli.{name}").command
+    command = import_module(f"assay.cli.commands.{name}").command
     context = click.Context(
         command,
         info_name=name,

@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 import pytest
 
-from assay.cli.outcome import outcome_of
+from assay.cli.process.outcome import outcome_of
 from assay.cli.program import run_program
 from assay.errors import ArgumentError, Bug, RunFailed, SystemMissing
 from assay.provision.machine.signals import Terminated
@@ -108,7 +108,7 @@ def test_an_internal_error_is_one_line_and_a_file(capsys: pytest.CaptureFixture[
 
 def test_a_closed_pipe_is_no_error() -> None:
     program = (
-        "import sys; from assay.cli.outcome import outcome_of\n"
+        "import sys; from assay.cli.process.outcome import outcome_of\n"
         "def work():\n"
         "    for _ in range(100000): print('x' * 100)\n"
         "sys.exit(outcome_of('p', work))"

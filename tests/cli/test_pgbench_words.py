@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import forked_programs
-from assay.cli.other_tools import other_options
+from assay.cli.options.other_tools import other_options
 from assay.cli.program import COMMANDS, command_of, run_program
 from assay.record import DEFAULT_FILE_NAME, Store
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from assay.cli import process_environment
-from assay.cli.outcome import outcome_of
+from assay.cli.process import process_environment
+from assay.cli.process.outcome import outcome_of
 from assay.contracts.deployment import StorageFacts
 from assay.errors import ArgumentError, InputError
 from assay.load.bibsql.bibliography import files_of

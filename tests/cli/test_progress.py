@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.cli.live import Live
+from assay.cli.output.live import Live
+from assay.cli.output.progress import progress
 from assay.cli.program import run_program
-from assay.cli.progress import progress
 from assay.experiment import Driving, StorageChoice, SystemChoice
 from assay.plan import Cell, PlannedRun
 from assay.plan.forecast import NOT_KNOWN, TimeNeeded

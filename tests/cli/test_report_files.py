@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.cli import options, report_output
+from assay.cli.options import shared_options
+from assay.cli.output import report_output
 from assay.cli.program import run_program
 from assay.errors import SystemUnderTestError
 
@@ -34,7 +35,7 @@ def here(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_command_that_is_printed_can_be_typed_with_any_path() -> None:
-    assert options.of_records(Path("my records/r")) == " --records 'my records/r'"
+    assert shared_options.of_records(Path("my records/r")) == " --records 'my records/r'"
 
 
 def test_a_page_is_written_to_a_file_that_is_replaced_only_with_force(

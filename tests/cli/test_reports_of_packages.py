@@ -22,7 +22,7 @@ from typing import ClassVar
 from assay.contracts.metric import SIZE, Metric
 from assay.contracts.observation import StepReport, StepTable
 from assay.contracts.warning_text import WarningText
-from assay.lab.steps.context import RunState
+from assay.lab.run_context.context import RunState
 from assay.provision.engine.session import session
 from assay.workload.steps import Names, Step, common
 

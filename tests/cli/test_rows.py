@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from assay.cli import rows
+from assay.cli.output import rows
 from assay.cli.program import run_program
 
 ROWS: list[rows.Row] = [

@@ -14,20 +14,20 @@ import jsonschema
 import pytest
 
 from assay import registry
-from assay.cli import schema as schema_command
+from assay.cli.commands import schema as schema_command
 from assay.errors import AssayError, ExperimentError
-from assay.experiment import file as experiment_file
+from assay.experiment import from_file as experiment_file
 from assay.report import check_declarations
 from assay.text.files import toml_file
 from assay.workload import reader
 from commands import Assay
 
-PACKAGE = Path(schema_command.__file__).parents[1]
+PACKAGE = Path(schema_command.__file__).parents[2]
 EXPERIMENTS = sorted((PACKAGE / "experiment" / "papers").glob("*.toml"))
 UNKNOWN = "not_a_key"
 READERS = ("experiment", "workload", "lab/steps", "load/row_sources", "load/bibsql/source.py",
-           "report/cells/declaration.py", "report/cells/series.py")  # fmt: skip
-OF_OTHER_FILES = {"answers.py", "published.py", "step_keys.py", "keys.py", "driving.py"}
+           "report/declared/declaration.py", "report/declared/series.py")  # fmt: skip
+OF_OTHER_FILES = {"expected_answers.py", "published.py", "step_keys.py", "keys.py", "driving.py"}
 """Readers of other files, and those whose keys come as arguments."""
 ASKED = {name for name in vars(toml_file.TomlTable) if not name.startswith("_")} - {"error"}
 

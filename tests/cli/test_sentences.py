@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from assay import env_vars
-from assay.cli.merge import _numbers
+from assay.cli.commands.merge import _numbers
 from assay.cli.program import run_program
 from assay.errors import ArgumentError
 

@@ -24,8 +24,8 @@ from assay.cli.program import run_program
 from assay.contracts.deployment import Address, Deployment, Node, StorageFacts
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.systems.abilities import Counters, SessionLimit
-from assay.drive import silent_server
-from assay.drive.silent_server import SilentServer
+from assay.drive.monitoring import silent_server
+from assay.drive.monitoring.silent_server import SilentServer
 from assay.errors import SystemDied, SystemRefused
 from assay.provision.engine import session
 from assay.systems import first_session

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.cli import rows
+from assay.cli.output import rows
 from assay.text.visible import indented, visible, visible_lines
 
 HOSTILE = "\x1b]0;owned\x07\x1b[31mred\x9b2J\r\u202egnp.\u2028\U000e0041"

@@ -16,7 +16,7 @@ from assay.contracts.deployment import Deployment, StorageFacts
 from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.errors import SystemRefused
 from assay.provision.machine.ports import free_port
-from assay.provision.running import running_system
+from assay.provision.running_system import running_system
 from assay.provision.undo.leftovers import clear_leftovers
 from assay.systems.cubrid import CUBRID
 from commands import need
@@ -81,7 +81,7 @@ UP = """
 import sys
 from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.provision.machine.ports import free_port
-from assay.provision.running import running_system
+from assay.provision.running_system import running_system
 storage = StorageChoice(directory=sys.argv[1])
 with running_system(SystemChoice("cubrid"), storage, connections=2) as running:
     print(running.deployment.address.port, flush=True)

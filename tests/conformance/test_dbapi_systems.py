@@ -20,10 +20,10 @@ from assay.contracts.dialects.protocol import Column, Dialect, Table
 from assay.env_vars import DBAPI_PASSWORD
 from assay.errors import SystemMissing
 from assay.experiment import StorageChoice
-from assay.experiment.settings import system_choice
+from assay.experiment.choices.checked_choices import system_choice
 from assay.load.fill import fill
 from assay.provision.engine.session import session
-from assay.provision.stage import provision
+from assay.provision.provision import provision
 from assay.record import DEFAULT_FILE_NAME
 from commands import Assay
 from servers import directory_for_servers, provisioned

@@ -20,10 +20,10 @@ from assay.experiment import Experiment
 from assay.lab.pool import Pool, PooledSystem
 from assay.lab.progress import Silent
 from assay.load.digest import table_digest, verify
-from assay.load.loading import DEFAULT, Loading
+from assay.load.load import load
+from assay.load.load_options import DEFAULT, Loading
 from assay.load.row_sources.generated import measure, request_of
 from assay.load.row_sources.request import DataRequest
-from assay.load.stage import load
 from assay.plan import Cell, Plan, PlannedRun
 from assay.provision.engine.session import session
 from assay.systems import System

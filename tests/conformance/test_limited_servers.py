@@ -9,8 +9,8 @@ import pytest
 from assay.errors import MachineLimit
 from assay.experiment import ServerMachine, StorageChoice, SystemChoice
 from assay.provision.limits import server_group
-from assay.provision.running import running_system
-from assay.provision.stage import provision
+from assay.provision.provision import provision
+from assay.provision.running_system import running_system
 from commands import Assay, need, why_missing
 
 MB = 1 << 20

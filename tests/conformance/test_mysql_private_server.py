@@ -16,11 +16,11 @@ from assay.contracts.experiment import SystemChoice
 from assay.contracts.systems.abilities import ReachedByUrl
 from assay.errors import SystemRefused
 from assay.experiment import StorageChoice
-from assay.experiment.settings import system_choice
+from assay.experiment.choices.checked_choices import system_choice
 from assay.load.digest import table_digest
 from assay.load.fill import fill
 from assay.provision.engine.session import session
-from assay.provision.stage import provision
+from assay.provision.provision import provision
 from assay.systems.mysql import MYSQL
 from commands import need
 from servers import ask, provisioned

@@ -14,7 +14,7 @@ import pytest
 
 from assay.contracts.deployment import Deployment, StorageFacts
 from assay.contracts.experiment import SystemChoice
-from assay.drive.sampler import Sampler
+from assay.drive.monitoring.sampler import Sampler
 from assay.errors import SHARED_MEMORY, SystemRefused
 from assay.provision.undo.resources import PosixSharedMemory
 from assay.systems.postgresql import POSTGRESQL

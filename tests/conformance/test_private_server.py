@@ -20,7 +20,7 @@ from assay.contracts.dialects.protocol import Column, Table
 from assay.contracts.experiment import Experiment, SystemChoice
 from assay.contracts.systems.abilities import ChecksSettings
 from assay.errors import ArgumentError, SystemRefused
-from assay.lab.preflight import preflight
+from assay.lab.preflight.preflight import preflight
 from assay.plan import plan
 from assay.provision.engine.session import session
 from assay.systems import System

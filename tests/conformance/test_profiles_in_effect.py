@@ -11,10 +11,10 @@ from assay import registry
 from assay.contracts.experiment import StorageChoice
 from assay.contracts.systems.abilities import HasProfiles, Profile
 from assay.experiment import SystemChoice
-from assay.experiment.profiles import applied
-from assay.judge.settings import mean_the_same
-from assay.probe.durability import stage as durability
-from assay.provision.running import running_system
+from assay.experiment.choices.profiles import applied
+from assay.judge.evidence.setting_values import mean_the_same
+from assay.probe.durability import measure as durability
+from assay.provision.running_system import running_system
 from assay.storages.loop import LOOP
 from commands import need
 

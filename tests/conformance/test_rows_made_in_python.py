@@ -10,9 +10,9 @@ import pytest
 from assay import registry
 from assay.contracts.deployment import StorageFacts
 from assay.contracts.dialects.protocol import Column, Table
-from assay.load.loading import Loading
+from assay.load.load import load
+from assay.load.load_options import Loading
 from assay.load.row_sources.request import DataRequest
-from assay.load.stage import load
 from commands import need
 from servers import ask, provisioned
 

@@ -13,7 +13,7 @@ import pytest
 from assay.contracts.deployment import StorageFacts
 from assay.contracts.engine.drive import DriveDocument, ScriptDocument, StopDocument
 from assay.contracts.observation import Unfinished
-from assay.drive.transactions import observe
+from assay.drive.observe import observe
 from assay.record import DEFAULT_FILE_NAME, Store
 from assay.systems import System
 from commands import need

@@ -13,7 +13,7 @@ from assay.dialects.limits import Limited, beyond
 from assay.errors import AssayError
 from assay.experiment import StorageChoice, SystemChoice
 from assay.provision.engine.session import session
-from assay.provision.stage import provision
+from assay.provision.provision import provision
 from commands import IN_MEMORY, Assay, need
 
 WIDE = """\

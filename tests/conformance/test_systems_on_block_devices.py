@@ -11,12 +11,12 @@ import pytest
 
 from assay.contracts.experiment import SystemChoice
 from assay.errors import MachineLimit
-from assay.experiment.storage_words import storage_choices
+from assay.experiment.choices.storage_words import storage_choices
 from assay.provision.disk.directory import identity_of
 from assay.provision.engine.session import session
 from assay.provision.limits.hierarchies import PROCESSES, parents
 from assay.provision.machine import process_tags
-from assay.provision.running import running_system
+from assay.provision.running_system import running_system
 from assay.storages.block.file_systems import FILE_SYSTEMS
 from block_devices import HAS_LOOP_DEVICES, files_of_loop_devices
 from commands import Assay, need

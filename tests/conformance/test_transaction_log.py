@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from assay.contracts.observation import Observation
-from assay.judge.samples import BY_NAME
-from assay.record.records import RunRecord
+from assay.judge.statistics.samples import BY_NAME
+from assay.record.runs.records import RunRecord
 from commands import Assay, need
 
 BUCKET = 2**-9

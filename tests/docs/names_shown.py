@@ -15,7 +15,8 @@ from glossary import ROOT
 from names_in_code import Name
 
 from assay.cli.program import COMMANDS, command_of, group
-from assay.record import Store, schema
+from assay.record import Store
+from assay.record.file import schema
 from assay.report.build import build
 
 KEPT_RECORD = ROOT / "tests" / "data" / "records" / "version-25.sqlite.xz"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from assay.experiment import file
+from assay.experiment import from_file
 from assay.report.charts import draw
 from assay.report.figure import LIMITED
 from tools import picture
@@ -30,7 +30,7 @@ def test_it_stands_first_in_the_readme_with_the_command_that_measures_it() -> No
 
 def test_its_numbers_are_those_of_its_experiment() -> None:
     """Every system at every number of clients, each with its repetitions and a verdict."""
-    experiment, _ = file.read(picture.EXPERIMENT)
+    experiment, _ = from_file.read(picture.EXPERIMENT)
     figure = picture.figure()
     assert [one.name for one in figure.series] == [one.label for one in experiment.systems]
     for line in figure.series:

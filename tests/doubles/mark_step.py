@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Self
 
-from assay.lab.steps.context import RunState
+from assay.lab.run_context.context import RunState
 from assay.text.files.toml_file import TomlTable
 from assay.workload.steps import Names, Step, common
 

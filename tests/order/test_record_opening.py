@@ -6,7 +6,7 @@ import ast
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "python" / "assay"
-PLACE = PACKAGE / "record" / "opening.py"
+PLACE = PACKAGE / "record" / "file" / "opening.py"
 OPENS = {"open", "fdopen", "read_bytes", "write_bytes", "copy", "copy2", "copyfile", "mmap"}
 
 

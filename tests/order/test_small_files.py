@@ -25,11 +25,12 @@ SHELVES = {
 """Folders that are lists of one kind, in which each entry is a file."""
 
 OWN_IDEA = {
-    "comparison/unequal_cells.py": "cells without a partner are found by a rule of their own",
+    "comparison/sides/unequal_cells.py": "cells without a partner are found by a rule of their own",
     "drive/pacing.py": "a calculation that is tried by itself",
     "drive/reserved_names.py": "a search that is tried by itself",
-    "judge/drift.py": "a statistic, which imports SciPy on first use",
+    "judge/statistics/drift.py": "a statistic, which imports SciPy on first use",
     "load/bibsql/reported.py": "the rule by which a variant of the data set is made",
+    "lab/run_context/read_only_server.py": "a refusal, beside what is noted before the first step",
     "provision/limits/control_groups.py": "seen by `provision/disk`, one level above",
     "provision/processes/paused.py": "acts on processes, not on backups",
     "report/summaries/one_cell.py": "the first look of one cell, beside that of several",

@@ -9,7 +9,7 @@ import pytest
 from assay.errors import MachineLimit
 from assay.experiment import ServerMachine
 from assay.provision.limits import server_group
-from assay.record.records import RunRecord
+from assay.record.runs.records import RunRecord
 from assay.storages.modelled import MODELLED
 from commands import Assay, Ended
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.record.records import RunRecord
+from assay.record.runs.records import RunRecord
 from assay.workload import reader
 from commands import IN_MEMORY, Assay, need
 

@@ -17,10 +17,10 @@ from assay.experiment import Experiment, StorageChoice, SystemChoice
 from assay.lab.progress import Silent
 from assay.load.bibsql.bibliography import Bibliography, resolve
 from assay.load.digest import table_digest
-from assay.load.stage import load
+from assay.load.load import load
 from assay.load.tables import drop
 from assay.provision.engine.session import session
-from assay.provision.stage import provision
+from assay.provision.provision import provision
 from assay.workload import reader
 from commands import need
 from forked_programs import BIN

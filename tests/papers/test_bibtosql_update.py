@@ -31,7 +31,7 @@ from assay.experiment import StorageChoice, SystemChoice
 from assay.load.digest import table_digest
 from assay.load.tables import drop
 from assay.provision.engine.session import session
-from assay.provision.stage import provision
+from assay.provision.provision import provision
 from assay.workload import reader
 from commands import need
 from forked_programs import BIN

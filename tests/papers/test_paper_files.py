@@ -9,8 +9,8 @@ from assay import registry
 from assay.contracts.systems.abilities import Findable
 from assay.errors import SystemUnderTestError
 from assay.report.build import build
-from assay.report.papers import judged_claims
-from assay.report.papers.judgement import ClaimVerdict
+from assay.report.papers.claims import judged_claims
+from assay.report.papers.claims.judgement import ClaimVerdict
 from assay.report.values import Report, ReportTable
 from commands import Assay
 

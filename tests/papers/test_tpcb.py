@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from assay import registry
-from assay.record.records import RunRecord
+from assay.record.runs.records import RunRecord
 from commands import IN_MEMORY, Assay, need
 
 SYSTEMS = ["sqlite", "duckdb", "postgresql", "mariadb", "mysql", "cubrid"]

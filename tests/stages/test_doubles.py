@@ -20,19 +20,19 @@ import pytest
 import doubles
 from assay import comparison, registry, systems
 from assay.errors import ExperimentError, ScriptError, SystemDied
-from assay.experiment.words import Words, experiment
+from assay.experiment.from_command_line import Words, experiment
 from assay.judge.check.answers import Check
 from assay.lab import lab
 from assay.lab.progress import Silent
-from assay.lab.steps import outcome_of_run
-from assay.lab.steps.consistency import broken_rules
-from assay.lab.steps.context import RunState
+from assay.lab.run_context import outcome_of_run
+from assay.lab.run_context.consistency import broken_rules
+from assay.lab.run_context.context import RunState
 from assay.provision.processes import process
 from assay.provision.undo import ledger
 from assay.record import Store
-from assay.record.records import RunRecord
+from assay.record.runs.records import RunRecord
 from assay.report.build import build
-from assay.report.comparisons import comparison as compared_report
+from assay.report.comparison_tables import comparison as compared_report
 from assay.report.forms import table
 from assay.report.summaries import first_look
 from assay.workload import reader

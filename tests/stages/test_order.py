@@ -15,7 +15,7 @@ import doubles
 from assay import registry
 from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.errors import ArgumentError, RunFailed, SystemMissing, SystemRefused
-from assay.experiment.words import Words, experiment
+from assay.experiment.from_command_line import Words, experiment
 from assay.lab import lab
 from assay.lab.progress import Silent
 from assay.probe.first_use import FirstUse

@@ -17,9 +17,9 @@ from assay.contracts.systems.abilities import Findable
 from assay.errors import SystemMissing
 from assay.experiment import StorageChoice, SystemChoice
 from assay.provision.install import versions
-from assay.provision.stage import provision
+from assay.provision.provision import provision
 from assay.record import DEFAULT_FILE_NAME, ExperimentRecord, Store
-from assay.record.records import RunRecord
+from assay.record.runs.records import RunRecord
 
 Assay = Callable[..., "Ended"]
 

@@ -11,11 +11,12 @@ from unittest.mock import patch
 
 import assay
 from assay.api import running
+from assay.cli.commands.run import command
 from assay.cli.program import HELP_NAMES
-from assay.cli.run import command
-from assay.experiment import SystemChoice, system_names
-from assay.experiment.words import Words, asked
-from assay.lab.steps.optional_levels import plan_here
+from assay.experiment import SystemChoice
+from assay.experiment.choices import system_names
+from assay.experiment.from_command_line import Words, asked
+from assay.lab.preflight.optional_levels import plan_here
 
 
 class SAME:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from assay.experiment.words import Words, experiment
+from assay.experiment.from_command_line import Words, experiment
 from assay.lab import lab
 from assay.lab.progress import Silent
 from assay.record import ExperimentRecord, Store

@@ -13,7 +13,7 @@ from known_systems import IN_PROCESS, NullServer, NullSystem, Site
 from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.errors import SystemMissing
 from assay.provision.engine.session import session
-from assay.provision.stage import provision
+from assay.provision.provision import provision
 
 _WITHOUT_A_CLOCK = {"test_accounts", "test_agents", "test_seeds", "test_slices"}
 

@@ -17,8 +17,8 @@ from known_systems import NullSystem, Site
 
 from assay.api.results import Result
 from assay.contracts.observation import Observation, read_observation
-from assay.contracts.observation.latencies import encoded, merged_latency
-from assay.contracts.observation.merging import merge
+from assay.contracts.observation.merging.latencies import encoded, merged_latency
+from assay.contracts.observation.merging.simultaneous import merge
 from assay.record import ExperimentRecord, Store
 from tests.support.records import invented_records as invented
 

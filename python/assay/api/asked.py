@@ -13,8 +13,10 @@ from typing import Any, TypeVar
 from assay import registry
 from assay.errors import ArgumentError
 from assay.experiment import Scalar
-from assay.experiment.catalogue import SETTINGS, Words
-from assay.experiment.kinds import (
+from assay.experiment.choices.server_limits import NOT_LIMITED
+from assay.experiment.settings.catalogue import SETTINGS, Words
+from assay.experiment.settings.setting import Setting
+from assay.experiment.settings.value_kinds import (
     Assignments,
     Choice,
     FileName,
@@ -25,8 +27,6 @@ from assay.experiment.kinds import (
     Number,
     Text,
 )
-from assay.experiment.machines import NOT_LIMITED
-from assay.experiment.setting import Setting
 from assay.text.nearest import did_you_mean
 from assay.text.quantities import Quantity, shown
 

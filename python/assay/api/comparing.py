@@ -11,16 +11,16 @@ from typing import Any
 from assay import comparison, registry
 from assay.api import asked
 from assay.api.results import Result, data_frame
-from assay.cli import experiment_references
-from assay.comparison import conditions
-from assay.comparison.conditions import ConditionAnswer
-from assay.comparison.differences import DESPITE
-from assay.comparison.values import Side
+from assay.cli.options import experiment_references
+from assay.comparison import fail_conditions
+from assay.comparison.fail_conditions import ConditionAnswer
+from assay.comparison.sides.differences import DESPITE
+from assay.comparison.sides.values import Side
 from assay.errors import ArgumentError
 from assay.record import DEFAULT_FILE_NAME
-from assay.report.comparisons import comparison as report
-from assay.report.comparisons import comparison_document
-from assay.report.comparisons.comparison_document import RatioDocument
+from assay.report.comparison_tables import comparison as report
+from assay.report.comparison_tables import comparison_document
+from assay.report.comparison_tables.comparison_document import RatioDocument
 from assay.text.nearest import did_you_mean
 from assay.text.quantities import shown
 
@@ -103,8 +103,8 @@ class Comparison:
         where none does, and it is not known or not decided of one."""
         if not isinstance(condition, str):
             raise ArgumentError(f"expected a condition, found {shown(condition)}", hint=_CONDITION)
-        judged = conditions.judge(
-            self._made, [conditions.condition(condition)], despite=self._despite
+        judged = fail_conditions.judge(
+            self._made, [fail_conditions.condition(condition)], despite=self._despite
         )
         if any(one.answer is ConditionAnswer.MET for one in judged):
             return True

@@ -12,7 +12,7 @@ from assay.api import asked
 from assay.api.results import Result, data_frame
 from assay.errors import ArgumentError
 from assay.record import DEFAULT_FILE_NAME, Store
-from assay.record.several import together
+from assay.record.runs.several import together
 
 
 def open_records(records: str | PathLike[str] = DEFAULT_FILE_NAME) -> Records:

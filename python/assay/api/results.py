@@ -15,16 +15,16 @@ from typing import Any
 
 from assay import registry
 from assay.api import asked
-from assay.comparison.effects import SettingEffects
+from assay.comparison.conclusions.effects import SettingEffects
 from assay.contracts.observation import Observation, Observed, Outcomes, PassTime, StepReport
 from assay.errors import ArgumentError
 from assay.experiment import Scalar
-from assay.experiment.spelling import of_python, respelled
-from assay.judge import samples
+from assay.experiment.settings.error_spelling import of_python, respelled
 from assay.judge.check.answers import expected_rows
+from assay.judge.statistics import samples
 from assay.record import ExperimentRecord, RunRecord
 from assay.record.metrics.catalogue import METRICS
-from assay.record.run_ends import ENDED, exit_status
+from assay.record.runs.run_ends import ENDED, exit_status
 from assay.report.build import build
 from assay.report.tidy.tables import TABLES
 

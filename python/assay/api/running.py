@@ -11,15 +11,15 @@ from assay import env_vars
 from assay.api import asked
 from assay.api.asked import Limits, Numbers, Path
 from assay.api.results import Result
-from assay.cli.progress import progress as shown_on_standard_error
+from assay.cli.output.progress import progress as shown_on_standard_error
 from assay.errors import ArgumentError
-from assay.experiment import words as command_line
+from assay.experiment import from_command_line as command_line
 from assay.experiment.command import command_of, patterns
-from assay.experiment.spelling import as_written
+from assay.experiment.settings.error_spelling import as_written
 from assay.lab import lab
 from assay.lab.continuation import Request
 from assay.lab.progress import Silent
-from assay.load.loading import Loading
+from assay.load.load_options import Loading
 from assay.probe import DEFAULT_S
 from assay.probe.first_use import FirstUse
 from assay.record import DEFAULT_FILE_NAME, Store

@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
-from assay.cli.other_tools import meaning
-from assay.cli.outcome import outcome_of
-from assay.cli.process_environment import refuse_other_encodings
+from assay.cli.options.other_tools import meaning
+from assay.cli.process.outcome import outcome_of
+from assay.cli.process.process_environment import refuse_other_encodings
 from assay.text.nearest import did_you_mean
 
 HELP_NAMES = ["-h", "--help"]
@@ -43,12 +43,13 @@ COMMANDS = {
     "schema": "Print the JSON Schema of experiment files or of workload.toml.",
 }
 """In the order of `assay --help`, with the first sentence of the help of each, repeated here so
-that the list imports no command; ``assay.cli.<name>`` holds ``command`` (``-`` becomes ``_``)."""
+that the list imports no command; ``assay.cli.commands.<name>`` holds ``command`` (``-`` becomes
+``_``)."""
 
 
 def command_of(name: str) -> click.Command:
     """Imports the command."""
-    found: click.Command = import_module(f"assay.cli.{name.replace('-', '_')}").command
+    found: click.Command = import_module(f"assay.cli.commands.{name.replace('-', '_')}").command
     return found
 
 

@@ -4,8 +4,8 @@ intervals, verdicts, what differs) or a `Trend`. Prints nothing.
 
 from __future__ import annotations
 
-from assay.comparison.sides import side
-from assay.comparison.stage import compare
-from assay.comparison.values import Comparison, Side
+from assay.comparison.compare_sides import compare
+from assay.comparison.sides.sides import side
+from assay.comparison.sides.values import Comparison, Side
 
 __all__ = ["Comparison", "Side", "compare", "side"]

@@ -22,8 +22,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.comparison.adjusting import benjamini_hochberg
-from assay.judge.estimate import SIGNIFICANCE
+from assay.comparison.ratios.adjusting import benjamini_hochberg
+from assay.judge.statistics.estimate import SIGNIFICANCE
 
 LEAST_VALUES = 9
 """With fewer no order of the values is rare enough: of 8, a change in the middle has 1/35."""

@@ -12,16 +12,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from assay.comparison import differences, factors
 from assay.comparison.change_points import LEAST_VALUES, change_points
-from assay.comparison.limits_of_runs import reasons_of, worst_word
-from assay.comparison.values import Difference
+from assay.comparison.ratios.limits_of_runs import reasons_of, worst_word
+from assay.comparison.sides import differences, factors
+from assay.comparison.sides.values import Difference
 from assay.contracts.metric import Metric
-from assay.judge.estimate import Estimate, center, independent
-from assay.judge.samples import UNREACHED
+from assay.judge.statistics.estimate import Estimate, center, independent
+from assay.judge.statistics.samples import UNREACHED
 from assay.judge.verdict import RunVerdict
-from assay.record import RunRecord, run_names
+from assay.record import RunRecord
 from assay.record.metrics import catalogue
+from assay.record.runs import run_names
 
 
 @dataclass(frozen=True)

@@ -137,8 +137,8 @@ class SystemChoice:
     called: str = field(default="", compare=False)
     """The name that the user gave it, which is no level: equal systems are equal by any name."""
     shown: str = field(default="", compare=False)
-    """Its name among the systems of its experiment (`assay.experiment.system_names`), without its
-    machine; empty: not named yet."""
+    """Its name among the systems of its experiment (`assay.experiment.choices.system_names`),
+    without its machine; empty: not named yet."""
     programs: str = field(default="", compare=False)
     """Where the programs of its version are (`assay.contracts.systems.abilities.SeveralVersions`);
     empty: where the system looks for them itself."""

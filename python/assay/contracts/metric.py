@@ -50,7 +50,7 @@ class Metric:
     """A few words."""
     value: Read
     """Reads it from a `RunRecord`, one of a `StepReport` from that;
-    `assay.judge.samples.UNREACHED` where a time is not reached."""
+    `assay.judge.statistics.samples.UNREACHED` where a time is not reached."""
     of_work: Read | None = None
     """Reads it from a `Work`, so that it is one of groups and transaction types as well."""
     null: str = ""

@@ -28,7 +28,7 @@ from assay.contracts.engine.drive import (
 from assay.experiment import Driving, Scalar, SystemChoice
 from assay.plan.drives import PlannedDrive, PlannedGroup
 from assay.text import rates
-from assay.workload import statement_file
+from assay.workload.scripts import statement_file
 from assay.workload.values import Script, Workload
 
 Number = TypeVar("Number", int, float)

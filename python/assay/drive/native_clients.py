@@ -16,9 +16,9 @@ from pathlib import Path
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.systems.protocol import ProcessSample, ServerDirectory
-from assay.drive.death_watch import ASK_EVERY_S, DeathWatch
-from assay.drive.sampler import TimedSample
-from assay.drive.silent_server import SilentServer
+from assay.drive.monitoring.death_watch import ASK_EVERY_S, DeathWatch
+from assay.drive.monitoring.sampler import TimedSample
+from assay.drive.monitoring.silent_server import SilentServer
 from assay.errors import SystemDied
 from assay.provision.engine.client_program import started
 from assay.provision.machine import sampling

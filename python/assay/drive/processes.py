@@ -40,7 +40,7 @@ def drive_in_processes(
     """An observation of each part. Where some parts end before the beginning (the system refused
     their sessions), only theirs, and no other begins.
 
-    Raises as `assay.drive.transactions.observe`, and `KeyboardInterrupt` also where ``on_progress``
+    Raises as `assay.drive.observe.observe`, and `KeyboardInterrupt` also where ``on_progress``
     returns False while clients work. No process is left, whatever is raised.
     """
     messages: _Messages = queue.Queue()

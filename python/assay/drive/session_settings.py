@@ -2,7 +2,8 @@
 (`SessionSettings`), as ``SET synchronous_commit = off``, with the values of the run.
 
 They are found by their first words. What a function or a procedure sets is not seen here; that a
-run flushed too seldom for the class that was measured without it is (`assay.judge.durability`).
+run flushed too seldom for the class that was measured without it is
+(`assay.judge.evidence.durability`).
 """
 
 from __future__ import annotations

@@ -21,11 +21,11 @@ from assay.contracts.engine.drive import DriveDocument, DriveProgress
 from assay.contracts.observation import DataInMemory, Observation
 from assay.contracts.systems.abilities import Counters
 from assay.contracts.systems.protocol import System
-from assay.drive.death_watch import DeathWatch
-from assay.drive.sampler import Sampler, TimedSample
-from assay.drive.server_cost import device_cost, machine_cost, server_cost
-from assay.drive.silent_server import SilentServer
-from assay.drive.transactions import observe
+from assay.drive.monitoring.death_watch import DeathWatch
+from assay.drive.monitoring.sampler import Sampler, TimedSample
+from assay.drive.monitoring.server_cost import device_cost, machine_cost, server_cost
+from assay.drive.monitoring.silent_server import SilentServer
+from assay.drive.observe import observe
 from assay.errors import SystemDied, SystemUnderTestError
 from assay.provision.disk import page_cache
 from assay.provision.engine.session import responds

@@ -1,8 +1,8 @@
 """Takes an experiment file or the words of a command line; returns an `Experiment`, or raises an
 error with the line.
 
-`assay.experiment.words` reads the command line, `assay.experiment.file` an experiment file; both
-use `assay.experiment.settings`, which interprets settings.
+`assay.experiment.from_command_line` reads the command line, `assay.experiment.from_file` an
+experiment file; both use `assay.experiment.choices.checked_choices`, which interprets settings.
 """
 
 from assay.contracts.driving import (

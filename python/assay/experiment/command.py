@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from assay import registry
-from assay.experiment.catalogue import SETTINGS, Words
-from assay.experiment.settings import split
+from assay.experiment.choices.checked_choices import split
+from assay.experiment.settings.catalogue import SETTINGS, Words
 from assay.text.secrets import without_secrets
 
 Patterns = tuple[tuple[str, ...], ...]

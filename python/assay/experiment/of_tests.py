@@ -25,10 +25,10 @@ from assay.contracts.driving import STOPS
 from assay.contracts.driving import without as driving_without
 from assay.contracts.experiment import Experiment, ExperimentChanges, OfTest
 from assay.errors import ArgumentError
-from assay.experiment import levels
-from assay.experiment.catalogue import Words
-from assay.experiment.repeated import refuse_repeated
-from assay.experiment.unused import refuse_unused
+from assay.experiment.settings import levels
+from assay.experiment.settings.catalogue import Words
+from assay.experiment.settings.repeated_levels import refuse_repeated
+from assay.experiment.settings.unused_settings import refuse_unused
 from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
 from assay.workload.values import Workload

@@ -2,11 +2,12 @@
 the warnings that are kept with it. Reads no record, and writes none.
 """
 
-from assay.judge import verdict, warnings
-from assay.judge.cells import CellVerdict, of_cell
-from assay.judge.evidence import Ceiling, Evidence
+from assay.judge import verdict
+from assay.judge.cell_verdict import CellVerdict, of_cell
+from assay.judge.evidence.values import Ceiling, Evidence
 from assay.judge.verdict import Verdict
-from assay.judge.warnings import RunWarning
+from assay.judge.warnings import run_warnings
+from assay.judge.warnings.run_warnings import RunWarning
 
 __all__ = [
     "Ceiling",
@@ -21,4 +22,4 @@ __all__ = [
 
 def judge_run(evidence: Evidence) -> tuple[Verdict, list[RunWarning]]:
     """Verdict and warnings of a single run."""
-    return verdict.of_run(evidence), warnings.of_run(evidence)
+    return verdict.of_run(evidence), run_warnings.of_run(evidence)

@@ -15,7 +15,7 @@ import statistics
 from collections.abc import Sequence
 
 from assay.contracts.observation import Observation
-from assay.judge.evidence import Evidence
+from assay.judge.evidence.values import Evidence
 
 CONFIDENCE = 0.95
 

@@ -8,7 +8,7 @@ from enum import Enum
 
 from assay.contracts.observation import Observation
 from assay.experiment import Driving
-from assay.judge.offered_rate import REACHED
+from assay.judge.evidence.offered_rate import REACHED
 from assay.judge.verdict import Verdict
 from assay.text import units
 

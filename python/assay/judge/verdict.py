@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from assay.contracts.observation import Observation, Outcomes
-from assay.judge import kinds, warnings
 from assay.judge.check.verdict import CONFLICTS, LOSSES, by_class
-from assay.judge.evidence import Evidence
-from assay.judge.spread import Spread
+from assay.judge.evidence.values import Evidence
+from assay.judge.statistics.spread import Spread
+from assay.judge.warnings import kinds, run_warnings
 from assay.text import units
 from assay.text.reasons import sentence
 
@@ -95,7 +95,9 @@ def of_run(run: Evidence) -> Verdict:
         if why is None:
             return Verdict.because("invalid", words)
         reasons.append(f"{words}, for {why}")
-    limits = [warning.name for warning in warnings.of_run(run) if warning.name in kinds.limiting()]
+    limits = [
+        warning.name for warning in run_warnings.of_run(run) if warning.name in kinds.limiting()
+    ]
     reasons += [name.replace("-", " ") for name in dict.fromkeys(limits)]
     return _indicative([Reason(text) for text in reasons])
 

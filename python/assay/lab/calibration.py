@@ -17,8 +17,8 @@ from assay.contracts.dialects.protocol import Dialect
 from assay.contracts.engine.drive import DriveDocument, DriveProgress, ScriptDocument, StopDocument
 from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.dialects.null_documents import NULL_DOCUMENTS
-from assay.drive.transactions import observe
-from assay.provision.stage import provision
+from assay.drive.observe import observe
+from assay.provision.provision import provision
 from assay.record import CalibrationRecord
 
 IN_PROCESS = "none"

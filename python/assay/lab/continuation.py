@@ -17,8 +17,8 @@ from assay.lab.progress import Progress
 from assay.plan import Plan, PlannedRun
 from assay.plan.only import Patterns, chosen
 from assay.record import Store
-from assay.record.continuing import Continued
-from assay.record.run_ends import RunEnd
+from assay.record.progress.continuing import Continued
+from assay.record.runs.run_ends import RunEnd
 from assay.text.files import paths
 from assay.text.units import counted, ended_runs
 

@@ -23,14 +23,14 @@ from assay.experiment import Experiment
 from assay.judge import judge_run
 from assay.lab.continuation import Begun, Request, begin, continued_runs
 from assay.lab.pool import Pool
-from assay.lab.preflight import Preflight, preflight, refuse_missing
+from assay.lab.preflight.optional_levels import plan_here
+from assay.lab.preflight.preflight import Preflight, preflight, refuse_missing
+from assay.lab.preflight.small_storages import refuse_smaller_than_before
 from assay.lab.progress import Progress
 from assay.lab.repetitions import Repeating
-from assay.lab.small_storages import refuse_smaller_than_before
+from assay.lab.run_context.context import Context, EarlierFindings
 from assay.lab.steps import take_all
-from assay.lab.steps.context import Context, EarlierFindings
-from assay.lab.steps.optional_levels import plan_here
-from assay.load.loading import DEFAULT, Loading
+from assay.load.load_options import DEFAULT, Loading
 from assay.load.row_sources.protocol import ExperimentRows, ReadsFiles, opened
 from assay.plan import Cell, Plan, PlannedRun, only
 from assay.plan.content import Content, content_of
@@ -42,8 +42,8 @@ from assay.provision.install.in_use import in_use
 from assay.provision.limits import client_group, client_memory
 from assay.provision.undo.leftovers import clear_leftovers
 from assay.record import EndState, Store
-from assay.record.machine import machine
-from assay.record.run_ends import REFUSED, RunEnd, exit_status
+from assay.record.machine.machine import machine
+from assay.record.runs.run_ends import REFUSED, RunEnd, exit_status
 from assay.text.reasons import with_more
 from assay.text.units import counted
 from assay.workload.ad_hoc_script import workload_of

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from assay.experiment import Experiment
 from assay.judge.precision import is_reached
 from assay.plan import PlannedRun
-from assay.record.repetitions import Repetition
+from assay.record.progress.repetitions_taken import Repetition
 from assay.text.units import short_duration
 
 

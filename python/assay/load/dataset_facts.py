@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from assay.contracts.observation.shape import convert
+from assay.contracts.observation.parts.shape import convert
 
 
 class DatasetFacts(msgspec.Struct, frozen=True):

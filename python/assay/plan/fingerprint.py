@@ -17,8 +17,8 @@ from typing import Any
 
 from assay.contracts.experiment import OF_SCRIPTS
 from assay.experiment import Driving, ScriptFile, StorageChoice, SystemChoice
-from assay.experiment import identity as of_parts
-from assay.experiment.identity import not_default
+from assay.experiment.choices import system_identity as of_parts
+from assay.experiment.choices.system_identity import not_default
 from assay.plan.values import Cell
 from assay.workload.ad_hoc_script import TEST
 

@@ -12,17 +12,10 @@ from typing import Any, NamedTuple
 
 from assay.contracts.experiment import OF_SCRIPTS
 from assay.errors import ArgumentError
-from assay.experiment import (
-    ENGINE,
-    Driving,
-    Experiment,
-    Scalar,
-    StorageChoice,
-    SystemChoice,
-    url_storages,
-)
-from assay.experiment.identity import plain_value
-from assay.experiment.machines import systems_on_machines
+from assay.experiment import ENGINE, Driving, Experiment, Scalar, StorageChoice, SystemChoice
+from assay.experiment.choices import url_storages
+from assay.experiment.choices.server_limits import systems_on_machines
+from assay.experiment.choices.system_identity import plain_value
 from assay.plan import client_counts, fingerprint
 from assay.plan.client_counts import ClientCount
 from assay.plan.drives import PlannedDrive, drives

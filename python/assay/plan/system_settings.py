@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from assay.contracts.experiment import setting_text, setting_word
-from assay.experiment.profiles import PROFILE
+from assay.experiment.choices.profiles import PROFILE
 
 DEFAULT = "default"
 """The level of a setting or option that was not asked for."""

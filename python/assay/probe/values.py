@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.contracts.observation.shape import Shape
+from assay.contracts.observation.parts.shape import Shape
 
 PAGE_BYTES = 8192
 """Of a random read, and of a write that is flushed: the page size of most databases."""

@@ -10,7 +10,7 @@ import msgspec
 
 from assay.contracts.deployment import Role
 from assay.contracts.durability import Durability
-from assay.contracts.observation.shape import convert
+from assay.contracts.observation.parts.shape import convert
 
 Value = str | int | float | bool | None
 

@@ -5,9 +5,9 @@ frozen values.
 people who query them with SQL.
 """
 
-from assay.record.file import DEFAULT_FILE_NAME
-from assay.record.records import CalibrationRecord, ExperimentRecord, RunRecord, RunSummary
-from assay.record.run_states import EndState
+from assay.record.file.record_file import DEFAULT_FILE_NAME
+from assay.record.progress.run_states import EndState
+from assay.record.runs.records import CalibrationRecord, ExperimentRecord, RunRecord, RunSummary
 from assay.record.store import Store
 
 __all__ = [

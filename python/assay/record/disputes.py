@@ -9,7 +9,7 @@ from typing import Any
 
 from assay.errors import RunFailed
 from assay.judge.check.questions import Dispute
-from assay.record.document import json_text, storable
+from assay.record.file.json_text import json_text, storable
 from assay.text.secrets import without_secrets
 
 

@@ -9,8 +9,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Self
 
-from assay.record import opening, reading, schema
-from assay.record.file import insert
+from assay.record.file import opening, schema
+from assay.record.file.record_file import insert
+from assay.record.runs import reading
 
 
 class ExperimentCopy:

@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import ArgumentError
-from assay.record import cells, column_types, faults, reading
-from assay.record.file import insert, reading_errors
-from assay.record.read_only import open_for_reading
+from assay.record.file import column_types, faults
+from assay.record.file.read_only import open_for_reading
+from assay.record.file.record_file import insert, reading_errors
+from assay.record.progress import cell_verdicts
+from assay.record.runs import reading
 from assay.record.writer import OnMessage, Writer
 from assay.text.files import paths
 
@@ -134,7 +136,7 @@ def _merged(source: sqlite3.Connection, target: sqlite3.Connection, progress: On
         for run_id in dict(added).values():  # each cell once, with all of its repetitions
             # Where the record has malformed repetitions of the same cell, it gets no verdict.
             with suppress(KeyError, TypeError, AttributeError, ValueError):
-                cells.settle(target, run_id)
+                cell_verdicts.settle(target, run_id)
         if added:
             merged.experiments.append(here_id)
             merged.runs += len(added)

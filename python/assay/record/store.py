@@ -26,9 +26,9 @@ from typing import Any, Self, TypeVar
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.observation import Observation, Observed
-from assay.contracts.observation.merging import merge
+from assay.contracts.observation.merging.simultaneous import merge
 from assay.contracts.storages.abilities import AccountedSecond
-from assay.drive.sampler import TimedSample
+from assay.drive.monitoring.sampler import TimedSample
 from assay.errors import AssayError, Bug
 from assay.experiment import Experiment
 from assay.judge import Evidence
@@ -36,30 +36,26 @@ from assay.judge.check.questions import ComparedAnswer, Dispute
 from assay.load.existing_data import ExistingTable
 from assay.plan import Plan, PlannedRun
 from assay.probe import Probe
-from assay.record import (
+from assay.record import disputes
+from assay.record.file.json_text import json_text
+from assay.record.file.record_file import insert
+from assay.record.machine.experiment_process import this_process
+from assay.record.progress import cell_verdicts, continuing, planned, repetitions_taken, run_states
+from assay.record.progress.continuing import NO_VERSIONS, Continued
+from assay.record.progress.repetitions_taken import Repetition, Taken
+from assay.record.progress.run_states import EndState
+from assay.record.reader import Reader, RecordQuestions
+from assay.record.runs import (
     calibrations,
-    cells,
-    continuing,
-    disputes,
     existing_tables,
-    planned,
     probes,
     reading,
-    repetitions,
     run_samples,
-    run_states,
     run_steps,
     storage_requests,
 )
-from assay.record.continuing import NO_VERSIONS, Continued
-from assay.record.document import json_text
-from assay.record.file import insert
-from assay.record.process import this_process
-from assay.record.questions import Reader, RecordQuestions
-from assay.record.records import CalibrationRecord
-from assay.record.repetitions import Repetition, Taken
-from assay.record.run_states import EndState
-from assay.record.run_steps import StepState
+from assay.record.runs.records import CalibrationRecord
+from assay.record.runs.run_steps import StepState
 from assay.record.writer import Change, OnMessage, Writer
 
 T = TypeVar("T")
@@ -157,7 +153,7 @@ class Store(RecordQuestions):
         versions: Mapping[str, str] = NO_VERSIONS,
     ) -> Continued | None:
         """Continues the command's last experiment in this process, if it is unfinished: see
-        `assay.record.continuing`."""
+        `assay.record.progress.continuing`."""
         process, now_ns, runs = this_process(), time.time_ns(), tuple(chosen)
         found = self._write().change(
             lambda connection: continuing.go_on(
@@ -343,8 +339,8 @@ class Store(RecordQuestions):
         exit_status: int | None = None,
     ) -> None:
         """The run has ended. ``verdict``: (word, reason), invalid if the run failed or was
-        interrupted; ``warnings``: (name, detail); ``exit_status``: see `assay.record.run_ends`,
-        None where it follows from the state and the observation."""
+        interrupted; ``warnings``: (name, detail); ``exit_status``: see
+        `assay.record.runs.run_ends`, None where it follows from the state and the observation."""
         run_id, found, now_ns = self._run(), tuple(warnings), time.time_ns()
         step = self._step if self._is_step_open else None
         if state in ("failed", "interrupted") and verdict[0] != "invalid":
@@ -370,24 +366,30 @@ class Store(RecordQuestions):
                 "SELECT id FROM runs WHERE experiment_id = ? AND position = ?", place
             ).fetchone()
             disputes.keep(connection, run_id, dispute)
-            cells.settle(connection, run_id)
+            cell_verdicts.settle(connection, run_id)
 
         self._write().change(change)
 
     def repetition(self, position: int) -> Repetition:
         """What the run at that position, which has ended, gave."""
         experiment_id = self._experiment()
-        return self._read(lambda connection: repetitions.read(connection, experiment_id, position))
+        return self._read(
+            lambda connection: repetitions_taken.read(connection, experiment_id, position)
+        )
 
     def taken(self, position: int) -> Taken:
         """How long the run at that position, which has ended, took."""
         experiment_id = self._experiment()
-        return self._read(lambda connection: repetitions.taken(connection, experiment_id, position))
+        return self._read(
+            lambda connection: repetitions_taken.taken(connection, experiment_id, position)
+        )
 
     def spare(self, positions: Iterable[int]) -> None:
         """These planned runs are not needed: they are no part of the experiment any more."""
         experiment_id, found = self._experiment(), tuple(positions)
-        self._write().change(lambda connection: repetitions.spare(connection, experiment_id, found))
+        self._write().change(
+            lambda connection: repetitions_taken.spare(connection, experiment_id, found)
+        )
 
     def end_experiment(self) -> None:
         """No more runs of this experiment will begin; those of ``--only`` have ended."""

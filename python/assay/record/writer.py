@@ -22,10 +22,10 @@ from typing import Any, TypeVar, cast
 
 from assay import env_vars
 from assay.errors import ArgumentError, AssayError, SystemUnderTestError
-from assay.record import faults, opening
 from assay.record.experiment_copy import ExperimentCopy
-from assay.record.file import RecordIsLocked, open_file, reading_errors, transaction
-from assay.record.file_place import FilePlace
+from assay.record.file import faults, opening
+from assay.record.file.file_place import FilePlace
+from assay.record.file.record_file import RecordIsLocked, open_file, reading_errors, transaction
 
 T = TypeVar("T")
 Change = Callable[[sqlite3.Connection], T]

@@ -12,14 +12,14 @@ from typing import Any
 
 from assay.contracts.experiment import FACTOR_NAMES
 from assay.registry import WORKLOAD_FILE
-from assay.report.cells import declaration, published, series
-from assay.report.cells.published import Published
-from assay.report.cells.series import Series
-from assay.report.papers import claims, published_columns
+from assay.report.declared import declaration, published, series
+from assay.report.declared.published import Published
+from assay.report.declared.series import Series
+from assay.report.papers.claims import claims, published_columns
 from assay.text.files import toml_file
 from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
-from assay.workload.answers import CLAIMS, PUBLISHED_FILE, published_names
+from assay.workload.expected_answers import CLAIMS, PUBLISHED_FILE, published_names
 from assay.workload.reader import report_sections, series_sections
 from assay.workload.values import Workload
 

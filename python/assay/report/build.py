@@ -7,31 +7,23 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
-from assay.comparison import conclusions, effects
-from assay.comparison.effects import SettingEffects
-from assay.comparison.knees import Knee
+from assay.comparison.conclusions import conclusions, effects
+from assay.comparison.conclusions.effects import SettingEffects
+from assay.comparison.ratios.knees import Knee
 from assay.contracts.warning_text import WarningText
 from assay.judge import RunWarning
-from assay.judge.kinds import WarningKind, texts
+from assay.judge.warnings.kinds import WarningKind, texts
 from assay.record import ExperimentRecord, RunRecord
 from assay.report import empty_parts, footnotes, run_details
-from assay.report.cells import (
-    by_machine,
-    cell_runs,
-    compared_answers,
-    declaration,
-    durability,
-    factor_order,
-    published,
-    series,
-)
+from assay.report.cells import by_machine, cell_runs, compared_answers, durability, factor_order
 from assay.report.cells.cell_runs import CellRuns
+from assay.report.declared import declaration, published, series
 from assay.report.figure import Figure
 from assay.report.figures import bars, fields_chart, level_chart, series_chart
 from assay.report.figures import timeline as timeline_figures
 from assay.report.histograms import timed_histograms
-from assay.report.papers import figure as published_figures
 from assay.report.papers import joined, paper_table, published_measured
+from assay.report.papers import paper_figure as published_figures
 from assay.report.sections import (
     answers,
     caches,
@@ -53,12 +45,12 @@ from assay.report.sections import (
     times,
 )
 from assay.report.sections import effects as of_effects
-from assay.report.storages import commit_efficiency
-from assay.report.storages import prices as storage_prices
-from assay.report.storages import probes as storage_probes
-from assay.report.storages import ranks as storage_ranks
-from assay.report.storages import ratios as storage_ratios
-from assay.report.storages import requests as storage_requests
+from assay.report.storage_tables import commit_efficiency
+from assay.report.storage_tables import prices as storage_prices
+from assay.report.storage_tables import probes as storage_probes
+from assay.report.storage_tables import ranks as storage_ranks
+from assay.report.storage_tables import ratios as storage_ratios
+from assay.report.storage_tables import requests as storage_requests
 from assay.report.summaries import summary
 from assay.report.tidy import experiment as tidy
 from assay.report.values import Report, Section, WarningNote

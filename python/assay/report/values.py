@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from assay.comparison import effect_sentences, sentences
-from assay.comparison.conclusions import Question
-from assay.comparison.effects import SettingEffects
-from assay.comparison.sentences import Line
+from assay.comparison.conclusions import effect_sentences, sentences
+from assay.comparison.conclusions.conclusions import Question
+from assay.comparison.conclusions.effects import SettingEffects
+from assay.comparison.conclusions.sentences import Line
 from assay.experiment import Scalar
 from assay.judge.verdict import NONE, Verdict
 from assay.plan import cell_names

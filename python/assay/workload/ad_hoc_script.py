@@ -22,7 +22,7 @@ from assay.text.quantities import INTEGER, NUMBER, WEIGHT
 from assay.workload import reader
 from assay.workload.parameters import Parameter, refuse_factor
 from assay.workload.schema import Schema
-from assay.workload.script_language import ENDINGS, language_of
+from assay.workload.scripts.script_language import ENDINGS, language_of
 from assay.workload.steps import Drive
 from assay.workload.values import ExpectedRules, Script, Test, Workload
 

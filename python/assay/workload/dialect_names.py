@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay import registry
 from assay.text.nearest import did_you_mean
 from assay.workload.schema import SQL
-from assay.workload.scripts import LANGUAGES
+from assay.workload.scripts.scripts import LANGUAGES
 
 _DECLARED = 'dialects = ["FILE.toml"]'
 

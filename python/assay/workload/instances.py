@@ -18,7 +18,7 @@ from typing import TypeVar
 from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
 from assay.workload.in_dialect import INSTANCE
-from assay.workload.scripts import FoundScripts
+from assay.workload.scripts.scripts import FoundScripts
 from assay.workload.values import Script
 
 Key = TypeVar("Key")

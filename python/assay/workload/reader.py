@@ -12,8 +12,9 @@ from assay.plugin_failures import of_package
 from assay.text.files import text_file, toml_file
 from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
-from assay.workload import answers, dialect_names, instances, parameters, script_names, scripts
+from assay.workload import dialect_names, expected_answers, instances, parameters
 from assay.workload.schema import Expression, Schema
+from assay.workload.scripts import script_names, scripts
 from assay.workload.tables import declared_table, keys, relations, views
 from assay.workload.tests import declared_tests
 from assay.workload.values import Script, Workload
@@ -54,7 +55,7 @@ def _read(folder: Path) -> Workload:
     data = top.section("data")
     row_source = registry.row_source(data.choice("source", registry.row_sources()))
     schema = _schema(top, has_expressions=row_source.has_expressions)
-    expected, rules = answers.read_expected(folder, found.scripts, declared)
+    expected, rules = expected_answers.read_expected(folder, found.scripts, declared)
     series = series_sections(top, known)
     workload = Workload(
         name=folder.resolve().name,
@@ -78,8 +79,8 @@ def _read(folder: Path) -> Workload:
         expected=expected,
         expected_rules=rules,
         report={entry: section.plain() for entry, section in report_sections(top, known).items()},
-        published=answers.read_published(folder, [*known, *series]),
-        claims=answers.read_claims(folder),
+        published=expected_answers.read_published(folder, [*known, *series]),
+        claims=expected_answers.read_claims(folder),
         texts={**found.texts, **_own_texts(folder)},
         series={entry: section.plain() for entry, section in series.items()},
     )
@@ -127,7 +128,7 @@ def _not_expressible(section: TomlTable, known: Mapping[str, Script]) -> dict[tu
 
 
 def report_sections(top: TomlTable, tests: Iterable[str]) -> dict[str, TomlTable]:
-    """Test → its ``[report.TEST]``, whose keys `assay.report.cells.declaration` defines."""
+    """Test → its ``[report.TEST]``, whose keys `assay.report.declared.declaration` defines."""
     section = top.section("report")
     tests = list(tests)
     for name in section.names():
@@ -139,7 +140,7 @@ def report_sections(top: TomlTable, tests: Iterable[str]) -> dict[str, TomlTable
 
 
 def series_sections(top: TomlTable, tests: Iterable[str]) -> dict[str, TomlTable]:
-    """Name → its ``[series.NAME]``, a table over several tests (`assay.report.cells.series`)."""
+    """Name → its ``[series.NAME]``, a table over several tests (`assay.report.declared.series`)."""
     section = top.section("series")
     tests = list(tests)
     for name in section.names():
@@ -175,7 +176,7 @@ def _constants(section: TomlTable, parameters: Collection[str]) -> dict[str, Exp
 
 
 def _own_texts(folder: Path) -> dict[str, str]:
-    names = (registry.WORKLOAD_FILE, answers.EXPECTED_FILE)
+    names = (registry.WORKLOAD_FILE, expected_answers.EXPECTED_FILE)
     return {
         name: text_file.read(folder / name, ExperimentError)
         for name in names

@@ -82,8 +82,9 @@ class Step:
         return None
 
     def take(self, state: Any) -> None:
-        """Executes the step; ``state`` is the `assay.lab.steps.context.RunState`. A class that only
-        declares, as plans hold them, has its execution in a subclass in `assay.lab.steps`."""
+        """Executes the step; ``state`` is the `assay.lab.run_context.context.RunState`. A class
+        that only declares, as plans hold them, has its execution in a subclass in
+        `assay.lab.steps`."""
         del state
         raise Bug(f"the step {self.do!r} is only declared here and cannot be executed")
 

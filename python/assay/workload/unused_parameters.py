@@ -9,7 +9,7 @@ from typing import Any
 from assay.errors import ExperimentError
 from assay.registry import WORKLOAD_FILE, row_source
 from assay.text.files import toml_file
-from assay.workload.answers import EXPECTED_FILE
+from assay.workload.expected_answers import EXPECTED_FILE
 from assay.workload.values import Workload
 
 _VARIABLE = re.compile(r":\{?([A-Za-z_]\w*)")

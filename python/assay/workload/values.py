@@ -263,7 +263,7 @@ class Workload:
     expected_rules: ExpectedRules
     """Variant → what replication does to a count: ``times replicas`` or ``unchanged``."""
     report: Mapping[str, Mapping[str, Any]] = field(repr=False)
-    """Test → the declaration of its report (`assay.report.cells.declaration`)."""
+    """Test → the declaration of its report (`assay.report.declared.declaration`)."""
     published: Mapping[str, Mapping[str, Any]] = field(repr=False)
     """Test → the published table, in the same form."""
     texts: Mapping[str, str] = field(repr=False)
@@ -273,9 +273,9 @@ class Workload:
     given_scripts: str = ""
     """The names of script files that its tests run in place of their own."""
     series: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
-    """Name → a table over several tests (`assay.report.cells.series`)."""
+    """Name → a table over several tests (`assay.report.declared.series`)."""
     claims: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
-    """What the paper says of its results, with the keys of `assay.report.papers.claims`."""
+    """What the paper says of its results, with the keys of `assay.report.papers.claims.claims`."""
 
     def quickly(self) -> Workload:
         """With the quick version of every test."""

@@ -20,7 +20,7 @@ from assay import registry
 from assay.contracts.deployment import Address, Deployment, Node, StorageFacts
 from assay.contracts.observation import VERSION, Observed, read_observed
 from assay.contracts.systems.protocol import ProcessSample
-from assay.drive.sampler import TimedSample
+from assay.drive.monitoring.sampler import TimedSample
 from assay.experiment import Driving, Experiment, StorageChoice, SystemChoice
 from assay.judge import judge_run
 from assay.plan import Cell, Plan, PlannedRun, fingerprint

@@ -21,12 +21,12 @@ from assay.experiment import Experiment, StorageChoice, SystemChoice
 from assay.plan import Cell, Plan, PlannedRun, fingerprint
 from assay.plan.cell_names import MACHINE
 from assay.record import ExperimentRecord, Store
-from assay.record.several import together
-from assay.report.cells import published as published_tables
-from assay.report.cells.published import NOT_FACTORS, Published
-from assay.report.cells.selection import Quantity
-from assay.report.papers import published_columns
-from assay.report.papers.claims import BOUNDS, Claim, ClaimKind, Term
+from assay.record.runs.several import together
+from assay.report.declared import published as published_tables
+from assay.report.declared.published import NOT_FACTORS, Published
+from assay.report.declared.selection import Quantity
+from assay.report.papers.claims import published_columns
+from assay.report.papers.claims.claims import BOUNDS, Claim, ClaimKind, Term
 from assay.text import units
 from assay.workload.values import Workload
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import invented_records as invented
-from assay.cli.completion import suggestions
+from assay.cli.commands.completion import suggestions
 from assay.cli.program import group
 
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import pytest
 from scipy import stats
 
-from assay.comparison.adjusting import benjamini_hochberg, holm
-from assay.judge.estimate import (
+from assay.comparison.ratios.adjusting import benjamini_hochberg, holm
+from assay.judge.statistics.estimate import (
     CONFIDENCE,
     SIGNIFICANCE,
     Design,

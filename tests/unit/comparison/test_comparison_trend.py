@@ -16,10 +16,10 @@ import invented_records as invented
 from assay.comparison.change_points import change_points
 from assay.comparison.trend import Trend, trends
 from assay.record import RunRecord
-from assay.record.records import ScriptRecord
+from assay.record.runs.records import ScriptRecord
 from assay.report.charts import draw
-from assay.report.comparisons import trend as report
-from assay.report.comparisons import trend_document
+from assay.report.comparison_tables import trend as report
+from assay.report.comparison_tables import trend_document
 from assay.report.forms import table
 
 pytestmark = pytest.mark.slow

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 import invented_records as invented
-from assay.comparison.clauses import TOGETHER, first_said, number, times
-from assay.comparison.conclusions import Question, questions
-from assay.comparison.sentences import answers
+from assay.comparison.conclusions.clauses import TOGETHER, first_said, number, times
+from assay.comparison.conclusions.conclusions import Question, questions
+from assay.comparison.conclusions.sentences import answers
 from assay.contracts.deployment import StorageFacts
 from assay.contracts.durability import Durability
-from assay.judge.kinds import WarningKind
-from assay.judge.warnings import RunWarning
+from assay.judge.warnings.kinds import WarningKind
+from assay.judge.warnings.run_warnings import RunWarning
 from assay.record import ExperimentRecord
 from assay.report.build import build
 from assay.report.cells import cell_runs

@@ -14,8 +14,8 @@ import pytest
 
 import assay
 import invented_records as invented
-from assay.comparison.effect_sentences import sentence
-from assay.comparison.effects import SettingEffects, effects
+from assay.comparison.conclusions.effect_sentences import sentence
+from assay.comparison.conclusions.effects import SettingEffects, effects
 from assay.contracts.durability import Durability
 from assay.record import ExperimentRecord, Store
 from assay.report.build import build

@@ -11,11 +11,11 @@ import invented_records as invented
 from assay.contracts.deployment import Address, Deployment, Node, StorageFacts
 from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.errors import Bug
-from assay.load.loading import Loading
+from assay.load.load_options import Loading
 from assay.load.row_sources.request import DataRequest
 from assay.provision.deployment_facts import deployment_facts
-from assay.provision.stage import provision
-from assay.record.document import json_text
+from assay.provision.provision import provision
+from assay.record.file.json_text import json_text
 
 STORAGES = [StorageFacts(name, "here", f"/{name}") for name in ("one", "two", "three")]
 NODES = tuple(

@@ -33,7 +33,7 @@ def test_python_and_rust_know_the_same_fields_of_the_same_types() -> None:
 
 def test_a_changed_field_needs_a_change_of_the_golden_file() -> None:
     """If a key changes its meaning or is removed, `VERSION` is raised on both sides and
-    `assay.contracts.observation.step_report` reads the version before."""
+    `assay.contracts.observation.step_reports.step_report` reads the version before."""
     lines = [f"version {VERSION}"]
     lines += [f"{name}: {kind}" for name, kind in sorted(engine_fields().items())]
     assert GOLDEN.read_text(encoding="utf-8").splitlines() == lines

@@ -10,7 +10,7 @@ from assay.dialects.mysql import MYSQL
 from assay.dialects.postgresql import POSTGRESQL
 from assay.dialects.sqlite import SQLITE
 from assay.drive.session_settings import of_statements
-from assay.judge.durability import LEAST_COMMITS, as_it_held
+from assay.judge.evidence.durability import LEAST_COMMITS, as_it_held
 
 OFF = "SET synchronous_commit = off"
 

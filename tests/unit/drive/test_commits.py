@@ -9,7 +9,7 @@ from assay import registry
 from assay.contracts.observation import Observation
 from assay.drive.commits import commits, seems_to_read
 from assay.drive.prepare import Compiled
-from assay.experiment.words import Words, experiment
+from assay.experiment.from_command_line import Words, experiment
 from assay.plan import plan
 from assay.plan.drives import drives
 from assay.workload.ad_hoc_script import workload_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from assay.contracts.observation import DeviceCost, Observation
 from assay.contracts.systems.protocol import ProcessSample
-from assay.drive.sampler import TimedSample
-from assay.drive.server_cost import device_cost, machine_cost, server_cost
+from assay.drive.monitoring.sampler import TimedSample
+from assay.drive.monitoring.server_cost import device_cost, machine_cost, server_cost
 from assay.provision.machine.machine_sampling import MachineSample
 from assay.storages.device_counters import DeviceCounts
 from tests.support import observations

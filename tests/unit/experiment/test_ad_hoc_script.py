@@ -11,8 +11,8 @@ from assay import registry
 from assay.drive.prepare import Compiled
 from assay.errors import ScriptError, YouError
 from assay.experiment import Experiment, ScriptFile
-from assay.experiment.words import Words, experiment
-from assay.lab.steps.refusal import why_refused
+from assay.experiment.from_command_line import Words, experiment
+from assay.lab.preflight.refusal import why_refused
 from assay.plan import plan
 from assay.workload.ad_hoc_script import workload_of
 from assay.workload.values import Workload

@@ -10,7 +10,7 @@ import pytest
 from assay import registry
 from assay.errors import ArgumentError, ExperimentError
 from assay.experiment import Driving, Experiment
-from assay.experiment.words import Words, experiment
+from assay.experiment.from_command_line import Words, experiment
 from assay.plan import Cell, plan
 from assay.workload import reader
 from assay.workload.values import Workload

@@ -11,8 +11,8 @@ from assay import registry
 from assay.contracts.storages.abilities import Inspectable
 from assay.errors import ArgumentError, ExperimentError
 from assay.experiment import Experiment, StorageChoice, SystemChoice
-from assay.experiment.words import Words, experiment
-from assay.lab.preflight import preflight
+from assay.experiment.from_command_line import Words, experiment
+from assay.lab.preflight.preflight import preflight
 from assay.plan import plan
 
 TABLE_2 = """\

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from assay.errors import ArgumentError
-from assay.experiment import Experiment, StorageChoice, SystemChoice, settings
-from assay.experiment.clients import counts
-from assay.experiment.storage_words import storage_choices
-from assay.experiment.words import Words, experiment
+from assay.experiment import Experiment, StorageChoice, SystemChoice
+from assay.experiment.choices import checked_choices
+from assay.experiment.choices.storage_words import storage_choices
+from assay.experiment.from_command_line import Words, experiment
+from assay.experiment.settings.client_options import counts
 
 
 def asked(target: str, **given: object) -> Experiment:
@@ -24,7 +25,7 @@ def test_a_workload_alone_runs_its_default_test_on_its_default_system() -> None:
 
 def test_a_test_is_named_after_a_point_also_of_a_folder() -> None:
     assert asked("bibsql.parallel").tests == ("parallel",)
-    folder = Path(settings.__file__).parents[1] / "workloads" / "bibsql"
+    folder = Path(checked_choices.__file__).parents[2] / "workloads" / "bibsql"
     assert asked(f"{folder}.sequential").tests == ("sequential",)
     assert asked(str(folder)).tests == ("checks",)
 

@@ -14,13 +14,13 @@ import pytest
 
 import assay
 from assay.api import running
+from assay.cli.commands.run import command
 from assay.cli.program import HELP_NAMES, run_program
-from assay.cli.run import command
 from assay.errors import ExperimentError
-from assay.experiment import file as experiment_file
-from assay.experiment.catalogue import OPTIONS
-from assay.experiment.spelling import of_file, of_python, respelled
-from assay.experiment.words import Words, experiment
+from assay.experiment import from_file as experiment_file
+from assay.experiment.from_command_line import Words, experiment
+from assay.experiment.settings.catalogue import OPTIONS
+from assay.experiment.settings.error_spelling import of_file, of_python, respelled
 from assay.lab.continuation import Request
 
 ONLY_OPTIONS = {"target", "scale", "no_probe", "no_durability", "form", "detail", "progress_s"}

@@ -13,8 +13,8 @@ import pytest
 from assay.errors import ArgumentError, ExperimentError
 from assay.experiment import Experiment, StorageChoice, SystemChoice
 from assay.experiment.command import command_of, patterns
+from assay.experiment.from_command_line import Words, experiment
 from assay.experiment.quick import described
-from assay.experiment.words import Words, experiment
 from assay.plan import only, plan
 from assay.plan.content import content_of
 from assay.workload import reader

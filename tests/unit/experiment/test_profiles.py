@@ -9,9 +9,10 @@ import pytest
 from assay import registry
 from assay.contracts.systems.abilities import HasProfiles
 from assay.errors import ArgumentError
-from assay.experiment import SystemChoice, profiles
-from assay.experiment import file as experiment_file
-from assay.experiment.words import Words, experiment
+from assay.experiment import SystemChoice
+from assay.experiment import from_file as experiment_file
+from assay.experiment.choices import profiles
+from assay.experiment.from_command_line import Words, experiment
 from assay.systems.sqlite import settings as sqlite
 
 EXPERIMENTS = Path(__file__).parents[3] / "experiments"

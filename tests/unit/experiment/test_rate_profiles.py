@@ -9,8 +9,8 @@ import pytest
 
 import assay
 from assay.errors import ArgumentError, ExperimentError
-from assay.experiment import file as experiment_file
-from assay.experiment.words import Words, asked
+from assay.experiment import from_file as experiment_file
+from assay.experiment.from_command_line import Words, asked
 from assay.record import Store
 from assay.report.build import build
 from assay.text import rates

@@ -10,14 +10,16 @@ import pytest
 from assay.cli import main
 from assay.drive.prepare import Compiled
 from assay.errors import ArgumentError, MachineLimit
-from assay.experiment import Experiment, ServerMachine, SystemChoice, machines, words
-from assay.experiment import file as experiment_file
-from assay.lab.steps.optional_levels import plan_here
-from assay.lab.steps.refusal import why_refused
+from assay.experiment import Experiment, ServerMachine, SystemChoice
+from assay.experiment import from_command_line as words
+from assay.experiment import from_file as experiment_file
+from assay.experiment.choices import server_limits
+from assay.lab.preflight.optional_levels import plan_here
+from assay.lab.preflight.refusal import why_refused
 from assay.plan import plan, server_machines
 from assay.plan.fingerprint import of_document
 from assay.provision.limits import hierarchies, server_group
-from assay.record.document import json_text
+from assay.record.file.json_text import json_text
 from assay.text.sizes import about
 
 MB = 1 << 20
@@ -156,10 +158,10 @@ def test_what_a_run_would_refuse_is_known_from_the_plan(
 
 def test_a_running_server_cannot_be_limited_and_can_be_moved_away() -> None:
     url = SystemChoice("postgresql", url="postgresql://u@h/d")
-    assert machines.why_memory_not_limited(url) is not None
-    assert machines.why_cpus_not_limited(url) is not None
-    assert machines.why_not_moved(url) is None
-    assert machines.why_refused(url) is None, "nothing is asked of it"
+    assert server_limits.why_memory_not_limited(url) is not None
+    assert server_limits.why_cpus_not_limited(url) is not None
+    assert server_limits.why_not_moved(url) is None
+    assert server_limits.why_refused(url) is None, "nothing is asked of it"
     assert ServerMachine().words == ()
 
 

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from assay import comparison
-from assay.cli.experiment_references import title
+from assay.cli.options.experiment_references import title
 from assay.contracts.experiment import FACTOR_NAMES
 from assay.errors import ArgumentError, ExperimentError
-from assay.experiment import StorageChoice, SystemChoice, identity, settings, system_names, words
-from assay.experiment import file as experiment_file
+from assay.experiment import StorageChoice, SystemChoice, from_command_line
+from assay.experiment import from_file as experiment_file
+from assay.experiment.choices import checked_choices, system_identity, system_names
 from assay.plan import cell_names, plan
 from assay.record import Store
 from assay.registry import report_form
@@ -26,7 +27,7 @@ H = "postgresql://me@127.0.0.1"
 
 
 def _labels(*written: str) -> list[str]:
-    return [choice.label for choice in settings.system_choices(written)]
+    return [choice.label for choice in checked_choices.system_choices(written)]
 
 
 @pytest.mark.parametrize(
@@ -80,18 +81,24 @@ def test_values_with_a_space_are_not_read_as_several_settings() -> None:
 
 def test_a_user_names_systems_and_the_name_is_no_level(tmp_path: Path) -> None:
     asked = f"old={H}:1/shop,new = {H}:2/shop, fast=sqlite[busy_timeout_s=2],null"
-    choices = settings.system_choices([asked])
+    choices = checked_choices.system_choices([asked])
     assert [choice.label for choice in choices] == ["old", "new", "fast", "null"]
-    assert choices[0] == settings.system_choice(f"{H}:1/shop")
+    assert choices[0] == checked_choices.system_choice(f"{H}:1/shop")
     cells = [
         run.cell
-        for run in plan(*words.asked(words.Words("tpcb", on=(f"a={H}:1/x,b={H}:2/x",)))).runs
+        for run in plan(
+            *from_command_line.asked(from_command_line.Words("tpcb", on=(f"a={H}:1/x,b={H}:2/x",)))
+        ).runs
     ]
-    unnamed = plan(*words.asked(words.Words("tpcb", on=(f"{H}:1/x", f"{H}:2/x")))).runs
+    unnamed = plan(
+        *from_command_line.asked(from_command_line.Words("tpcb", on=(f"{H}:1/x", f"{H}:2/x")))
+    ).runs
     assert [one.fingerprint for one in cells] == [run.cell.fingerprint for run in unnamed]
     # Options mean a system by its name, which distinguishes its levels as well.
-    given = words.Words("tpcb", on=("a=sqlite,b=sqlite[page_size=512]",), set=("a.cache_size=1,2",))
-    assert [one.label for one in words.asked(given)[0].systems] == [
+    given = from_command_line.Words(
+        "tpcb", on=("a=sqlite,b=sqlite[page_size=512]",), set=("a.cache_size=1,2",)
+    )
+    assert [one.label for one in from_command_line.asked(given)[0].systems] == [
         "a cache_size=1",
         "a cache_size=2",
         "b",
@@ -111,7 +118,7 @@ def test_names_that_mislead_are_refused() -> None:
         (["old=postgre"], "with a name of your own"),
     ):
         with pytest.raises(ArgumentError) as raised:
-            settings.system_choices(written)
+            checked_choices.system_choices(written)
         assert said in f"{raised.value.message} {raised.value.hint}"
         assert "geheim" not in str(raised.value)
 
@@ -182,7 +189,7 @@ def test_storages_of_one_name_in_two_experiments_are_set_apart(tmp_path: Path) -
 
 def test_the_name_of_a_system_is_no_part_of_its_fingerprint() -> None:
     asked = {"name": "x", "url": "x://h/d", "options": {}, "settings": {}}
-    assert identity.of_system(asked) == identity.of_system(
+    assert system_identity.of_system(asked) == system_identity.of_system(
         {**asked, "called": "old", "shown": "old"}
     )
 
@@ -192,7 +199,9 @@ def test_a_parameter_cannot_be_called_as_another_factor(name: str, tmp_path: Pat
     script = tmp_path / "s.sql"
     script.write_text(f"select :{name};\n")
     with pytest.raises(ArgumentError, match=f"cannot be called {name}"):
-        words.asked(words.Words(str(script), on=("null",), set=(f"{name}=7,8",)))
+        from_command_line.asked(
+            from_command_line.Words(str(script), on=("null",), set=(f"{name}=7,8",))
+        )
     file = tmp_path / "e.toml"
     file.write_text(f'script = "s.sql"\nsystems = ["null"]\n[parameters]\n{name} = [7, 8]\n')
     with pytest.raises(ExperimentError, match=f"cannot be called {name}") as raised:
@@ -204,7 +213,7 @@ def test_a_parameter_cannot_be_called_as_another_factor(name: str, tmp_path: Pat
         f'[parameters.{name}]\ntype = "int"\ndefault = 1\nhelp = "h"\n'
     )
     with pytest.raises(ExperimentError, match=f"cannot be called {name}"):
-        words.asked(words.Words(str(own), on=("null",)))
+        from_command_line.asked(from_command_line.Words(str(own), on=("null",)))
 
 
 def test_parameters_of_earlier_records_hide_no_other_factor(tmp_path: Path) -> None:

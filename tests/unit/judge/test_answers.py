@@ -11,13 +11,13 @@ import pytest
 
 import invented_records as invented
 from assay import comparison
-from assay.comparison.values import Comparison
+from assay.comparison.sides.values import Comparison
 from assay.contracts.observation import Observation
-from assay.contracts.observation.merging import merge
-from assay.judge.answers import AnsweringRun, agreement, differing_statements
+from assay.contracts.observation.merging.simultaneous import merge
+from assay.judge.differing_statements import AnsweringRun, agreement, differing_statements
 from assay.record import ExperimentRecord
 from assay.report.build import build
-from assay.report.comparisons import comparison as comparison_report
+from assay.report.comparison_tables import comparison as comparison_report
 from tests.support.observations import observation
 
 READ = "SELECT v FROM t WHERE k = :k"

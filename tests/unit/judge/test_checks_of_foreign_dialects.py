@@ -20,8 +20,8 @@ from assay.drive.prepare import Compiled
 from assay.drive.read_only import may_change_data
 from assay.experiment import StorageChoice, SystemChoice
 from assay.judge import judge_run
-from assay.judge.kinds import WarningKind, undeciding
-from assay.lab.steps.refusal import why_lacking
+from assay.judge.warnings.kinds import WarningKind, undeciding
+from assay.lab.preflight.refusal import why_lacking
 from assay.plan import drives
 from assay.systems.dbapi.dialects import DIALECTS
 from assay.workload import reader

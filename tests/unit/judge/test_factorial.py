@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from assay.judge import factorial
-from assay.judge.factorial import Place
+from assay.judge.statistics import factorial
+from assay.judge.statistics.factorial import Place
 
 ETCH = {
     (0, 0, 0): (550, 604), (1, 0, 0): (669, 650), (0, 1, 0): (633, 601), (1, 1, 0): (642, 635),

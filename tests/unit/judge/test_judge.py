@@ -13,8 +13,8 @@ import invented_records as invented
 from assay.cli.program import run_program
 from assay.experiment import Driving
 from assay.judge import judge_run
-from assay.judge.evidence import Evidence, MachineFacts
-from assay.judge.service import starved
+from assay.judge.evidence.service import starved
+from assay.judge.evidence.values import Evidence, MachineFacts
 from assay.judge.verdict import Verdict
 from assay.record import Store
 from assay.report.build import build

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from assay.judge.ranks import kendall_tau, ranks
-from assay.judge.spread import spread
+from assay.judge.statistics.ranks import kendall_tau, ranks
+from assay.judge.statistics.spread import spread
 
 
 @pytest.mark.parametrize(

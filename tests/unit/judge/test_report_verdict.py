@@ -11,9 +11,9 @@ from msgspec import structs
 
 import invented_records as invented
 from assay.judge import Verdict, judge_run
-from assay.judge.samples import samples_needed
-from assay.judge.settings import mean_the_same
-from assay.judge.spread import spread
+from assay.judge.evidence.setting_values import mean_the_same
+from assay.judge.statistics.samples import samples_needed
+from assay.judge.statistics.spread import spread
 from assay.judge.verdict import of_number, worst
 from assay.provision.deployment_facts import RecordedDelay
 from assay.record import RunRecord

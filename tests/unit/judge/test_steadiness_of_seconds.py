@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from assay.judge.drift import drift
-from assay.judge.outliers import among_repetitions, among_seconds
-from assay.judge.warm_up import beginning
+from assay.judge.statistics.drift import drift
+from assay.judge.statistics.outliers import among_repetitions, among_seconds
+from assay.judge.statistics.warm_up import beginning
 
 Series = NDArray[np.float64]
 Noise = Callable[[np.random.Generator, int], Series]

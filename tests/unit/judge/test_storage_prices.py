@@ -12,8 +12,9 @@ import pytest
 
 import invented_records as invented
 from assay.errors import ArgumentError, ExperimentError
-from assay.experiment import Driving, StorageChoice, StoragePrice, prices
-from assay.experiment.words import Words, experiment
+from assay.experiment import Driving, StorageChoice, StoragePrice
+from assay.experiment.choices import prices
+from assay.experiment.from_command_line import Words, experiment
 from assay.judge import required_rate
 from assay.judge.required_rate import RateKept
 from assay.judge.verdict import VALID

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from assay.errors import ExperimentError
-from assay.experiment.words import Words, experiment
+from assay.experiment.from_command_line import Words, experiment
 from assay.lab import lab
 from assay.lab.authoring.problems import examined
-from assay.lab.preflight import preflight
+from assay.lab.preflight.preflight import preflight
 from assay.lab.progress import Silent
 from assay.plan import plan
 from assay.record import Store

@@ -10,7 +10,7 @@ import pytest
 
 from assay import _engine
 from assay.errors import ScriptError
-from assay.experiment.words import Words, experiment
+from assay.experiment.from_command_line import Words, experiment
 from assay.lab import lab
 from assay.lab.progress import Silent
 from assay.report.cells import cell_runs

@@ -13,8 +13,9 @@ import invented_records as invented
 from assay.contracts.observation import Interval, Observation
 from assay.errors import ArgumentError, ExperimentError
 from assay.experiment import Experiment
-from assay.experiment.words import Words, experiment
-from assay.judge import judge_run, warming
+from assay.experiment.from_command_line import Words, experiment
+from assay.judge import judge_run
+from assay.judge.statistics import warming
 from assay.plan import plan
 from assay.plan.drives import drives
 from assay.provision.disk import page_cache

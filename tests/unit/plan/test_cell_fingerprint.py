@@ -12,7 +12,7 @@ import pytest
 
 from assay.experiment import Driving, ScriptFile, StorageChoice, SystemChoice
 from assay.plan import Cell, fingerprint
-from assay.record.document import json_text
+from assay.record.file.json_text import json_text
 
 PLAIN = Cell(
     workload="tpcb",

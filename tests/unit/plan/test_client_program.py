@@ -9,8 +9,8 @@ import pytest
 
 from assay.drive.prepare import Compiled
 from assay.errors import ArgumentError, ExperimentError
-from assay.experiment.words import Words, experiment
-from assay.lab.steps.refusal import why_refused
+from assay.experiment.from_command_line import Words, experiment
+from assay.lab.preflight.refusal import why_refused
 from assay.plan import PlannedRun, plan
 from assay.workload import reader
 from step_workloads import folder_of

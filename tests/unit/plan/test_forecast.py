@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.experiment.words import Words, experiment
+from assay.experiment.from_command_line import Words, experiment
 from assay.lab import lab
 from assay.lab.continuation import Request
 from assay.lab.progress import Silent

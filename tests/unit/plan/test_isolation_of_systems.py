@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import ExperimentError
-from assay.experiment.words import Words, experiment
+from assay.experiment.from_command_line import Words, experiment
 from assay.plan import plan
 from assay.workload import reader
 from assay.workload.ad_hoc_script import workload_of

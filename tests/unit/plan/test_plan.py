@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from assay.errors import ArgumentError
-from assay.experiment import Experiment, StorageChoice, SystemChoice, words
+from assay.experiment import Experiment, StorageChoice, SystemChoice, from_command_line
 from assay.plan import plan
 from assay.workload import reader
 from assay.workload.values import Workload
@@ -104,11 +104,15 @@ def test_connections_are_those_of_the_largest_run(bibsql: Workload) -> None:
 
 def test_too_many_runs_are_refused() -> None:
     with pytest.raises(ArgumentError, match=r"20,000 runs are asked for \(2 cells, 10,000 rep"):
-        asked = words.Words("tpcb", clients="1,2", repetitions=10_000)
-        plan(*words.experiment(asked))
+        asked = from_command_line.Words("tpcb", clients="1,2", repetitions=10_000)
+        plan(*from_command_line.experiment(asked))
     many = ",".join(map(str, range(1, 2001)))
     with pytest.raises(ArgumentError, match=r"4,000,000 runs are asked for"):
-        plan(*words.experiment(words.Words("tpcb", clients=many, set=(f"scale={many}",))))
+        plan(
+            *from_command_line.experiment(
+                from_command_line.Words("tpcb", clients=many, set=(f"scale={many}",))
+            )
+        )
     with pytest.raises(ArgumentError, match=r"4,000,000 combinations: expected at most 10,000"):
         settings = (f"null.seed={many}", f"null.rows={many}")
-        words.experiment(words.Words("tpcb", on=("null",), set=settings))
+        from_command_line.experiment(from_command_line.Words("tpcb", on=("null",), set=settings))

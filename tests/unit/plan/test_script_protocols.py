@@ -13,7 +13,7 @@ from assay.contracts.observation import Observation
 from assay.drive.document import document_of, scripts_of
 from assay.drive.prepare import Compiled
 from assay.errors import ScriptError
-from assay.experiment.words import Words, experiment
+from assay.experiment.from_command_line import Words, experiment
 from assay.judge.check.verdict import CONFLICTS, why_failed
 from assay.plan import plan
 from assay.plan.drives import drives

@@ -13,14 +13,14 @@ import pytest
 
 from assay import registry
 from assay.contracts.experiment import StorageChoice
-from assay.contracts.observation import shape
+from assay.contracts.observation.parts import shape
 from assay.contracts.storages.abilities import Inspectable
-from assay.experiment.storage_words import storage_choices
-from assay.probe import DEPTHS, Probe, fio, probe, stage
+from assay.experiment.choices.storage_words import storage_choices
+from assay.probe import DEPTHS, Probe, fio, measure, probe
 from assay.provision.disk.directory import server_directory
 from assay.provision.machine import program
 from assay.provision.processes import programs
-from assay.provision.running import directory_on
+from assay.provision.running_system import directory_on
 from assay.provision.undo import ledger
 from assay.provision.undo.leftovers import clear_leftovers
 from assay.storages.here import HERE
@@ -121,7 +121,7 @@ def test_a_full_storage_has_a_reason_and_is_left_as_it_was(
     with TMPFS.prepare(choice) as made, server_directory(made.facts) as directory:
         assert probe(directory, 0.5).reason == "12.6 MB are free, expected at least 16.8 MB"
         # As if another program filled it meanwhile.
-        monkeypatch.setattr(stage, "_free_bytes", lambda _: 1 << 30)
+        monkeypatch.setattr(measure, "_free_bytes", lambda _: 1 << 30)
         assert probe(directory, 0.5).reason == "the storage is full"
         assert list(directory.root.iterdir()) == []
 

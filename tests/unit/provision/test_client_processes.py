@@ -18,13 +18,13 @@ from msgspec import structs
 from assay.contracts.engine.drive import DriveDocument, GroupDocument, ScriptDocument, StopDocument
 from assay.contracts.observation import Observation
 from assay.drive import parts
-from assay.drive.transactions import observe
+from assay.drive.observe import observe
 from assay.errors import ArgumentError, AssayError, SystemDied, SystemMissing, SystemRefused
 from assay.experiment import StorageChoice
-from assay.experiment.settings import system_choice
+from assay.experiment.choices.checked_choices import system_choice
 from assay.provision.engine import python_calls
 from assay.provision.engine.session import session
-from assay.provision.stage import provision
+from assay.provision.provision import provision
 
 pytestmark = pytest.mark.slow
 

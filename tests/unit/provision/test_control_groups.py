@@ -18,7 +18,7 @@ from assay.provision.limits.hierarchies import Parent, parents
 from assay.provision.limits.server_group import limits_of, refuse_impossible
 from assay.provision.processes import programs
 from assay.provision.undo import ledger
-from assay.record.machine import machine as facts_of_machine
+from assay.record.machine.machine import machine as facts_of_machine
 from assay.storages.block import io_limits
 
 MB = 1 << 20

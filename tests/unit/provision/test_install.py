@@ -18,15 +18,8 @@ from assay.contracts.installing import Prefix, Report
 from assay.contracts.systems.abilities import Found
 from assay.contracts.systems.protocol import System
 from assay.errors import ArgumentError, SystemMissing, SystemUnderTestError
-from assay.provision.install import (
-    cache,
-    client,
-    debian_prefix,
-    go_module,
-    maven,
-    python_wheel,
-    stage,
-)
+from assay.provision.install import cache, client, debian_prefix, go_module, maven, python_wheel
+from assay.provision.install import install as installing
 from assay.provision.install.in_use import in_use
 from assay.provision.machine import process_tags
 from assay.provision.undo.leftovers import clear_leftovers
@@ -58,7 +51,7 @@ class Brought:
 
 def installed(bring: Any = None, version: str | None = None, lines: Any = None) -> Path:
     report = (lines if lines is not None else []).append
-    return stage.install(_system(bring), version, report).folder
+    return installing.install(_system(bring), version, report).folder
 
 
 def _system(bring: Any) -> System:
@@ -241,11 +234,11 @@ def test_a_cache_folder_that_is_a_broken_link_is_named(cache_folder: Path) -> No
 
 def test_removal_takes_one_version_or_all_and_the_folder_with_the_last() -> None:
     folders = [installed(version=version) for version in ("1", "2", "3")]
-    assert stage.uninstall("brought", "2", print) == [folders[1]]
-    assert stage.uninstall("brought", None, print) == [folders[2], folders[0]]
+    assert installing.uninstall("brought", "2", print) == [folders[1]]
+    assert installing.uninstall("brought", None, print) == [folders[2], folders[0]]
     assert not folders[0].parent.exists()
     with pytest.raises(ArgumentError, match="brought is not installed in"):
-        stage.uninstall("brought", None, print)
+        installing.uninstall("brought", None, print)
 
 
 _USING = """
@@ -268,18 +261,18 @@ def test_what_a_run_uses_is_not_removed() -> None:
                 with pytest.raises(
                     ArgumentError, match=r"brought 1 is in use by process"
                 ) as refusal:
-                    stage.uninstall("brought", version, print)
+                    installing.uninstall("brought", version, print)
                 if Path("/proc/locks").exists():
                     assert str(run.pid) in str(refusal.value)
         assert all(folder.exists() for folder in folders), "all of them or none"
-        assert stage.uninstall("brought", "2", print) == [folders[1]]
+        assert installing.uninstall("brought", "2", print) == [folders[1]]
         run.kill()
-    assert stage.uninstall("brought", "1", print) == [folders[0]]
+    assert installing.uninstall("brought", "1", print) == [folders[0]]
 
 
 def test_a_system_that_cannot_be_installed_is_refused() -> None:
     with pytest.raises(ArgumentError, match="null cannot be installed by Assay"):
-        stage.install(NULL, None, print)
+        installing.install(NULL, None, print)
 
 
 @pytest.mark.parametrize("version", ["", "../up", "a/b", ".hidden", "a b"])

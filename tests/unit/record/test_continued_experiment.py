@@ -15,15 +15,15 @@ import pytest
 import invented_records as invented
 from assay.errors import ArgumentError
 from assay.experiment import Experiment, SystemChoice
-from assay.experiment.catalogue import Words
+from assay.experiment.choices.storage_words import storage_choices
 from assay.experiment.command import command_of, spelled
-from assay.experiment.storage_words import storage_choices
+from assay.experiment.settings.catalogue import Words
 from assay.judge.check.questions import ComparedAnswer
 from assay.plan import Plan, plan
 from assay.plan.content import content_of
 from assay.record import Store
-from assay.record.continuing import NO_VERSIONS, Continued
-from assay.record.run_ends import RunEnd, exit_status
+from assay.record.progress.continuing import NO_VERSIONS, Continued
+from assay.record.runs.run_ends import RunEnd, exit_status
 from assay.report.sections import conditions
 from assay.workload import reader
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from assay.cli.report_output import said_meanwhile, without_garbage_collection
-from assay.experiment.words import Words, experiment
+from assay.cli.output.report_output import said_meanwhile, without_garbage_collection
+from assay.experiment.from_command_line import Words, experiment
 from assay.lab import lab
 from assay.lab.pool import pool
 from assay.lab.progress import Silent
@@ -24,7 +24,8 @@ from assay.load.dataset import Dataset
 from assay.load.row_sources.request import DataRequest
 from assay.load.same_data import SameData
 from assay.plan import PlannedRun
-from assay.record import Store, merging, reading, records
+from assay.record import Store, merging
+from assay.record.runs import reading, records
 from assay.report.build import build
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.forms import table

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from assay.cli.program import run_program
-from assay.record import Store, schema
+from assay.record import Store
+from assay.record.file import schema
 
 pytestmark = pytest.mark.slow
 

@@ -11,13 +11,16 @@ import pytest
 import invented_records as invented
 import printed_records
 from assay import comparison
-from assay.comparison import conclusions, undecided
+from assay.comparison.conclusions import conclusions
+from assay.comparison.ratios import undecided
 from assay.errors import ArgumentError
-from assay.record import ExperimentRecord, machines
-from assay.record.several import together
+from assay.record import ExperimentRecord
+from assay.record.machine import machines
+from assay.record.runs.several import together
 from assay.report.build import build
-from assay.report.cells import selection
-from assay.report.papers import judged_claims, published_measured
+from assay.report.declared import selection
+from assay.report.papers import published_measured
+from assay.report.papers.claims import judged_claims
 from assay.workload import reader
 
 HERE = {

@@ -16,8 +16,8 @@ import pytest
 import assay
 from assay.errors import AssayError, InputError
 from assay.record import Store
+from assay.record.file.schema import insist_on_no_record
 from assay.record.merging import merge
-from assay.record.schema import insist_on_no_record
 from assay.systems import file_url
 from assay.text.files import text_file
 

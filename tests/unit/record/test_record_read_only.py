@@ -15,7 +15,8 @@ import pytest
 
 import invented_records as invented
 from assay.errors import ArgumentError, SystemUnderTestError
-from assay.record import Store, read_only, schema
+from assay.record import Store
+from assay.record.file import read_only, schema
 
 pytestmark = pytest.mark.slow
 

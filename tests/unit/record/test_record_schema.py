@@ -10,7 +10,8 @@ import pytest
 
 import invented_records as invented
 from assay.errors import ArgumentError
-from assay.record import Store, schema
+from assay.record import Store
+from assay.record.file import schema
 
 NEXT = ["ALTER TABLE runs ADD COLUMN note TEXT NOT NULL DEFAULT 'none'"]
 

@@ -18,7 +18,7 @@ from assay.judge.precision import half_width, is_reached, number_to_be_precise
 from assay.lab.repetitions import Repeating
 from assay.plan import Plan, PlannedRun
 from assay.record import RunRecord, Store
-from assay.record.repetitions import Repetition
+from assay.record.progress.repetitions_taken import Repetition
 
 QUIET, NOISY, BROKEN = invented.POSTGRESQL, invented.SQLITE, invented.MARIADB
 RUN_S = 10.0

@@ -11,7 +11,7 @@ import pytest
 from assay import registry
 from assay.contracts.systems.abilities import AlsoCalled
 from assay.errors import ArgumentError
-from assay.experiment.settings import system_choice
+from assay.experiment.choices.checked_choices import system_choice
 
 
 def test_names_are_known_without_importing_their_modules() -> None:

@@ -14,11 +14,11 @@ import pytest
 
 import printed_records
 from assay import registry
-from assay.report.papers import claims
-from assay.report.papers.claim_case import JudgedClaim
-from assay.report.papers.claims import BOUNDS, Claim, ClaimKind, GrowthBound
-from assay.report.papers.judged_claims import judged
-from assay.report.papers.judgement import Outcome
+from assay.report.papers.claims import claims
+from assay.report.papers.claims.claim_case import JudgedClaim
+from assay.report.papers.claims.claims import BOUNDS, Claim, ClaimKind, GrowthBound
+from assay.report.papers.claims.judged_claims import judged
+from assay.report.papers.claims.judgement import Outcome
 from assay.workload import reader
 from assay.workload.values import Workload
 from printed_records import PrintedCell

@@ -21,8 +21,8 @@ from assay.contracts.deployment import StorageFacts
 from assay.experiment import Driving
 from assay.judge import judge_run
 from assay.judge.check.verdict import why_failed
-from assay.judge.kinds import WarningKind
 from assay.judge.verdict import of_run
+from assay.judge.warnings.kinds import WarningKind
 from assay.record import ExperimentRecord, Store
 from assay.report.build import build
 from assay.report.cells import cell_runs

@@ -11,11 +11,11 @@ import pytest
 
 import invented_records as invented
 from assay.contracts.deployment import StorageFacts
-from assay.judge import order
+from assay.judge.statistics import order
 from assay.record import ExperimentRecord, Store
-from assay.report.papers import judgement
-from assay.report.papers.claim_case import JudgedClaim
-from assay.report.papers.judged_claims import judged
+from assay.report.papers.claims import judgement
+from assay.report.papers.claims.claim_case import JudgedClaim
+from assay.report.papers.claims.judged_claims import judged
 from assay.workload import reader
 
 DISK_IS_SLOWER = {

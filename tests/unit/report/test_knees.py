@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import invented_records as invented
-from assay.comparison.conclusions import questions
-from assay.comparison.knees import Knee
-from assay.comparison.sentences import answers
+from assay.comparison.conclusions.conclusions import questions
+from assay.comparison.conclusions.sentences import answers
+from assay.comparison.ratios.knees import Knee
 from assay.contracts.experiment import SystemChoice
 from assay.record import ExperimentRecord
 from assay.report.build import build

@@ -9,13 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import invented_records as invented
-from assay.comparison.sides import side
-from assay.comparison.stage import compare
-from assay.comparison.values import Side
+from assay.comparison.compare_sides import compare
+from assay.comparison.sides.sides import side
+from assay.comparison.sides.values import Side
 from assay.experiment import Driving
 from assay.record import ExperimentRecord
 from assay.report.build import build
-from assay.report.comparisons import comparison
+from assay.report.comparison_tables import comparison
 from assay.report.forms import table
 from assay.report.page.document import render as page
 from assay.report.summaries import first_look

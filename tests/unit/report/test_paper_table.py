@@ -13,11 +13,12 @@ import pytest
 
 import invented_records as invented
 from assay.report.build import build
-from assay.report.cells import cell_runs, client_process, storage_roles
+from assay.report.cells import cell_runs, storage_roles
+from assay.report.declared import client_process
 from assay.report.figures import series_chart
 from assay.report.forms import github_summary
 from assay.report.forms.as_measured import as_measured
-from assay.report.papers import figure as published_figures
+from assay.report.papers import paper_figure as published_figures
 from assay.report.papers import paper_table, published_measured
 from assay.report.values import Number, ReportCell, ReportColumn, ReportTable, Row, absent
 

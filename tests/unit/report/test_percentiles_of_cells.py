@@ -15,14 +15,14 @@ import pytest
 
 import invented_records as invented
 from assay import comparison
-from assay.comparison import conditions, trend
-from assay.comparison.conditions import ConditionAnswer
-from assay.comparison.values import Comparison
+from assay.comparison import fail_conditions, trend
+from assay.comparison.fail_conditions import ConditionAnswer
+from assay.comparison.sides.values import Comparison
 from assay.experiment import Driving
 from assay.record import ExperimentRecord, RunRecord
 from assay.report.build import build
 from assay.report.cells import cell_runs
-from assay.report.comparisons import comparison_document
+from assay.report.comparison_tables import comparison_document
 from assay.report.forms import csv as csv_form
 from assay.report.forms import github_summary, openmetrics, table
 from assay.report.forms import json as json_form
@@ -173,5 +173,5 @@ def test_a_gate_on_latency_is_met_by_what_never_ran(
 
 
 def answer(made: Comparison, text: str) -> ConditionAnswer:
-    (found,) = conditions.judge(made, [conditions.condition(text)])
+    (found,) = fail_conditions.judge(made, [fail_conditions.condition(text)])
     return found.answer

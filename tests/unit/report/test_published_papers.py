@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from assay.report.cells import notes, published
-from assay.report.papers import claims
+from assay.report.declared import notes, published
+from assay.report.papers.claims import claims
 from assay.workload import reader
 
 BIBSQL, GLIDEMON = reader.read("bibsql"), reader.read("glidemon")

@@ -10,11 +10,11 @@ import step_workloads
 from assay import registry
 from assay.errors import ExperimentError
 from assay.report import check_declarations
-from assay.report.cells import declaration, published
+from assay.report.declared import declaration, published
 from assay.text import units
 from assay.text.files import toml_file
 from assay.workload import reader
-from assay.workload.answers import PUBLISHED_FILE, published_names
+from assay.workload.expected_answers import PUBLISHED_FILE, published_names
 
 
 def read(folder: Path, text: str) -> declaration.Declaration:

@@ -19,12 +19,13 @@ from msgspec.structs import replace
 import invented_records as invented
 from assay.contracts.observation import Observation
 from assay.experiment import Driving
-from assay.judge import warnings
-from assay.judge.kinds import WarningKind
+from assay.judge.warnings import run_warnings
+from assay.judge.warnings.kinds import WarningKind
 from assay.record import ExperimentRecord, Store
 from assay.record.metrics import clients, work
 from assay.report.build import build
-from assay.report.cells import aggregates, cell_runs
+from assay.report.cells import cell_runs
+from assay.report.declared import aggregates
 from assay.report.forms import csv, json, markdown, table
 from assay.report.sections import timeline
 from assay.report.values import Report, ReportTable
@@ -250,7 +251,7 @@ def test_the_setup_shows_how_clients_were_driven(tmp_path: Path) -> None:
 
 def kinds(record: ExperimentRecord) -> dict[str, str]:
     (run,) = record.runs
-    return dict(warnings.of_run(run.evidence))
+    return dict(run_warnings.of_run(run.evidence))
 
 
 @pytest.mark.parametrize(

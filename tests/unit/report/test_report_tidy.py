@@ -19,7 +19,7 @@ import pytest
 from msgspec.structs import replace as replace_field
 
 import invented_records as invented
-from assay.contracts.observation.transactions import PassTime
+from assay.contracts.observation.parts.transactions import PassTime
 from assay.record import ExperimentRecord, Store
 from assay.report.build import build
 from assay.report.forms import csv as csv_form

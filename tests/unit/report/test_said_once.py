@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 import invented_records as invented
-from assay.comparison.sides import side
-from assay.comparison.stage import compare
+from assay.comparison.compare_sides import compare
+from assay.comparison.sides.sides import side
 from assay.record import ExperimentRecord
 from assay.report import empty_parts
 from assay.report.build import build
-from assay.report.comparisons import comparison
+from assay.report.comparison_tables import comparison
 from assay.report.forms import github_summary, markdown, table
 from assay.report.page.document import render as page
 from assay.report.values import (

@@ -12,10 +12,10 @@ import pytest
 
 import invented_records as invented
 from assay import registry
-from assay.comparison import differences
+from assay.comparison.sides import differences
 from assay.contracts.deployment import StorageFacts
 from assay.contracts.experiment import StorageChoice
-from assay.experiment.storage_words import storage_choices
+from assay.experiment.choices.storage_words import storage_choices
 from assay.judge import judge_run
 from assay.record import ExperimentRecord, Store
 from assay.report.build import build

@@ -12,16 +12,16 @@ import pytest
 
 import invented_records as invented
 from assay import comparison
-from assay.comparison import conditions, trend
-from assay.comparison.conditions import ConditionAnswer
-from assay.comparison.values import Comparison
+from assay.comparison import fail_conditions, trend
+from assay.comparison.fail_conditions import ConditionAnswer
+from assay.comparison.sides.values import Comparison
 from assay.errors import ArgumentError
 from assay.record import ExperimentRecord, RunRecord
 from assay.record.metrics import catalogue
 from assay.report.build import build
 from assay.report.cells import cell_runs
-from assay.report.comparisons import comparison as report
-from assay.report.comparisons import comparison_document
+from assay.report.comparison_tables import comparison as report
+from assay.report.comparison_tables import comparison_document
 from assay.report.forms import json as json_form
 from assay.report.forms import openmetrics, table
 from assay.report.summaries import first_look, summary
@@ -80,8 +80,8 @@ def made(tmp_path: Path) -> Comparison:
     )
 
 
-def answer(made: Comparison, text: str) -> conditions.ConditionResult:
-    (found,) = conditions.judge(made, [conditions.condition(text)])
+def answer(made: Comparison, text: str) -> fail_conditions.ConditionResult:
+    (found,) = fail_conditions.judge(made, [fail_conditions.condition(text)])
     return found
 
 

@@ -19,7 +19,11 @@ from assay import registry
 from assay.contracts.experiment import Experiment, StorageChoice, SystemChoice
 from assay.contracts.storages.abilities import Inspectable, OwnDevice
 from assay.errors import ArgumentError, AssayError, MachineLimit
-from assay.experiment.storage_words import refuse_without_room, storage_choices, without_room
+from assay.experiment.choices.storage_words import (
+    refuse_without_room,
+    storage_choices,
+    without_room,
+)
 from assay.provision.limits.hierarchies import Parent, parents
 from assay.provision.undo import ledger
 from assay.provision.undo.leftovers import clear_leftovers
@@ -271,7 +275,7 @@ def group_parent() -> Parent | None:
 _KILLED = """
 import sys, time
 from assay import registry
-from assay.experiment.storage_words import storage_choices
+from assay.experiment.choices.storage_words import storage_choices
 from assay.provision.processes import process
 from assay.provision.disk.directory import server_directory
 from assay.contracts.storages.abilities import LimitsProcesses, RawDevice

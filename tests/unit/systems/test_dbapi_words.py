@@ -12,11 +12,11 @@ from assay.contracts.systems.validation import validate
 from assay.dialects.mysql import MYSQL
 from assay.dialects.sqlite import SQLITE
 from assay.errors import ArgumentError
-from assay.experiment.settings import apply, system_choice
-from assay.experiment.system_words import split_systems
+from assay.experiment.choices.checked_choices import apply, system_choice
+from assay.experiment.choices.system_words import split_systems
 from assay.provision.engine.dbapi.describing import Describer
 from assay.provision.engine.dbapi.opening import describer
-from assay.record.document import json_text
+from assay.record.file.json_text import json_text
 from assay.systems.dbapi import keywords
 from assay.systems.dbapi.dialects import DIALECTS
 from assay.systems.dbapi.system import DbapiSystem

@@ -20,7 +20,7 @@ from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.errors import ArgumentError, SystemRefused
 from assay.provision.engine.session import session
 from assay.provision.processes.process import find
-from assay.provision.stage import provision
+from assay.provision.provision import provision
 from assay.provision.undo.leftovers import clear_leftovers
 from assay.systems.null import NULL
 

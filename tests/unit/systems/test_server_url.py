@@ -6,7 +6,7 @@ import pytest
 
 from assay.contracts import server_url
 from assay.errors import ArgumentError, AssayError
-from assay.experiment.settings import system_choices
+from assay.experiment.choices.checked_choices import system_choices
 from assay.systems.mysql import MYSQL
 from assay.systems.mysql_protocol import url as mysql_url
 from assay.systems.postgresql.url import address_of as postgresql_address

@@ -17,7 +17,7 @@ from assay.dialects.sqlite import SqliteDialect
 from assay.errors import ArgumentError, SystemRefused
 from assay.load.tables import drop_abandoned
 from assay.provision.engine.session import session
-from assay.provision.stage import provision
+from assay.provision.provision import provision
 from assay.systems.null import NULL
 from assay.systems.sqlite import SQLITE
 from assay.systems.sqlite.system import SHELL

@@ -8,8 +8,8 @@ import pytest
 
 from assay.contracts.deployment import Address
 from assay.errors import ArgumentError
-from assay.experiment import settings
-from assay.experiment.settings import system_choice
+from assay.experiment.choices import checked_choices
+from assay.experiment.choices.checked_choices import system_choice
 from assay.systems.mariadb import MARIADB
 from assay.systems.mysql_protocol import url as mysql_url
 from assay.systems.postgresql import url as postgresql
@@ -23,7 +23,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USER", "somebody")
     monkeypatch.setenv("LOGNAME", "somebody")
-    monkeypatch.setattr("assay.systems.mysql_protocol.option_files._DEFAULT_FILES", ())
+    monkeypatch.setattr("assay.systems.mysql_protocol.connection.option_files._DEFAULT_FILES", ())
     monkeypatch.setattr(mysql_url, "DEFAULT_SOCKETS", ())
     return tmp_path
 
@@ -260,7 +260,7 @@ def test_what_is_not_done_is_refused_and_not_passed_over(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     with pytest.raises(ArgumentError) as refused:
-        settings.system_choices([url])
+        checked_choices.system_choices([url])
     assert said in refused.value.message
 
 
@@ -283,7 +283,7 @@ def test_an_address_stands_beside_the_host_that_certificates_are_for(
     assert (address.host, address.host_address) == ("db.example", "10.0.0.1")
     assert address.origins["hostaddr"] == "PGHOSTADDR"
     assert postgresql.address_of("postgresql://").host == "10.0.0.1"
-    (choice,) = settings.system_choices(["postgresql://db.example/"])
+    (choice,) = checked_choices.system_choices(["postgresql://db.example/"])
     assert "hostaddr=10.0.0.1" in str(choice.url)
 
 
@@ -311,7 +311,7 @@ def test_several_servers_are_listed_as_for_libpq(
         assert asked.session_attrs == "read-write"
         assert [(one.host, one.port) for one in asked.addresses] == places
         assert {one.password for one in asked.addresses} == {"p"}
-    (choice,) = settings.system_choices([url])
+    (choice,) = checked_choices.system_choices([url])
     assert choice.url_without_password == postgresql.complete(url).url.replace(":p@", "@")
 
 

@@ -10,10 +10,10 @@ from rich.cells import cell_len
 
 import invented_records as invented
 from assay import comparison
-from assay.cli import row_table
+from assay.cli.output import row_table
 from assay.experiment import StorageChoice
 from assay.report.build import build
-from assay.report.comparisons import comparison as compared
+from assay.report.comparison_tables import comparison as compared
 from assay.report.forms import table
 from assay.report.summaries import first_look
 from assay.text.cut import cut, cut_within

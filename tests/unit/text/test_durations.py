@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import ExperimentError
-from assay.experiment import file as experiment_file
+from assay.experiment import from_file as experiment_file
 from assay.text import units
 from assay.text.quantities import DURATION_S, LATENCY_LIMIT_MS, WAIT_S, Duration
 from assay.text.units import size

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay.errors import ArgumentError
-from assay.experiment.settings import system_choice
+from assay.experiment.choices.checked_choices import system_choice
 from assay.registry import workload_folder
 from assay.text.secrets import without_secrets
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import ExperimentError, RunFailed
-from assay.experiment import file as experiment_file
+from assay.experiment import from_file as experiment_file
 from assay.text import quantities
 from assay.text.files import toml_file
 

@@ -8,7 +8,7 @@ import pytest
 
 from assay import registry
 from assay.errors import ArgumentError, ExperimentError
-from assay.experiment.words import Words, experiment
+from assay.experiment.from_command_line import Words, experiment
 from assay.plan import plan
 from assay.plan.drives import drives
 from assay.workload import reader

@@ -13,7 +13,7 @@ from assay import registry
 from assay.experiment import Experiment
 from assay.lab.progress import Silent
 from assay.load.bibsql import beebe, bibliography
-from assay.report.cells import declaration
+from assay.report.declared import declaration
 from assay.text.files import toml_file
 from assay.workload import reader
 from assay.workload.values import Workload

@@ -9,9 +9,9 @@ import pytest
 
 from assay.contracts.dialects.protocol import Partitioning
 from assay.errors import AssayError, ExperimentError
-from assay.experiment import words
+from assay.experiment import from_command_line
 from assay.workload import reader
-from assay.workload.scripts import as_file
+from assay.workload.scripts.scripts import as_file
 
 
 class Spoken(NamedTuple):
@@ -298,5 +298,7 @@ def test_a_workload_is_shown_by_the_name_of_its_folder(
 ) -> None:
     folder = folder_of(tmp_path)
     monkeypatch.chdir(folder)
-    asked, _ = words.asked(words.Words(path.replace("workload", folder.name), on=("null",)))
+    asked, _ = from_command_line.asked(
+        from_command_line.Words(path.replace("workload", folder.name), on=("null",))
+    )
     assert Path(asked.workload).name == folder.name

@@ -33,8 +33,8 @@ from assay.cli.bibsql.options import Parsed
 from assay.cli.bibsql.sql_script import script_document
 from assay.cli.bibsql.target import Target, attached
 from assay.cli.bibsql.update_lock import update_lock
-from assay.cli.outcome import say
-from assay.cli.progress import progress
+from assay.cli.output.progress import progress
+from assay.cli.process.outcome import say
 from assay.contracts.dialects.protocol import Table
 from assay.errors import ArgumentError, AssayError
 from assay.lab.progress import Progress, Silent

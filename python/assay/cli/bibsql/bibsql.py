@@ -23,7 +23,7 @@ from pathlib import Path
 from assay import env_vars
 from assay.cli.bibsql import client_streams, servers
 from assay.cli.bibsql.options import Option, Parsed, help_text, parse
-from assay.cli.outcome import outcome_of
+from assay.cli.process.outcome import outcome_of
 from assay.contracts.deployment import Address
 from assay.contracts.systems.abilities import OwnClient
 from assay.errors import ArgumentError, SystemMissing

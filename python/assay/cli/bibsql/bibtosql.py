@@ -33,14 +33,14 @@ from assay.cli.bibsql.input_check import (
 )
 from assay.cli.bibsql.options import Option, Parsed, help_text, parse
 from assay.cli.bibsql.sql_script import script_document, script_without_rows
-from assay.cli.outcome import outcome_of
-from assay.cli.process_environment import refuse_other_encodings
-from assay.cli.streams import OutputLost
+from assay.cli.process.outcome import outcome_of
+from assay.cli.process.process_environment import refuse_other_encodings
+from assay.cli.process.streams import OutputLost
 from assay.contracts.experiment import ENCODINGS
 from assay.errors import ArgumentError
 from assay.load.bibsql.bibliography import files_of
 from assay.load.bibsql.documents import Problems, SqlDocument
-from assay.record.schema import insist_on_no_record
+from assay.record.file.schema import insist_on_no_record
 from assay.text.files import output_file
 from assay.text.files.paths import is_folder
 from assay.workload import reader

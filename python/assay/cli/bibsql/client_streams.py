@@ -10,7 +10,7 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path
 
-from assay.cli.streams import OutputLost
+from assay.cli.process.streams import OutputLost
 from assay.errors import ArgumentError
 
 _INPUT, _OUTPUT = 0, 1

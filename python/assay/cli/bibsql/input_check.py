@@ -12,7 +12,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from assay.cli.outcome import say
+from assay.cli.process.outcome import say
 from assay.errors import RunFailed
 from assay.load.bibsql.bibliography import counted, skipped_text
 from assay.load.bibsql.documents import BibDocument, Problems, Scan, ScanDocument

@@ -16,14 +16,14 @@ from assay.cli.bibsql import servers
 from assay.cli.bibsql.options import Parsed
 from assay.cli.bibsql.sql_script import table_options
 from assay.cli.bibsql.update_lock import lock_conflicts_named, update_lock
-from assay.cli.passwords import with_passwords
+from assay.cli.process.passwords import with_passwords
 from assay.contracts.deployment import Address, Deployment
 from assay.contracts.dialects.protocol import Dialect, LimitsWaiting
 from assay.contracts.server_url import is_url
 from assay.contracts.systems.abilities import LimitsWaitingByOption, ReachedByUrl, WorksInProcess
 from assay.errors import ArgumentError, AssayError, SystemDied, SystemRefused
 from assay.experiment import Experiment, SystemChoice
-from assay.experiment.settings import system_choice
+from assay.experiment.choices.checked_choices import system_choice
 from assay.provision.engine.session import session
 from assay.text.files import paths
 from assay.workload.values import Workload

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from assay.contracts.observation.shape import convert
+from assay.contracts.observation.parts.shape import convert
 
 Answer = TypeVar("Answer")
 

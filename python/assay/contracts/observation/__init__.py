@@ -7,22 +7,45 @@ of all versions.
 
 from __future__ import annotations
 
-from assay.contracts.observation.cache_state import CacheState
-from assay.contracts.observation.clients import ClientEnd, Unfinished
-from assay.contracts.observation.comparisons import ConnectReport, ReferenceReport
-from assay.contracts.observation.costs import (
+from assay.contracts.observation.observation import VERSION, EngineObservation, Observation
+from assay.contracts.observation.parts.cache_state import CacheState
+from assay.contracts.observation.parts.clients import ClientEnd, Unfinished
+from assay.contracts.observation.parts.comparisons import ConnectReport, ReferenceReport
+from assay.contracts.observation.parts.costs import (
     ClientCost,
     DataInMemory,
     DeviceCost,
     MachineCost,
     ServerCost,
 )
-from assay.contracts.observation.error_reports import ErrorReport
-from assay.contracts.observation.groups import Arrival, GroupReport
-from assay.contracts.observation.intervals import Interval
-from assay.contracts.observation.latency import EncodedHistogram, Latency, Resolution
-from assay.contracts.observation.observation import VERSION, EngineObservation, Observation
-from assay.contracts.observation.other_reports import (
+from assay.contracts.observation.parts.error_reports import ErrorReport
+from assay.contracts.observation.parts.groups import Arrival, GroupReport
+from assay.contracts.observation.parts.intervals import Interval
+from assay.contracts.observation.parts.latency import EncodedHistogram, Latency, Resolution
+from assay.contracts.observation.parts.outcomes import Outcomes, TransactionOutcomes
+from assay.contracts.observation.parts.results import (
+    AnswerReport,
+    AnswerSumReport,
+    FirstAnswersReport,
+    ResultReport,
+)
+from assay.contracts.observation.parts.servers import ServerReport
+from assay.contracts.observation.parts.service import (
+    LittlesLaw,
+    Outage,
+    Standstill,
+    TransactionsPerClient,
+)
+from assay.contracts.observation.parts.shape import ShapeError
+from assay.contracts.observation.parts.transactions import (
+    MOST_PASS_TIMES,
+    AllOk,
+    Passes,
+    PassTime,
+    StatementReport,
+    TransactionReport,
+)
+from assay.contracts.observation.step_reports.other_reports import (
     Answered,
     BackupReport,
     LimitReport,
@@ -32,36 +55,13 @@ from assay.contracts.observation.other_reports import (
     StatementPlan,
     UpdateReport,
 )
-from assay.contracts.observation.outcomes import Outcomes, TransactionOutcomes
-from assay.contracts.observation.results import (
-    AnswerReport,
-    AnswerSumReport,
-    FirstAnswersReport,
-    ResultReport,
-)
-from assay.contracts.observation.servers import ServerReport
-from assay.contracts.observation.service import (
-    LittlesLaw,
-    Outage,
-    Standstill,
-    TransactionsPerClient,
-)
-from assay.contracts.observation.shape import ShapeError
-from assay.contracts.observation.step_report import (
+from assay.contracts.observation.step_reports.step_report import (
     Observed,
     StepReport,
     StepTable,
     UnreadReport,
     read_observation,
     read_observed,
-)
-from assay.contracts.observation.transactions import (
-    MOST_PASS_TIMES,
-    AllOk,
-    Passes,
-    PassTime,
-    StatementReport,
-    TransactionReport,
 )
 
 __all__ = [

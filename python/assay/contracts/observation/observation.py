@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from assay.contracts.observation.cache_state import CacheState
-from assay.contracts.observation.clients import ClientEnd, EndedBy, Unfinished
-from assay.contracts.observation.comparisons import ConnectReport, ReferenceReport
-from assay.contracts.observation.costs import (
+from assay.contracts.observation.parts.cache_state import CacheState
+from assay.contracts.observation.parts.clients import ClientEnd, EndedBy, Unfinished
+from assay.contracts.observation.parts.comparisons import ConnectReport, ReferenceReport
+from assay.contracts.observation.parts.costs import (
     ClientCost,
     DataInMemory,
     DeviceCost,
@@ -15,14 +15,14 @@ from assay.contracts.observation.costs import (
     MachineCost,
     ServerCost,
 )
-from assay.contracts.observation.error_reports import ErrorReport
-from assay.contracts.observation.groups import Arrival, GroupReport
-from assay.contracts.observation.intervals import Interval
-from assay.contracts.observation.latency import Latency, Resolution
-from assay.contracts.observation.outcomes import Outcomes, TransactionOutcomes
-from assay.contracts.observation.results import AnswerReport, AnswerSumReport, ResultReport
-from assay.contracts.observation.servers import ServerReport
-from assay.contracts.observation.service import (
+from assay.contracts.observation.parts.error_reports import ErrorReport
+from assay.contracts.observation.parts.groups import Arrival, GroupReport
+from assay.contracts.observation.parts.intervals import Interval
+from assay.contracts.observation.parts.latency import Latency, Resolution
+from assay.contracts.observation.parts.outcomes import Outcomes, TransactionOutcomes
+from assay.contracts.observation.parts.results import AnswerReport, AnswerSumReport, ResultReport
+from assay.contracts.observation.parts.servers import ServerReport
+from assay.contracts.observation.parts.service import (
     CarriedOver,
     InFlight,
     LittlesLaw,
@@ -30,8 +30,8 @@ from assay.contracts.observation.service import (
     Standstill,
     TransactionsPerClient,
 )
-from assay.contracts.observation.shape import Shape
-from assay.contracts.observation.transactions import (
+from assay.contracts.observation.parts.shape import Shape
+from assay.contracts.observation.parts.transactions import (
     AllOk,
     Passes,
     PassTime,

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assay.contracts.dialects.protocol import Dialect
-from assay.drive.transactions import observe
+from assay.drive.observe import observe
 from assay.errors import AssayError, ExperimentError, RunFailed, ScriptError, SystemRefused
 from assay.lab.authoring.problems import document_for
 from assay.load.mark import refuse_foreign_tables
 from assay.load.tables import drop, schema, views
 from assay.provision.engine.session import session
-from assay.provision.running import RunningSystem
+from assay.provision.running_system import RunningSystem
 from assay.registry import WORKLOAD_FILE
 from assay.workload.values import Script, Workload
 

@@ -1,5 +1,5 @@
 """Takes a system with its data, and a way to back it up; makes a backup while clients work, and
-restores it: `assay.lab.backup.stage`. Each way is a module; `WAYS` lists them."""
+restores it: `assay.lab.backup.back_up`. Each way is a module; `WAYS` lists them."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from assay.contracts.dialects.protocol import Column, Dialect, Table
 from assay.contracts.engine.drive import DriveDocument, ScriptDocument, StopDocument
 from assay.contracts.observation import Observation
 from assay.contracts.systems.protocol import System
-from assay.drive.transactions import observe
+from assay.drive.observe import observe
 from assay.lab.conformance.failures import CannotBeTried, NotMet
 from assay.load.digest import table_digest
 from assay.load.fill import fill
@@ -23,7 +23,7 @@ from assay.load.mark import refuse_foreign_tables
 from assay.load.tables import count, drop, schema
 from assay.provision.engine.engine_calls import Session, query
 from assay.provision.engine.session import session
-from assay.provision.running import RunningSystem
+from assay.provision.running_system import RunningSystem
 
 Row = Sequence[object]
 

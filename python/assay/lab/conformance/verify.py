@@ -25,7 +25,7 @@ from assay.lab.conformance import (
 from assay.lab.conformance.failures import CannotBeTried, NotMet
 from assay.lab.conformance.requirement import Finding, Requirement
 from assay.lab.conformance.subject import Subject
-from assay.provision.running import running_system
+from assay.provision.running_system import running_system
 from assay.systems.options import BUFFER
 
 REQUIREMENTS: tuple[Requirement, ...] = (
@@ -52,7 +52,7 @@ def verify(
     """Tries them in their order on one deployment, which is taken down with the iterator. A private
     one has a buffer of a known size, where that can be chosen.
 
-    Raises as `assay.provision.running` does where the system cannot be brought up.
+    Raises as `assay.provision.running_system` does where the system cannot be brought up.
     """
     choice = _with_a_buffer(choice)
     with running_system(choice, storage, connections=_CONNECTIONS) as running:

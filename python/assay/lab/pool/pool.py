@@ -16,11 +16,11 @@ from assay.contracts.deployment import Deployment
 from assay.contracts.durability import NO_SETTINGS, Durability, SessionSettings, not_measured
 from assay.errors import NotRemoved
 from assay.lab.pool.pooled_system import PooledSystem
-from assay.load.loading import DEFAULT, Loading
+from assay.load.load_options import DEFAULT, Loading
 from assay.plan import Plan, PlannedRun
-from assay.probe.durability.stage import measure
+from assay.probe.durability.measure import measure
 from assay.provision.disk.full_storage import Space
-from assay.provision.running import OnDirectory, RunningSystem, running_system
+from assay.provision.running_system import OnDirectory, RunningSystem, running_system
 from assay.text.reasons import with_more
 
 _NOTHING_COMMITS = not_measured("no run on it commits anything")

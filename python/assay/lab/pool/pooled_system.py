@@ -26,16 +26,16 @@ from assay.lab.progress import Progress
 from assay.load.copies import Copies, Copy, Facts, facts_of, restore
 from assay.load.dataset import Dataset
 from assay.load.digest import verify
-from assay.load.loading import DEFAULT, Loading
+from assay.load.load import files_on_disk, load, size_on_disk_bytes
+from assay.load.load_options import DEFAULT, Loading
 from assay.load.mark import refuse_foreign_tables
 from assay.load.row_sources.request import DataRequest
-from assay.load.stage import files_on_disk, load, size_on_disk_bytes
 from assay.load.tables import drop
 from assay.provision.disk import page_cache
 from assay.provision.disk.copying import OnCopied
 from assay.provision.disk.full_storage import Space
 from assay.provision.disk.size import allocated_bytes
-from assay.provision.running import RunningSystem
+from assay.provision.running_system import RunningSystem
 
 Made = TypeVar("Made")
 

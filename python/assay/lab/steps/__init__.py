@@ -10,8 +10,13 @@ from __future__ import annotations
 import contextlib
 
 from assay import registry
-from assay.lab.steps import existing_data, outcome_of_run, read_only_server, session_durability
-from assay.lab.steps.context import Context, RunState
+from assay.lab.run_context import (
+    existing_data,
+    outcome_of_run,
+    read_only_server,
+    session_durability,
+)
+from assay.lab.run_context.context import Context, RunState
 from assay.plan import PlannedRun
 
 

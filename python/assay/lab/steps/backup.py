@@ -9,8 +9,8 @@ from typing import ClassVar, Self
 from assay import registry
 from assay.contracts.dialects.protocol import SingleRows
 from assay.lab.backup import WAYS
-from assay.lab.backup.stage import observe
-from assay.lab.steps.context import RunState
+from assay.lab.backup.back_up import observe
+from assay.lab.run_context.context import RunState
 from assay.plan import PlannedRun
 from assay.text.files.toml_file import TomlTable
 from assay.workload.steps import Names, Step, common

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from assay.contracts.observation import ReferenceReport
 from assay.judge.check.dumps import check_dumps
-from assay.lab.steps.context import RunState
+from assay.lab.run_context.context import RunState
 from assay.lab.steps.dump import Dump
 from assay.text.files.toml_file import TomlTable
 from assay.workload.steps import Names, Step, common

@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 
 from assay.contracts.systems.abilities import SpreadsSchema
 from assay.drive import query
-from assay.lab.steps.context import RunState
+from assay.lab.run_context.context import RunState
 from assay.plan.drives import parameters_of
 from assay.text.files.toml_file import TomlTable
 from assay.workload.steps import Names, Step, common

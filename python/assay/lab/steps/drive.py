@@ -17,24 +17,24 @@ from assay.contracts.systems.abilities import SessionLimit
 from assay.drive import reserved_names
 from assay.drive.commits import commits
 from assay.drive.document import document_of, scripts_of
+from assay.drive.monitoring.sampler import TimedSample
 from assay.drive.parts import number_of
 from assay.drive.read_only import WHY_REFUSED, may_change_data, session_statements
-from assay.drive.sampler import TimedSample
 from assay.drive.watched import observe_watched
 from assay.errors import RunFailed
 from assay.experiment import NATIVE, Scalar
 from assay.judge.check.answers import Check, check_answers, not_run
 from assay.judge.check.questions import compare, compare_results, what_is_asked
-from assay.judge.durability import as_it_held
-from assay.lab.steps import cache, native_clients
-from assay.lab.steps.context import RunState
-from assay.lab.steps.parts import DrivenPart, documents_of, keep_samples, whole
+from assay.judge.evidence.durability import as_it_held
+from assay.lab.driving import cache, native_clients
+from assay.lab.driving.driven_parts import DrivenPart, documents_of, keep_samples, whole
+from assay.lab.run_context.context import RunState
 from assay.load.row_sources.request import DataRequest
 from assay.plan.drives import PlannedDrive, drive
-from assay.record.records import IS_RESULT
+from assay.record.runs.records import IS_RESULT
 from assay.text import units
 from assay.text.files.toml_file import TomlTable
-from assay.workload.scripts import needed_values
+from assay.workload.scripts.scripts import needed_values
 from assay.workload.steps import Drive, Names, Step
 from assay.workload.tests.declared_drives import read_drive
 from assay.workload.values import Script, Workload

@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 from assay.drive import query
 from assay.drive.query import StatementAnswer
 from assay.experiment import Scalar
-from assay.lab.steps.context import Dumps, RunState
+from assay.lab.run_context.context import Dumps, RunState
 from assay.plan.drives import parameters_of
 from assay.text.files.toml_file import TomlTable
 from assay.workload.steps import Names, Step, common

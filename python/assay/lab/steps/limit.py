@@ -15,12 +15,12 @@ from typing import ClassVar
 from assay import _engine
 from assay.contracts.deployment import Deployment
 from assay.contracts.observation import LimitReport
-from assay.contracts.observation.other_reports import SessionsFound
-from assay.contracts.observation.shape import read
-from assay.lab.steps.context import RunState
+from assay.contracts.observation.parts.shape import read
+from assay.contracts.observation.step_reports.other_reports import SessionsFound
+from assay.lab.run_context.context import RunState
 from assay.provision.engine import engine_calls
 from assay.provision.engine.session import raise_as_ours
-from assay.provision.stage import provision
+from assay.provision.provision import provision
 from assay.workload.steps import Step
 
 _DeploymentOpener = Callable[[int | None], AbstractContextManager[Deployment]]

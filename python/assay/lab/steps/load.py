@@ -15,9 +15,9 @@ from assay.experiment import Scalar
 from assay.judge.check.answers import is_not_run
 from assay.judge.check.verdict import wrong_answers
 from assay.lab.pool import PooledSystem
-from assay.lab.steps.consistency import broken_rules
-from assay.lab.steps.context import Context, RunState
-from assay.lab.steps.refusal import why_refused
+from assay.lab.preflight.refusal import why_refused
+from assay.lab.run_context.consistency import broken_rules
+from assay.lab.run_context.context import Context, RunState
 from assay.load.dataset import Dataset
 from assay.load.row_sources.protocol import Asked, request_of
 from assay.load.row_sources.request import DataRequest

@@ -17,14 +17,14 @@ from msgspec import structs
 from assay.contracts.observation import Observation, ReferenceReport
 from assay.drive import pacing
 from assay.drive.document import document_of, scripts_of
+from assay.drive.observe import first_error
 from assay.drive.pacing import Pace
-from assay.drive.transactions import first_error
 from assay.errors import RunFailed
 from assay.judge.check.answers import Check
-from assay.lab.steps.context import RunState
+from assay.lab.driving.driven_parts import DrivenPart, keep_samples
+from assay.lab.run_context.context import RunState
 from assay.lab.steps.drive import observe
 from assay.lab.steps.load import keep, load
-from assay.lab.steps.parts import DrivenPart, keep_samples
 from assay.plan.drives import PlannedDrive, weights
 from assay.text import quantities
 from assay.text.files.toml_file import TomlTable

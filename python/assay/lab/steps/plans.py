@@ -19,7 +19,7 @@ from assay.drive import query
 from assay.drive.prepare import statements_of
 from assay.errors import AssayError
 from assay.experiment import Scalar
-from assay.lab.steps.context import RunState
+from assay.lab.run_context.context import RunState
 from assay.plan import PlannedRun
 from assay.plan.drives import drives
 from assay.workload.steps import Step

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from assay.lab.steps.context import RunState
+from assay.lab.run_context.context import RunState
 from assay.provision.disk import page_cache
 from assay.text.files.toml_file import TomlTable
 from assay.workload.steps import Names, Step, common

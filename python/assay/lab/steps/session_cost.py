@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Self
 
 from assay.contracts.observation import ConnectReport, Observation
-from assay.drive.transactions import first_error
+from assay.drive.observe import first_error
 from assay.errors import RunFailed
-from assay.lab.steps.context import RunState
+from assay.lab.run_context.context import RunState
 from assay.text.files.toml_file import TomlTable
 from assay.workload.steps import Names, Step, common
 from assay.workload.tests.declared_steps import earlier

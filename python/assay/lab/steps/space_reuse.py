@@ -10,7 +10,7 @@ from assay.contracts.dialects.protocol import Reclaims
 from assay.contracts.observation import SpaceReuseReport
 from assay.contracts.systems.abilities import Sized
 from assay.errors import Bug
-from assay.lab.steps.context import RunState
+from assay.lab.run_context.context import RunState
 from assay.load import reuse
 from assay.plan import PlannedRun
 from assay.text.files.toml_file import TomlTable

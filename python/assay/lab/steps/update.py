@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Bug
-from assay.lab.steps.context import RunState
+from assay.lab.run_context.context import RunState
 from assay.load.row_sources.protocol import UpdatesRows
 from assay.workload.steps import Step
 

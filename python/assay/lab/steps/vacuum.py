@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from assay import registry
 from assay.contracts.dialects.protocol import Reclaims
-from assay.lab.steps.context import RunState
-from assay.lab.steps.statements import execute
+from assay.lab.driving.table_statements import execute
+from assay.lab.run_context.context import RunState
 from assay.plan import PlannedRun
 from assay.workload.steps import Step
 

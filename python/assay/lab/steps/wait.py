@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, field
 from typing import ClassVar, Self
 
-from assay.lab.steps.context import RunState
+from assay.lab.run_context.context import RunState
 from assay.text import quantities
 from assay.text.files.toml_file import TomlTable
 from assay.workload.steps import Names, Step, common

@@ -18,16 +18,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from assay.contracts.observation import UpdateReport
-from assay.contracts.observation.other_reports import UpdatedTable
+from assay.contracts.observation.step_reports.other_reports import UpdatedTable
 from assay.contracts.systems.protocol import System
 from assay.errors import ArgumentError
 from assay.load.bibsql.changed_files import LoadedTables, Replaced
 from assay.load.bibsql.documents import BibDocument
 from assay.load.bibsql.newer_than import newer_than, now_ns, set_stamp
 from assay.load.digest import table_digests
+from assay.load.load import load
 from assay.load.reuse import table_files_bytes
 from assay.load.row_sources.request import DataRequest
-from assay.load.stage import load
 
 RequestOf = Callable[[Sequence[Path]], DataRequest]
 """Makes the data request of some files."""

@@ -20,7 +20,7 @@ from assay import _engine
 from assay.contracts.engine.drive import DriveDocument
 from assay.contracts.engine.load import LoadDocument
 from assay.contracts.engine.site import SiteDocument
-from assay.contracts.observation.shape import convert
+from assay.contracts.observation.parts.shape import convert
 from assay.errors import SystemDied, SystemMissing
 from assay.provision.engine.dbapi.messages import ErrorFields, Examined, Message, Request
 from assay.provision.engine.python_process import PythonProcess

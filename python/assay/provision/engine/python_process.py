@@ -20,7 +20,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
-from assay.contracts.observation.shape import convert
+from assay.contracts.observation.parts.shape import convert
 from assay.errors import SystemDied
 from assay.provision.engine.dbapi.messages import Message, Request
 

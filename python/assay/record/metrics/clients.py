@@ -10,8 +10,8 @@ from typing import Any
 
 from assay.contracts.metric import COUNT, SPEED, DifferenceWords, Metric, Over, Read
 from assay.contracts.observation import Interval, Latency
-from assay.judge import samples
-from assay.judge.samples import BY_NAME, RELATIVE_RESOLUTION
+from assay.judge.statistics import samples
+from assay.judge.statistics.samples import BY_NAME, RELATIVE_RESOLUTION
 from assay.record import RunRecord
 from assay.record.metrics.work import Work, in_all, kept
 

@@ -4,7 +4,7 @@ or why that is not known."""
 from __future__ import annotations
 
 from assay.contracts.observation import Observation
-from assay.judge.steadiness import why_not_steady
+from assay.judge.warnings.steadiness import why_not_steady
 from assay.record import RunRecord
 from assay.record.metrics import probed_flushes
 

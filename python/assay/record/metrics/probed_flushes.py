@@ -4,7 +4,7 @@ why they do not."""
 from __future__ import annotations
 
 from assay.contracts.deployment import IN_MEMORY, RAW
-from assay.judge.spread import Spread
+from assay.judge.statistics.spread import Spread
 from assay.probe import FLUSH_PARTS, Flushes
 from assay.record import RunRecord
 from assay.text import units

@@ -11,7 +11,8 @@ from typing import NamedTuple
 from assay.contracts.deployment import NOT_SEEN
 from assay.contracts.observation import Observation
 from assay.experiment import ENGINE, Scalar
-from assay.judge import CellVerdict, durability, repetitions
+from assay.judge import CellVerdict, middle_repetition
+from assay.judge.evidence import durability
 from assay.plan import cell_names, server_machines, system_settings
 from assay.plan.cell_names import (
     AS_DECLARED,
@@ -22,7 +23,7 @@ from assay.plan.cell_names import (
     OFFERED_RATE,
 )
 from assay.record import ExperimentRecord, RunRecord
-from assay.record.records import CellKey
+from assay.record.runs.records import CellKey
 from assay.report.cells import compared_answers, factor_order, storage_roles
 from assay.report.values import ReportCell, ReportColumn, absent
 
@@ -61,7 +62,7 @@ class CellRuns:
     judged: CellVerdict
     """As it is on record, limited where another cell got different answers to the same."""
     durability: str | None = None
-    """The durability by which it is compared (`assay.judge.durability`); None: that of no
+    """The durability by which it is compared (`assay.judge.evidence.durability`); None: that of no
     system was measured, or nothing is committed."""
 
     @cached_property
@@ -259,9 +260,10 @@ def _offered_rate(run: RunRecord) -> dict[str, Scalar]:
 
 
 def middle_run(cell: CellRuns) -> DrivenRun | None:
-    """The repetition that is shown where one run is taken apart (`assay.judge.repetitions`)."""
+    """The repetition that is shown where one run is taken apart
+    (`assay.judge.middle_repetition`)."""
     measured = cell.measured
-    place = repetitions.middle([run.driven for run in measured])
+    place = middle_repetition.middle([run.driven for run in measured])
     if place is None or (driven := measured[place].driven) is None:
         return None
     return DrivenRun(measured[place], driven)

@@ -10,7 +10,8 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Sequence
 
-from assay.judge import cache, warming
+from assay.judge.evidence import cache
+from assay.judge.statistics import warming
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.values import Number, ReportCell, absent

@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from assay.comparison.differences import asked
-from assay.judge import CellVerdict, RunWarning, answers, verdict
-from assay.judge.answers import AnsweringRun
-from assay.judge.kinds import WarningKind
+from assay.comparison.sides.differences import asked
+from assay.judge import CellVerdict, RunWarning, differing_statements, verdict
+from assay.judge.differing_statements import AnsweringRun
 from assay.judge.verdict import Verdict
+from assay.judge.warnings.kinds import WarningKind
 from assay.record import RunRecord
 
 Runs = Sequence[RunRecord]
@@ -25,7 +25,7 @@ def judged(
     """In their order; each of those that differ with the reason not to rank it with the other."""
     found = list(verdicts)
     for first, other, of_first, of_other in _pairs(cells):
-        differing = answers.differing_statements(of_first, of_other)
+        differing = differing_statements.differing_statements(of_first, of_other)
         if not differing:
             continue
         sentences = [one.sentence for one in differing[:_MOST_STATEMENTS]]
@@ -44,7 +44,7 @@ def lines(cells: Sequence[Runs], verdicts: Sequence[CellVerdict]) -> Iterator[st
     if any(one.name == WarningKind.ANSWERS_DIFFER.id for one in warnings):
         yield "answers differ: these numbers are not ranked (see the warnings)"
         return
-    agreed = (answers.agreement(first, other) for *_, first, other in _pairs(cells))
+    agreed = (differing_statements.agreement(first, other) for *_, first, other in _pairs(cells))
     for words in dict.fromkeys(filter(None, agreed)):
         yield f"answers are the same: {words}"
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from assay.contracts.durability import CONTRADICTED, MEANINGS, NOT_MEASURED
-from assay.judge.durability import (
+from assay.judge.evidence.durability import (
     HIGHEST,
     MEMORY,
     comparable_durability,

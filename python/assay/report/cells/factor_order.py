@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from assay.experiment import identity
+from assay.experiment.choices import system_identity
 from assay.record import ExperimentRecord, RunRecord
 
 Place = tuple[int, float]
@@ -72,7 +72,7 @@ def _systems(asked: Mapping[str, Any]) -> Callable[[RunRecord], tuple[Place, ...
 
 def _system(asked: Mapping[str, Any]) -> str:
     """As it was asked for, without its machine."""
-    return identity.of_system({**asked, "machine": {}})
+    return system_identity.of_system({**asked, "machine": {}})
 
 
 def _numbered(levels: Iterable[object]) -> Levels:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from assay.contracts.experiment import StorageChoice
-from assay.contracts.observation.shape import convert
+from assay.contracts.observation.parts.shape import convert
 from assay.experiment.storage_names import written
 from assay.provision.deployment_facts import RecordedStorage
 from assay.record import ExperimentRecord, RunRecord

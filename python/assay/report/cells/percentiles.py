@@ -1,4 +1,4 @@
-"""Shows a percentile, or how many samples it would need (`assay.judge.samples`).
+"""Shows a percentile, or how many samples it would need (`assay.judge.statistics.samples`).
 
 A percentile is the upper edge of a bucket of an HDR histogram, and is shown with no more digits
 than the width of that bucket allows; over repetitions, of the bucket of the one in the middle.
@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from assay.contracts.observation import Latency, Observation, Resolution
-from assay.judge import samples
-from assay.judge.samples import BY_NAME, NOT_REACHED, SHARES, UNREACHED
-from assay.judge.spread import middle_places
+from assay.judge.statistics import samples
+from assay.judge.statistics.samples import BY_NAME, NOT_REACHED, SHARES, UNREACHED
+from assay.judge.statistics.spread import middle_places
 from assay.report.values import Number, ReportCell, absent
 from assay.text import units
 

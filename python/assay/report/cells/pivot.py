@@ -3,7 +3,7 @@ levels of some factors, and a column for each value.
 
 Every table of results is a pivot. They differ in the factors that label the rows, the cells of a
 column (a level of another factor, another test), the value that it shows (its key), and how several
-runs are combined (its aggregate: `assay.report.cells.aggregates`).
+runs are combined (its aggregate: `assay.report.declared.aggregates`).
 """
 
 from __future__ import annotations

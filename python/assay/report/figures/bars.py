@@ -7,11 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from assay.judge.steadiness import why_not_steady
+from assay.judge.warnings.steadiness import why_not_steady
 from assay.plan import cell_names
-from assay.report.cells import aggregates, cell_runs
+from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
-from assay.report.cells.declaration import Declaration
+from assay.report.declared import aggregates
+from assay.report.declared.declaration import Declaration
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale
 from assay.report.figures.panels import MOST_SERIES
 from assay.report.values import PUBLISHED_SPEED_UP, SPEED_UP, ReportTable, Row

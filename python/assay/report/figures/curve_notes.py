@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from assay.comparison import offered_rates
-from assay.comparison.knees import Knee
+from assay.comparison.ratios import offered_rates
+from assay.comparison.ratios.knees import Knee
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.figure import Figure
 

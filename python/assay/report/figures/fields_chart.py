@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from assay.report.cells import aggregates, field_path
 from assay.report.cells.cell_runs import CellRuns
-from assay.report.cells.declaration import Declaration
+from assay.report.declared import aggregates, field_path
+from assay.report.declared.declaration import Declaration
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale, on_one_scale
 from assay.report.figures.panels import panels
 from assay.text import units

@@ -7,14 +7,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from assay.comparison.knees import Knee
+from assay.comparison.ratios.knees import Knee
 from assay.plan import cell_names
 from assay.plan.cell_names import OFFERED_RATE
 from assay.record import RunRecord
-from assay.report.cells import aggregates, cell_runs, percentiles
-from assay.report.cells.aggregates import Key
+from assay.report.cells import cell_runs, percentiles
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
-from assay.report.cells.declaration import Declaration
+from assay.report.declared import aggregates
+from assay.report.declared.aggregates import Key
+from assay.report.declared.declaration import Declaration
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale, on_one_scale
 from assay.report.figures import curve_notes
 from assay.report.figures.panels import Panel, panels

@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 
 from assay.contracts.observation import Latency
-from assay.judge.samples import SHARES, known_ns, samples_needed
+from assay.judge.statistics.samples import SHARES, known_ns, samples_needed
 from assay.report.cells import cell_runs, percentiles, unequal_repetitions
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale, on_one_scale

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
-from assay.report.cells.seconds import LEAST_SECONDS, whole_seconds
+from assay.report.cells.whole_seconds import LEAST_SECONDS, whole_seconds
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, on_one_scale
 from assay.report.figures.panels import panels
 from assay.text import rates

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TextIO
 
-from assay.judge.samples import NOT_REACHED
+from assay.judge.statistics.samples import NOT_REACHED
 from assay.report.forms.for_people import for_people
 from assay.report.forms.markdown import answer_lines, escaped, row_line, table_lines
 from assay.report.tidy.factors import SHOWN_IF_VARIED

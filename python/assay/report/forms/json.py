@@ -10,8 +10,8 @@ import math
 from collections.abc import Mapping
 from typing import Any, TextIO
 
-from assay.comparison import effect_sentences, sentences
-from assay.comparison.effects import SettingEffects
+from assay.comparison.conclusions import effect_sentences, sentences
+from assay.comparison.conclusions.effects import SettingEffects
 from assay.report.tidy.schema import DETAILS, VERSION
 from assay.report.values import Report
 from assay.text.visible import visible_lines

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, TextIO
 
 from assay.contracts.metric import Metric
-from assay.contracts.observation.outcomes import OUTCOMES
-from assay.judge.samples import BY_NAME
+from assay.contracts.observation.parts.outcomes import OUTCOMES
+from assay.judge.statistics.samples import BY_NAME
 from assay.judge.verdict import WORDS
 from assay.record.metrics.catalogue import METRICS
 from assay.record.metrics.clients import LATENCIES, MEAN, THROUGHPUT, UNANSWERED

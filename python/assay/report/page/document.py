@@ -9,8 +9,8 @@ from dataclasses import replace
 from importlib.resources import files
 from typing import TextIO
 
-from assay.comparison import clauses
-from assay.comparison.conclusions import Question
+from assay.comparison.conclusions import clauses
+from assay.comparison.conclusions.conclusions import Question
 from assay.report.figure import Figure
 from assay.report.forms.for_people import for_people
 from assay.report.page.figures import figure_html

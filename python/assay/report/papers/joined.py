@@ -10,12 +10,13 @@ from dataclasses import replace
 from assay.experiment import Scalar
 from assay.plan.cell_names import CACHE
 from assay.record import ExperimentRecord
-from assay.report.cells import aggregates, cell_runs, client_process, durability, notes
+from assay.report.cells import cell_runs, durability
 from assay.report.cells.cell_runs import DURABILITY, TEST, CellRuns
 from assay.report.cells.pivot import PivotColumn, pivot_rows, table_row, value_columns
-from assay.report.cells.published import HARDWARE, Published, printed_cell
-from assay.report.cells.series import Series, SeriesColumn
-from assay.report.papers import comparability
+from assay.report.declared import aggregates, client_process, notes
+from assay.report.declared.published import HARDWARE, Published, printed_cell
+from assay.report.declared.series import Series, SeriesColumn
+from assay.report.papers.claims import comparability
 from assay.report.values import ReportCell, ReportColumn, ReportTable, Row
 from assay.text.units import BYTES_PER
 

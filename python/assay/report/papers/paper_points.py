@@ -9,14 +9,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.experiment import Scalar
-from assay.judge.order import ConfidenceInterval
+from assay.judge.statistics.order import ConfidenceInterval
 from assay.plan.cell_names import MACHINE
-from assay.report.cells import aggregates, cell_runs
+from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import STORAGE_ROLE, CellRuns
 from assay.report.cells.pivot import Aggregate
-from assay.report.cells.published import HARDWARE, Published
-from assay.report.papers.cell_ratio import measured_ratio
-from assay.report.papers.ratio_identity import RatioIdentity, ratio_identity
+from assay.report.declared import aggregates
+from assay.report.declared.published import HARDWARE, Published
+from assay.report.papers.claims.cell_ratio import measured_ratio
+from assay.report.papers.claims.ratio_identity import RatioIdentity, ratio_identity
 from assay.report.values import Number, ReportCell, absent, judged
 from assay.text import units
 
@@ -186,7 +187,7 @@ def _scalability(
     origin: str,
     key: aggregates.Key,
 ) -> Iterator[PaperPoint]:
-    """`assay.report.cells.aggregates.scalability` in percent, of each number of clients
+    """`assay.report.declared.aggregates.scalability` in percent, of each number of clients
     above the first, which must be 1."""
     by_clients = {int(cell.factors[_CLIENTS]): _mean(cell, key) for cell in cells}
     titles = dict(zip(published.column_levels, published.columns, strict=True))

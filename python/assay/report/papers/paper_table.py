@@ -16,16 +16,18 @@ from dataclasses import replace
 
 from assay.plan.cell_names import CACHE, MACHINE
 from assay.record import ExperimentRecord
-from assay.report.cells import aggregates, cell_runs, client_process, declaration, series
-from assay.report.cells import published as publications
+from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
-from assay.report.cells.declaration import Declaration
-from assay.report.cells.published import HARDWARE, Published
-from assay.report.cells.series import SeriesColumn
-from assay.report.papers import comparability, paper_points
-from assay.report.papers import figure as published_figures
-from assay.report.papers.claim_case import JudgedClaim
-from assay.report.papers.claimed_ratios import ByRatio, by_ratio
+from assay.report.declared import aggregates, client_process, declaration, series
+from assay.report.declared import published as publications
+from assay.report.declared.declaration import Declaration
+from assay.report.declared.published import HARDWARE, Published
+from assay.report.declared.series import SeriesColumn
+from assay.report.papers import paper_figure as published_figures
+from assay.report.papers import paper_points
+from assay.report.papers.claims import comparability
+from assay.report.papers.claims.claim_case import JudgedClaim
+from assay.report.papers.claims.claimed_ratios import ByRatio, by_ratio
 from assay.report.papers.paper_points import (
     MEASURED,
     OF_MEANS,

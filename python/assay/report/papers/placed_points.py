@@ -10,9 +10,10 @@ from functools import cached_property
 
 from assay.experiment import Scalar
 from assay.report.cells import cell_runs
-from assay.report.cells.published import FactorLayout
-from assay.report.papers import judgement, paper_points
-from assay.report.papers.claimed_ratios import ByRatio
+from assay.report.declared.published import FactorLayout
+from assay.report.papers import paper_points
+from assay.report.papers.claims import judgement
+from assay.report.papers.claims.claimed_ratios import ByRatio
 from assay.report.papers.paper_points import (
     JUDGED,
     PUBLISHED,

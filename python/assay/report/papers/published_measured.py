@@ -9,18 +9,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from assay.record import ExperimentRecord
-from assay.report.cells import published, selection
-from assay.report.papers import figure as published_figures
-from assay.report.papers import (
-    judged_claims,
-    paper_table,
-    published_columns,
-    published_table,
-)
-from assay.report.papers.claim_case import ALIKE, JudgedClaim
-from assay.report.papers.claimed_ratios import ByRatio, by_ratio
-from assay.report.papers.comparability import MODELLED
-from assay.report.papers.judgement import Outcome
+from assay.report.declared import published, selection
+from assay.report.papers import paper_figure as published_figures
+from assay.report.papers import paper_table, published_table
+from assay.report.papers.claims import judged_claims, published_columns
+from assay.report.papers.claims.claim_case import ALIKE, JudgedClaim
+from assay.report.papers.claims.claimed_ratios import ByRatio, by_ratio
+from assay.report.papers.claims.comparability import MODELLED
+from assay.report.papers.claims.judgement import Outcome
 from assay.report.sections import conditions
 from assay.report.values import CLAIMS, ReportColumn, ReportTable, Row, Section, text
 from assay.text import units

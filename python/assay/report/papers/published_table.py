@@ -15,13 +15,14 @@ from typing import Any
 
 from assay.experiment import Scalar
 from assay.record import ExperimentRecord
-from assay.report.cells import cell_runs, client_process, declaration, published, selection
+from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
-from assay.report.cells.published import NOT_FACTORS, Published
-from assay.report.papers import claimed_ratios, comparability
-from assay.report.papers.judgement import not_comparable
+from assay.report.declared import client_process, declaration, published, selection
+from assay.report.declared.published import NOT_FACTORS, Published
+from assay.report.papers.claims import claimed_ratios, comparability
+from assay.report.papers.claims.judgement import not_comparable
+from assay.report.papers.claims.published_columns import PublishedColumn
 from assay.report.papers.paper_points import MEASURED, OF_MEANS, PUBLISHED, RATIO
-from assay.report.papers.published_columns import PublishedColumn
 from assay.report.values import (
     Number,
     ReportCell,

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.judge import cache, warming
+from assay.judge.evidence import cache
+from assay.judge.statistics import warming
 from assay.plan.cell_names import CACHE
 from assay.record.metrics.clients import THROUGHPUT
 from assay.report.cells import cell_runs, cold

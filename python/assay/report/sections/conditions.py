@@ -16,7 +16,7 @@ from assay.provision.deployment_facts import (
     RecordedStorage,
 )
 from assay.record import ExperimentRecord, RunRecord
-from assay.record.records import ContinuationRecord
+from assay.record.runs.records import ContinuationRecord
 from assay.report.cells import cell_runs, durability, in_force
 from assay.report.sections import headroom, profiles
 from assay.report.values import ReportColumn, ReportTable, Row, Section, text

@@ -13,9 +13,9 @@ from dataclasses import replace
 
 from assay.contracts.deployment import RAW
 from assay.contracts.observation import Observation, ServerCost
-from assay.judge import cache, machine_states
-from assay.judge.durability import HIGHEST, comparable_durability
-from assay.judge.spread import median_of_all
+from assay.judge.evidence import cache, machine_states
+from assay.judge.evidence.durability import HIGHEST, comparable_durability
+from assay.judge.statistics.spread import median_of_all
 from assay.record.metrics.costs import LESS_THAN_A_TICK, why_unseen
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns, DrivenRun

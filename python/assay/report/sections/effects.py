@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from assay.comparison.effects import Effect, SettingEffects
-from assay.comparison.verdicts import NO_DIFFERENCE, NOT_DECIDED
-from assay.judge.estimate import CONFIDENCE
-from assay.judge.factorial import ERROR_OF_POOLED
+from assay.comparison.conclusions.effects import Effect, SettingEffects
+from assay.comparison.ratios.verdicts import NO_DIFFERENCE, NOT_DECIDED
+from assay.judge.statistics.estimate import CONFIDENCE
+from assay.judge.statistics.factorial import ERROR_OF_POOLED
 from assay.plan import cell_names
 from assay.report.values import (
     Number,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from assay.judge import headroom
+from assay.judge.evidence import headroom
 from assay.record import RunRecord
 from assay.report.values import Number, ReportCell, ReportColumn, ReportTable, Row, absent, text
 from assay.text import units

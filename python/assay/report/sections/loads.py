@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from assay.judge.spread import spread
+from assay.judge.statistics.spread import spread
 from assay.load.dataset_facts import DatasetFacts
 from assay.record import RunRecord
-from assay.report.cells import notes
+from assay.report.declared import notes
 from assay.report.values import Number, ReportCell, ReportColumn, ReportTable, Row, Section, absent
 from assay.text import units
 

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Sequence
 from assay.contracts.observation import NativeClientsReport
 from assay.experiment import NATIVE
 from assay.plan import cell_names
-from assay.report.cells import aggregates, cell_runs, field_path
+from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.cells.pivot import PivotColumn, pivot_rows, table_row, value_columns
+from assay.report.declared import aggregates, field_path
 from assay.report.values import ReportCell, ReportTable, Section, text
 
 _FIELDS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay.contracts.observation import Observation
-from assay.contracts.observation.outcomes import OUTCOMES
+from assay.contracts.observation.parts.outcomes import OUTCOMES
 from assay.record.metrics.clients import THROUGHPUT
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns

@@ -14,18 +14,8 @@ from typing import Any
 
 from assay.experiment import Scalar
 from assay.plan.cell_names import CACHE
-from assay.report.cells import (
-    aggregates,
-    cell_runs,
-    cold,
-    durability,
-    field_path,
-    notes,
-    percentiles,
-)
-from assay.report.cells.aggregates import Key
+from assay.report.cells import cell_runs, cold, durability, percentiles
 from assay.report.cells.cell_runs import REPETITION, CellRuns, DrivenRun
-from assay.report.cells.declaration import Declaration
 from assay.report.cells.pivot import (
     Aggregate,
     PivotColumn,
@@ -34,7 +24,10 @@ from assay.report.cells.pivot import (
     table_row,
     value_columns,
 )
-from assay.report.cells.published import Published
+from assay.report.declared import aggregates, field_path, notes
+from assay.report.declared.aggregates import Key
+from assay.report.declared.declaration import Declaration
+from assay.report.declared.published import Published
 from assay.report.sections import costs
 from assay.report.values import (
     SPEED_UP,

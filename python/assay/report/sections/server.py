@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay.contracts.systems.protocol import ProcessSample
-from assay.drive.sampler import TimedSample
+from assay.drive.monitoring.sampler import TimedSample
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.values import (

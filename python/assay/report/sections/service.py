@@ -1,14 +1,14 @@
 """Takes the cells of a test; returns a table that shows whether every client was served:
 transactions per client, transactions in flight at the end, and Little's law.
 
-`assay.judge.service` says what they show that a histogram does not.
+`assay.judge.evidence.service` says what they show that a histogram does not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.judge import service
+from assay.judge.evidence import service
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.values import (

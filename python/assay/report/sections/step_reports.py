@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from assay.contracts.observation import StepTable, UnreadReport
 from assay.judge import RunWarning
-from assay.judge.kinds import WarningKind
+from assay.judge.warnings.kinds import WarningKind
 from assay.record import RunRecord
-from assay.record.records import StepRecord
+from assay.record.runs.records import StepRecord
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.values import (
     Number,

@@ -7,10 +7,10 @@ from __future__ import annotations
 import statistics
 from collections.abc import Collection, Sequence
 
-from assay.judge import per_second
+from assay.judge.statistics import per_second
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
-from assay.report.cells.seconds import LEAST_SECONDS, whole_seconds
+from assay.report.cells.whole_seconds import LEAST_SECONDS, whole_seconds
 from assay.report.values import (
     ReportColumn,
     ReportTable,

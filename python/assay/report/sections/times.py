@@ -10,12 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from assay.contracts.observation import AllOk, Latency, Observation, Resolution, TransactionReport
-from assay.judge.samples import SHARES
+from assay.judge.statistics.samples import SHARES
 from assay.record.metrics import catalogue
 from assay.record.metrics.clients import THROUGHPUT
-from assay.report.cells import aggregates, cell_runs, percentiles, unequal_repetitions
+from assay.report.cells import cell_runs, percentiles, unequal_repetitions
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.cells.pivot import Aggregate
+from assay.report.declared import aggregates
 from assay.report.figures import percentile_curves
 from assay.report.values import (
     Number,

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from assay.comparison import clauses, sentences
-from assay.comparison.conclusions import Question
+from assay.comparison.conclusions import clauses, sentences
+from assay.comparison.conclusions.conclusions import Question
 from assay.report.summaries.named_line import named_line
 from assay.text import units
 

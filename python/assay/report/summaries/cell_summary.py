@@ -10,19 +10,20 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from assay.comparison import offered_rates
+from assay.comparison.ratios import offered_rates
 from assay.contracts.deployment import PRIMARY
 from assay.experiment import Scalar
 from assay.judge import Verdict
-from assay.judge.offered_rate import OfferedRate
-from assay.judge.samples import UNREACHED
-from assay.judge.spread import spread
+from assay.judge.evidence.offered_rate import OfferedRate
+from assay.judge.statistics.samples import UNREACHED
+from assay.judge.statistics.spread import spread
 from assay.record import ExperimentRecord, RunRecord
 from assay.record.metrics import catalogue, clients, probed_flushes
-from assay.report.cells import aggregates, cell_runs, cold, declaration, durability
+from assay.report.cells import cell_runs, cold, durability
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
+from assay.report.declared import aggregates, declaration
 from assay.report.sections import device
-from assay.report.storages import commit_efficiency
+from assay.report.storage_tables import commit_efficiency
 from assay.report.summaries import latency_words
 from assay.report.summaries.latency_words import TOGETHER
 from assay.text import units

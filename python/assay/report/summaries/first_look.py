@@ -1,11 +1,11 @@
 """Takes an experiment's record and its `Report`; writes the summary at the end of a run: verdict,
 numbers, warnings, and where the details are.
 
-Of several cells it begins with a sentence for each factor (`assay.comparison.conclusions`). It
-takes at most `MOST_LINES`, with these sentences `MOST_WITH_ANSWERS`: cells for which there is no
-room are counted, and are in the report, whose command is named. Those that a sentence compares are
-shown before others, and need up to `MOST_WITH_QUOTED` lines; a sentence for whose cells there is no
-room even then is left out.
+Of several cells it begins with a sentence for each factor
+(`assay.comparison.conclusions.conclusions`). It takes at most `MOST_LINES`, with these sentences
+`MOST_WITH_ANSWERS`: cells for which there is no room are counted, and are in the report, whose
+command is named. Those that a sentence compares are shown before others, and need up to
+`MOST_WITH_QUOTED` lines; a sentence for whose cells there is no room even then is left out.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
-from assay.comparison import effect_sentences
-from assay.comparison.conclusions import Question
+from assay.comparison.conclusions import effect_sentences
+from assay.comparison.conclusions.conclusions import Question
 from assay.record import ExperimentRecord
 from assay.report.cells import cell_runs, durability, in_force
 from assay.report.forms.for_people import for_people

@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 
 from assay.contracts.observation import Latency, Resolution
-from assay.judge.samples import known_ns
+from assay.judge.statistics.samples import known_ns
 from assay.report.cells import percentiles
 from assay.report.cells.cell_runs import DrivenRun
 from assay.text import units

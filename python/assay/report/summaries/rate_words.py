@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.comparison import offered_rates
-from assay.judge.offered_rate import OfferedRate
+from assay.comparison.ratios import offered_rates
+from assay.judge.evidence.offered_rate import OfferedRate
 from assay.plan import cell_names
 from assay.plan.cell_names import OFFERED_RATE
 from assay.report.summaries.cell_summary import CellSummary

@@ -10,8 +10,9 @@ from assay.contracts.deployment import NOT_SEEN
 from assay.judge import verdict
 from assay.plan import cell_names
 from assay.record import ExperimentRecord
-from assay.report.cells import aggregates, cell_runs, cold
+from assay.report.cells import cell_runs, cold
 from assay.report.cells.cell_runs import CellRuns
+from assay.report.declared import aggregates
 from assay.report.sections import check_counts
 from assay.report.sections.results import percentile
 from assay.report.summaries import cell_summary, latency_words, rate_words, verdict_lines

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from assay.judge.kinds import WarningKind, limiting
+from assay.judge.warnings.kinds import WarningKind, limiting
 from assay.report.summaries.named_line import named_line
 from assay.report.values import WarningNote
 

@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from assay.contracts.metric import Metric, Over
-from assay.judge import CellVerdict, required_rate, samples
+from assay.judge import CellVerdict, required_rate
 from assay.judge.required_rate import RateKept
-from assay.judge.samples import UNREACHED
+from assay.judge.statistics import samples
+from assay.judge.statistics.samples import UNREACHED
 from assay.record import RunRecord
 from assay.record.metrics import catalogue
 from assay.record.metrics.catalogue import METRICS, OF_TYPES

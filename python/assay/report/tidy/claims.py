@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from assay.record import ExperimentRecord
-from assay.report.papers import judged_claims
-from assay.report.papers.claim_case import JudgedClaim
+from assay.report.papers.claims import judged_claims
+from assay.report.papers.claims.claim_case import JudgedClaim
 from assay.report.tidy.columns import TidyColumn, path
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from assay.contracts.metric import Metric, Read
 from assay.contracts.observation import Latency
-from assay.judge import samples
-from assay.judge.samples import UNREACHED
+from assay.judge.statistics import samples
+from assay.judge.statistics.samples import UNREACHED
 from assay.record.metrics import clients
 from assay.record.metrics.catalogue import METRICS
 from assay.record.metrics.work import Work

@@ -11,9 +11,10 @@ from typing import Any
 
 from assay.contracts.observation import GroupReport
 from assay.record import ExperimentRecord, RunRecord
-from assay.report.cells import cell_runs, declaration, factor_order, field_path, published, series
+from assay.report.cells import cell_runs, factor_order
+from assay.report.declared import declaration, field_path, published, series
 from assay.report.sections import precision
-from assay.report.storages import probes as storage_probes
+from assay.report.storage_tables import probes as storage_probes
 from assay.report.tidy import cells as tidy_cells
 from assay.report.tidy import claims as tidy_claims
 from assay.report.tidy import factors as tidy_factors

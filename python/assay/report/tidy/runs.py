@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.judge import machine_states
+from assay.judge.evidence import machine_states
 from assay.record.metrics.catalogue import METRICS
 from assay.report.tidy.columns import (
     TidyColumn,

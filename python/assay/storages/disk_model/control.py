@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from assay.contracts.observation.shape import convert
+from assay.contracts.observation.parts.shape import convert
 from assay.errors import Bug, SystemDied
 
 _TIMEOUT_S = 60.0

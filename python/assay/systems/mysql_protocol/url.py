@@ -14,7 +14,7 @@ from assay.env_vars import EnvVar
 from assay.errors import ArgumentError
 from assay.systems import urls
 from assay.systems.first_session import ExpectedServer
-from assay.systems.mysql_protocol import option_files, refused_login
+from assay.systems.mysql_protocol.connection import option_files, refused_login
 from assay.systems.mysql_protocol.product import Product
 from assay.systems.sourced import LOGIN_NAME, URL, Sourced
 from assay.text.files import paths

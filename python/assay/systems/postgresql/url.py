@@ -16,7 +16,7 @@ from assay.env_vars import EnvVar
 from assay.errors import ArgumentError
 from assay.systems import urls
 from assay.systems.first_session import ExpectedServer
-from assay.systems.postgresql import (
+from assay.systems.postgresql.connection import (
     password_file,
     refused_login,
     service_file,

@@ -13,7 +13,7 @@ from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
 from assay.workload.in_dialect import INSTANCE
 from assay.workload.schema import SQL, DeclaredTable, Expression, Generator
-from assay.workload.scripts import LANGUAGES
+from assay.workload.scripts.scripts import LANGUAGES
 from assay.workload.tables import columns, keys
 
 _RANGE = re.compile(r"(?P<first>.+?)\s*\.\.\s*(?P<last>.+)")

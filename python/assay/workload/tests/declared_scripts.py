@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from assay.errors import ExperimentError
 from assay.text import quantities
 from assay.text.files.toml_file import TomlTable
-from assay.workload import driving, script_names
+from assay.workload import driving
 from assay.workload.parameters import Parameter
+from assay.workload.scripts import script_names
 from assay.workload.values import Script
 
 ORDERS = ("sequence", "mix")

@@ -12,9 +12,10 @@ from assay.errors import ArgumentError
 from assay.text import quantities
 from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
-from assay.workload import dialect_names, driving, script_names
+from assay.workload import dialect_names, driving
 from assay.workload.parameters import Parameter, Scalar
-from assay.workload.scripts import needed_values
+from assay.workload.scripts import script_names
+from assay.workload.scripts.scripts import needed_values
 from assay.workload.steps import Drive, Group, Step
 from assay.workload.tests import declared_scripts, declared_steps, procedures
 from assay.workload.values import Quick, Script, Test

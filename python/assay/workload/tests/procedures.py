@@ -24,7 +24,7 @@ from assay.text.files.toml_file import TomlTable
 from assay.text.quantities import CLIENTS
 from assay.workload.parameters import Parameter
 from assay.workload.schema import Expression
-from assay.workload.script_names import Named
+from assay.workload.scripts.script_names import Named
 from assay.workload.steps import Step
 from assay.workload.tests import step_keys
 

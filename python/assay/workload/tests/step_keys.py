@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
-from assay.workload import script_names
 from assay.workload.parameters import Parameter
 from assay.workload.schema import Expression
-from assay.workload.script_names import Named
+from assay.workload.scripts import script_names
+from assay.workload.scripts.script_names import Named
 
 
 def script(section: TomlTable, key: str, scripts: Mapping[str, Named]) -> str:

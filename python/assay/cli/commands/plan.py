@@ -1,0 +1,390 @@
+"""``assay plan``: prints the runs that ``assay run`` would execute."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+
+from assay.cli.options.grouped_help import Grouped
+from assay.cli.options.loading_options import refuse_unused_loading
+from assay.cli.options.probing_options import refuse_unused_probe
+from assay.cli.options.run_options import run_options
+from assay.cli.options.shared_options import (
+    detail_option,
+    format_option,
+    is_typed,
+    progress_option,
+    records_option,
+)
+from assay.cli.output import rows
+from assay.cli.process.outcome import say
+from assay.errors import AssayError, NotOnThisMachine, SystemMissing, YouError
+from assay.experiment import AS_IS, ENGINE, Experiment, SystemChoice, quick
+from assay.experiment import from_command_line as command_line
+from assay.experiment.command import command_of, patterns
+from assay.lab.preflight.availability import one_line
+from assay.lab.preflight.data_size import DataSize, data_sizes, size_bytes_of
+from assay.lab.preflight.optional_levels import plan_here
+from assay.lab.preflight.preflight import Preflight, preflight
+from assay.load.load_options import Loading
+from assay.plan import Plan, PlannedRun
+from assay.plan.forecast import Forecast
+from assay.probe.first_use import FirstUse
+from assay.provision.disk.copying import RESERVE_BYTES
+from assay.record import Store
+from assay.record.file.faults import no_folder
+from assay.record.progress.estimates import UnfinishedExperiment
+from assay.systems.sourced import URL
+from assay.text.files import paths
+from assay.text.units import counted, duration, ended_runs, percent, size
+from assay.workload.values import Workload
+
+COLUMNS = (
+    "position",
+    "repetition",
+    "test",
+    "system",
+    "storage",
+    "clients",
+    "group_clients",
+    "cache",
+    "client_program",
+    "parameters",
+    "driving",
+    "about_s",
+    "state",
+)
+_ONLY_IF_SAID = ("group_clients", "cache", "client_program", "state")
+"""Columns of the table that are left out where they say nothing."""
+
+
+@click.command("plan", cls=Grouped)
+@run_options
+@format_option(tuple(rows.FORMS))
+@detail_option
+@progress_option
+@records_option
+def command(
+    words: command_line.Words,
+    is_new: bool,
+    loading: Loading,
+    first_use: FirstUse,
+    form: str,
+    records: Path,
+    **_of_output: Any,
+) -> int:
+    """Print the runs of an experiment in order, without starting them.
+
+    Takes the options of `assay run`. Names, numbers, files and scripts are checked
+    as it checks them; no system is started and nothing is written. about_s: what
+    earlier runs of the same cell in the record file took on average; without any,
+    ramp-up, warm-up and measurement of a run that ends by time, not counting
+    provision and load.
+    state: `refused` (the system lacks what the test needs, or cannot have the
+    storage, memory, processors, distance or caches asked for; the others are run),
+    `not installed` or `unavailable` (this machine lacks the system, the storage or
+    room for it, the memory or the processors: `assay run` ends before the first
+    run; the total has these runs, too), or that of
+    a run which has ended in the experiment of FILE.toml that `assay run` would
+    continue.
+
+    \b
+    Example:
+      assay plan bibsql.parallel --on sqlite,mariadb --repetitions 3
+      assay plan mine.sql --on sqlite --offered-rate 100,200 --duration 30
+      assay plan experiment.toml
+    """
+    experiment, workload = command_line.asked(words)
+    refuse_unused_loading(loading, experiment, workload)
+    refuse_unused_probe(experiment, first_use)
+    whole = plan_here(experiment, workload)
+    experiment = whole.experiment
+    checked = preflight(workload, whole, patterns(words))
+    for warning in checked.warnings:
+        click.echo(f"warning: {warning}", err=True)
+    before = _before(records, None if is_new else command_of(words), whole)
+    planned = _planned(experiment, checked, before)
+    _write(planned, workload, before, form)
+    for line in _remarks(experiment, checked, before, len(whole.runs)):
+        say(line)
+    sizes = data_sizes(workload, planned.to_run, experiment.input_paths, before.sizes)
+    for line in (
+        *_repeated(experiment),
+        *_time(planned.asked, before),
+        *_space(sizes, loading.datasets),
+    ):
+        say(line)
+    absent = checked.available.storages.values()
+    is_refused = any(map(_is_too_small, sizes)) or any(
+        isinstance(one, NotOnThisMachine) for one in absent
+    )
+    return YouError.exit_code if is_refused else 0
+
+
+@dataclass(frozen=True)
+class _Planned:
+    """The runs that are listed, and why some of them would not be executed."""
+
+    runs: Sequence[PlannedRun]
+    refusals: Mapping[int, str]
+    missing: Mapping[int, AssayError]
+    """Position of each run for which this machine lacks something."""
+    ended: Mapping[int, str]
+    """Position of each run that has ended → its state."""
+
+    @property
+    def to_run(self) -> list[PlannedRun]:
+        return [run for run in self.asked if run.position not in self.missing]
+
+    @property
+    def asked(self) -> list[PlannedRun]:
+        """With those for which this machine lacks something."""
+        not_run = {*self.refusals, *self.ended}
+        return [run for run in self.runs if run.position not in not_run]
+
+    def state(self, position: int) -> rows.Row:
+        """The state of a run; None for one that would be executed."""
+        if (refusal := self.refusals.get(position)) is not None:
+            return {"state": "refused", "reason": refusal, "about_s": None}
+        if (ended := self.ended.get(position)) is not None:
+            return {"state": ended, "reason": None}
+        if (missing := self.missing.get(position)) is not None:
+            reason = one_line(missing)
+            return {"state": _state_without(missing), "reason": reason, "about_s": None}
+        return {"state": None, "reason": None}
+
+
+def _planned(experiment: Experiment, checked: Preflight, before: _Before) -> _Planned:
+    ended = before.unfinished.states if before.unfinished else {}
+    return _Planned(
+        [
+            run
+            for run in checked.runs
+            if run.repetition <= _certain(experiment, run) or run.position in ended
+        ],
+        checked.refusals,
+        {
+            run.position: error
+            for run in checked.expressible
+            if (error := checked.available.why_missing(run))
+        },
+        ended,
+    )
+
+
+def _write(planned: _Planned, workload: Workload, before: _Before, form: str) -> None:
+    """The list of runs, in the format that was asked for."""
+    found = [
+        {
+            "position": run.position + 1,  # as `assay run` counts them
+            "repetition": run.repetition,
+            "test": workload.full_name(run.cell.test),
+            "system": run.cell.system_label,
+            "storage": run.cell.storage_name,
+            "clients": run.cell.clients,
+            "group_clients": dict(run.cell.group_clients) or None,
+            "cache": _said(run.cell.cache, AS_IS),
+            "client_program": _said(run.cell.client_program, ENGINE),
+            "parameters": dict(run.cell.parameters),
+            "protocol": run.cell.protocol,
+            "driving": run.cell.driving.not_default,
+            "about_s": before.about_s(run),
+            "seed": str(run.seed),  # a reader of JSON may round a number of 64 bits
+            "fingerprint": run.cell.fingerprint,
+            "url": run.cell.system.url_without_password,
+            "url_origins": dict(run.cell.system.url_origins),
+            **planned.state(run.position),
+        }
+        for run in planned.runs
+    ]
+    left_out = [one for one in _ONLY_IF_SAID if not any(row[one] for row in found)]
+    shown = tuple(one for one in COLUMNS if one not in left_out)
+    rows.write(found, shown if form == "table" else COLUMNS, form, sys.stdout)
+
+
+def _remarks(
+    experiment: Experiment, checked: Preflight, before: _Before, run_count: int
+) -> Iterator[str]:
+    """What the list does not show: what is smaller, where servers are, and what would not run."""
+    if experiment.scaled and (experiment.is_quick or any(one.reason for one in experiment.scaled)):
+        yield quick.described(experiment.scaled)
+    for system in experiment.systems:
+        if elsewhere := _from_elsewhere(system):
+            yield f"{system.label}: {system.url_without_password}; {elsewhere}"
+    for reason in dict.fromkeys(checked.refusals.values()):
+        yield f"refused: {reason}"
+    for label, error in checked.available.by_name().items():
+        state = _state_without(error)
+        yield f"{label} is {state}, so `assay run` would not begin: {one_line(error)}"
+    if before.unfinished:
+        yield _continues(before.unfinished, run_count)
+
+
+def _certain(experiment: Experiment, run: PlannedRun) -> int:
+    """Repetitions of the run's cell that take place in any case: with a budget alone the first."""
+    return experiment.for_test(run.cell.test).least_repetitions
+
+
+def _repeated(experiment: Experiment) -> Iterator[str]:
+    """What decides how often a cell is repeated."""
+    if not experiment.is_repeated_as_needed:
+        return
+    least, most = experiment.least_repetitions, experiment.most_repetitions
+    until = []
+    if experiment.precision is not None:
+        until.append(f"its mean is known within ±{percent(experiment.precision)} (95 %)")
+    if experiment.budget_s is not None:
+        until.append(f"{duration(experiment.budget_s)} have passed (the first one in any case)")
+    if least == most:
+        yield f"{counted(least, 'repetition')} of each cell"
+        return
+    yield (
+        f"{least} to {most} repetitions of each cell, until {' or '.join(until)}; the list and the "
+        f"sums have the first {least}"
+    )
+
+
+def _continues(unfinished: UnfinishedExperiment, runs: int) -> str:
+    """What `assay run` does with the unfinished experiment of the file."""
+    if unfinished.under_way_in is not None:
+        return (
+            f"`assay run` would be refused now: experiment {unfinished.experiment_id} of this file "
+            f"is under way in process {unfinished.under_way_in} (--new begins another)"
+        )
+    repeats = (
+        "; it repeats those whose scripts, data or versions have changed"
+        if unfinished.states
+        else ""
+    )
+    return (
+        f"`assay run` would continue experiment {unfinished.experiment_id}, in which "
+        f"{ended_runs(len(unfinished.states), runs)}{repeats} (--new begins another)"
+    )
+
+
+@dataclass(frozen=True)
+class _Before:
+    """What the record file says of the plan's cells."""
+
+    forecast: Forecast
+    sizes: Mapping[int, int] = field(default_factory=dict)
+    unfinished: UnfinishedExperiment | None = None
+
+    def about_s(self, run: PlannedRun) -> float | None:
+        """How long the run takes, as far as it is known."""
+        needed = self.forecast.run(run)
+        is_of_use = needed.is_known or run.ends_by_time
+        return round(needed.seconds, 1) if is_of_use else None
+
+
+def _before(records: Path, command: Mapping[str, Any] | None, whole: Plan) -> _Before:
+    """``command``: the one whose experiment would be continued; None: a new one begins."""
+    if not paths.exists(records):
+        if (error := no_folder(records)) is not None:
+            raise error
+        if is_typed("records"):
+            say(f"{records} does not exist yet: what earlier runs took is not known")
+        return _Before(Forecast(whole.runs))
+    with Store(records, must_exist=True) as store:
+        return _Before(
+            Forecast(whole.runs, store.times(run.cell.fingerprint for run in whole.runs)),
+            store.sizes_on_disk(whole.runs),
+            store.unfinished(command, whole) if command else None,
+        )
+
+
+def _time(left: Sequence[PlannedRun], before: _Before) -> Iterator[str]:
+    """How many runs there are, how long they take, and where that is known from."""
+    if not left:
+        return
+    needed = before.forecast.runs(left)
+    measured = sum(before.forecast.has_run(run) for run in left)
+    by_counts = sum(not before.forecast.has_run(run) and not run.ends_by_time for run in left)
+    said = counted(len(left), "run")
+    if needed.seconds:
+        bound = "about" if needed.is_known else "at least"
+        said += f", {bound} {duration(needed.seconds)}"
+    if not measured:
+        said += " of ramp-up and measurement" if needed.seconds else ""
+    elif measured < len(left):
+        said += f": {measured} as earlier runs took"
+        said += "" if by_counts == len(left) - measured else ", others without provision and load"
+    if by_counts:
+        of_all = "it takes" if len(left) == 1 else "they take"
+        how_long = of_all if by_counts == len(left) else f"{by_counts} of them take"
+        said += f"; how long {how_long} is not known before the first run"
+    yield said
+
+
+def _space(sizes: Sequence[DataSize], datasets: Path | None) -> Iterator[str]:
+    """Of each storage, the data of its systems. ``datasets``: where copies of them are made; None:
+    beside them."""
+    are_copied = False
+    of_storages: dict[str, list[DataSize]] = {}
+    for one in sizes:
+        of_storages.setdefault(one.storage.name, []).append(one)
+    for storage, found in of_storages.items():
+        listed = ", ".join(_size_of(one) for one in found)
+        whole_bytes = size_bytes_of(found[0].storage)
+        if whole_bytes is not None:
+            said = f"space on {storage}: {size(whole_bytes)} for each system; data: {listed}"
+            beyond = [one for one in found if one.bytes > whole_bytes]
+            if any(map(_is_too_small, beyond)):
+                yield f"{said}; that is too small, so `assay run` would not begin"
+            else:
+                yield f"{said}; that may be too small" if beyond else said
+        else:
+            yield f"space on {storage}: about {size(sum(one.bytes for one in found))}: {listed}"
+        crowded = [] if datasets else [one for one in found if _has_no_room_for_a_copy(one)]
+        if crowded:
+            yield (
+                f"{storage} has no room for a copy of the data of "
+                f"{', '.join(one.system for one in crowded)} and the {size(RESERVE_BYTES)} that "
+                "it leaves free: data that a test changes are loaded again for each run"
+            )
+        are_copied = are_copied or len(crowded) < len(found)
+    if are_copied:
+        where = (
+            f" in {datasets}" if datasets else f"; {size(RESERVE_BYTES)} of each storage stay free"
+        )
+        yield f"copies of data that a test changes take as much space again{where}"
+
+
+def _is_too_small(data_size: DataSize) -> bool:
+    """Whether the storage is smaller than what the same data took in an earlier run."""
+    whole_bytes = size_bytes_of(data_size.storage)
+    return data_size.is_measured and whole_bytes is not None and data_size.bytes > whole_bytes
+
+
+def _has_no_room_for_a_copy(data_size: DataSize) -> bool:
+    """Where the size of the data was measured, as that of the rows is less."""
+    whole_bytes = size_bytes_of(data_size.storage)
+    with_copy_bytes = 2 * data_size.bytes + RESERVE_BYTES
+    return data_size.is_measured and whole_bytes is not None and with_copy_bytes > whole_bytes
+
+
+def _size_of(data_size: DataSize) -> str:
+    how = "as in an earlier run" if data_size.is_measured else "text of its rows, without indexes"
+    return f"{data_size.system} {size(data_size.bytes)} ({how})"
+
+
+def _state_without(error: AssayError) -> str:
+    return "not installed" if isinstance(error, SystemMissing) else "unavailable"
+
+
+def _said(level: str, default: str) -> str | None:
+    return None if level == default else level
+
+
+def _from_elsewhere(system: SystemChoice) -> str:
+    """``host: PGHOST, port: default``: the origin of each part that is not in the URL."""
+    return ", ".join(
+        f"{name.removesuffix('_from')}: {origin}"
+        for name, origin in system.url_origins.items()
+        if origin != URL
+    )

@@ -1,0 +1,176 @@
+"""``assay run``: runs an experiment and prints its report."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from assay import registry
+from assay.cli.options.grouped_help import Grouped, Headed
+from assay.cli.options.loading_options import refuse_unused_loading
+from assay.cli.options.probing_options import refuse_unused_probe
+from assay.cli.options.run_options import run_options
+from assay.cli.options.shared_options import (
+    detail_option,
+    is_typed,
+    of_records,
+    progress_option,
+    records_option,
+    report_format_option,
+)
+from assay.cli.process.outcome import say
+from assay.cli.process.streams import status_at_least
+from assay.experiment import from_command_line as command_line
+from assay.experiment.command import command_of, patterns
+from assay.experiment.settings.setting import Heading
+from assay.load.load_options import Loading
+from assay.probe.first_use import FirstUse
+from assay.text import units
+
+if TYPE_CHECKING:
+    from assay.lab.lab import ExperimentResult
+    from assay.record import ExperimentRecord
+
+
+@click.command("run", cls=Grouped)
+@run_options
+@report_format_option
+@detail_option
+@progress_option
+@records_option
+def command(
+    words: command_line.Words,
+    is_new: bool,
+    loading: Loading,
+    first_use: FirstUse,
+    form: str,
+    detail: bool | None,
+    progress_s: float,
+    records: Path,
+) -> int | None:
+    """Run a workload on systems and storages, and print the report.
+
+    WORKLOAD is a name of `assay list workloads` or a folder, SCRIPT a file of
+    statements, FILE.toml an experiment file. Every combination of systems, storages
+    and other options with several values is measured: each is a cell.
+
+    Starts every system, loads it, drives it, checks the answers and stops it
+    again; a server that is already running is left alone unless you name it by
+    its URL. Before the first run Assay checks that all systems can be found. Each
+    run is kept in the record file as soon as it ends. An experiment file that is
+    run again continues where its last experiment was interrupted: runs that have
+    ended are not repeated, unless their scripts, data, settings or versions have
+    changed. After a finished experiment, or with --new, a new one begins.
+
+    Exit status 1: a measured run failed, or an answer was wrong; otherwise 2: a
+    run cannot be done as asked, or every run was refused (one that is refused
+    beside others is not a failure); otherwise 3: a run could not be measured
+    because of the system under test or the machine, or the record was lost or
+    locked. The status of a continued experiment counts all its runs.
+
+    \b
+    Example:
+      assay run bibsql --on sqlite,postgresql,mariadb --clients 1,8,32
+      assay run bibsql.sequential --on mariadb --set copies=100
+      assay run bibsql --on mariadb --set mariadb.engine=InnoDB,MyISAM
+      assay run bibsql --on postgresql --set postgresql.shared_buffers=1GB
+      assay run bibsql --on sqlite --input papers.bib --input folder/
+      assay run mine.sql --on postgresql://me@db/shop --clients 8 --duration 30
+      assay run mine.sql --on sqlite --set scale=10 --offered-rate 500,1000
+      assay run mine.cql --on cassandra --clients 8
+      assay run mine.json --on ferretdb --set day=7
+      assay run -f mine.pgbench -c 8 -j 2 -T 1min --on postgresql://
+      assay run tpcb --on postgresql --set scale=100 --datasets /data/loaded
+      assay run experiment.toml
+      assay run experiment.toml --only 'postgresql*' --only tmpfs
+    """
+    experiment, workload = command_line.experiment(words)
+    refuse_unused_loading(loading, experiment, workload)
+    refuse_unused_probe(experiment, first_use)
+    from assay.cli.output.progress import progress
+    from assay.cli.output.report_output import insist_on_readable
+    from assay.cli.process.passwords import with_passwords
+    from assay.lab import lab
+    from assay.lab.continuation import Request
+
+    insist_on_readable(form)
+    experiment = with_passwords(experiment)
+    request = Request(command_of(words), is_new, patterns(words), _ways())
+    try:
+        with progress(every_s=progress_s) as shown:
+            result = lab.run(
+                experiment,
+                records=records,
+                progress=shown,
+                loading=loading,
+                request=request,
+                first_use=first_use,
+            )
+    except KeyboardInterrupt:
+        if request.command is not None:
+            say("the same command again continues this experiment")
+        raise
+    _print(result, result.rescue or records, form, detail)
+    return result.exit_code
+
+
+def _ways() -> dict[str, Any]:
+    """The options, as typed, of how data are loaded and storages are probed: who continues the
+    experiment wants the same."""
+    context = click.get_current_context()
+    return {
+        option.opts[0].removeprefix("--"): (
+            str(value) if isinstance(value := context.params[option.name], Path) else value
+        )
+        for option in context.command.params
+        if isinstance(option, Headed)
+        and (option.heading in (Heading.LOADING, Heading.STORAGES) or option.name == "log")
+        and is_typed(str(option.name))
+    }
+
+
+def _print(result: ExperimentResult, kept_in: Path, form: str, detail: bool | None) -> None:
+    """The report, and where the record is."""
+    from assay.cli.output.report_output import said_meanwhile, without_garbage_collection
+    from assay.record import Store
+    from assay.report.build import build
+    from assay.report.forms import table
+    from assay.report.summaries import first_look
+
+    with said_meanwhile("making the report …"), without_garbage_collection():
+        with Store(kept_in, must_exist=True) as store:
+            kept = store.experiment(result.experiment_id)
+        report = build(kept)
+    is_brief = form == "table" and not detail
+    _say_logged(kept)
+    if not (is_brief and sys.stdout.isatty()):  # there the last line names the record
+        say(f"kept in {kept_in} as experiment {result.experiment_id}")
+    with status_at_least(result.exit_code):
+        if is_brief:
+            table.render_answers(report, sys.stdout)
+            first_look.render(kept, report, sys.stdout, _details(result.experiment_id, kept_in))
+        else:
+            registry.report_form(form)(report, sys.stdout, detail=detail)
+        sys.stdout.flush()
+
+
+def _say_logged(kept: ExperimentRecord) -> None:
+    """How many single transactions are in the file, and what that cost."""
+    logs = [run.driven.log for run in kept.runs if run.driven and run.driven.log]
+    if logs:
+        written = units.counted(sum(one.rows for one in logs), "transaction")
+        size = units.size(sum(one.bytes for one in logs))
+        took = units.short_duration(sum(one.cpu_ns for one in logs) / 1e9)
+        of_share = "" if logs[-1].sample == 1 else f", {units.percent(logs[-1].sample)} of them"
+        say(
+            f"{written}{of_share} in {kept.experiment['log']}: {size} as CSV, written in {took} of "
+            "CPU time"
+        )
+
+
+def _details(experiment_id: int, kept_in: Path) -> str:
+    """The command that prints the full report."""
+    return f"assay report {experiment_id}{of_records(kept_in)}"

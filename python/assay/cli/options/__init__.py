@@ -1,0 +1,2 @@
+"""Options and arguments of commands: declared, completed by the Tab key, and refused with a
+hint."""

@@ -1,0 +1,76 @@
+"""Takes a mistake on the command line as click has it; returns a sentence that says what was
+expected and what was found."""
+
+from __future__ import annotations
+
+import re
+
+import click
+
+from assay.cli.options.grouped_help import Headed
+from assay.cli.options.other_tools import meaning
+from assay.text.alternatives import alternatives
+from assay.text.nearest import nearest
+
+
+class DestroyingOption(Headed):
+    """Allows something to be erased or replaced: never suggested for another word."""
+
+
+_CHOICE = re.compile(r"(?P<found>.*) is not one of .*\.", re.DOTALL)
+
+
+def sentence(error: click.UsageError) -> str:
+    """``--arrival: expected closed, constant or poisson, found 'x'``."""
+    if isinstance(error, click.MissingParameter):
+        return _missing(error)
+    if isinstance(error, click.BadParameter):
+        said = _CHOICE.fullmatch(error.message)
+        levels = _levels(error.param)
+        what = f"expected {levels}, found {said['found']}" if said and levels else error.message
+        name = _name(error)
+        return f"{name}: {what}" if name else what
+    if isinstance(error, click.NoSuchOption):
+        params = _context(error).command.params
+        if meant := meaning(error.option_name, [one for param in params for one in param.opts]):
+            return f"there is no option {error.option_name}; {meant}"
+        safe = [param for param in params if not isinstance(param, DestroyingOption)]
+        options = [one for param in safe for one in param.opts if one[:2] == "--"]
+        near = nearest(error.option_name, options)
+        guess = f"; did you mean {near}?" if near else ""
+        return f"there is no option {error.option_name}{guess}"
+    if isinstance(error, click.BadOptionUsage):
+        if "requires" in error.message:
+            return f"{error.option_name}: expected a value, found none"
+        if "does not take a value" in error.message:
+            return f"{error.option_name}: expected no value"
+    extra = re.fullmatch(r"Got unexpected extra arguments? \((.*)\)", error.message, re.DOTALL)
+    if extra:
+        return f"expected no further argument, found {extra[1]}"
+    return error.format_message()
+
+
+def _missing(error: click.MissingParameter) -> str:
+    levels = _levels(error.param)
+    if isinstance(error.param, click.Argument):
+        return f"expected {levels or error.param.make_metavar(_context(error))}, found nothing"
+    return f"{_name(error)} is missing" + (f": expected {levels}" if levels else "")
+
+
+def _context(error: click.UsageError) -> click.Context:
+    return error.ctx or click.get_current_context()
+
+
+def _levels(param: click.Parameter | None) -> str:
+    if param is None or not isinstance(param.type, click.Choice):
+        return ""
+    return alternatives(map(str, param.type.choices))
+
+
+def _name(error: click.BadParameter) -> str:
+    """As it is typed."""
+    if isinstance(error.param, click.Option):
+        return max(error.param.opts, key=len)
+    if isinstance(error.param, click.Argument):
+        return ""
+    return str(error.param_hint or "")

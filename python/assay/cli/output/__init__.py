@@ -1,0 +1,1 @@
+"""What commands print: tables of rows, reports, and the progress of a run."""

@@ -1,0 +1,226 @@
+"""Prints the progress of `lab` on standard error: a bar with throughput, p99 and the time left, or
+lines if it is not a terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+import rich.progress
+from rich.console import Console
+from rich.text import Text
+
+from assay.cli.output.live import LINE_EVERY_S, Live
+from assay.cli.output.stage_bar import StageBar
+from assay.contracts.engine.drive import DriveProgress
+from assay.contracts.engine.load import CopyProgress, LoadProgress
+from assay.experiment import AS_IS, ENGINE, Driving
+from assay.lab.progress import Progress
+from assay.plan import PlannedRun
+from assay.plan.forecast import NOT_KNOWN, TimeNeeded
+from assay.text import rates
+from assay.text.reasons import log_lines, sentence
+from assay.text.secrets import without_secrets
+from assay.text.units import counted, duration
+from assay.text.visible import indented, visible
+
+_SAY_AFTER_S = 1.0
+"""After the end of the measurement: most transactions have ended by then."""
+
+
+@contextmanager
+def progress(stream: TextIO | None = None, every_s: float = LINE_EVERY_S) -> Iterator[Progress]:
+    """A bar if ``stream`` (by default standard error) is a terminal, otherwise lines. The bar is
+    removed at the end, also after an interrupt. ``every_s``: interval between lines; 0: none."""
+    console = Console(
+        file=stream or sys.stderr, highlight=False, markup=False, emoji=False, soft_wrap=True
+    )
+    if not console.is_terminal:
+        yield Lines(console, every_s)
+        return
+    bars = StageBar(console=console, transient=True, redirect_stdout=False)
+    with bars:
+        yield Bars(console, bars)
+
+
+class Lines:
+    """One line per run and stage, and a progress line every ``every_s`` seconds: for logs."""
+
+    def __init__(self, console: Console, every_s: float) -> None:
+        self._console = console
+        self._every_s = every_s
+        self._live = Live()
+        self._drained = False
+        self._said_s = 0.0
+        """When the last line was written, on the clock of the stage."""
+        self._once = _Once()
+
+    def run(
+        self,
+        planned: PlannedRun,
+        of: int,
+        own: TimeNeeded = NOT_KNOWN,
+        after: TimeNeeded = NOT_KNOWN,
+    ) -> None:
+        self._live.run(planned, own, after)
+        self._say(_name(planned, of))
+
+    def stage(self, name: str) -> None:
+        self._drained, self._said_s = False, 0.0
+        planned_s = self._live.stage(name)
+        self._say(f"  {name}" + (f", about {duration(planned_s)}" if planned_s else ""))
+
+    def loading(self, report: LoadProgress | CopyProgress) -> None:
+        """Prints nothing: the line of the stage is enough."""
+
+    def driving(self, report: DriveProgress) -> None:
+        """A progress line at each interval, and one while open transactions are waited for."""
+        numbers, elapsed_s = self._live.numbers(report), report["elapsed_s"]
+        if self._every_s and elapsed_s - self._said_s >= self._every_s:
+            self._said_s = elapsed_s
+            self._say(f"  {elapsed_s:.0f} s: {numbers}; {self._live.left(report)}")
+        if not self._drained and (line := _still_open(report)):
+            self._drained = True
+            self._say(f"  {line}")
+
+    def ended(self, planned: PlannedRun, reason: str | None) -> None:
+        if reason is not None:
+            self._say(self._once.line("failed", planned, reason))
+
+    def refused(self, planned: PlannedRun, reason: str) -> None:
+        self._say(self._once.line("refused", planned, reason))
+
+    def warning(self, message: str) -> None:
+        self._say(f"warning: {message}")
+
+    def _say(self, line: str) -> None:
+        self._console.print(_line(line))
+
+
+class _Once:
+    """Says each reason once: of later runs, with which earlier one they share it."""
+
+    def __init__(self) -> None:
+        self._first: dict[tuple[str, str], int] = {}
+
+    def line(self, how: str, planned: PlannedRun, reason: str) -> str:
+        number = planned.position + 1
+        first = self._first.setdefault((how, reason), number)
+        log = " (its last lines: assay report --detail)" if log_lines(reason) else ""
+        said = (
+            f": {sentence(reason)}{log}" if first == number else f" for the reason of run {first}"
+        )
+        return f"run {number} {how}{said}"
+
+
+class Bars:
+    """A line per run, and below the last one a bar for its current stage."""
+
+    def __init__(self, console: Console, bars: rich.progress.Progress) -> None:
+        self._console = console
+        self._bars = bars
+        self._task: rich.progress.TaskID | None = None
+        self._live = Live()
+        self._driving = Driving()
+        self._drained = False
+        self._once = _Once()
+
+    def run(
+        self,
+        planned: PlannedRun,
+        of: int,
+        own: TimeNeeded = NOT_KNOWN,
+        after: TimeNeeded = NOT_KNOWN,
+    ) -> None:
+        self._driving = planned.cell.driving
+        self._live.run(planned, own, after)
+        self._console.print(_line(_name(planned, of)))
+
+    def stage(self, name: str) -> None:
+        """Starts a new bar, so that its time is that of this stage."""
+        self._drained = False
+        self._live.stage(name)
+        if self._task is not None:
+            self._bars.remove_task(self._task)
+        self._task = self._bars.add_task(visible(name), total=None, detail="", left="")
+
+    def loading(self, report: LoadProgress | CopyProgress) -> None:
+        if "bytes_copied" in report:
+            self._show(report["bytes_copied"], report["bytes_total"], "bytes")
+            return
+        rows_total = report.get("rows_total")
+        done, total = report["bytes_read"], report.get("bytes_total")
+        if rows_total:
+            done, total = report["rows"], rows_total
+        self._show(done, total, f"{report['table']} {counted(report['rows'], 'row')}")
+
+    def driving(self, report: DriveProgress) -> None:
+        if not self._drained and (line := _still_open(report)):
+            self._drained = True
+            self._console.print(Text(f"  {line}"))
+        numbers, left = self._live.numbers(report), self._live.left(report)
+        planned_s = self._live.step_s
+        if planned_s is None or report.get("scheduled"):
+            self._show(report["done"], report.get("scheduled"), numbers, left)
+        else:
+            elapsed_s = report["elapsed_s"]
+            phase = _phase(self._driving, elapsed_s)
+            self._show(min(elapsed_s, planned_s), planned_s, f"{phase}: {numbers}", left)
+
+    def ended(self, planned: PlannedRun, reason: str | None) -> None:
+        if reason is not None:
+            self._console.print(_line(self._once.line("failed", planned, reason)))
+
+    def refused(self, planned: PlannedRun, reason: str) -> None:
+        self._console.print(_line(self._once.line("refused", planned, reason)))
+
+    def warning(self, message: str) -> None:
+        self._console.print(_line(f"warning: {message}"))
+
+    def _show(self, done: float, total: float | None, detail: str, left: str = "") -> None:
+        if self._task is not None:
+            self._bars.update(
+                self._task, completed=done, total=total or None, detail=visible(detail), left=left
+            )
+
+
+def _line(text: str) -> Text:
+    """Escapes the control characters and line breaks of names and messages from outside, and hides
+    their passwords."""
+    return Text(indented(without_secrets(text)))
+
+
+def _still_open(report: DriveProgress) -> str | None:
+    """A line about transactions that are still open; None while there is nothing to report."""
+    draining = report.get("draining")
+    if not draining or not draining["open"] or draining["elapsed_s"] < _SAY_AFTER_S:
+        return None
+    return (
+        f"{counted(draining['open'], 'transaction')} still open {draining['elapsed_s']:.0f} s "
+        f"after the end of the measurement; waiting up to {draining['limit_s']:g} s (--drain)"
+    )
+
+
+def _phase(driving: Driving, elapsed_s: float) -> str:
+    """The phase of the clients, ``elapsed_s`` after the first of them began."""
+    if elapsed_s < float(driving.ramp_up_s):
+        return "ramp-up"
+    if elapsed_s < float(driving.ramp_up_s) + float(driving.warm_up_s):
+        return "warm-up"
+    return "measuring"
+
+
+def _name(planned: PlannedRun, of: int) -> str:
+    cell = planned.cell
+    repetition = f", repetition {planned.repetition}" if planned.repetition > 1 else ""
+    rate_per_s = cell.driving.offered_rate_per_s
+    offered = f", {rates.shown(rate_per_s)} offered/s" if rate_per_s else ""
+    storage = f", {cell.storage_name}" if cell.storage_name else ""
+    cache = f", cache {cell.cache}" if cell.cache != AS_IS else ""
+    program = f", {cell.client_program} client programs" if cell.client_program != ENGINE else ""
+    return (
+        f"run {planned.position + 1} of {of}: {cell.test_name}, {cell.system_label}{storage}, "
+        f"{counted(cell.clients, 'client')}{offered}{cache}{program}{repetition}"
+    )

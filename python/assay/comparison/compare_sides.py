@@ -1,0 +1,193 @@
+"""Takes two sides; gives their `Comparison`: cells that are equal, each with its metrics, ratios
+and verdicts, and what differs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from assay.comparison.ratios import offered_rates, pairs, undecided
+from assay.comparison.ratios.limits_of_runs import reasons_of, worst_word
+from assay.comparison.ratios.ratios import compared
+from assay.comparison.ratios.verdicts import with_verdicts
+from assay.comparison.sides import differences, factors, sides
+from assay.comparison.sides.side_cells import SideCell, side_cells, with_shared_identities
+from assay.comparison.sides.unequal_cells import unequal_cells
+from assay.comparison.sides.values import ComparedCell, Comparison, Difference, Side
+from assay.contracts.metric import Metric
+from assay.judge import differing_statements
+from assay.judge.evidence.durability import MEMORY
+from assay.judge.statistics.estimate import Design
+from assay.record.metrics import catalogue
+from assay.record.metrics.catalogue import COMPARED
+from assay.text import units
+
+
+@dataclass(frozen=True)
+class ComparisonOptions:
+    """How cells are compared."""
+
+    between: str
+    """The factor whose levels are; empty: equal cells are."""
+    metric: Metric | None = None
+    """The primary one; None: that of each test."""
+    despite: Sequence[str] = ()
+    """Differences that are passed over."""
+
+
+def compare(
+    a: Side,
+    b: Side | None,
+    *,
+    between: str = "",
+    metric: str | None = None,
+    despite: Sequence[str] = (),
+) -> Comparison:
+    """``b`` None: two levels of the factor ``between`` are compared. ``metric``: the primary one,
+    in place of that of each test. ``despite``: differences that are passed over
+    (`assay.comparison.sides.differences.DESPITE`). Raises `ArgumentError`."""
+    if b is None and not between:
+        raise sides.one_side(a)
+    a, b = sides.named_together(a, b, between)
+    factor = ""
+    if between:
+        a, b, factor = sides.at_levels(a, b, between)
+    assert b is not None
+    sides.insist_on_other_runs(a, b)
+    asked = ComparisonOptions(factor, None if metric is None else catalogue.metric(metric), despite)
+    of_a = side_cells(a, factor)
+    of_b = with_shared_identities(of_a, side_cells(b, factor), factor)
+    shared = [identity for identity in of_a if identity in of_b]
+    named = factors.names([of_a[identity].first for identity in shared], factor)
+    cells = [
+        compared_cell(name, of_a[identity], of_b[identity], asked, COMPARED.values(), of_types=True)
+        for name, identity in zip(named, shared, strict=True)
+    ]
+    machines = differences.of_machines(a, b)
+    probes = () if factor == "storage" else tuple(differences.of_probes(a, b))
+    return Comparison(
+        a=a,
+        b=b,
+        between=factor,
+        machines=(*machines, *probes),
+        is_other_machine=differences.are_other_machines(machines),
+        unknown_of_machines=differences.unknown_of_machines(a, b),
+        cells=with_verdicts(cells),
+        unequal=unequal_cells(of_a, of_b, factor),
+    )
+
+
+def compared_cell(
+    name: str,
+    a: SideCell,
+    b: SideCell,
+    asked: ComparisonOptions,
+    beside: Iterable[Metric] = (),
+    *,
+    of_types: bool = False,
+) -> ComparedCell:
+    """Without verdicts on its metrics. ``beside``: those to compare, with the primary one;
+    ``of_types``: of each transaction type as well."""
+    both = [*a.measured, *b.measured]
+    beside = [*beside, *(catalogue.of_types(both) if of_types else ())]
+    chosen = asked.metric or catalogue.primary(both)
+    matched = pairs.interleaved(a.placed_measured, b.placed_measured)
+    others = [one for one in beside if one.name != chosen.name]
+    first, *rest = (
+        compared(one, a.measured, b.measured, matched, is_primary=one is chosen)
+        for one in (chosen, *others)
+    )
+    differing = differences.of_cell(a.side, b.side, a.runs, b.runs, asked.between)
+    blocking = tuple(_blocking(differing, asked.despite))
+    fault = a.why_no_number or b.why_no_number
+    is_apart = undecided.one_after_the_other(a.measured, b.measured)
+    # Two experiments are never interleaved; the report then says that the verdict is indicative.
+    is_sequential = is_apart and a.experiments_are_those_of(b)
+    return ComparedCell(
+        name=name,
+        fingerprint=a.first.cell_fingerprint,
+        workload=a.first.workload,
+        test=a.first.test_name,
+        full_test_name=a.first.full_test_name,
+        factors=factors.levels(a.first, asked.between),
+        a_runs=tuple(run.id for run in a.runs),
+        b_runs=tuple(run.id for run in b.runs),
+        metrics=(first, *(one for one in rest if one.a is not None or one.b is not None)),
+        differences=differing,
+        not_comparable=fault or _why_blocked(blocking),
+        answers=_agreement(a, b, differing),
+        blocked_by=() if fault else tuple(one.what for one in blocking),
+        b_does_not_count=b.why_no_number,
+        not_decided=undecided.why_changed(a.measured)
+        or undecided.why_changed(b.measured)
+        or undecided.why_disturbed(both)
+        or (undecided.SEQUENTIAL if is_sequential else ""),
+        runs_verdict=worst_word(run.verdict for run in both) if both else None,
+        runs_reasons=tuple(_reasons(a, b)),
+        not_measured={one.side.name: count for one in (a, b) if (count := _not_measured(one))},
+        notes=tuple(_notes(a, b, matched)),
+    )
+
+
+def _why_blocked(blocking: Sequence[Difference]) -> str:
+    """Of many statements whose answers differ, the first; all are among the differences."""
+    of_answers = [one for one in blocking if one.what == "answers"]
+    shown = [one.sentence for one in blocking if one not in of_answers[1:]]
+    if left := len(of_answers[1:]):
+        shown.append(f"and the answers to {units.counted(left, 'further statement')}")
+    return "; ".join(shown)
+
+
+def _agreement(a: SideCell, b: SideCell, differing: Sequence[Difference]) -> str:
+    if any(one.what in ("workload", "answers") for one in differing):
+        return ""
+    return differing_statements.agreement(
+        differences.asked(a.measured), differences.asked(b.measured)
+    )
+
+
+def _blocking(found: Sequence[Difference], despite: Sequence[str]) -> Iterator[Difference]:
+    """Those that leave no verdict."""
+    for one in found:
+        if one.what in differences.BLOCKING and one.what not in despite:
+            yield one
+
+
+def _reasons(a: SideCell, b: SideCell) -> list[str]:
+    """What limits the runs of both sides, then those of one."""
+    limits = [reasons_of(cell.measured) for cell in (a, b)]
+    found = [reason for reason in limits[0] if reason in limits[1]]
+    for name, own, other in (("A", *limits), ("B", *limits[::-1])):
+        found += [f"{name}: {reason}" for reason in own if reason not in other]
+    return found
+
+
+def _not_measured(side_cell: SideCell) -> int:
+    """Runs that were not, beside others that were."""
+    return len(side_cell.runs) - len(side_cell.measured) if side_cell.measured else 0
+
+
+def _notes(a: SideCell, b: SideCell, matched: pairs.Pairs | None) -> Iterator[str]:
+    if rates := offered_rates.of_sides(a.measured, b.measured):
+        yield rates
+    for one, other in ((a, b), (b, a)):
+        if differences.in_memory(one.measured) and not differences.in_memory(other.measured):
+            yield f"{one.side.name}: {MEMORY}, unlike {other.side.name}"
+    if matched is None:
+        return
+    if alone := len(a.measured) + len(b.measured) - 2 * len(matched):
+        yield f"{units.counted(alone, 'run')} without a partner left out of the pairs"
+    if pairs.always_first(matched):
+        yield (
+            "the same side ran first in every pair: the ratio includes what a run changes for "
+            "the next"
+        )
+
+
+def designs(comparison: Comparison) -> Counter[Design]:
+    """Of the primary metrics that have a ratio: design → number of cells."""
+    return Counter(
+        cell.primary.estimate.design for cell in comparison.cells if cell.primary.estimate
+    )

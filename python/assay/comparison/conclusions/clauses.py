@@ -1,0 +1,263 @@
+"""Takes a question of an experiment with its conclusions; gives them in words: which level is how
+many times as fast, or what was seen and is not decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from assay.comparison.conclusions.conclusions import Conclusion, Question
+from assay.comparison.ratios.verdicts import NO_DIFFERENCE, NOT_DECIDED
+from assay.comparison.sides.ranked_cells import Levels
+from assay.experiment import Scalar
+from assay.plan import cell_names
+from assay.text import units
+
+MOST_PLACES = 3
+"""Combinations of the other factors that are named; of more the rest is counted."""
+_WIDE = 1000
+"""An interval whose upper bound is so many times the lower one says nothing."""
+_NOT_COMPARED = "not compared"
+_CLARITY = ("", NO_DIFFERENCE, NOT_DECIDED, _NOT_COMPARED)
+"""What begins a clause, from the clearest; what is decided begins with nothing."""
+TOGETHER = "\u00a0"
+"""A blank at which no line is broken."""
+
+
+def said(question: Question, most_places: int) -> str:
+    """``SYSTEM is 4.6 times (4.1 to 5.2) as fast as OTHER at 8 clients; …``."""
+    if not (shown := _shown(question, most_places)):
+        return f"{_NOT_COMPARED}: {_listed_levels(question)}"
+    parts = [*_clauses(question, shown)]
+    if rest := _in_order(question)[len(shown) :]:
+        parts.append(_others(question, shown[0], rest))
+    if question.knees:
+        parts.append(_knees(question, most_places))
+    return "; ".join(parts)
+
+
+def _knees(question: Question, most_places: int) -> str:
+    """``it no longer rises from 8 clients on``; of combinations of the other factors that differ
+    in it ``knee at 8 clients on SYSTEM, at 16 clients on OTHER``."""
+    found = question.knees
+    places = {tuple(one.at.items()) for one in question.conclusions}
+    if len({knee.words for _, knee in found}) == 1:
+        some = f" in {len(found)} of {len(places)}" if len(found) < len(places) else ""
+        return f"it {found[0][1].words}{some}"
+    named = ", ".join(f"{knee.place}{_where(at)}" for at, knee in found[:most_places])
+    left_out = len(found) - most_places
+    return f"knee {named}{f', and {left_out} more' if left_out > 0 else ''}"
+
+
+def quoted(question: Question, most_places: int) -> list[Conclusion]:
+    """Those whose ratios `said` has."""
+    return [one for place in _shown(question, most_places) for one in place]
+
+
+def _shown(question: Question, most_places: int) -> list[list[Conclusion]]:
+    """By combination of the other factors; none where nothing was compared, for one reason."""
+    if all(one.ratio is None for one in question.conclusions) and shared_reason(question):
+        return []
+    places = _in_order(question)
+    return [place for place in places if _clarity(place) == _clarity(places[0])][:most_places]
+
+
+def first_said(question: Question) -> Conclusion:
+    """The one with which it begins."""
+    return min(_in_order(question)[0], key=lambda one: _CLARITY.index(_status(one)))
+
+
+def _in_order(question: Question) -> list[list[Conclusion]]:
+    """Those of each combination of the other factors: what is decided first."""
+    by_place: dict[tuple[tuple[str, Scalar], ...], list[Conclusion]] = {}
+    for conclusion in question.conclusions:
+        by_place.setdefault(tuple(conclusion.at.items()), []).append(conclusion)
+    # The most clients are where systems differ, and stand first.
+    places = [*by_place.values()] if question.is_numeric else [*reversed(by_place.values())]
+    return sorted(places, key=_clarity)
+
+
+def _clarity(conclusions: Sequence[Conclusion]) -> int:
+    """What is decided stands first, then what was compared."""
+    return min(_CLARITY.index(_status(conclusion)) for conclusion in conclusions)
+
+
+def _status(conclusion: Conclusion) -> str:
+    """What begins a clause about it; empty: it is decided."""
+    if conclusion.ratio is None:
+        return _NOT_COMPARED
+    if conclusion.is_decided:
+        return ""
+    return NOT_DECIDED if conclusion.reason else NO_DIFFERENCE
+
+
+def shared_reason(question: Question) -> str:
+    """Why nothing at all is decided; empty where something is, or for several reasons."""
+    reasons = {conclusion.reason for conclusion in question.conclusions}
+    return reasons.pop() if len(reasons) == 1 else ""
+
+
+def _listed_levels(question: Question) -> str:
+    every = (level for one in question.conclusions for level in (one.level, one.compared_with))
+    return " and ".join(name(question.factor, level) for level in dict.fromkeys(every))
+
+
+def _clauses(question: Question, places: Sequence[Sequence[Conclusion]]) -> Iterator[str]:
+    """Of each place what is decided, then what is not; names that were just said are not
+    repeated."""
+    is_shared = bool(shared_reason(question))
+    before: tuple[object, ...] = ()
+    said_before = ""
+    clause = ""
+    for conclusions in places:
+        for status in _CLARITY:
+            of_status = [one for one in conclusions if _status(one) == status]
+            if not of_status:
+                continue
+            of_status = [_turned_as(before, status, one) for one in of_status]
+            names = (status, *((one.level, one.compared_with) for one in of_status))
+            is_short = names == before and status != _NOT_COMPARED
+            text = _seen(question, of_status, is_short=is_short) + _where(of_status[0].at)
+            why = dict.fromkeys(one.reason for one in of_status if one.reason and not is_shared)
+            text += f" ({'; '.join(why)})" if why else ""
+            before = names
+            if is_short:
+                clause += f", {text}"
+                continue
+            if clause:
+                yield clause
+            clause = f"{status}: {text}" if status not in ("", said_before) else text
+            said_before = status
+    yield clause
+
+
+def _turned_as(before: tuple[object, ...], status: str, conclusion: Conclusion) -> Conclusion:
+    """What is not decided has no best level: it is said in the direction of the clause before."""
+    if (
+        not status
+        or conclusion.ratio is None
+        or before != (status, (conclusion.compared_with, conclusion.level))
+    ):
+        return conclusion
+    low, high = conclusion.low, conclusion.high
+    return replace(
+        conclusion,
+        level=conclusion.compared_with,
+        compared_with=conclusion.level,
+        ratio=1 / conclusion.ratio,
+        low=high and 1 / high,
+        high=low and 1 / low,
+    )
+
+
+def _seen(question: Question, conclusions: Sequence[Conclusion], *, is_short: bool) -> str:
+    """Conclusions of one place and status: ``SYSTEM is 4.6 times (4.1 to 5.2) as fast as OTHER``;
+    what is not decided, in the past."""
+    factor, first = question.factor, conclusions[0]
+    level = name(factor, first.level)
+    others = [name(factor, one.compared_with) for one in conclusions]
+    if first.ratio is None:
+        return " and ".join((level, *others))
+    verb = "is" if first.is_decided else "was"
+    if question.is_numeric:
+        said_times = times(first.ratio, first.low, first.high)
+        if is_short:
+            return said_times
+        return f"{first.metric.label} at {level} {verb} {said_times} that at {others[0]}"
+    beside = [
+        (times(*_advantage(one)), name) for one, name in zip(conclusions, others, strict=True)
+    ]
+    if is_short:
+        return ", ".join(often for often, _ in beside)
+    if first.metric.is_speed:
+        return f"{level} {verb} " + ", ".join(f"{often} as fast as {one}" for often, one in beside)
+    as_much = (f"{one} {verb} {often} that of {level}" for often, one in beside)
+    return f"the {first.metric.label} of {', '.join(as_much)}"
+
+
+def _others(
+    question: Question, first: Sequence[Conclusion], rest: Sequence[Sequence[Conclusion]]
+) -> str:
+    """What is known of the other combinations, beside the first one's answer: ``likewise at
+    2 clients, no difference seen at 1 client``; ``likewise in 5 of 7 other combinations, not
+    decided in 2``."""
+    by_word: dict[str, list[Levels]] = {}
+    for conclusions in rest:
+        word = _beside(question, first, conclusions)
+        by_word.setdefault(word, []).append(conclusions[0].at)
+    is_named = len(rest) <= MOST_PLACES and all(
+        len(at) == 1 or len(rest) == 1 for places in by_word.values() for at in places
+    )
+    if is_named:
+        return ", ".join(
+            word + " and".join(_where(at) for at in places) for word, places in by_word.items()
+        )
+    of = f" of {units.counted(len(rest), 'other combination')}"
+    listed = [f"{word} in {len(places)}" for word, places in by_word.items()]
+    return ", ".join([listed[0] + of, *listed[1:]])
+
+
+def _beside(
+    question: Question, first: Sequence[Conclusion], conclusions: Sequence[Conclusion]
+) -> str:
+    """What is known of a combination, beside the first one."""
+    statuses = {_status(one) for one in conclusions}
+    if "" not in statuses:
+        return min(statuses, key=_CLARITY.index)
+    if len(statuses) > 1:
+        return "decided in part"
+    is_alike = all(one.direction is first[0].direction for one in conclusions) and (
+        question.is_numeric or conclusions[0].level == first[0].level
+    )
+    return "likewise" if is_alike else "in another order"
+
+
+def _advantage(conclusion: Conclusion) -> tuple[float, float | None, float | None]:
+    """The ratio with its bounds, so that more than 1 says that the level is better."""
+    assert conclusion.ratio is not None
+    if conclusion.metric.is_more_better:
+        return conclusion.ratio, conclusion.low, conclusion.high
+    low, high = conclusion.low, conclusion.high
+    return 1 / conclusion.ratio, high and 1 / high, low and 1 / low
+
+
+def times(ratio: float, low: float | None, high: float | None) -> str:
+    """``2.2 times (1.8 to 2.7)``; no interval where there is none."""
+    shown = f"{number(ratio)}{TOGETHER}times"
+    if low is None or high is None:
+        return shown
+    if high >= _WIDE * low:
+        return f"{shown} (interval too wide to use)"
+    return f"{shown} ({TOGETHER.join((number(low), 'to', number(high)))})"
+
+
+def number(ratio: float) -> str:
+    """Two digits, three around 1: ``0.97``, ``1.04``, ``4.6``, ``120``; ``many`` where the
+    repetitions set no limit."""
+    if ratio > 1e4:
+        return "many"
+    if ratio < 1e-4:
+        return "0"
+    for limit, places in ((0.0995, 3), (1.995, 2), (9.95, 1)):
+        if ratio < limit:
+            return f"{ratio:.{places}f}"
+    return f"{float(f'{ratio:.2g}'):.0f}"
+
+
+def name(factor: str, level: Scalar) -> str:
+    """As the subject of a sentence: ``storage tmpfs``, since one may be called ``here``."""
+    name = cell_names.level_name(factor, level)
+    return (f"{factor} {name}" if factor == "storage" else name).replace(" ", TOGETHER)
+
+
+def _where(at: Levels) -> str:
+    """`` at 8 clients on tmpfs``."""
+    return "".join(f" {_placed(factor, level)}" for factor, level in at.items())
+
+
+def _placed(factor: str, level: Scalar) -> str:
+    name = cell_names.level_name(factor, level).replace(" ", TOGETHER)
+    if factor in ("system", "storage"):
+        return f"on {name}"
+    return f"at {name}" if factor in ("clients", cell_names.OFFERED_RATE) else f"with {name}"

@@ -1,0 +1,69 @@
+"""Takes the runs of two cells; gives why no verdict may be decided from them: other programs used
+the machine meanwhile, or one cell was measured after the other, so that their difference includes
+what changed on the machine between them, or what a cell was measured on changed between its
+repetitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from assay.judge import Evidence
+from assay.judge.warnings import cell_changes, kinds, machine_load
+from assay.record import RunRecord
+from assay.record.runs.records import CellKey
+
+SEQUENTIAL = 'measured one after the other, not interleaved (order = "interleaved")'
+
+
+def why_undecided(runs: Iterable[RunRecord]) -> str:
+    """Of cells of one experiment: that their repetitions differ, or that they were disturbed."""
+    runs = list(runs)
+    return why_changed(runs) or why_disturbed(runs)
+
+
+def why_disturbed(runs: Iterable[RunRecord]) -> str:
+    """``other programs used 23 % of the processors``; empty where no warning forbids deciding."""
+    disturbed = [
+        (machine_load.other_programs(run.evidence) or 0.0, warning.detail.rpartition(": ")[2])
+        for run in runs
+        for warning in run.warnings
+        if warning.name in kinds.undeciding()
+    ]
+    if not disturbed:
+        return ""
+    _, worst = max(disturbed, key=lambda one: one[0])
+    return worst + (f" in the worst of {len(disturbed)} such runs" if len(disturbed) > 1 else "")
+
+
+def why_changed(runs: Iterable[RunRecord]) -> str:
+    """``repetitions differ: version 15.18 in runs 1-2, 18.6 in run 3``; empty where all repetitions
+    of each cell found the same."""
+    of_cells: dict[CellKey, list[Evidence]] = {}
+    for run in runs:
+        if run.evidence.is_measured:
+            of_cells.setdefault(run.cell_key, []).append(run.evidence)
+    changed = filter(None, map(cell_changes.changes, of_cells.values()))
+    return next((f"repetitions differ: {what}" for what in changed), "")
+
+
+def one_after_the_other(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> bool:
+    """Whether all runs of one cell ended before the first of the other began, on one machine: what
+    changes on a machine changes nothing on another. Of a cell that was run once, nothing is decided
+    anyway."""
+    if not {run.machine_name for run in a} & {run.machine_name for run in b}:
+        return False
+    spans = [_span(runs) for runs in (a, b)]
+    if min(len(a), len(b)) < 2 or None in spans:
+        return False
+    (first_begun, first_ended), (other_begun, other_ended) = filter(None, spans)
+    return first_ended <= other_begun or other_ended <= first_begun
+
+
+def _span(runs: Sequence[RunRecord]) -> tuple[int, int] | None:
+    """From the first begin to the last end; None where one of them is not known."""
+    times = [(run.begun_unix_ns, run.ended_unix_ns) for run in runs]
+    begun = [one for one, _ in times if one is not None]
+    ended = [one for _, one in times if one is not None]
+    if not times or len(begun) < len(times) or len(ended) < len(times):
+        return None
+    return min(begun), max(ended)

@@ -1,0 +1,382 @@
+"""Takes the runs of two sides; gives what is not the same on both: the machines and the probes of
+their storages, and of a cell whatever its fingerprint does not hold (versions, settings in effect,
+texts, data, storage, durability).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+from assay.comparison.sides import existing_data
+from assay.comparison.sides.factors import SCRIPT
+from assay.comparison.sides.values import Difference, Side
+from assay.contracts.durability import NOT_MEASURED
+from assay.experiment.choices.profiles import PROFILE
+from assay.judge import differing_statements
+from assay.judge.differing_statements import AnsweringRun
+from assay.judge.evidence import durability
+from assay.plan import cell_names
+from assay.probe import Probe
+from assay.probe.values import UNEVEN
+from assay.provision.undo import ledger
+from assay.record import ExperimentRecord, RunRecord
+from assay.record.machine import machines
+from assay.text import units
+
+_R = TypeVar("_R", RunRecord, ExperimentRecord)
+
+BLOCKING = ("workload", "data", "answers", "durability")
+"""Differences that leave no verdict: the sides did other work, or kept less of it."""
+DESPITE = ("machine", *BLOCKING)
+"""What a user may ask to be passed over; another machine leaves no verdict on a condition."""
+_FINGERPRINT = 12
+"""Characters of one that are shown."""
+
+
+def of_machines(a: Side, b: Side) -> tuple[Difference, ...]:
+    """Hardware first."""
+    of_a, of_b = (_merged(run.machine for _, run in side.runs) for side in (a, b))
+    return tuple(_of_machine_facts(of_a, of_b))
+
+
+def unknown_of_machines(a: Side, b: Side) -> tuple[str, ...]:
+    """The facts without which it is not known whether the machines are the same. A model of
+    processor that neither side has is not missed: some machines do not say it."""
+    facts = [_merged(run.machine for _, run in side.runs) for side in (a, b)]
+    return tuple(
+        f"{side.name}'s {name}"
+        for name in machines.ESSENTIAL
+        for side, found in zip((a, b), facts, strict=True)
+        if found.get(name) is None
+        and (name == "memory_bytes" or any(one.get(name) is not None for one in facts))
+    )
+
+
+def of_following_runs(a: RunRecord, b: RunRecord) -> tuple[Difference, ...]:
+    """Of two runs of one cell, the second in a later experiment."""
+    return (
+        *_of_machine_facts(a.machine, b.machine),
+        *_one("assay", "version of Assay", _build(a), _build(b)),
+        *_one("workload", "text of the scripts", _scripts(a), _scripts(b)),
+        *_of_runs([a], [b], between=""),
+    )
+
+
+def leave_no_verdict(differences: Iterable[Difference]) -> bool:
+    """Whether the sides did other work, or kept less of it."""
+    return any(one.what in BLOCKING for one in differences)
+
+
+def are_other_machines(differences: Iterable[Difference]) -> bool:
+    """Whether processors or memory are not the same."""
+    return any(one.what == "machine" and one.name in machines.HARDWARE for one in differences)
+
+
+def of_probes(a: Side, b: Side) -> Iterator[Difference]:
+    """Of storages that have the same name on both sides, where they are apart by more than two
+    probes of one storage are."""
+    of_a, of_b = (
+        {run.probe.storage: run.probe for _, run in side.runs if run.probe is not None}
+        for side in (a, b)
+    )
+    for storage in (name for name in of_a if name in of_b):
+        left, right = _measured(of_a[storage]), _measured(of_b[storage])
+        for name in (name for name in left if name in right):
+            low, high = sorted((left[name], right[name]))
+            if high > UNEVEN * low:
+                yield Difference(
+                    "probe", f"{storage}, {name}",
+                    units.digits(left[name], 3), units.digits(right[name], 3),
+                )  # fmt: skip
+
+
+def of_cell(
+    a: Side, b: Side, a_runs: Sequence[RunRecord], b_runs: Sequence[RunRecord], between: str
+) -> tuple[Difference, ...]:
+    """Of the same cell on both sides; what the factor ``between`` determines is left out. Systems,
+    data and durability are those of runs that were measured."""
+    experiments = _experiments(a, a_runs), _experiments(b, b_runs)
+    found = [
+        *_one("assay", "version of Assay", *_each(*experiments, _build)),
+        *_of_texts(a, b, a_runs, b_runs, between),
+    ]
+    a_runs, b_runs = ([run for run in of if run.evidence.is_measured] for of in (a_runs, b_runs))
+    if a_runs and b_runs:
+        found += _of_runs(a_runs, b_runs, between)
+    found += _one("seed", "seed", *_each(*experiments, lambda one: str(one.seed)))
+    return tuple(found)
+
+
+def _of_runs(
+    a_runs: Sequence[RunRecord], b_runs: Sequence[RunRecord], between: str
+) -> list[Difference]:
+    found: list[Difference] = []
+    found += _one("system", "version of the system", *_each(a_runs, b_runs, _version))
+    if between != "system":
+        found += _one("system", "text of its dialect", *_each(a_runs, b_runs, _dialect))
+    if between != PROFILE:
+        found += _settings(a_runs, b_runs, between)
+    if between != "storage":
+        found += _storage(a_runs, b_runs)
+    if between not in cell_names.parameters(a_runs[0].parameters):
+        found += _run_by_run("data", "input of the data", a_runs, b_runs, _input)
+        found += _run_by_run("data", "rows", a_runs, b_runs, _rows)
+        found += existing_data.differences(a_runs, b_runs)
+        found += existing_data.differing_indexes(a_runs, b_runs)
+    if between not in ("clients", SCRIPT) and between not in cell_names.parameters(
+        a_runs[0].parameters
+    ):
+        found += [
+            Difference("answers", f"answers to {one.statement}", one.a, one.b)
+            for one in differing_statements.differing_statements(asked(a_runs), asked(b_runs))
+        ]
+    return [*found, *_durability(a_runs, b_runs), *_kept(a_runs, b_runs)]
+
+
+def asked(runs: Iterable[RunRecord]) -> list[AnsweringRun]:
+    """The runs of which answers are known."""
+    return [AnsweringRun(run.seed, run.driven) for run in runs if run.driven and run.driven.answers]
+
+
+def of_unequal_cells(a: Mapping[str, str], b: Mapping[str, str]) -> tuple[Difference, ...]:
+    """Of what identifies them (`factors.identifying`)."""
+    return tuple(
+        Difference("cell", name, a.get(name, ""), b.get(name, ""))
+        for name in {**a, **b}
+        if a.get(name) != b.get(name)
+    )
+
+
+def _one(what: str, name: str, a: str, b: str) -> list[Difference]:
+    return [Difference(what, name, a, b)] if a != b else []
+
+
+def _of_texts(
+    a: Side, b: Side, a_runs: Sequence[RunRecord], b_runs: Sequence[RunRecord], between: str
+) -> Iterator[Difference]:
+    """The texts of the workload, and what was executed of them: a fed file is not among the
+    former. Of other systems it is in another dialect, but for a fed file; of other parameters with
+    other values. Within an experiment both sides have one text."""
+    texts = {
+        id(run): _text(one)
+        for side, runs in ((a, a_runs), (b, b_runs))
+        for one in _experiments(side, runs)
+        for run in runs
+        if run.experiment_id == one.id
+    }
+    yield from _run_by_run(
+        "workload", "text of the workload", a_runs, b_runs, lambda run: texts.get(id(run), "")
+    )
+    experiments = {
+        (one.path, one.id)
+        for side, runs in ((a, a_runs), (b, b_runs))
+        for one in _experiments(side, runs)
+    }
+    of_a, of_b = ([run for run in of if run.evidence.is_measured] for of in (a_runs, b_runs))
+    runs = [*of_a, *of_b]
+    is_one_text = len({run.system for run in runs}) == 1 or all(
+        run.cell.get("feed") for run in runs
+    )
+    is_parameter = bool(runs) and between in cell_names.parameters(runs[0].parameters)
+    is_known = bool(of_a and of_b) and all(run.scripts for run in runs)
+    is_parameter = is_parameter or between == SCRIPT
+    if is_known and len(experiments) > 1 and is_one_text and not is_parameter:
+        yield from _run_by_run("workload", "text of the scripts", of_a, of_b, _scripts)
+
+
+def _run_by_run(
+    what: str,
+    name: str,
+    a: Sequence[RunRecord],
+    b: Sequence[RunRecord],
+    read: Callable[[RunRecord], str],
+) -> Iterator[Difference]:
+    """Where the sides have other values, or a repetition has several: then both may hold the same
+    set of values, and no run of one did the work of its partner on the other."""
+    values = _each(a, b, read)
+    of_repetitions: dict[int, set[str]] = {}
+    for run in (*a, *b):
+        if value := read(run):
+            of_repetitions.setdefault(run.repetition, set()).add(value)
+    if values[0] != values[1] or any(len(found) > 1 for found in of_repetitions.values()):
+        yield Difference(what, name, *values)
+
+
+def _each(a: Sequence[_R], b: Sequence[_R], read: Callable[[_R], str]) -> tuple[str, str]:
+    """What is read of the runs or experiments of each side, each value once."""
+    return _joined(map(read, a)), _joined(map(read, b))
+
+
+def _joined(values: Iterable[Any]) -> str:
+    """In an order of their own: that of the runs is no difference."""
+    return " and ".join(sorted({str(value) for value in values if value != ""}))
+
+
+def _experiments(side: Side, runs: Sequence[RunRecord]) -> list[ExperimentRecord]:
+    numbers = {run.experiment_id for run in runs}
+    return [one for one in side.experiments if one.id in numbers]
+
+
+def _build(recorded: ExperimentRecord | RunRecord) -> str:
+    return str(recorded.build.get("assay", ""))
+
+
+def _text(experiment: ExperimentRecord) -> str:
+    return str(experiment.workload.get("fingerprint", ""))[:_FINGERPRINT]
+
+
+def _dialect(run: RunRecord) -> str:
+    """Beginning of the digest of the file that its dialect is."""
+    return str((run.cell.get("system") or {}).get("dialect_content") or "")[:_FINGERPRINT]
+
+
+def _scripts(run: RunRecord) -> str:
+    """By their texts and shares of the mix, as they are the same under another name."""
+    scripts = run.scripts
+    texts = json.dumps([[one.text, one.weight if len(scripts) > 1 else 1] for one in scripts])
+    return hashlib.sha256(texts.encode()).hexdigest()[:_FINGERPRINT]
+
+
+def _version(run: RunRecord) -> str:
+    return run.deployment.version if run.deployment else ""
+
+
+def _input(run: RunRecord) -> str:
+    return run.data.fingerprint[:_FINGERPRINT] if run.data else ""
+
+
+def _rows(run: RunRecord) -> str:
+    if run.data is None:
+        return ""
+    return ", ".join(f"{table} {count}" for table, count in sorted(run.data.rows.items()))
+
+
+def _durability(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> list[Difference]:
+    """The levels that were measured; where one side has none, or both lowered it by their settings,
+    what these settings say of it. Queries need no durability."""
+    if not any(run.may_commit for run in (*a, *b)):
+        return []
+    measured = _each(a, b, _level)
+    if all(measured) and measured[0] != measured[1]:
+        return _one("durability", "durability", *measured)
+    is_one_system = {run.system for run in a} == {run.system for run in b}
+    if all(measured) and not is_one_system:
+        return []
+    return _one("durability", "durability by settings", *_each(a, b, _lowered))
+
+
+def in_memory(runs: Sequence[RunRecord]) -> bool:
+    """Whether commits of these runs are lost with the power, whatever else was measured."""
+    return any(
+        run.may_commit and run.deployment and durability.is_in_memory(run.deployment)
+        for run in runs
+    )
+
+
+def _kept(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> list[Difference]:
+    """Where one side alone is in memory."""
+    if in_memory(a) == in_memory(b):
+        return []
+    found = (
+        "nothing (memory)" if in_memory(runs) else level or NOT_MEASURED
+        for runs, level in zip((a, b), _each(a, b, _level), strict=True)
+    )
+    return _one("storage", "kept when the power fails", *found)
+
+
+def _level(run: RunRecord) -> str:
+    return (durability.comparable_durability(run.deployment) if run.deployment else None) or ""
+
+
+def _lowered(run: RunRecord) -> str:
+    """By the class of a profile, which systems share; else by the settings, which are each
+    system's own."""
+    if run.deployment is None:
+        return ""
+    if run.deployment.durability_promised:
+        return f"{run.deployment.durability_promised} by its profile"
+    return ", ".join(run.deployment.durability_lowered_by) or "not lowered"
+
+
+def _settings(a: Sequence[RunRecord], b: Sequence[RunRecord], between: str) -> Iterator[Difference]:
+    """Settings in effect. A system records all that are not at their default, so that one which a
+    side does not have is at its default there, or that version or system lacks it."""
+    of_a, of_b = _in_effect(a), _in_effect(b)
+    if not of_a or not of_b:
+        return
+    is_one_system = {run.system for run in a} == {run.system for run in b}
+    versions = {run.deployment.version for run in (*a, *b) if run.deployment}
+    missing = "default" if len(versions) == 1 else "default, or not in this version"
+    missing = missing if is_one_system else "default, or not in this system"
+    names = dict.fromkeys(name for settings in (*of_a, *of_b) for name in settings)
+    for name in names:
+        if name == "port" or f"{a[0].system}.{name}" == between:
+            continue
+        left, right = (_joined(one.get(name, missing) for one in side) for side in (of_a, of_b))
+        if not ledger.is_path_of_a_run(left) and not ledger.is_path_of_a_run(right):
+            yield from _one("setting", name, left or "empty", right or "empty")
+
+
+def _in_effect(runs: Iterable[RunRecord]) -> list[Mapping[str, object]]:
+    """Of each run of which they are known."""
+    found = (run.deployment for run in runs if run.deployment)
+    return [one.settings for one in found if one.settings and not one.settings_unknown]
+
+
+def _storage(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterator[Difference]:
+    for name in ("kind", "file_system", "mount_options", "scheduler", "write_cache"):
+
+        def read(run: RunRecord, name: str = name) -> str:
+            return str(getattr(run.deployment.storage, name) or "") if run.deployment else ""
+
+        of_a, of_b = _each(a, b, read)
+        if of_a and of_b:
+            yield from _one("storage", f"{name} of the storage", of_a, of_b)
+    limits = [
+        [run.deployment.storage.in_force for run in side if run.deployment] for side in (a, b)
+    ]
+    for name in dict.fromkeys(name for side in limits for storage in side for name in storage):
+        values = (_joined(one.get(name, "none") for one in side) for side in limits)
+        yield from _one("storage", f"{name} of the storage", *values)
+
+
+def _merged(every: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Of runs on several machines, each value once."""
+    seen: dict[str, list[Any]] = {}
+    for machine in every:
+        for name, value in machine.items():
+            if value not in seen.setdefault(name, []):
+                seen[name].append(value)
+    return {
+        name: values[0] if len(values) == 1 else _joined(values) for name, values in seen.items()
+    }
+
+
+def _of_machine_facts(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Difference]:
+    """Hardware first; of facts that both have, since an earlier Assay kept fewer."""
+    for name in dict.fromkeys((*machines.HARDWARE, *a)):
+        if name in machines.ESSENTIAL and None in (a.get(name), b.get(name)):
+            continue  # not known, which is no difference
+        if name in a and name in b and not machines.is_same(name, a[name], b[name]):
+            yield Difference("machine", name, _shown(name, a[name]), _shown(name, b[name]))
+
+
+def _shown(name: str, value: Any) -> str:
+    if value is None:
+        return ""
+    return units.size(value) if name.endswith("_bytes") and isinstance(value, int) else str(value)
+
+
+def _measured(probe: Probe) -> dict[str, float]:
+    alone = next((one for one in probe.random_reads if one.depth == 1), None)
+    parts = {
+        "flushes_per_s": probe.flushes and probe.flushes.per_s,
+        "random_reads_per_s": alone and alone.per_s,
+        "sequential_read_bytes_per_s": probe.sequential_read and probe.sequential_read.bytes_per_s,
+        "sequential_write_bytes_per_s": probe.sequential_write
+        and probe.sequential_write.bytes_per_s,
+    }
+    return {name: float(value) for name, value in parts.items() if value}

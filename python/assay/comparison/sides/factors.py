@@ -1,0 +1,380 @@
+"""Takes runs; gives their levels of the factors by which cells are named and distinguished, and
+what identifies a cell with one factor left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import fields
+from typing import Any
+
+from assay.contracts.deployment import NOT_SEEN
+from assay.errors import ArgumentError
+from assay.experiment import Driving, Scalar
+from assay.experiment.choices.profiles import PROFILE
+from assay.plan import cell_names, fingerprint, server_machines, system_settings
+from assay.record import RunRecord
+from assay.text.nearest import did_you_mean
+from assay.workload.ad_hoc_script import TEST
+
+_OF_SERVER = {"memory": "memory_bytes", "cpus": "cpus", "rtt": "rtt_s"}
+"""Factor, by the name of its option → its column, which has the unit."""
+_OF_CELL = ("clients", "protocol", "threads", "cache", "client_program")
+OF_DRIVING = tuple(field.name for field in fields(Driving))
+_NO_PROFILE = "none"
+SCRIPT = "script"
+"""The factor of ad hoc scripts of which each is measured."""
+_CONTENT = "content"
+"""Ends the names of digests: the paths beside them are shown."""
+_OF_SYSTEM = ("options", "settings")
+"""The parts of a cell's system that are asked for by name."""
+
+
+def levels(run: RunRecord, between: str = "") -> dict[str, Scalar]:
+    """Column → level, of the factors that have one. The profile of settings is part of the system's
+    name, unless it is the factor ``between`` which levels are compared."""
+    label = run.system_label
+    if between == PROFILE:
+        label = _without_profile(label)
+    elif (name := _name_in_system(run, between)) in _asked_of_system(run):
+        label = system_settings.label_without(label, run.cell, {between: name})
+    groups = _groups(run) if between.startswith(cell_names.OF_GROUP) else run.group_clients
+    driving = {} if run.driving is None else {
+        name: level if isinstance(level, str | int | float | bool) else _level(level)
+        for name, level in run.driving.not_default.items()
+    }  # fmt: skip
+    found: dict[str, Scalar | None] = {
+        "system": label,
+        **({PROFILE: _profile(run)} if between == PROFILE else {}),
+        "storage": run.storage or NOT_SEEN,
+        **({cell_names.MACHINE: run.machine_name} if run.machine_name else {}),
+        **{name: getattr(run.server_machine, name) for name in _OF_SERVER.values()},
+        "clients": run.clients,
+        **{f"{cell_names.OF_GROUP}{group}": number for group, number in groups.items()},
+        "protocol": run.protocol,
+        "threads": run.threads,
+        **driving,
+        **{name: getattr(run, name) for name in _OF_CELL},
+        **cell_names.parameters(run.parameters),
+    }
+    return {name: level for name, level in found.items() if level is not None}
+
+
+def _level(level: object) -> str:
+    return ", ".join(map(str, level)) if isinstance(level, Iterable) else str(level)
+
+
+def identity(run: RunRecord, between: str) -> str:
+    """Equal for runs whose cells are equal, apart from the factor ``between``."""
+    if between in ("", cell_names.MACHINE):
+        return _on_machine(run, between, run.cell_fingerprint)
+    with _a_cell(run):
+        return _on_machine(run, between, fingerprint.of_document(_without(run, between)))
+
+
+def identity_by_paths(run: RunRecord, between: str) -> str:
+    """As `identity`, but for what the files held: an edited script is the script that it was."""
+    with _a_cell(run):
+        cell = _without(run, between) if between else run.cell
+        return _on_machine(run, between, fingerprint.by_paths(cell))
+
+
+def _on_machine(run: RunRecord, between: str, cell: str) -> str:
+    named = run.machine_name if between != cell_names.MACHINE else ""
+    return f"{cell} on {named}" if named else cell
+
+
+def _groups(run: RunRecord) -> Mapping[str, int]:
+    """The clients of each group, also where they are as the workload declares them."""
+    if run.group_clients or run.driven is None:
+        return run.group_clients
+    return {group.name: group.clients for group in run.driven.groups if group.name}
+
+
+def factor_of(field: str) -> str:
+    """The factor to which a field of a cell's document belongs; empty: to none."""
+    head, _, rest = field.partition(".")
+    if head in ("parameters", "driving"):
+        return rest
+    if field.startswith("system.machine."):
+        name = field.removeprefix("system.machine.")
+        return next((factor for factor, column in _OF_SERVER.items() if column == name), "")
+    if head == "group_clients":
+        return f"{cell_names.OF_GROUP}{rest}"
+    return head if head in (*cell_names.ALWAYS_NAMED, *_OF_CELL) else ""
+
+
+@contextmanager
+def _a_cell(run: RunRecord) -> Iterator[None]:
+    """Translates the errors of a document that is no cell."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ArgumentError(f"run {run.id}: the record of its cell cannot be read") from error
+
+
+def _without(run: RunRecord, between: str) -> dict[str, Any]:
+    """The document of the run's cell without a factor."""
+    cell: dict[str, Any] = dict(run.cell)
+    system = dict(cell.get("system") or {})
+    if between == "system":
+        cell["system"] = {}
+    elif between == "storage":
+        cell["storage"] = {}
+        if system.get("stands_on"):  # its address is that of the storage
+            cell["system"] = {**system, "url": None, "stands_on": None}
+    elif between == PROFILE:
+        of_profile = system.get("of_profile") or {}
+        for part in ("options", "settings"):
+            values = dict(system.get(part) or {}).items()
+            system[part] = {key: value for key, value in values if of_profile.get(key) != value}
+        cell["system"] = {**system, PROFILE: "", "of_profile": {}}
+    elif name := _name_in_system(run, between):
+        for part in _OF_SYSTEM:
+            given_of_part = dict(system.get(part) or {})
+            given_of_part.pop(name, None)
+            system[part] = given_of_part
+        cell["system"] = system
+    elif between in _OF_SERVER:
+        machine = {**(system.get("machine") or {}), _OF_SERVER[between]: None}
+        cell["system"] = {**system, "machine": machine}
+    elif between.startswith(cell_names.OF_GROUP):  # The number of all follows.
+        of_groups = dict(_groups(run))
+        of_groups.pop(between.removeprefix(cell_names.OF_GROUP), None)
+        cell |= {"group_clients": of_groups, "clients": None}
+    elif between == SCRIPT:
+        cell |= {"scripts": [], "test": TEST, "workload": ""}
+    elif between in (named := cell_names.parameters(run.parameters)):
+        of_factors = zip(named, run.parameters.items(), strict=True)
+        cell["parameters"] = dict(one for name, one in of_factors if name != between)
+    elif between == cell_names.MACHINE:
+        return cell
+    elif between in OF_DRIVING:
+        cell["driving"] = {**(cell.get("driving") or {}), between: None}
+    else:
+        cell[between] = None
+    return cell
+
+
+def level_of(run: RunRecord, factor: str, default: str = system_settings.DEFAULT) -> str | None:
+    """As text, as the option takes it; None: the run has none. ``default``: what a setting is
+    called where it has the value that it has anyway."""
+    if factor in _OF_SERVER:
+        level = server_machines.levels(run.server_machine, [factor]).get(factor)
+    elif factor == SCRIPT:
+        level = run.scripts_given or None
+    elif name := _name_in_system(run, factor):
+        is_default = name in (_system(run).get("at_default") or ())
+        level = default if is_default else _asked_of_system(run).get(name, default)
+    else:
+        level = levels(run, factor).get(factor)
+    return None if level is None else cell_names.level_text(level)
+
+
+def default_of(runs: Iterable[RunRecord], factor: str) -> str:
+    """How the runs that spell the default of a setting out call it; else `DEFAULT`."""
+    for run in runs:
+        name = _name_in_system(run, factor)
+        if name and name in (_system(run).get("at_default") or ()):
+            return _asked_of_system(run).get(name, system_settings.DEFAULT)
+    return system_settings.DEFAULT
+
+
+def levels_of(runs: Iterable[RunRecord], factor: str, default: str = "") -> list[str]:
+    """In the order of the runs. ``default``: as `level_of` takes it; empty: of these runs."""
+    runs = list(runs)
+    default = default or default_of(runs, factor)
+    found = (level_of(run, factor, default) for run in runs)
+    return list(dict.fromkeys(level for level in found if level is not None))
+
+
+def example_of_two_levels(runs: Iterable[RunRecord]) -> str:
+    """What ``--between`` may be given for these runs; empty: each factor has one level."""
+    runs = list(runs)
+    found = {factor: levels_of(runs, factor) for factor in known_factors(runs)}
+    several = [factor for factor in found if len(found[factor]) > 1]
+    if not several:
+        return ""
+    factor = min(several, key=lambda one: len(found[one]))
+    first, second, *more = found[factor]
+    return f"--between '{factor}={first},{second}'" if more else f"--between {factor}"
+
+
+def known_factors(runs: Iterable[RunRecord]) -> list[str]:
+    """Those whose levels can be compared."""
+    runs = list(runs)
+    known = dict.fromkeys((*cell_names.ALWAYS_NAMED, *_OF_CELL, *_OF_SERVER))
+    known |= dict.fromkeys(cell_names.MACHINE for run in runs if run.machine_name)
+    known |= dict.fromkeys(name for run in runs for name in cell_names.parameters(run.parameters))
+    known |= dict.fromkeys(
+        name
+        for run in runs
+        for name in levels(run)
+        if name in OF_DRIVING or name.startswith(cell_names.OF_GROUP)
+    )
+    known |= dict.fromkeys(PROFILE for run in runs if _profile(run) != _NO_PROFILE)
+    known |= dict.fromkeys(SCRIPT for run in runs if run.is_ad_hoc)
+    known |= dict.fromkeys(f"{run.system}.{name}" for run in runs for name in _asked_of_system(run))
+    return list(known)
+
+
+def known_factor(between: str, runs: Iterable[RunRecord]) -> str:
+    """The factor of that name; a setting or option of one system alone needs not its system
+    (``SETTING`` is ``SYSTEM.SETTING``). Raises `ArgumentError` where the runs have none, or several
+    systems have one."""
+    runs = list(runs)
+    known = known_factors(runs)
+    if between in known:
+        return between
+    full = sorted({f"{run.system}.{between}" for run in runs if between in _asked_of_system(run)})
+    if len(full) == 1:
+        return full[0]
+    raise ArgumentError(
+        f"there is no factor {between!r} in these runs"
+        if not full
+        else f"several systems have a setting {between!r}",
+        hint=f"name one: --between {' or --between '.join(full)}"
+        if full
+        else did_you_mean(between, known),
+    )
+
+
+def names(runs: Sequence[RunRecord], between: str = "") -> list[str]:
+    """A name for the cell of each run, of several tests with its test; without the factor that is
+    compared."""
+    of_tests: dict[str, list[RunRecord]] = {}
+    for run in runs:
+        of_tests.setdefault(run.full_test_name, []).append(run)
+    found = {
+        test: iter(cell_names.names(named_by(several, between)))
+        for test, several in of_tests.items()
+    }
+    shown = ((run.full_test_name, next(found[run.full_test_name])) for run in runs)
+    joined = [", ".join(filter(None, one if len(of_tests) > 1 else one[1:])) for one in shown]
+    return _set_apart(joined, runs, between)
+
+
+def _set_apart(shown: Sequence[str], runs: Sequence[RunRecord], between: str) -> list[str]:
+    """Cells that are called the same and are not, each with the first field in which they differ:
+    ``feed a.sql``."""
+    places: dict[str, list[int]] = {}
+    for place, name in enumerate(shown):
+        places.setdefault(name, []).append(place)
+    found = list(shown)
+    for several in places.values():
+        if len(several) < 2:
+            continue
+        fields = {place: identifying(runs[place]) for place in several}
+        left = [
+            name
+            for one in fields.values()
+            for name in one
+            if not between or factor_of(name) != between
+        ]
+        differing = [
+            name for name in left if len({fields[place].get(name) for place in several}) > 1
+        ]
+        for name in dict.fromkeys(differing):
+            if len({found[place] for place in several}) == len(several):
+                break
+            for place in several:
+                found[place] += f", {name} {fields[place].get(name, 'none')}"
+    return found
+
+
+def named_by(runs: Sequence[RunRecord], between: str = "") -> list[dict[str, Scalar]]:
+    """The levels by which their cells are named: those of a server's machine, and the settings of a
+    single system, are factors where they vary, else a part of the system's name."""
+    varying = server_machines.varying(run.server_machine for run in runs)
+    not_in_label = [*varying, *([between] if between in _OF_SERVER else [])]
+    taken = {name for run in runs for name in (*levels(run, between), *varying)}
+    of_system = {
+        factor: name
+        for factor, name in system_settings.varying((run.cell for run in runs), taken).items()
+        if between not in (name, f"{runs[0].system}.{name}")
+    }
+    cells: list[dict[str, Scalar]] = []
+    for run in runs:
+        machine = run.server_machine
+        columns = _OF_SERVER.values()
+        given = {name: one for name, one in levels(run, between).items() if name not in columns}
+        label, storage = str(given.pop("system")), given.pop("storage")
+        label = server_machines.label_without(label, machine, not_in_label)
+        cell = {
+            "system": system_settings.label_without(label, run.cell, of_system),
+            **system_settings.levels(run.cell, of_system),
+            "storage": storage,
+            **server_machines.levels(machine, varying),
+            **given,
+        }
+        left_out = {between, *(["clients"] if between.startswith(cell_names.OF_GROUP) else [])}
+        cells.append({name: level for name, level in cell.items() if name not in left_out})
+    return cells
+
+
+def identifying(run: RunRecord) -> dict[str, str]:
+    """What the fingerprint of the run's cell is of: dotted name → text. The workload of ad hoc
+    scripts is their names, which are said once."""
+    with _a_cell(run):
+        system = {**run.cell["system"], "dialect_content": ""}
+        cell = fingerprint.identifying({**run.cell, "system": system})
+    if run.is_ad_hoc and cell.get("scripts"):
+        cell.pop("workload", None)
+    shown = {name: one for name, one in cell.items() if not name.endswith(_CONTENT)}
+    scripts = [
+        {name: one for name, one in script.items() if name != _CONTENT}
+        for script in shown.pop("scripts", ())
+    ]
+    return _flat({**shown, **({"scripts": scripts} if scripts else {})})
+
+
+def _flat(document: Mapping[str, Any], within: str = "") -> dict[str, str]:
+    found: dict[str, str] = {}
+    for key, value in document.items():
+        name = f"{within}.{key}" if within else str(key)
+        if isinstance(value, Mapping):
+            found |= _flat(value, name)
+        elif isinstance(value, float):
+            found[name] = f"{value:.12g}"
+        elif isinstance(value, list) and all(isinstance(one, Mapping) for one in value):
+            found[name] = "; ".join(_listed(one) for one in value)
+        else:
+            found[name] = str(value)
+    return found
+
+
+def _asked_of_system(run: RunRecord) -> dict[str, str]:
+    """Setting or option → the value that was asked for."""
+    parts = (_mapping(_system(run), part) for part in _OF_SYSTEM)
+    return {name: str(value) for part in parts for name, value in part.items()}
+
+
+def _system(run: RunRecord) -> Mapping[str, Any]:
+    """As it was asked for."""
+    return _mapping(run.cell, "system")
+
+
+def _mapping(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Empty where there is none, or where a damaged record has something else there."""
+    part = document.get(name)
+    return part if isinstance(part, Mapping) else {}
+
+
+def _name_in_system(run: RunRecord, factor: str) -> str:
+    """Of the factor ``SYSTEM.NAME``, where it is the run's system; else empty."""
+    begin = f"{run.system}."
+    return factor.removeprefix(begin) if factor.startswith(begin) else ""
+
+
+def _profile(run: RunRecord) -> str:
+    return str(_system(run).get(PROFILE) or _NO_PROFILE)
+
+
+def _without_profile(label: str) -> str:
+    return " ".join(word for word in label.split(" ") if not word.startswith(f"{PROFILE}="))
+
+
+def _listed(document: Mapping[str, Any]) -> str:
+    """A script of a mix: ``FILE`` or ``FILE@WEIGHT``."""
+    return "@".join(_flat(document).values())

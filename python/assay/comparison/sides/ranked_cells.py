@@ -1,0 +1,130 @@
+"""Takes the runs of a test; gives its cells with the levels of what varies, and the best of those
+whose numbers are ranked."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from assay.comparison.sides import factors
+from assay.contracts.durability import MEANINGS, NOT_MEASURED
+from assay.experiment import Scalar
+from assay.judge.evidence import durability
+from assay.judge.warnings import steadiness
+from assay.plan.cell_names import CACHE
+from assay.record import RunRecord
+from assay.record.metrics import catalogue
+from assay.record.runs.records import CellKey
+
+Levels = Mapping[str, Scalar]
+"""Factor → level."""
+IN_MEMORY = "none"
+"""In place of a durability class: the storage is memory."""
+_WITHOUT_CLASS = ("", IN_MEMORY, NOT_MEASURED)
+
+
+@dataclass(frozen=True)
+class RankedCell:
+    levels: Levels
+    runs: tuple[RunRecord, ...]
+
+    @property
+    def measured(self) -> list[RunRecord]:
+        return [run for run in self.runs if run.evidence.is_measured]
+
+    @property
+    def why_no_number(self) -> str:
+        """Why it has no number; empty: it has."""
+        if not self.measured:
+            return "not measured"
+        for run in self.measured:
+            if run.verdict == "invalid":
+                return run.verdict_reason or "invalid"
+        return ""
+
+    @property
+    def why_not_ranked(self) -> str:
+        """Why its number is compared with no other; empty: it is."""
+        return self.why_no_number or steadiness.why_not_ranked(
+            warning for run in self.measured for warning in run.warnings
+        )
+
+    @property
+    def durability(self) -> str:
+        """Of its commits: the class that was measured, ``not measured``, or `IN_MEMORY`; empty
+        where nothing is committed."""
+        for run in self.measured:
+            if run.may_commit and run.deployment:
+                if durability.is_in_memory(run.deployment):
+                    return IN_MEMORY
+                return durability.comparable_durability(run.deployment) or NOT_MEASURED
+        return ""
+
+
+def cells(runs: Sequence[RunRecord]) -> list[RankedCell]:
+    """Each with its levels of the factors that vary."""
+    levels_of_runs = factors.named_by(runs)
+    names = dict.fromkeys(name for levels in levels_of_runs for name in levels)
+    varying = [
+        name
+        for name in names
+        if len({levels.get(name) for levels in levels_of_runs}) > 1
+        and not _is_of_cache(name, levels_of_runs)
+        and not _is_of_system(name, levels_of_runs)
+    ]
+    by_cell: dict[CellKey, list[RunRecord]] = {}
+    levels_of_cells: dict[CellKey, Levels] = {}
+    for run, levels in zip(runs, levels_of_runs, strict=True):
+        own = {name: levels[name] for name in varying if name in levels}
+        levels_of_cells.setdefault(run.cell_key, own)
+        by_cell.setdefault(run.cell_key, []).append(run)
+    return [
+        RankedCell(levels_of_cells[cell], tuple(sorted(of_cell, key=lambda run: run.repetition)))
+        for cell, of_cell in by_cell.items()
+    ]
+
+
+def _is_of_system(name: str, levels_of_runs: Sequence[Levels]) -> bool:
+    """Whether each system has one level of its own: a setting of one of two servers (``new`` with
+    ``work_mem``) belongs to that server, and the question is which server is faster."""
+    by_system: dict[Scalar, set[Scalar | None]] = {}
+    for levels in levels_of_runs:
+        by_system.setdefault(levels.get("system", ""), set()).add(levels.get(name))
+    return name != "system" and all(len(own) == 1 for own in by_system.values())
+
+
+def _is_of_cache(name: str, levels_of_runs: Sequence[Levels]) -> bool:
+    """Whether it only belongs to cold or warm caches, as a warm-up does."""
+    caches = {levels.get(CACHE) for levels in levels_of_runs}
+    both = {(levels.get(CACHE), levels.get(name)) for levels in levels_of_runs}
+    return name in factors.OF_DRIVING and len(caches) > 1 and len(both) == len(caches)
+
+
+def best(cells: Sequence[RankedCell]) -> RankedCell:
+    """Among those whose numbers are ranked, without those of a lower durability class than others;
+    the first where none is ranked."""
+    ranked = [cell for cell in cells if not cell.why_not_ranked] or [
+        cell for cell in cells if cell.measured
+    ]
+    if not ranked:
+        return cells[0]
+    metric = catalogue.primary([run for cell in ranked for run in cell.measured])
+    classes = [name for name in (cell.durability for cell in ranked) if name not in _WITHOUT_CLASS]
+    lower = {name for name in classes if name != min(classes, key=_rank)}
+    medians = {
+        place: statistics.median(values)
+        for place, cell in enumerate(ranked)
+        if cell.durability not in lower
+        and (values := [known for run in cell.measured if (known := metric.value(run)) is not None])
+    }
+    if not medians:
+        return ranked[0]
+    choose = max if metric.is_more_better else min
+    return ranked[choose(medians, key=medians.__getitem__)]
+
+
+def _rank(durability_class: str) -> tuple[str, int]:
+    """D3 before D3 that is lowered by settings, before D2."""
+    name = durability_class[:2]
+    return (str([*MEANINGS].index(name)) if name in MEANINGS else name, len(durability_class))

@@ -1,0 +1,1 @@
+"""The parts of an observation, as frozen values."""

@@ -1,0 +1,45 @@
+"""Transaction outcomes, in numbers that add up."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from assay.contracts.observation.parts.shape import Shape
+
+Outcome = Literal["ok", "aborted", "failed", "unknown"]
+"""How a transaction that was begun ended."""
+
+
+OUTCOMES = ("ok", "aborted", "failed", "unknown", "skipped")
+"""Every scheduled transaction has one of them."""
+
+
+class Outcomes(Shape, frozen=True):
+    """``scheduled = ok + aborted + failed + unknown + skipped`` and
+    ``attempts = scheduled - skipped + retries``."""
+
+    scheduled: int
+    ok: int
+    aborted: int
+    failed: int
+    unknown: int
+    skipped: int
+    late: int
+    retries: int
+    attempts: int
+
+    @property
+    def ended(self) -> int:
+        """All that have been begun and have ended."""
+        return self.ok + self.aborted + self.failed + self.unknown
+
+    @property
+    def lost(self) -> int:
+        """All that failed, or may have."""
+        return self.failed + self.unknown
+
+
+class TransactionOutcomes(Outcomes, frozen=True, kw_only=True):
+    """The outcomes of one transaction type."""
+
+    name: str

@@ -1,0 +1,1 @@
+"""What steps report that do not only drive clients."""

@@ -1,0 +1,388 @@
+"""Takes systems, storages and settings as written; returns the choices, with every name checked.
+
+A system is ``NAME``, ``NAME@VERSION``, ``NAME[key=value,…]`` or the URL of a running server. A
+setting is ``SYSTEM.KEY=VALUES`` or ``PARAMETER=VALUES``, where several values separated by commas
+are the levels of a factor; a value that contains a comma is written in double quotes.
+"""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from assay import registry
+from assay.contracts.driving import CACHES, CLIENT_PROGRAMS
+from assay.contracts.experiment import VERSION, Scalar, SystemChoice
+from assay.contracts.option_spec import spelled
+from assay.contracts.server_url import is_url, without_password
+from assay.contracts.systems.abilities import (
+    CompletesUrls,
+    ReachedByUrl,
+)
+from assay.contracts.systems.families import TakesDialectFiles
+from assay.errors import ArgumentError
+from assay.experiment.choices import profiles, system_names, url_storages
+from assay.experiment.choices.profiles import PROFILE
+from assay.experiment.choices.system_words import called, split_systems
+from assay.text.secrets import is_connection_string
+from assay.workload.values import Workload
+
+MOST_COMBINATIONS = 10_000
+
+ORDERS = ("interleaved", "randomized", "sequential")
+
+_VERSIONED = re.compile(r"([\w-]+)@([^/:@]*)(?:://.*)?")
+
+Levels = dict[str, tuple[str, ...]]
+
+
+def system_choice(word: str) -> SystemChoice:
+    """The system choice for one word of ``--on``. Raises `ArgumentError`, also for the name of
+    another system, under which the report would show what was not measured."""
+    name, own = called(word)
+    if not name:
+        return _system_choice(word)
+    choice = _system_choice(own)
+    if not name.isprintable():
+        raise ArgumentError(
+            f"expected a system's name on one line, without control characters, found {name!r}",
+            hint=f"choose another name: old={choice.name}",
+        )
+    if name != choice.name and name in registry.systems():
+        raise ArgumentError(
+            f"{choice.name} cannot be called {name}, which is another system",
+            hint=f"choose another name: old={choice.name}",
+        )
+    return replace(choice, called=name)
+
+
+def _choices(words: Sequence[str]) -> Iterator[SystemChoice]:
+    """Of the systems that one word of ``--on`` names."""
+    for word, following in itertools.zip_longest(words, words[1:], fillvalue=""):
+        try:
+            yield system_choice(word)
+        except ArgumentError as error:
+            _, own = called(word)
+            name = called(following)[1].partition("[")[0]
+            is_cut = is_url(own) and not (is_url(name) or name in ("", *registry.systems()))
+            if is_cut:
+                whole = f"{without_password(word)}%2C{following}"
+                error.hint = "; ".join(
+                    filter(None, [f"a comma in a URL is written %2C: {whole}", error.hint])
+                )
+            raise
+
+
+def _system_choice(word: str) -> SystemChoice:
+    if is_url(word):
+        url, bracket = url_storages.url_and_bracket(word)
+        choice = _choice_by_url(url)
+        given = _given(without_password(word), choice.name, bracket[1:]) if bracket else {}
+        if not {*given} <= {*url_storages.OPTIONS}:
+            raise ArgumentError(
+                f"settings of a server by URL cannot be changed by Assay, found {bracket}",
+                hint="change them in the server, and leave the brackets out; a name for what is "
+                "compared: NAME=URL; for the storage that it is on: URL[storage=NAME]",
+            )
+        return url_storages.on_storage(choice, {key: one[0] for key, one in given.items()})
+    name, bracket, rest = word.partition("[")
+    name = name.strip()
+    if (versioned := _VERSIONED.fullmatch(name)) and versioned[1] in registry.systems():
+        return _versioned(word, versioned[1], versioned[2], rest if bracket else "]")
+    family, colon, member = name.partition(":")
+    if colon and family in registry.families():
+        return _member_choice(family, member, _given(word, name, rest) if bracket else {})
+    if name not in registry.systems():
+        if is_connection_string(name):
+            raise ArgumentError(
+                "a system under test is a connection string: expected a name or a URL",
+                hint="write it as a URL: scheme://USER:PASSWORD@HOST:PORT/DATABASE; with a name of "
+                "your own NAME=SYSTEM or NAME=URL",
+            )
+        if colon and not member.strip("/") and family in registry.systems():
+            raise ArgumentError(
+                f"expected {family}, or a URL that continues after {family}://, found {name!r}"
+            )
+        if "@" in word or ":" in name:  # a piece of a URL, which may contain a password
+            raise ArgumentError(
+                "a system under test is neither a name nor a URL",
+                hint="scheme://USER@HOST:PORT/DATABASE; a comma in a password may be written %2C",
+            )
+        raise registry.unknown_system(name)
+    choice = SystemChoice(name)
+    return varied([choice], name, _given(word, name, rest))[0] if bracket else choice
+
+
+def _choice_by_url(url: str) -> SystemChoice:
+    """The server of a URL without brackets."""
+    name = registry.system_of_url(url)
+    system = registry.system(name)
+    if isinstance(system, ReachedByUrl):
+        system.check_url(url)
+        url = f"{_scheme(url, system)}://{url.partition('://')[2]}"
+    if not isinstance(system, CompletesUrls):
+        return SystemChoice(name, url=url)
+    found = system.complete_url(url)
+    return SystemChoice(name, url=found.url, url_origins=found.origins)
+
+
+def _scheme(url: str, system: ReachedByUrl) -> str:
+    """The first of those that mean the system."""
+    given = url.partition("://")[0].lower()
+    return system.url_schemes[0] if given in system.url_schemes else given
+
+
+def _versioned(word: str, name: str, version: str, rest: str) -> SystemChoice:
+    """The choice of ``NAME@VERSION[KEY=VALUE]``."""
+    if "://" in word:
+        raise _has_its_version(name, f"{name}://…")
+    if not version:
+        raise ArgumentError(f"{word}: expected a version behind the @", hint=f"{name}@15")
+    given = _given(word, name, rest)
+    if VERSION in given:
+        raise ArgumentError(
+            f"{word}: expected one version, found two", hint=f"leave {VERSION}= out"
+        )
+    return varied([SystemChoice(name)], name, {VERSION: (version,), **given})[0]
+
+
+def _has_its_version(name: str, label: str) -> ArgumentError:
+    return ArgumentError(
+        f"{label}: a server by URL has the version that it has",
+        hint=f"leave the version out; one that Assay starts: --on {name}@VERSION",
+    )
+
+
+def _check_version(choice: SystemChoice) -> None:
+    if choice.url is not None:
+        raise _has_its_version(choice.name, choice.label)
+    if VERSION not in (spec.name for spec in registry.system(choice.name).option_specs):
+        raise ArgumentError(
+            f"there is one version of {choice.name} here, none to choose",
+            hint=f"leave the version out: {choice.name}",
+        )
+
+
+def _member_choice(family: str, member: str, given: Levels) -> SystemChoice:
+    """The choice of a family's member: what is no option of it says where it is."""
+    name = f"{family}:{member}"
+    specs = {spec.name for spec in registry.system(name).option_specs}
+    options = {key: values for key, values in given.items() if key in specs}
+    place = {key: values[0] for key, values in given.items() if key not in specs}
+    of_family = registry.family(family)
+    content = ""
+    if isinstance(of_family, TakesDialectFiles):
+        content = of_family.dialect_content(member)
+    choice = SystemChoice(name, url=of_family.url(member, place), dialect_content=content)
+    return varied([choice], name, options)[0]
+
+
+def _given(word: str, name: str, rest: str) -> Levels:
+    """What stands in the brackets of a word, one value of each key."""
+    if not rest.endswith("]"):
+        raise ArgumentError(f"{word}: the bracket is not closed", hint=f"{word}]")
+    given: Levels = {}
+    for setting in split(rest[:-1]):
+        key, values = key_and_values(setting, f"'{name}[KEY=VALUE]'", f"'{name}[{{key}}=\"a,b\"]'")
+        if len(values) > 1 or key in given:
+            several = ",".join(dict.fromkeys([*given.get(key, ()), *values]))
+            raise ArgumentError(
+                f"{word}: expected one value of {key}, found several",
+                hint=f"--set {name}.{key}={several} measures each value"
+                if ":" not in name
+                else f"--on '{name}[{key}=A],{name}[{key}=B]' measures each; a value with "
+                f"a comma is written in double quotes: '{name}[{key}=\"a,b\"]'",
+            )
+        given[key] = values
+    return given
+
+
+def system_choices(words: Iterable[str]) -> tuple[SystemChoice, ...]:
+    """The choices for words of ``--on``, each a list of systems separated by commas; at least
+    one."""
+    choices = tuple(choice for words_ in words for choice in _choices(split_systems(words_)))
+    if not choices:
+        raise ArgumentError(
+            "no system under test", hint=f"--on NAME with one of: {', '.join(registry.systems())}"
+        )
+    system_names.insist_on_own_names(choices)
+    url_storages.insist_on_one_storage(choices)
+    return system_names.named(choices)
+
+
+def varied(choices: Iterable[SystemChoice], name: str, given: Levels) -> list[SystemChoice]:
+    """The choices, with those of system ``name`` (or that the user called so) replaced by every
+    combination of the given levels."""
+    combinations = math.prod(map(len, given.values()))
+    if combinations > MOST_COMBINATIONS:
+        raise ArgumentError(
+            f"settings of {name} have {combinations:,} combinations: expected at most "
+            f"{MOST_COMBINATIONS:,}",
+            hint="give fewer values of each",
+        )
+    result = []
+    for choice in choices:
+        if name not in choice.names:
+            result.append(choice)
+            continue
+        for values in itertools.product(*given.values()):
+            result.append(_with(choice, dict(zip(given, values, strict=True))))
+    return result
+
+
+def _with(choice: SystemChoice, given: Mapping[str, str]) -> SystemChoice:
+    """The choice with these keys added: as options where the system declares them, else as server
+    settings; of a server by URL what its storage is."""
+    specs = {spec.name: spec for spec in registry.system(choice.name).option_specs}
+    if choice.url is not None:
+        of_storage = {*url_storages.OPTIONS} - {*specs}
+        choice = url_storages.on_storage(
+            choice, {key: value for key, value in given.items() if key in of_storage}
+        )
+        given = {key: value for key, value in given.items() if key not in of_storage}
+    if PROFILE in given and PROFILE not in specs:
+        choice = profiles.applied(choice, given[PROFILE])
+        given = {key: value for key, value in given.items() if key != PROFILE}
+    choice = profiles.without(choice, given)
+    if VERSION in given:
+        _check_version(choice)
+    options, settings = dict(choice.options), dict(choice.settings)
+    at_default = [name for name in choice.at_default if name not in given]
+    for key, value in given.items():
+        if key not in specs:
+            settings[key] = value
+            continue
+        options[key] = spelled(specs[key], value, choice.name)
+        if options[key] == specs[key].default:
+            at_default.append(key)
+    return replace(choice, options=options, settings=settings, at_default=tuple(at_default))
+
+
+def apply(
+    words: Iterable[str], choices: tuple[SystemChoice, ...], workload: Workload
+) -> tuple[tuple[SystemChoice, ...], dict[str, tuple[Scalar, ...]]]:
+    """The effect of ``--set`` words: systems with their settings, and levels of workload
+    parameters. Raises `ArgumentError`, also for a key that is given twice."""
+    by_system: dict[str, Levels] = {}
+    parameters: dict[str, tuple[Scalar, ...]] = {}
+    said: dict[str, str] = {}
+    for word in words:
+        key, values = key_and_values(word)
+        if key in said:
+            both = ",".join(one.partition("=")[2].strip() for one in (said[key], word))
+            raise ArgumentError(
+                f"expected {key} once, found --set {said[key]} and --set {word}",
+                hint=f"all its levels in one: --set {key}={both}",
+            )
+        said[key] = word
+        system, dot, setting = _divided(key, choices)
+        if not dot:
+            parameters[key] = parameter_levels(workload, key, values)
+            continue
+        if system not in _names(choices):
+            raise _not_chosen(system, choices)
+        by_system.setdefault(system, {})[setting] = values
+    result = list(choices)
+    for system, given in by_system.items():
+        result = varied(result, system, given)
+    return tuple(result), parameters
+
+
+def _divided(key: str, choices: Iterable[SystemChoice]) -> tuple[str, str, str]:
+    """``SYSTEM.KEY`` at its dot: the name of a system may have some too (a Python module)."""
+    for name in sorted(_names(choices), key=len, reverse=True):
+        if key.startswith(f"{name}."):
+            return name, ".", key[len(name) + 1 :]
+    return key.partition(".")
+
+
+def _names(choices: Iterable[SystemChoice]) -> list[str]:
+    return list(dict.fromkeys(name for choice in choices for name in choice.names))
+
+
+def _not_chosen(system: str, choices: tuple[SystemChoice, ...]) -> ArgumentError:
+    if system in registry.systems():
+        return ArgumentError(
+            f"a setting of {system}, which is not among the systems of this run",
+            hint=f"--on {','.join([*dict.fromkeys(chosen.name for chosen in choices), system])}",
+        )
+    return registry.unknown("system", system, _names(choices))
+
+
+def parameter_levels(workload: Workload, name: str, words: Iterable[str]) -> tuple[Scalar, ...]:
+    """The levels of a workload parameter, each of its type and in its range."""
+    if name not in workload.parameters:
+        error = registry.unknown(f"parameter of {workload.name}", name, workload.parameters)
+        raise ArgumentError(
+            error.message, hint=f"{error.hint}; a server's own setting: --set SYSTEM.{name}=VALUE"
+        )
+    return tuple(workload.parameters[name].value(word) for word in words)
+
+
+def caches(words: Iterable[str]) -> tuple[str, ...]:
+    """Levels of `CACHES`, at least one."""
+    return _of(CACHES, "--cache", "state of the cache", words)
+
+
+def client_programs(words: Iterable[str]) -> tuple[str, ...]:
+    """Levels of `CLIENT_PROGRAMS`, at least one."""
+    return _of(CLIENT_PROGRAMS, "--client-program", "client program", words)
+
+
+def _of(known: tuple[str, ...], option: str, what: str, words: Iterable[str]) -> tuple[str, ...]:
+    found = tuple(word.strip() for word in words)
+    for word in found or ("",):
+        if not word:
+            raise ArgumentError(
+                f"{option}: expected a {what}, found nothing", hint=f"known: {', '.join(known)}"
+            )
+        if word not in known:
+            raise registry.unknown(what, word, known)
+    return found
+
+
+def split(words: str) -> list[str]:
+    """The parts between commas outside brackets and quotes."""
+    parts, depth, quoted, part = [], 0, False, ""
+    for letter in words:
+        if letter == '"':
+            quoted = not quoted
+        if not quoted:
+            depth += {"[": 1, "]": -1}.get(letter, 0)
+            if letter == "," and depth == 0:
+                parts.append(part.strip())
+                part = ""
+                continue
+        part += letter
+    return [word for word in [*parts, part.strip()] if word]
+
+
+def key_and_values(
+    word: str, form: str = "--set copies=10", quoted: str = '--set {key}="a,b"'
+) -> tuple[str, tuple[str, ...]]:
+    """``key=a,b`` as (key, (a, b)); a value in double quotes may contain a comma. ``form`` and
+    ``quoted`` are how both are written, for messages."""
+    key, equals, values = (part.strip() for part in word.partition("="))
+    if not equals or not key:
+        is_bracket = form.endswith("]'")
+        comma = f"; a value with a comma in double quotes: {quoted.format(key='KEY')}"
+        raise ArgumentError(
+            f"{word!r}: expected KEY=VALUE", hint=form + (comma if is_bracket else "")
+        )
+    if key.startswith('"') or values.count('"') % 2:
+        key = key.strip('"')
+        raise ArgumentError(
+            f"{key}: double quotes must enclose the whole value",
+            hint=f'{quoted.format(key=key)}; a quote within a quoted value is written twice: ""',
+        )
+    levels = tuple(value.strip() for value in next(csv.reader([values], skipinitialspace=True), []))
+    if not levels or not all(levels):
+        raise ArgumentError(
+            f"{word!r}: no value after the equals sign",
+            hint=form.replace("copies=10", f"{key}=VALUE").replace("KEY=", f"{key}="),
+        )
+    return key, levels

@@ -1,0 +1,287 @@
+"""Takes the words of a command line; returns their `Experiment`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+from assay import registry
+from assay.contracts.driving import NATIVE, DrivingChanges
+from assay.contracts.experiment import Experiment, ExperimentChanges, Scalar, StoragePrice
+from assay.errors import ArgumentError, ScriptError
+from assay.experiment import from_file as experiment_file
+from assay.experiment import of_tests, quick
+from assay.experiment.choices import (
+    checked_choices,
+    prices,
+    profiles,
+    server_limits,
+    settings_of_systems,
+    storage_words,
+    system_names,
+)
+from assay.experiment.settings import client_options
+from assay.experiment.settings.catalogue import SETTINGS, Words
+from assay.experiment.settings.repeated_levels import refuse_repeated
+from assay.experiment.settings.unused_settings import refuse_unused
+from assay.text.files import paths, text_file
+from assay.workload import ad_hoc_script, by_content, reader
+from assay.workload.scripts.script_language import refuse_other_languages
+from assay.workload.values import Workload
+
+__all__ = ["Words", "asked", "experiment"]
+
+
+def experiment(words: Words) -> quick.Asked:
+    """As `asked`. Raises `NotOnThisMachine`, too, where a storage has no room or no place here."""
+    result, workload = asked(words)
+    if any(system.url is None for system in result.systems):
+        storage_words.refuse_absent(result.storages, result.optional)
+        storage_words.refuse_without_room(result)
+    return result, workload
+
+
+def asked(words: Words) -> quick.Asked:
+    """The experiment that these words describe, and its workload, whatever this machine has.
+
+    Words override the experiment file. Raises `ArgumentError` or `ExperimentError`.
+    """
+    if words.scale is not None:
+        words = replace(words, set=(*words.set, f"scale={words.scale}"), scale=None)
+    full, quickly = _start(words)
+    start, workload = quickly
+    systems = checked_choices.system_choices(words.on) if words.on else start.systems
+    systems, parameters = checked_choices.apply(words.set, systems, workload)
+    given = _given(words, start)
+    options = set(given) - {"driving"} | ({"systems"} if words.on else set())
+    result = replace(
+        replace(start, **given),
+        systems=system_names.named(systems),
+        parameters={**start.parameters, **parameters},
+        optional=tuple(name for name in start.optional if name not in _typed_machines(words)),
+        of_tests=of_tests.without(start.of_tests, options, parameters, _driving(words)),
+    )
+    refuse_repeated(result)
+    check_groups(result, workload)
+    check_parameters_are_used(result, workload)
+    result = by_content.with_contents(check_feed(result, workload), workload)
+    refuse_other_languages(result)
+    refuse_unused(result, workload, words)
+    _check_log(result, words)
+    if words.erase:
+        storages = tuple(replace(storage, may_erase=True) for storage in result.storages)
+        result = replace(result, storages=storages)
+    if not result.is_ad_hoc and (result.is_quick or result.reproduces):
+        result = replace(result, scaled=quick.scaled(full, quickly, (result, workload)))
+    result = replace(result, profiles=tuple(profiles.used(result.systems)))
+    storage_words.refuse_shared_devices(result)
+    storage_words.check_choices(result.systems, result.storages)
+    if result.rtts_s and all(storage.rtt_s for storage in result.storages):
+        raise ArgumentError(
+            "--rtt has no effect: each storage has a round-trip time of its own",
+            hint="leave out --rtt, or the rtt of a storage",
+        )
+    return result, workload
+
+
+def _start(words: Words) -> tuple[quick.Asked, quick.Asked]:
+    """What the file, the workload or the scripts alone ask for: in full, and as it is taken here,
+    which may be the quick version."""
+    if not words.target.endswith(".toml"):
+        asked, workload = _from_target(words)
+        systems = () if words.on else checked_choices.system_choices((workload.default_system,))
+        full = replace(asked, systems=systems), workload
+        return full, quick.version_of(*full) if words.quick else full
+    file = registry.experiment_file(words.target)
+    full = start, workload = experiment_file.read(file)
+    if words.quick:
+        start, workload = experiment_file.read(file, is_quick=True)
+    if words.script:
+        if start.is_ad_hoc:
+            scripts, is_mix = ad_hoc_script.levels_and_mix(words.script)
+            workload = ad_hoc_script.workload(scripts, start.parameters, is_mix=is_mix)
+            fields = ad_hoc_script.experiment_of(scripts, workload, is_mix=is_mix)
+            start = replace(start, **fields)
+        else:
+            start = replace(start, scripts=ad_hoc_script.mix_in_place(words.script))
+            workload = ad_hoc_script.workload_of(start)
+    return full, (start, workload)
+
+
+def _given(words: Words, start: Experiment) -> ExperimentChanges:
+    """The fields of `Experiment` that the words set, without systems and parameters."""
+    fields = {
+        setting.experiment_field: setting.value(getattr(words, name))
+        for name, setting in SETTINGS.items()
+        if setting.experiment_field and words.has(name)
+    }
+    given = cast(
+        ExperimentChanges, {key: value for key, value in fields.items() if value is not None}
+    )
+    given |= _clients(words.clients)
+    given["prices"] = _prices(words, start)
+    given["driving"] = {**start.driving, **_driving(words)}
+    return given
+
+
+def _from_target(words: Words) -> tuple[Experiment, Workload]:
+    """``WORKLOAD`` or ``WORKLOAD.TEST,…``, the workload by name or by path; or an ad hoc script."""
+    if not words.target or ad_hoc_script.is_script(words.target):
+        return _from_scripts(words)
+    scripts = ad_hoc_script.mix_in_place(words.script)
+    name, test = words.target, ""
+    head, _, tail = _with_one_name(words.target).rpartition(".")
+    is_whole = words.target in registry.workloads() or paths.is_folder(Path(words.target))
+    if not is_whole and head and tail and "/" not in tail:
+        name, test = head, tail
+    if paths.is_file(Path(words.target)):
+        raise ArgumentError(
+            f"{words.target} is a file: expected a workload, a folder, a script "
+            "(FILE.sql, FILE.cql, FILE.json) or FILE.toml",
+            hint=f"if it is a script: -f {words.target}",
+        )
+    workload = reader.read(name)
+    asked = Experiment(
+        workload=paths.with_name(name),
+        tests=_test_names(workload, test),
+        systems=(),
+        scripts=scripts,
+        series=workload.series_among(checked_choices.split(test)),
+    )
+    return asked, ad_hoc_script.with_scripts(workload, scripts, asked.tests)
+
+
+def _with_one_name(target: str) -> str:
+    """``tpcb.select-only,tpcb.simple-update`` as ``tpcb.select-only,simple-update``."""
+    first, *rest = target.split(",")
+    name = first.rpartition(".")[0]
+    return ",".join((first, *(word.removeprefix(f"{name}.") for word in rest)))
+
+
+def _test_names(workload: Workload, words: str) -> tuple[str, ...]:
+    """``load``, ``load,update``, the name of a series, or ``*`` for all tests; nothing for the
+    default one."""
+    if words == "*":
+        return tuple(workload.tests)
+    named = checked_choices.split(words) or [workload.default_test]
+    return tuple(dict.fromkeys(test for word in named for test in workload.tests_of(word)))
+
+
+def _with_systems(words: Words, name: str, levels: tuple[Scalar, ...]) -> str:
+    """How to spell it as a setting of the systems that have one of this name; empty: none has."""
+    value = ",".join(map(str, levels))
+    choices = checked_choices.system_choices(words.on) if words.on else ()
+    found = dict.fromkeys(settings_of_systems.spelled(name, value, choices))
+    if not found:
+        return ""
+    return f"as a setting of a system: {' '.join(f'--set {one}' for one in found)}"
+
+
+def _from_scripts(words: Words) -> tuple[Experiment, Workload]:
+    """An ad hoc script: every ``--set NAME=VALUE`` without a system's name is a variable of it."""
+    named = (words.target, *words.script) if words.target else words.script
+    scripts, is_mix = ad_hoc_script.levels_and_mix(named)
+    variables: dict[str, tuple[Scalar, ...]] = {}
+    for word in words.set:
+        name, values = checked_choices.key_and_values(word)
+        if "." not in name:
+            variables[name] = ad_hoc_script.inferred(values)
+    workload = ad_hoc_script.workload(scripts, variables, is_mix=is_mix)
+    for name in variables:
+        try:
+            ad_hoc_script.refuse_variable(name, workload)
+        except ArgumentError as error:
+            error.hint = _with_systems(words, name, variables[name]) or error.hint
+            raise
+    fields = ad_hoc_script.experiment_of(scripts, workload, is_mix=is_mix)
+    asked = Experiment(systems=(), **fields)
+    return asked, workload
+
+
+def _clients(words: str | None) -> ExperimentChanges:
+    """The value of ``--clients``, which replaces all clients of an experiment file."""
+    if words is None:
+        return {}
+    if client_options.are_of_groups(words):
+        return {"clients": (), "group_clients": client_options.counts_of_groups(words)}
+    return {"clients": client_options.counts(words), "group_clients": {}}
+
+
+def _typed_machines(words: Words) -> set[str]:
+    """What was typed is not optional."""
+    return {name for name in server_limits.FACTORS if getattr(words, name) is not None}
+
+
+def _prices(words: Words, start: Experiment) -> dict[str, StoragePrice]:
+    """Those of the file, of storages that are used, with the words' in their place."""
+    storages = storage_words.storage_choices(words.storage) or start.storages
+    names = [storage.name for storage in storages]
+    of_file = {name: price for name, price in start.prices.items() if name in names}
+    found = {**of_file, **prices.of_words(words.price, storages)}
+    prices.refuse_several_currencies(found)
+    return found
+
+
+def _driving(words: Words) -> DrivingChanges:
+    """The fields of `Driving` that the words set."""
+    fields = {
+        setting.driving_field: setting.value(getattr(words, name))
+        for name, setting in SETTINGS.items()
+        if setting.driving_field and words.has(name)
+    }
+    given = cast(DrivingChanges, fields)
+    if words.log:
+        given["log_sample"] = words.log_sample or 1.0
+    return given
+
+
+def check_parameters_are_used(experiment: Experiment, workload: Workload) -> None:
+    """Raises `ArgumentError` for a parameter that none of the chosen tests has."""
+    for name in experiment.parameters:
+        takers = workload.parameters[name].tests
+        if takers and not set(takers) & set(experiment.tests):
+            raise ArgumentError(
+                f"{name} does not apply to {', '.join(experiment.tests)}",
+                hint=f"it is a parameter of {workload.name}.{f', {workload.name}.'.join(takers)}",
+            )
+
+
+def check_groups(experiment: Experiment, workload: Workload) -> None:
+    """Raises `ArgumentError` for a group of clients that none of the chosen tests has."""
+    groups = {group.name for name in experiment.tests for group in workload.test(name).groups}
+    for name in experiment.group_clients:
+        tests = ", ".join(map(workload.full_name, experiment.tests))
+        if not groups:
+            raise ArgumentError(
+                f"--clients names the group {name!r}, and {tests} has no groups of clients",
+                hint="--clients 8, or a test with groups (`assay list workloads`)",
+            )
+        if name not in groups:
+            raise registry.unknown(f"group of clients in {tests}", name, sorted(groups))
+
+
+def _check_log(experiment: Experiment, words: Words) -> None:
+    """Raises `ArgumentError` where the clients' transactions cannot be written one by one."""
+    if words.log_sample is not None and words.log is None:
+        raise ArgumentError("--log-sample needs --log", hint="--log transactions.csv")
+    if words.log is not None and NATIVE in experiment.client_programs:
+        raise ArgumentError(
+            "--log: the system's own client programs (--client-program native) say nothing of "
+            "single transactions",
+            hint="leave --log out, or --client-program native",
+        )
+
+
+def check_feed(experiment: Experiment, workload: Workload) -> Experiment:
+    """With the digest of the file. Raises `ScriptError` where the file cannot be read,
+    `ArgumentError` where the test runs no scripts."""
+    if experiment.feed is None:
+        return experiment
+    text = text_file.read(Path(experiment.feed), ScriptError)
+    for name in experiment.tests:
+        test = workload.test(name)
+        if test.only_drive is None:
+            why = "steps have scripts of their own" if test.drives else "clients run no scripts"
+            raise ArgumentError(f"--feed does not apply to {workload.full_name(name)}, whose {why}")
+    return replace(experiment, feed_content=text_file.digest(text))

@@ -1,0 +1,313 @@
+"""Takes an experiment file (TOML); returns its `Experiment`, or raises an error with the line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+from assay import registry
+from assay.contracts.experiment import (
+    Experiment,
+    ExperimentChanges,
+    OfTest,
+    ScriptFile,
+    StorageChoice,
+    StoragePrice,
+    SystemChoice,
+)
+from assay.errors import ArgumentError
+from assay.experiment import of_tests, quick
+from assay.experiment.choices import (
+    checked_choices,
+    prices,
+    server_limits,
+    storage_words,
+    system_names,
+)
+from assay.experiment.settings import levels
+from assay.experiment.settings.catalogue import OPTIONS
+from assay.experiment.settings.levels import ErrorPlace
+from assay.experiment.settings.repeated_levels import first_repeated, refuse_repeated
+from assay.text import quantities
+from assay.text.files import paths, toml_file
+from assay.text.files.toml_file import TomlTable
+from assay.text.nearest import did_you_mean, nearest
+from assay.workload import ad_hoc_script, reader
+from assay.workload.values import Workload
+
+_IN_TABLES = {
+    word: f"{key} = … below the heading [{table}]"
+    for option in OPTIONS.values()
+    for table, dot, key in [(option.path or "").partition(".")]
+    if dot
+    for word in (option.word, option.argument)
+}
+"""Keys of a table that people write at the top."""
+
+
+def read(file: Path, *, is_quick: bool = False) -> tuple[Experiment, Workload]:
+    """Reads the file; every name in it is checked. Paths in it are relative to its folder.
+    ``is_quick``: the quick version of what it says.
+
+    Raises `ExperimentError` with the line, `ArgumentError` where the workload is not known.
+    """
+    top = toml_file.read(file, {"test": 'tests = ["NAME"]'})
+    scripts, is_mix = _scripts(top)
+    is_ad_hoc = bool(scripts) and "workload" not in top
+    if is_ad_hoc:
+        workload = _ad_hoc_workload(top, scripts, is_mix=is_mix)
+        of_each = ad_hoc_script.experiment_of(scripts, workload, is_mix=is_mix)["of_tests"]
+    else:
+        workload, of_each = _workload(top, scripts), {}
+    storages, of_storages = _storages(top, is_quick=is_quick)
+    experiment = Experiment(
+        workload=workload.name if is_ad_hoc else _workload_name(top),
+        tests=_tests(top, workload),
+        series=workload.series_among(_named_tests(top, workload)[1]),
+        systems=_systems(top, workload),
+        storages=storages,
+        prices=of_storages,
+        input_paths=tuple(str(file.parent / path) for path in _input(top)),
+        feed=str(file.parent / top.text("feed")) if "feed" in top else None,
+        scripts=scripts,
+        is_ad_hoc=is_ad_hoc,
+        title=top.text("title", ""),
+        reproduces=top.text("reproduces", ""),
+    )
+    of_all = levels.of_settings(top, lambda setting: not setting.is_of_tests)
+    experiment = replace(replace(experiment, **of_all), **levels.read(top, workload))
+    _refuse_repeated(top, experiment)
+    experiment = replace(
+        experiment,
+        of_tests=_merged(of_each, of_tests.read(top, experiment, workload)),
+        optional=_optional(top, experiment),
+    )
+    quickly = _quick(top, experiment, workload)
+    top.done(_IN_TABLES)
+    if is_quick:
+        return quick.version_of(experiment, workload, quickly)
+    return experiment, workload
+
+
+def _refuse_repeated(top: TomlTable, experiment: Experiment) -> None:
+    """Raises `ExperimentError` at the key that has a value twice."""
+    if not (found := first_repeated(experiment)):
+        return
+    path = (found.setting and found.setting.path) or f"parameters.{found.name}"
+    *tables, key = path.split(".", 1)
+    section = top
+    for table in tables:
+        section = section.section(table)
+    with ErrorPlace(section, key):
+        refuse_repeated(experiment)
+
+
+def _quick(top: TomlTable, experiment: Experiment, workload: Workload) -> ExperimentChanges:
+    """``[quick]``: what the quick version has in place of what the file says elsewhere;
+    ``[quick.test.NAME]``: of single tests."""
+    section = top.section("quick")
+    said = cast(ExperimentChanges, levels.read(section, workload))
+    section.section("storage")  # read with the storages of the file
+    if alone := of_tests.read(section, experiment, workload):
+        said["of_tests"] = alone
+    section.done()
+    return said
+
+
+def _optional(top: TomlTable, experiment: Experiment) -> tuple[str, ...]:
+    """``optional = ["mydb", "memory"]``: systems and storages without which the others are run,
+    and factors of the server's machine whose levels are left out."""
+    systems = [name for one in experiment.systems for name in one.names]
+    # A storage by the name that the file gives it, without the note behind it.
+    storages = {one.name.partition(" (")[0]: one.name for one in experiment.storages}
+    known = list(dict.fromkeys([*systems, *storages, *server_limits.FACTORS]))
+    found = tuple(
+        name
+        if name in (*systems, *server_limits.FACTORS)
+        else storages.get(name.partition(" (")[0], name)
+        for name in top.texts("optional", ())
+    )
+    for name in found:
+        if name not in (*systems, *storages.values(), *server_limits.FACTORS):
+            raise top.error(
+                f"{name} is neither a system nor a storage of this file, nor one of "
+                f"{', '.join(server_limits.FACTORS)}",
+                "optional",
+                hint=did_you_mean(name, known),
+            )
+    return found
+
+
+def _input(top: TomlTable) -> tuple[str, ...]:
+    """Files to read; ``bib`` is the key of older files."""
+    return (*top.texts("input", ()), *top.texts("bib", ()))
+
+
+def _workload_name(top: TomlTable) -> str:
+    """The name of the workload, or its path where it is relative to the file's folder."""
+    name = top.text("workload")
+    if name not in registry.workloads() and paths.is_folder(top.file.parent / name):
+        return paths.with_name(str(top.file.parent / name))
+    return name
+
+
+def _workload(top: TomlTable, scripts: tuple[ScriptFile, ...]) -> Workload:
+    with ErrorPlace(top, "workload"):
+        read = reader.read(_workload_name(top))
+    with ErrorPlace(top, "script"):
+        return ad_hoc_script.with_scripts(read, scripts, _tests(top, read))
+
+
+def _merged(a: Mapping[str, OfTest], b: Mapping[str, OfTest]) -> dict[str, OfTest]:
+    """Of each test both."""
+    return {test: {**a.get(test, OfTest()), **b.get(test, OfTest())} for test in {**a, **b}}
+
+
+def _scripts(top: TomlTable) -> tuple[tuple[ScriptFile, ...], bool]:
+    """``script = ["a.sql", "b.sql@3"]``, a mix, or ``script = "a.sql,b.sql"``, of which each is
+    measured; relative to the file's folder. Whether it is a mix."""
+    folder = top.file.parent
+    with ErrorPlace(top, "script"):
+        words, is_mix = top.texts("script", ()), True
+        if "workload" in top:
+            named = ad_hoc_script.mix_in_place(words, folder)
+        else:
+            named, is_mix = ad_hoc_script.levels_and_mix(words, folder)
+    return tuple(replace(script, path=str(folder / script.path)) for script in named), is_mix
+
+
+def _ad_hoc_workload(top: TomlTable, scripts: tuple[ScriptFile, ...], *, is_mix: bool) -> Workload:
+    """The workload of ad hoc scripts, whose parameters are their variables."""
+    variables = top.section("parameters")
+    levels = {name: variables.scalars(name) for name in variables.names()}
+    with ErrorPlace(top, "script"):
+        workload = ad_hoc_script.workload(scripts, levels, is_mix=is_mix)
+    for name in levels:
+        with ErrorPlace(variables, name):
+            ad_hoc_script.refuse_variable(name, workload)
+    return workload
+
+
+def _tests(top: TomlTable, workload: Workload) -> tuple[str, ...]:
+    """``tests = ["load", "select"]``, or one as ``test = "load"``; a series is all of its tests."""
+    key, named = _named_tests(top, workload)
+    with ErrorPlace(top, key):
+        return tuple(dict.fromkeys(test for name in named for test in workload.tests_of(name)))
+
+
+def _named_tests(top: TomlTable, workload: Workload) -> tuple[str, tuple[str, ...]]:
+    """The key, and the tests and series that it names."""
+    top.refuse_both("test", "tests")
+    key = "tests" if "tests" in top else "test"
+    default = tuple(workload.tests) if workload.is_ad_hoc else (workload.default_test,)
+    is_of_values = key == "test" and top.is_table(key)
+    return key, default if is_of_values else top.texts(key, default)
+
+
+def _systems(top: TomlTable, workload: Workload) -> tuple[SystemChoice, ...]:
+    with ErrorPlace(top, "systems"):
+        choices = list(
+            checked_choices.system_choices(top.texts("systems", (workload.default_system,)))
+        )
+    if "system" in top and not top.is_table("system"):
+        raise top.error(
+            "system: expected tables [system.NAME] with settings",
+            "system",
+            hint="did you mean 'systems'?",
+        )
+    given = top.section("system")
+    for name in given.names():
+        section = given.section(name)
+        chosen = {own for choice in choices for own in choice.names}
+        if name not in chosen:
+            raise given.error(
+                f"settings of {name}, which is not among the systems",
+                name,
+                hint=did_you_mean(name, chosen),
+            )
+        with ErrorPlace(given, name):
+            levels = {key: section.words(key) for key in section.names()}
+            choices = checked_choices.varied(choices, name, levels)
+    return system_names.named(choices)
+
+
+def _storages(
+    top: TomlTable, *, is_quick: bool
+) -> tuple[tuple[StorageChoice, ...], dict[str, StoragePrice]]:
+    """The storages, and the prices of those that have one; ``[quick.storage.NAME]`` has what the
+    quick version has otherwise."""
+    declared = top.section("storage")
+    quickly = top.section("quick").section("storage")
+    for name in quickly.names():
+        if name not in declared:
+            raise quickly.error(f"storage {name} is not declared in this file", name)
+    sections = {name: declared.section(name) for name in declared.names()}
+    chosen: list[StorageChoice] = []
+    costs: dict[str, StoragePrice] = {}
+    for name in top.texts("storages", ("here",)):
+        if name in sections:
+            changed = [quickly.section(name)] if name in quickly else []
+            section = sections.pop(name)
+            own = _declared_storage(name, [section])
+            quick_one = _declared_storage(name, [section, *changed])
+            chosen.append(quick_one if is_quick else own)
+            if price := _price(section):
+                costs[chosen[-1].name] = price
+            section.done()
+            continue
+        with ErrorPlace(top, "storages"):
+            try:
+                chosen += storage_words.storage_choices([name])
+            except ArgumentError as error:
+                meant = nearest(name, [*registry.storages(), *sections])
+                if meant in sections:
+                    error.hint = f"did you mean {meant!r}, which is declared in this file?"
+                raise
+    for name in sections:
+        raise declared.error(
+            f"storage {name} is declared but not among the storages",
+            name,
+            hint=f'storages = ["{name}"]',
+        )
+    with ErrorPlace(top, "storages"):
+        prices.refuse_several_currencies(costs)
+    return tuple(chosen), costs
+
+
+def _price(section: TomlTable) -> StoragePrice | None:
+    """``price_per_gb = 0.60`` and ``currency = "EUR"``."""
+    currency = section.text("currency", "")
+    if "price_per_gb" not in section:
+        if currency:
+            raise section.error("currency without a price", "currency", hint="price_per_gb = 0.60")
+        return None
+    per_gb = section.number("price_per_gb", quantities.PRICE_PER_GB)
+    with ErrorPlace(section, "currency"):
+        return StoragePrice(per_gb, prices.currency(currency))
+
+
+def _declared_storage(name: str, sections: list[TomlTable]) -> StorageChoice:
+    """Keys of a later section win."""
+    section = sections[0]
+    if "kind" not in section.names():  # as a required key, which it is in the schema, too
+        raise section.error(
+            f"[storage.{name}] has no kind", hint=f'kind = "here", or another: {_kinds()}'
+        )
+    kind = section.choice("kind", registry.storages())
+    directory = section.text("directory", "") or None
+    options = {}
+    for one in sections:
+        for key in one.names():
+            is_price = one is section and key in ("price_per_gb", "currency")
+            if key not in ("kind", "directory") and not is_price:
+                one.scalar(key)  # a single value
+                with ErrorPlace(one, key):
+                    options[key] = storage_words.option_value(kind, key, one.words(key)[0])
+    with ErrorPlace(section, "kind"):
+        return storage_words.declared_choice(name, kind, directory, options)
+
+
+def _kinds() -> str:
+    return ", ".join(registry.storages())

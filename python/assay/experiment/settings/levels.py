@@ -1,0 +1,118 @@
+"""Takes a table of an experiment file: the file itself, ``[quick]``, ``[test.NAME]``; returns the
+levels and settings that it gives, as fields of `Experiment`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from assay.contracts.driving import DrivingChanges
+from assay.contracts.experiment import ExperimentChanges, Scalar
+from assay.contracts.experiment import Levels as LevelsOfTest
+from assay.errors import ArgumentError
+from assay.experiment.choices import checked_choices
+from assay.experiment.settings.catalogue import SETTINGS
+from assay.experiment.settings.error_spelling import of_file, respell
+from assay.experiment.settings.setting import Setting
+from assay.experiment.settings.value_kinds import Choice, Flag, Levels, Number
+from assay.text import quantities
+from assay.text.files.toml_file import TomlTable
+from assay.text.quantities import Real, Whole
+from assay.workload import driving
+from assay.workload.values import Workload
+
+
+def read(section: TomlTable, workload: Workload) -> LevelsOfTest:
+    """Only what is given. The names of the file are checked, and the types and ranges of values;
+    raises `ExperimentError` with the line."""
+    given = cast(LevelsOfTest, of_settings(section, lambda setting: setting.is_of_tests))
+    if section.is_table("clients"):
+        given["group_clients"] = _group_clients(section)
+    elif "clients" in section:
+        given["clients"] = section.wholes("clients", quantities.CLIENTS)
+    if found := parameters(section.section("parameters"), workload):
+        given["parameters"] = found
+    drive = section.section("drive")
+    given |= cast(LevelsOfTest, of_settings(drive, lambda setting: setting.is_of_tests, "drive."))
+    if driven := _driving(drive):
+        given["driving"] = driven
+    return given
+
+
+def of_settings(
+    section: TomlTable, is_asked: Callable[[Setting], bool], table: str = ""
+) -> ExperimentChanges:
+    """Of the settings that have a field of `Experiment` and a key in this table, and whose kind
+    says how they are read: field → value."""
+    given = {
+        setting.experiment_field: value_of(section, setting, key)
+        for setting in SETTINGS.values()
+        if is_read_by_kind(setting) and setting.path is not None and is_asked(setting)
+        for before, dot, key in [setting.path.rpartition(".")]
+        if before + dot == table and key in section
+    }
+    return cast(ExperimentChanges, given)
+
+
+def is_read_by_kind(setting: Setting) -> bool:
+    """Whether a file is read as the kind says; others name files, places or clients of groups."""
+    kinds = Number | Choice | Flag | Levels
+    return bool(setting.experiment_field) and isinstance(setting.kind, kinds)
+
+
+def value_of(section: TomlTable, setting: Setting, key: str) -> Any:
+    match setting.kind:
+        case Number(quantity=Whole() as quantity):
+            return section.whole(key, quantity)
+        case Number(quantity=Real() as quantity):
+            return section.number(key, quantity)
+        case Choice(levels=levels):
+            return section.choice(key, levels)
+        case Flag():
+            return section.boolean(key)
+        case Levels(of=tuple() as levels):
+            return section.choices(key, levels)
+        case Levels():
+            with ErrorPlace(section, key):
+                return setting.read(section.words(key))
+    raise AssertionError(f"{setting.name} is not read by its kind")
+
+
+def parameters(section: TomlTable, workload: Workload) -> dict[str, tuple[Scalar, ...]]:
+    levels = {}
+    for name in section.names():
+        with ErrorPlace(section, name):
+            levels[name] = checked_choices.parameter_levels(workload, name, section.words(name))
+    return levels
+
+
+def _group_clients(top: TomlTable) -> dict[str, tuple[int, ...]]:
+    """``clients = { readers = [4, 8], writers = 2 }``: client counts by group."""
+    section = top.section("clients")
+    return {name: section.wholes(name, quantities.CLIENTS) for name in section.names()}
+
+
+def _driving(section: TomlTable) -> DrivingChanges:
+    """``[drive]``, with the keys of a test; the levels of the offered rate are read elsewhere."""
+    given = driving.read(section, {}, passed_over=("offered_rate_per_s",))
+    if "allow_shell" in section:
+        given["allow_shell"] = section.boolean("allow_shell")
+    section.done()
+    return given
+
+
+class ErrorPlace:
+    """Gives an `ArgumentError` raised inside the block the location of a key in the file, and makes
+    it name keys in place of options."""
+
+    def __init__(self, section: TomlTable, key: str) -> None:
+        self._section = section
+        self._key = key
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, _type: Any, error: BaseException | None, _trace: Any) -> None:
+        if isinstance(error, ArgumentError):
+            respell(error, of_file)
+            raise self._section.error(error.message, self._key, hint=error.hint) from error

@@ -1,0 +1,66 @@
+"""Takes an experiment; refuses a level that is given twice: it would be measured again, or silently
+dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from assay.contracts.experiment import Experiment
+from assay.errors import ArgumentError
+from assay.experiment.choices.server_limits import NOT_LIMITED
+from assay.experiment.choices.system_identity import of_choice, of_storage
+from assay.experiment.settings.catalogue import SETTINGS
+from assay.experiment.settings.setting import Setting
+from assay.experiment.settings.value_kinds import Levels
+
+_Level = tuple[object, object]
+"""What makes it the same, and what is shown of it."""
+
+
+class Repeated(NamedTuple):
+    setting: Setting | None
+    """None: the parameter ``name``."""
+    name: str
+    level: str
+
+
+def refuse_repeated(experiment: Experiment) -> None:
+    """Raises `ArgumentError` for the first value that is given twice."""
+    if found := first_repeated(experiment):
+        raise ArgumentError(
+            f"{found.name}: {found.level} is given twice",
+            hint="give it once; --repetitions 2 measures every cell twice",
+        )
+
+
+def first_repeated(experiment: Experiment) -> Repeated | None:
+    for setting, name, levels in _varied(experiment):
+        seen: list[object] = []
+        for level, shown in levels:
+            if level in seen:
+                return Repeated(setting, name, str(shown))
+            seen.append(level)
+    return None
+
+
+def _varied(experiment: Experiment) -> Iterator[tuple[Setting | None, str, Iterable[_Level]]]:
+    on, storage, clients = SETTINGS["on"], SETTINGS["storage"], SETTINGS["clients"]
+    yield on, on.option, [(of_choice(one), one.label) for one in experiment.systems]
+    yield storage, storage.option, [(one.name, one.name) for one in experiment.storages]
+    yield storage, storage.option, [(of_storage(one), one.name) for one in experiment.storages]
+    yield clients, clients.option, _plain(experiment.clients)
+    for group, counts in experiment.group_clients.items():
+        yield clients, f"{clients.option}: group {group}", _plain(counts)
+    for setting in SETTINGS.values():
+        if isinstance(setting.kind, Levels) and setting.experiment_field:
+            levels = getattr(experiment, setting.experiment_field)
+            shown = [NOT_LIMITED if one is None else setting.show(one) for one in levels]
+            yield setting, setting.option, zip(levels, shown, strict=True)
+    for name, levels in experiment.parameters.items():
+        yield None, name, _plain(levels)
+
+
+def _plain(levels: Iterable[object]) -> list[_Level]:
+    """The levels with their types: 1, 1.0 and true are different values to a script."""
+    return [((type(level), level), level) for level in levels]

@@ -1,0 +1,58 @@
+"""Takes an experiment, its workload and the words of the command line; refuses settings that have
+no effect on any of its tests."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, fields
+from typing import Any
+
+from assay.contracts.experiment import Experiment
+from assay.errors import ArgumentError
+from assay.experiment.settings.applies import steps_say
+from assay.experiment.settings.catalogue import SETTINGS, Words
+from assay.experiment.settings.setting import Setting
+from assay.workload.values import Test, Workload
+
+
+def refuse_unused(experiment: Experiment, workload: Workload, words: Words) -> None:
+    """Raises `ArgumentError` for the first setting that does not apply to any of the tests."""
+    tests = [workload.test(name) for name in experiment.tests]
+    for setting in SETTINGS.values():
+        applies = setting.applies
+        field = setting.driving_field or setting.name
+        if applies is None or not _is_given(setting, experiment, words):
+            continue
+        if not any(applies.means_something(experiment, workload, test, field) for test in tests):
+            is_of_steps = any(steps_say(test, field) for test in tests)
+            why = applies.because if isinstance(applies.because, str) else applies.because(tests[0])
+            because = "its steps or groups set it" if is_of_steps else why
+            raise ArgumentError(
+                f"{setting.option} does not apply to {_names(workload, tests)}: {because}",
+                hint=f"leave {setting.option} out",
+            )
+
+
+def _is_given(setting: Setting, experiment: Experiment, words: Words) -> bool:
+    """On the command line, or in a file, where its levels are not optional."""
+    if words.has(setting.name):
+        return True
+    if setting.name == "storage" and words.on:
+        return False  # of a file whose systems are replaced: of those that are started
+    if setting.name == "clients":
+        return bool(experiment.clients or experiment.group_clients)
+    if setting.driving_field:
+        return setting.driving_field in experiment.driving
+    if not setting.experiment_field or setting.name in experiment.optional:
+        return False
+    return bool(
+        getattr(experiment, setting.experiment_field) != _DEFAULTS[setting.experiment_field]
+    )
+
+
+_DEFAULTS: dict[str, Any] = {
+    one.name: one.default for one in fields(Experiment) if one.default is not MISSING
+}
+
+
+def _names(workload: Workload, tests: list[Test]) -> str:
+    return ", ".join(workload.full_name(test.name) for test in tests)

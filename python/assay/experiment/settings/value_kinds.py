@@ -1,0 +1,73 @@
+"""What the value of a setting can be, for each place in which it is written to read it so: the
+command line (`assay.cli.options.setting_options`), Python (`assay.api.asked`) and experiment files
+(`assay.experiment.settings.levels`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from assay.text.quantities import Duration, Quantity
+
+
+@dataclass(frozen=True)
+class Number:
+    quantity: Quantity
+    of_option: Duration | None = None
+    """On the command line, where its unit there is another one."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of these words."""
+
+    levels: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Flag:
+    destroys: bool = False
+    """Whether it allows something to be erased or replaced."""
+
+
+@dataclass(frozen=True)
+class Text:
+    words: tuple[str, ...] = ()
+    """Those that it may be as a whole."""
+
+
+@dataclass(frozen=True)
+class FileName:
+    pass
+
+
+@dataclass(frozen=True)
+class Names:
+    """One name or several; the option may be repeated, and its commas separate names."""
+
+
+@dataclass(frozen=True)
+class FileNames:
+    """One file or several; the option may be repeated."""
+
+
+@dataclass(frozen=True)
+class Assignments:
+    """Names with their values: ``KEY=VALUE,…``; the option may be repeated."""
+
+
+@dataclass(frozen=True)
+class Levels:
+    """One word or number, or several, each of which is measured."""
+
+    of: Quantity | tuple[str, ...]
+    may_be_none: bool = False
+    """Whether ``none`` is one: not limited."""
+    may_be_of_groups: bool = False
+    """Whether each group of clients may have its own."""
+
+    def split(self, words: str) -> list[str]:
+        """Each of them, of what a command line has in one word."""
+        return words.split(",") if isinstance(self.of, tuple) else self.of.split(words)
+
+
+Kind = Number | Choice | Flag | Text | FileName | Names | FileNames | Assignments | Levels

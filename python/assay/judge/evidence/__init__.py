@@ -1,0 +1,1 @@
+"""The evidence by which a run is judged, and what is read from it."""

@@ -1,0 +1,302 @@
+"""Takes the evidence of a run; returns its warnings: the name of each way in which it can mislead
+(`assay.judge.warnings.kinds`), and what that says of this run.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from assay.contracts.observation import Observation, Standstill
+from assay.judge.evidence import cache, durability, headroom, offered_rate, service
+from assay.judge.evidence.modelled_disks import missed
+from assay.judge.evidence.setting_values import mean_the_same
+from assay.judge.evidence.values import Evidence
+from assay.judge.warnings import cell_changes, kinds, seconds
+from assay.judge.warnings.kinds import WarningKind
+from assay.judge.warnings.machine_load import (
+    client_shares,
+    memory_of,
+    other_programs,
+    processor_wait,
+)
+from assay.load.dataset_facts import DatasetFacts
+from assay.text import units
+
+_COUNTED_BY = {
+    "read_iops": "reads",
+    "write_iops": "writes",
+    "read_bps": "read_bytes",
+    "write_bps": "written_bytes",
+}
+"""Fields of `DeviceCost` that count what a storage limits."""
+
+
+class RunWarning(NamedTuple):
+    name: str
+    detail: str
+    """Its numbers in this run."""
+
+
+def of_run(run: Evidence) -> list[RunWarning]:
+    """The warnings of a single run."""
+    own = [RunWarning(kind.id, detail) for kind, detail in _of_run(run)]
+    reported = (found for report in run.reports for found in report.warnings())
+    return [*own, *(RunWarning(name, f"{run.named_run}: {detail}") for name, detail in reported)]
+
+
+def _of_run(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
+    deployment, driven = run.deployment, run.driven
+    yield from _of_dataset(run)
+    if run.existing_data is not None and (unknown := run.existing_data.unknown):
+        yield WarningKind.DATA_UNKNOWN, f"{run.system_label}: {unknown}"
+    if changed := cell_changes.changed_while_reading(run):
+        yield WarningKind.DATA_CHANGED, f"{run.named_run}: {changed}"
+    for words in durability.lowered(deployment) if deployment and run.may_commit else ():
+        yield WarningKind.DURABILITY_LOWERED, f"{run.system_label}: {words}"
+    held = deployment.durability if deployment else None
+    if held is not None and held.is_contradicted:
+        yield WarningKind.CLASS_CONTRADICTED, f"{run.named_run}: {held.reason}"
+    if deployment is not None and (nodes := deployment.nodes_on_this_machine):
+        yield WarningKind.NODES_ON_ONE_MACHINE, f"{run.system_label}: {nodes} nodes"
+    shares = client_shares(run)
+    busy = []
+    if shares and shares[0] > kinds.CLIENT_SHARE_LIMIT:
+        busy.append(f"used {units.share(shares[0])} of the machine's CPUs")
+    if shares and shares[1] > kinds.CLIENT_THREADS_LIMIT:
+        busy.append(f"its threads were busy {units.share(shares[1])} of the time")
+    if busy:
+        yield WarningKind.CLIENT_BUSY, f"{run.name}: {'; '.join(busy)}"
+    waits = processor_wait(run)
+    if waits and min(waits) > kinds.WAIT_LIMIT:
+        yield (
+            WarningKind.CLIENT_WAITED_FOR_PROCESSOR,
+            f"{run.named_run}: its threads waited "
+            f"{units.share(waits[0])} of the time, other programs used {units.share(waits[1])} of "
+            "the CPUs",
+        )
+    others = other_programs(run)
+    if others and others > kinds.OTHERS_LIMIT:
+        words = f"other programs used {units.share(others)} of the processors"
+        yield WarningKind.OTHER_PROGRAMS, f"{run.named_run}: {words}"
+    room = headroom.of_run(run)
+    if room and room.share > headroom.CEILING_LIMIT:
+        yield (
+            WarningKind.NEAR_THE_CLIENT_CEILING,
+            f"{run.name}: "
+            f"{units.digits(room.statements_per_s)} statements/s, {units.share(room.share)} of "
+            f"{units.digits(room.ceiling.statements_per_s)} at "
+            f"{units.counted(room.ceiling.clients, 'client')}",
+        )
+    yield from _of_servers(run)
+    yield from _of_settings(run)
+    yield from _of_storage_limits(run)
+    yield from _of_cache(run)
+    if driven is not None:
+        yield from _of_service(run, driven)
+        yield from _of_driving(run, driven)
+        if driven.left_out:
+            yield WarningKind.SCRIPTS_LEFT_OUT, f"{run.name}: without {', '.join(driven.left_out)}"
+        for sentence in driven.script_warnings:
+            yield WarningKind.SCRIPT, sentence
+        if overflow := sum(one.latency.overflow for one in driven.transactions):
+            yield WarningKind.RANGE_EXCEEDED, f"{run.name}: {overflow}"
+
+
+def _of_servers(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
+    """Who answered the sessions: several servers, or one behind a pooler."""
+    servers = run.driven.servers if run.driven else ()
+    different: Counter[str] = Counter()
+    for server in servers:
+        different[server.described] += server.sessions
+    if len(different) > 1:
+        shown = (f"{units.counted(n, 'session')} by {one}" for one, n in different.most_common())
+        yield WarningKind.SEVERAL_SERVERS, f"{run.named_run}: {', '.join(shown)}"
+    if run.deployment is not None and run.deployment.pooler:
+        yield WarningKind.BEHIND_POOLER, f"{run.system_label}: {run.deployment.pooler} answers"
+    elif any(server.is_behind_pooler for server in servers):
+        yield (
+            WarningKind.BEHIND_POOLER,
+            f"{run.system_label}: the server's ids of its sessions are not those that the clients "
+            "were given at login",
+        )
+
+
+def _of_dataset(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
+    """Of its size and origin."""
+    dataset = run.dataset
+    if dataset is None:
+        return
+    size_bytes, memory_bytes = dataset.size_on_disk_bytes, _memory_of_system(run)
+    if size_bytes and memory_bytes and size_bytes < memory_bytes:
+        yield WarningKind.FITS_IN_MEMORY, f"{units.size(size_bytes)} of {units.size(memory_bytes)}"
+    if dataset.source == "synthetic":
+        yield WarningKind.SYNTHETIC_DATA, dataset.description
+    if dataset.data_to_buffer_asked is not None:
+        yield WarningKind.BUFFER_NOT_SIZED, f"{run.name}: {_of_buffer(dataset)}"
+    if skipped := dataset.skipped_items:
+        yield WarningKind.INPUT_SKIPPED, units.counted(skipped, "item")
+
+
+def _of_buffer(dataset: DatasetFacts) -> str:
+    """``data 24 MB, 6 times the buffer asked; it has 128 MB, the data are 0.19 times as large``."""
+    asked = f"{dataset.data_to_buffer_asked:.12g} times the buffer asked"
+    data = f"data {units.size(dataset.data_bytes)}, {asked}" if dataset.data_bytes else asked
+    if dataset.buffer_bytes is None:
+        return f"{data}; its buffer is not known"
+    buffer = f"{data}; it has {units.size(dataset.buffer_bytes)}"
+    if dataset.data_to_buffer is None:
+        return buffer
+    return f"{buffer}, the data are {units.digits(dataset.data_to_buffer)} times as large"
+
+
+def _memory_of_system(run: Evidence) -> int:
+    """Bytes: this machine's, or the limit that the system was given."""
+    limit = run.deployment.memory_limit_bytes if run.deployment else None
+    return min((size for size in (limit, memory_of(run.machine)) if size), default=0)
+
+
+def _of_cache(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
+    """Whether a warm cache was warm, and whether a test of the device read from it."""
+    per_transaction = cache.read_per_transaction(run)
+    is_of_device = run.driven is not None and run.driven.reads_device
+    if is_of_device and per_transaction is not None and per_transaction <= cache.READ_LIMIT_BYTES:
+        yield WarningKind.NOT_FROM_DEVICE, f"{run.named_run}: nothing was read from the device"
+    if not cache.is_to_be_warm(run) or run.driven is None or not run.driven.outcomes.ended:
+        return
+    read_bytes = cache.read_per_transaction(run)
+    if read_bytes is None:
+        yield WarningKind.WARM_NOT_VERIFIED, run.name
+    elif read_bytes > cache.READ_LIMIT_BYTES:
+        yield WarningKind.NOT_WARM, f"{run.name}: {units.size(read_bytes)} per transaction"
+
+
+def _of_settings(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
+    """Whether the system took them, and is as far away as was asked."""
+    deployment = run.deployment
+    if deployment is None:
+        return
+    if kept_bytes := deployment.page_cache_kept_bytes:
+        yield WarningKind.PAGE_CACHE_KEPT, f"{run.name}: {units.size(kept_bytes)}"
+    delay = deployment.delay
+    if delay and abs(delay.measured_rtt_s / delay.rtt_s - 1) > kinds.RTT_LIMIT:
+        yield (
+            WarningKind.ROUND_TRIP_DIFFERS,
+            f"{run.system_label}: {units.short_duration(delay.measured_rtt_s)} measured, "
+            f"{units.short_duration(delay.rtt_s)} asked",
+        )
+    if unknown := deployment.settings_unknown:
+        yield WarningKind.SETTINGS_UNKNOWN, f"{run.system_label}: {unknown}"
+    for name, asked in deployment.settings_asked.items():
+        if name in deployment.settings_confirmed:
+            continue
+        found = deployment.settings.get(name)
+        if found is None:
+            yield (
+                WarningKind.SETTINGS_DIFFER,
+                f"{run.system_label}: {name} = {asked} cannot be read back",
+            )
+        elif not mean_the_same(str(asked), str(found)):
+            yield (
+                WarningKind.SETTINGS_DIFFER,
+                f"{run.system_label}: {name} = {asked} became {found}",
+            )
+
+
+def _of_storage_limits(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
+    """Whether the model of the storage was kept, and its limits held for the device."""
+    storage = run.deployment.storage if run.deployment else None
+    if storage is None:
+        return
+    for words in missed(storage):
+        yield WarningKind.MODEL_NOT_KEPT, words
+    if not storage.limits:
+        return
+    did = run.driven.device_cost if run.driven else None
+    elapsed_s = run.driven.elapsed_ns / 1e9 if run.driven else 0.0
+    exceeded = []
+    for name, limit in storage.limits.items():
+        done = getattr(did, _COUNTED_BY[name], None) if name in _COUNTED_BY else None
+        if done and elapsed_s and done / elapsed_s > kinds.STORAGE_LIMIT_TOLERANCE * limit:
+            shown = units.size if name.endswith("_bps") else units.digits
+            exceeded.append(f"{name} {shown(limit)}/s, of the device {shown(done / elapsed_s)}/s")
+    if exceeded:
+        yield WarningKind.STORAGE_LIMIT_EXCEEDED, f"{run.named_run}: {'; '.join(exceeded)}"
+    elif storage.is_write_back_free:
+        yield WarningKind.WRITE_BACK_NOT_LIMITED, storage.name
+
+
+def _of_service(run: Evidence, observation: Observation) -> Iterator[tuple[WarningKind, str]]:
+    """Whether all clients were served all the time; also where no transaction ended at all."""
+    elapsed_ns = observation.elapsed_ns
+    for kind, words in (
+        (WarningKind.STALLED, _stood_still(observation.stalls, elapsed_ns)),
+        (WarningKind.CLIENT_SUSPENDED, _stood_still(observation.suspensions, elapsed_ns)),
+        (WarningKind.STARVED_CLIENTS, service.starved(observation)),
+        (WarningKind.UNACCOUNTED_TIME, service.missing_by_law(observation)),
+    ):
+        if words:
+            yield kind, f"{run.name}: {words}"
+
+
+def _of_driving(run: Evidence, observation: Observation) -> Iterator[tuple[WarningKind, str]]:
+    """What happened to the transactions of the clients."""
+    outcomes, elapsed_ns = observation.outcomes, observation.elapsed_ns
+    if not outcomes.scheduled:
+        return
+    name, scheduled = run.name, outcomes.scheduled
+    if lost := outcomes.lost:
+        share = units.percent(lost / scheduled)
+        counts = {"failed": outcomes.failed, "unknown": outcomes.unknown}
+        counted = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+        yield WarningKind.ERRORS, f"{name}: {counted} of {scheduled} ({share})"
+    if outages := observation.outages:
+        lasted_ns = sum(one.lasted_ns for one in outages)
+        yield (
+            WarningKind.OUTAGE,
+            f"{name}: {units.counted(len(outages), 'time')}, {lasted_ns / 1e9:.1f} s",
+        )
+    drained_ns = observation.drained_ns
+    if drained_ns > kinds.DRAIN_LIMIT * elapsed_ns:
+        yield (
+            WarningKind.LONG_DRAIN,
+            f"{name}: {drained_ns / 1e9:.1f} s of the {elapsed_ns / 1e9:.1f} s were waiting for "
+            "the last transactions",
+        )
+    late, skipped = outcomes.late, outcomes.skipped
+    if (late + skipped) / scheduled > kinds.LATE_LIMIT:
+        share = units.percent((late + skipped) / scheduled)
+        yield (
+            WarningKind.LATE_ARRIVALS,
+            f"{name}: {late} late, {skipped} skipped of {scheduled} ({share})",
+        )
+    rate = offered_rate.of_run(run.driving, observation)
+    if rate is not None and not rate.is_kept:
+        words = f"{name}: {units.digits(rate.reached_per_s)}/s of {rate.offered_per_s:.15g}/s"
+        if run.driving.latency_limit_s and skipped:
+            yield WarningKind.SKIPPED_BY_LATENCY_LIMIT, f"{words}, {skipped} skipped"
+        else:
+            yield WarningKind.OFFERED_RATE_NOT_REACHED, words
+    if observation.ended_by == "stop":
+        measured_ns = elapsed_ns - drained_ns
+        # The time that passes take is their result, not the length of a sample.
+        is_of_passes = set(run.driving.stop) == {"passes"}
+        shortest_s = kinds.SHORTEST_PASSES_S if is_of_passes else kinds.SHORTEST_S
+        if measured_ns < shortest_s * 1e9:
+            kind = WarningKind.SHORT_PASSES if is_of_passes else WarningKind.SHORT_MEASUREMENT
+            yield kind, units.short_duration(measured_ns / 1e9)
+        if run.driving.duration_s and not cache.is_to_be_cold(run):
+            yield from seconds.of_seconds(run, observation)
+
+
+def _stood_still(standstills: Sequence[Standstill], elapsed_ns: int) -> str:
+    """``2 times, 5.1 s of 6.0 s, the longest 4.0 s from 1.2 s on``; empty where there are none."""
+    if not standstills:
+        return ""
+    lasted_s = [one.lasted_ns / 1e9 for one in standstills]
+    longest_s, since_ns = max(zip(lasted_s, (one.from_ns for one in standstills), strict=True))
+    words = f"{sum(lasted_s):.1f} s of {elapsed_ns / 1e9:.1f} s, "
+    if len(standstills) > 1:
+        words = f"{len(standstills)} times, {words}the longest {longest_s:.1f} s "
+    return f"{words}from {since_ns / 1e9:.1f} s on"

@@ -1,0 +1,2 @@
+"""What is looked at before the first run: where systems and storages are, what is refused, and
+whether the storages are large enough."""

@@ -1,0 +1,106 @@
+"""Takes a plan; returns what is known of its runs before anything is started: their compiled
+scripts, which of them are refused, and what of this machine they lack."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from assay.drive.prepare import Compiled, check_limits
+from assay.errors import ArgumentError, ExperimentError
+from assay.lab.driving import cache
+from assay.lab.preflight.availability import Availability, look_for_systems
+from assay.lab.preflight.refusal import why_lacking, why_refused
+from assay.lab.preflight.small_storages import warn_of_small_storages
+from assay.load.row_sources.protocol import row_source
+from assay.plan import Plan, PlannedRun, only
+from assay.plan.only import Patterns
+from assay.plugin_failures import of_package
+from assay.registry import WORKLOAD_FILE
+from assay.report import check_declarations
+from assay.workload.unused_parameters import unused_parameters
+from assay.workload.values import Workload
+
+
+@dataclass(frozen=True)
+class Preflight:
+    """What was found, without a mistake of the user."""
+
+    runs: tuple[PlannedRun, ...]
+    """Those of the plan that were chosen."""
+    compiled: Compiled
+    warnings: tuple[str, ...]
+    """About probable mistakes in scripts, and storages that may be too small."""
+    refusals: Mapping[int, str]
+    """Position of each run that is refused → why."""
+    available: Availability
+    """The systems and storages of all others."""
+
+    @property
+    def expressible(self) -> list[PlannedRun]:
+        """The runs that are not refused."""
+        return [run for run in self.runs if run.position not in self.refusals]
+
+
+def preflight(workload: Workload, plan: Plan, patterns: Patterns) -> Preflight:
+    """``patterns``: those of ``--only``. Nothing is started, read or written.
+
+    Raises `YouError` for the first mistake in the workload, a script, a row expression or an
+    option.
+    """
+    with of_package(workload.folder):
+        return _preflight(workload, plan, patterns)
+
+
+def _preflight(workload: Workload, plan: Plan, patterns: Patterns) -> Preflight:
+    check_declarations(workload)
+    runs = only.chosen(plan, patterns)
+    row_source(workload).check_input(plan.experiment.input_paths)
+    _check_rows(workload, runs)
+    cache.check(runs)
+    compiled = Compiled(workload)
+    refusals = {
+        run.position: reason for run in runs if (reason := why_refused(compiled, run)) is not None
+    }
+    expressible = [run for run in runs if run.position not in refusals]
+    available = look_for_systems(workload, plan.experiment, expressible)
+    refusals |= available.refusals(expressible, plan.experiment.optional)
+    expressible = [run for run in runs if run.position not in refusals]
+    paths = plan.experiment.input_paths
+    small = warn_of_small_storages(workload, expressible, paths)
+    warnings = (*compiled.check(expressible), *small)
+    # After the scripts: a variable that is misspelt there leaves a parameter unused.
+    for mistake in unused_parameters(workload):
+        raise mistake
+    if expressible:
+        available = available.without(plan.experiment.optional)
+    return Preflight(runs, compiled, warnings, refusals, available)
+
+
+def refuse_missing(workload: Workload, preflight: Preflight, load_sessions: int | None) -> None:
+    """Raises `ArgumentError` where every run is refused, one of them because of what is asked and
+    not because of what its system lacks. Raises `SystemUnderTestError` where this machine lacks a
+    system or a storage of any run, or allows too few threads or open files for their clients."""
+    if not preflight.expressible:
+        for run in preflight.runs:
+            is_missing = preflight.available.why_missing(run) is not None
+            if why_lacking(workload, run) is None and not is_missing:
+                raise ArgumentError(preflight.refusals[run.position])
+    preflight.available.refuse_missing()
+    check_limits(workload, preflight.runs, load_sessions)
+
+
+def _check_rows(workload: Workload, runs: Sequence[PlannedRun]) -> None:
+    """Raises `ExperimentError` where the tables of a run cannot be made with its parameters or not
+    be updated as its test requires."""
+    source = row_source(workload)
+    for run in runs:
+        steps = workload.test(run.cell.test).steps
+        why = source.refuse_update(workload) if any(step.updates_rows for step in steps) else None
+        if why is not None:
+            raise ExperimentError(
+                f"the test {run.cell.test} updates its rows: {why}",
+                file=workload.folder / WORKLOAD_FILE,
+                hint="leave the step update out",
+            )
+    source.check(workload, [run.cell.parameters for run in runs])

@@ -1,0 +1,356 @@
+"""Takes a system and a storage; returns the `RunningSystem` they share: a directory on which the
+system's server is started, stopped, and started again on what it wrote."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+from assay import registry
+from assay.contracts.deployment import Deployment, StorageFacts
+from assay.contracts.durability import Durability
+from assay.contracts.experiment import BY_URL, ServerMachine, StorageChoice, SystemChoice
+from assay.contracts.storages.abilities import (
+    Accounted,
+    AccountedSecond,
+    LimitsProcesses,
+    RawDevice,
+)
+from assay.contracts.storages.abilities import CrashReport as StorageCrashReport
+from assay.contracts.storages.protocol import PreparedStorage, Storage
+from assay.contracts.storages.shared_options import options_of
+from assay.contracts.systems.abilities import (
+    CrashReport,
+    ReachedByUrl,
+    Restartable,
+)
+from assay.contracts.systems.protocol import ServerDirectory, System
+from assay.errors import (
+    ArgumentError,
+    Bug,
+    PluginFailed,
+    SystemDied,
+    SystemUnderTestError,
+)
+from assay.experiment.choices import profiles
+from assay.provision.disk import failed_storage, page_cache
+from assay.provision.disk.directory import WHOLE_MACHINE, server_directory
+from assay.provision.disk.full_storage import Space, name_full_storage
+from assay.provision.disk.space_watch import SpaceWatch
+from assay.provision.engine.delay import delayed
+from assay.provision.install import versions
+from assay.provision.limits import client_group, client_memory, server_group
+from assay.provision.machine.listeners import with_listeners
+from assay.provision.processes.process import has_stopped_cleanly, why_out_of_memory
+from assay.text import units
+from assay.text.reasons import with_log, with_more
+
+OnDirectory = Callable[[ServerDirectory], None]
+
+
+class RunningSystem:
+    """A system running on its storage. Made by `running_system`, and stopped at the end of its
+    block."""
+
+    def __init__(
+        self, choice: SystemChoice, storage: StorageChoice, connections: int | None
+    ) -> None:
+        self.choice = choice
+        self._on = choice.stands_on if choice.url is not None else storage
+        """The storage that it is on; None: of a server by URL without `storage=`."""
+        self.system: System = registry.system(choice.name)
+        self._connections = connections
+        self.storage: Storage | None = None
+        """The kind of storage it is on, and with it `prepared`; None: it is reached by URL."""
+        self.prepared: PreparedStorage | None = None
+        self._directory: ServerDirectory | None = None
+        self._up = ExitStack()
+        self._deployment: Deployment | None = None
+        self._as_started: Deployment | None = None
+        """Without what lowers the durability of the current run alone."""
+        self._lowered_in_run: dict[str, str] = {}
+        self._durability: Durability | None = None
+        self._space: SpaceWatch | None = None
+
+    @property
+    def deployment(self) -> Deployment:
+        """The current deployment: after a restart the server has another process and port."""
+        if self._deployment is None:
+            raise Bug(f"{self.choice.label} is not running")
+        return self._deployment
+
+    def why_it_died(self) -> str | None:
+        """None while its storage and every process of it live, as far as they tell. What it stands
+        on is asked first: a system often dies of it."""
+        if (failed := self.resource_failure()) is not None:
+            return failed
+        if isinstance(self.system, CrashReport):
+            return self.system.why_it_died(self.deployment)
+        return None
+
+    def resource_failure(self) -> str | None:
+        """Why what the system was given has failed: its storage has died or takes no more changes,
+        or is full and the system waited for space; or the kernel has ended a process at the memory
+        limit (the others may go on, but are nothing to measure)."""
+        if isinstance(self.storage, StorageCrashReport) and self.prepared is not None:
+            died = self.storage.why_it_died(self.prepared)
+            if died is not None:
+                return died
+        if self._space is not None and self._space.reason is not None:
+            return self._space.reason
+        if self._directory is not None:
+            storage_name = self._directory.storage.name
+            failed = failed_storage.why_failed(self._directory.root, storage_name)
+            if failed is not None:
+                return failed
+        return None if self._deployment is None else why_out_of_memory(self._deployment)
+
+    def accounted(self, from_unix_ns: int, to_unix_ns: int) -> tuple[AccountedSecond, ...]:
+        """What its storage says of each second of a period; nothing where it keeps no account."""
+        if not isinstance(self.storage, Accounted) or self.prepared is None:
+            return ()
+        return self.storage.seconds(self.prepared, from_unix_ns, to_unix_ns)
+
+    def least_space(self) -> Space | None:
+        """The least free space that its storage had lately; None where that is not known."""
+        return None if self._space is None else self._space.least()
+
+    @property
+    def reports_its_death(self) -> bool:
+        """Whether `why_it_died` can ever give a reason."""
+        return self._directory is not None or isinstance(self.system, CrashReport)
+
+    @property
+    def is_up(self) -> bool:
+        return self._deployment is not None
+
+    @property
+    def directory(self) -> ServerDirectory | None:
+        """Where a private server writes; None: it is reached by URL."""
+        return self._directory
+
+    @property
+    def can_restart(self) -> bool:
+        """Whether the system keeps its data over a restart: it is private, and its data are in
+        files."""
+        is_ours = self._directory is not None and self.deployment.data_directory is not None
+        return is_ours and isinstance(self.system, Restartable)
+
+    @property
+    def data(self) -> Path | None:
+        """The folder that holds the data of all nodes; None where a restart would not keep them, or
+        where a part of them is on a raw device."""
+        directory = self._directory
+        if directory is None or directory.raw_device is not None or not self.can_restart:
+            return None
+        return directory.data
+
+    def start(self, *, buffer: str | None = None) -> Deployment:
+        """Brings the system up on the directory as it is; ``buffer`` wins over the option of that
+        name. Raises as `System.provision` does."""
+        choice = self.choice
+        if buffer is not None:
+            choice = replace(choice, options={**choice.options, "buffer": buffer})
+        groups = () if self._directory is None else self._directory.control_groups
+        killed_before = server_group.memory_kills(groups)
+        try:
+            with ExitStack() as up:
+                self._drop_page_cache()
+                self._space = self._watched(up)
+                deployment = _entered(up, self._system_up(choice), self.system)
+                deployment = self._on_its_machine(up, deployment)
+                self._up = up.pop_all()
+        except SystemUnderTestError as error:
+            ended = server_group.why_killed(groups, killed_before)
+            if ended is not None and ended not in error.message:
+                self._name_too_little_memory(error, ended)
+            elif self.choice.machine.cpus is not None and isinstance(error, SystemDied):
+                given = units.counted(self.choice.machine.cpus, "processor")
+                error.hint = error.hint or f"it was given {given}"
+            if self._space is not None and self._space.reason is not None:
+                error.message = with_more(self._space.reason, error.message)
+            if self._directory is not None:
+                name_full_storage(error, self._directory.storage.name, self.least_space())
+            raise
+        self._as_started = replace(
+            deployment,
+            label=self.choice.label,
+            durability=self._durability,
+            durability_promised=profiles.durability(choice, deployment.durability_lowered_by),
+        )
+        self._deployment = self._with_lowered(self._as_started)
+        return self._deployment
+
+    def look_again(self) -> None:
+        """Takes version, settings and address of a server by URL as they are now: others may have
+        changed them since the last run. A private one stays as it is. Of both, what lowered the
+        durability of the last run's commits is forgotten. Raises as `start` does, and keeps what
+        was known then."""
+        self._lowered_in_run = {}
+        if self._directory is not None:
+            self._deployment = self._as_started if self.is_up else None
+        else:
+            self._up.close()
+            self._up = ExitStack()
+            self.start()
+
+    def _name_too_little_memory(self, error: SystemUnderTestError, ended: str) -> None:
+        """What its programs say of such an end is advice on anything but the memory; it stays below
+        the reason, as their log."""
+        said = f"{self.choice.label}: {ended} while it was started"
+        if error.message.strip():
+            said = with_log(said, error.message)
+        error.message, error.hint = said, "give it more --memory, or a smaller buffer"
+
+    def _watched(self, up: ExitStack) -> SpaceWatch | None:
+        """From before its first program until its last one has ended."""
+        if self._directory is None:
+            return None
+        return up.enter_context(SpaceWatch(self.system, self._directory, self.choice.label))
+
+    def note_durability(self, durability: Durability) -> None:
+        """Of its commits, also after a restart."""
+        self._durability = durability
+        if self._as_started is not None:
+            self._as_started = replace(self._as_started, durability=durability)
+        self._deployment = replace(self.deployment, durability=durability)
+
+    def note_lowered_durability(self, lowered: Mapping[str, str]) -> None:
+        """What lowers that of the current run beside the settings → what to do about it; until
+        `look_again`."""
+        self._lowered_in_run |= lowered
+        self._deployment = self._with_lowered(self.deployment)
+
+    def _with_lowered(self, known: Deployment) -> Deployment:
+        lowered = (*known.durability_lowered_by, *self._lowered_in_run)
+        return replace(
+            known,
+            durability_lowered_by=tuple(dict.fromkeys(lowered)),
+            durable_instead={**known.durable_instead, **self._lowered_in_run},
+        )
+
+    @contextlib.contextmanager
+    def in_its_memory(self, sessions: int) -> Iterator[None]:
+        """While the block runs, this process has the memory limit of a system that works in it;
+        that of a server is its own. Raises `ArgumentError` where the kernel might end this
+        process."""
+        directory = self._directory
+        if directory is None or not client_memory.is_limited(self.choice):
+            yield
+            return
+        storage = self.deployment.storage
+        client_memory.refuse_too_little(self.choice, storage.name, storage.file_system, sessions)
+        with client_group.within(directory.control_groups):
+            yield
+
+    def _drop_page_cache(self) -> None:
+        """Pages of its files that others have read or written would be memory beyond its limit."""
+        is_limited = self.choice.machine.memory_bytes is not None
+        if is_limited and self._directory is not None and self._directory.data.is_dir():
+            page_cache.drop(self._directory.data)
+
+    def _on_its_machine(self, up: ExitStack, deployment: Deployment) -> Deployment:
+        """The deployment as its clients find it, with the limits in effect."""
+        if self._directory is not None:
+            groups = self._directory.control_groups
+            deployment = replace(
+                deployment,
+                memory_limit_bytes=server_group.memory_limit_bytes(groups),
+                cpu_limit=server_group.cpu_limit(groups),
+            )
+        elif not deployment.is_embedded:
+            deployment = with_listeners(deployment)
+        rtt_s = self.choice.machine.rtt_s
+        if self._on is not None:
+            deployment = _with_asked(deployment, self._on)
+            rtt_s = self._on.rtt_s or rtt_s
+        return up.enter_context(delayed(deployment, rtt_s)) if rtt_s else deployment
+
+    def _system_up(self, choice: SystemChoice) -> AbstractContextManager[Deployment]:
+        if self._directory is None:
+            if not isinstance(self.system, ReachedByUrl):
+                raise ArgumentError(f"{self.system.name} is not reached by URL")
+            return self.system.attach(choice)
+        return self.system.provision(choice, self._directory, connections=self._connections)
+
+    def stop(self) -> bool:
+        """Stops the system and keeps its files; returns whether it shut down cleanly. After a kill
+        its files are not a consistent copy."""
+        nodes = () if self._deployment is None else self._deployment.nodes
+        self._deployment = None
+        self._up.close()
+        return all(node.pid is None or has_stopped_cleanly(node.pid) for node in nodes)
+
+
+def _with_asked(deployment: Deployment, on: StorageChoice) -> Deployment:
+    """With what was asked of the storage of each node whatever its kind, and its name, which a
+    server by URL does not know."""
+    asked = options_of(replace(on, options={}))
+    if not asked and on.kind != BY_URL:
+        return deployment
+
+    def facts(storage: StorageFacts) -> StorageFacts:
+        return replace(storage, name=on.name, facts={**storage.facts, "asked": asked})
+
+    nodes = (replace(node, storage=facts(node.storage)) for node in deployment.nodes)
+    return replace(deployment, nodes=tuple(nodes))
+
+
+def _entered(
+    up: ExitStack, system_up: AbstractContextManager[Deployment], system: System
+) -> Deployment:
+    """The deployment that the system yields; raises `PluginFailed` where it yields something
+    else."""
+    expected = f"the system {system.name!r}: expected provision() or attach() to"
+    if not isinstance(system_up, AbstractContextManager):
+        raise PluginFailed(f"{expected} return a context manager, found {type(system_up).__name__}")
+    deployment = up.enter_context(system_up)
+    if not isinstance(deployment, Deployment):
+        up.close()
+        raise PluginFailed(f"{expected} yield a Deployment, found {type(deployment).__name__}")
+    return deployment
+
+
+def directory_on(
+    kind: Storage, prepared: PreparedStorage, machine: ServerMachine = WHOLE_MACHINE
+) -> AbstractContextManager[ServerDirectory]:
+    """The directory of a server on that storage."""
+    return server_directory(
+        prepared.facts,
+        machine,
+        raw_device=kind.raw_device(prepared) if isinstance(kind, RawDevice) else None,
+        group_limits=kind.group_limits(prepared) if isinstance(kind, LimitsProcesses) else (),
+    )
+
+
+@contextlib.contextmanager
+def running_system(
+    system: SystemChoice,
+    storage: StorageChoice,
+    *,
+    connections: int | None,
+    on_directory: OnDirectory | None = None,
+) -> Iterator[RunningSystem]:
+    """The system up on the storage, or the one of the choice's URL; see
+    `assay.provision.provision`.
+
+    Before that, ``on_directory`` is called with a directory on the storage like that of the system,
+    but with the memory and the processors of the whole machine.
+    """
+    system = versions.with_programs(system)
+    made = RunningSystem(system, storage, connections)
+    with ExitStack() as stack:
+        if system.url is None:
+            kind: Storage = registry.storage(storage.kind)
+            prepared = stack.enter_context(kind.prepare(storage))
+            made.storage, made.prepared = kind, prepared
+            if on_directory is not None:
+                with directory_on(kind, prepared) as directory:
+                    on_directory(directory)
+            made._directory = stack.enter_context(directory_on(kind, prepared, system.machine))
+        stack.callback(made.stop)
+        made.start()
+        yield made

@@ -1,0 +1,2 @@
+"""The record file: how it is opened and locked, its tables and views, and what may be wrong with
+it."""

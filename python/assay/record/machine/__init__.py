@@ -1,0 +1,1 @@
+"""The machine and the process on which an experiment runs, as the record holds them."""

@@ -1,0 +1,78 @@
+"""Returns the facts of this machine that decide how fast a database can be, with the limits under
+which this process runs (control groups, affinity); not its name, unless it was given one."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Collection
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from assay import env_vars
+from assay.provision.limits import hierarchies, server_group
+from assay.record.machine import machines
+
+_CPU_INFO = Path("/proc/cpuinfo")
+_OS_RELEASE = Path("/etc/os-release")
+_GOVERNOR = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
+
+
+def machine() -> dict[str, Any]:
+    """Facts as plain data; None where they are unknown.
+
+    The host name is left out on purpose: records are meant to be shared, and no number depends on
+    it. A name given in `ASSAY_MACHINE` is kept.
+    """
+    given = env_vars.MACHINE.get()
+    usable = os.sched_getaffinity(0)
+    return {
+        **({machines.NAME: given} if given else {}),
+        "cpu_model": _cpu_model(),
+        "architecture": platform.machine(),
+        "cores": psutil.cpu_count(logical=False),
+        "processors": psutil.cpu_count(),
+        "processors_usable": len(usable),
+        "affinity": _affinity(usable),
+        "processors_limit": server_group.cpu_limit(hierarchies.around_us("cpu")),
+        "memory_bytes": psutil.virtual_memory().total,
+        "memory_limit_bytes": server_group.memory_limit_bytes(hierarchies.around_us("memory")),
+        "cpu_governor": _line(_GOVERNOR),
+        "kernel": platform.release(),
+        "operating_system": _operating_system(),
+        "python": platform.python_version(),
+    }
+
+
+def _line(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return None
+
+
+def _cpu_model() -> str | None:
+    for line in (_line(_CPU_INFO) or "").splitlines():
+        key, _, value = line.partition(":")
+        if key.strip() == "model name":
+            return value.strip()
+    return platform.processor() or None
+
+
+def _operating_system() -> str:
+    for line in (_line(_OS_RELEASE) or "").splitlines():
+        if line.startswith("PRETTY_NAME="):
+            return line.partition("=")[2].strip("\"'")
+    return platform.system()
+
+
+def _affinity(processors: Collection[int]) -> str:
+    """``0-3,8``, as ``taskset --cpu-list`` takes them."""
+    words: list[str] = []
+    for first in sorted(one for one in processors if one - 1 not in processors):
+        last = next(one for one in count(first) if one + 1 not in processors)
+        words.append(str(first) if first == last else f"{first}-{last}")
+    return ",".join(words)

@@ -1,0 +1,318 @@
+"""Takes the command and the plan of an experiment that is unfinished; continues it in this process:
+runs that have ended are kept, all others are planned again.
+
+Everything is one transaction, so that of two processes one continues it, and a process that is
+killed here has changed nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from assay.errors import ArgumentError
+from assay.judge.check.questions import ComparedAnswer
+from assay.plan import Plan, PlannedRun
+from assay.record.file.json_text import json_text, storable
+from assay.record.file.record_file import insert
+from assay.record.machine.experiment_process import RecordedProcess, is_alive
+from assay.record.progress import planned
+from assay.record.progress.runs_again import RunOnRecord, Runs, lay_out, runs_of
+from assay.record.runs import reading
+from assay.record.runs.run_ends import ENDED, RunEnd
+
+NO_VERSIONS: Mapping[str, str] = {}
+
+
+class KeptRun(NamedTuple):
+    """A run that had ended in a process before."""
+
+    end: RunEnd
+    answers: tuple[ComparedAnswer, ...]
+    reason: str
+    """Of its verdict."""
+
+
+@dataclass(frozen=True)
+class Continued:
+    """What was found of the experiment that goes on."""
+
+    experiment_id: int
+    position: int
+    """Of this continuation: 1 for the first."""
+    kept: Mapping[int, KeptRun]
+    """Position in the plan → the run there, which has ended."""
+    superseded: int
+    """Runs that had ended and are no longer part of the results."""
+    no_longer_planned: int
+    """Those of them that the plan does not have; the content of the others has changed."""
+    changes: Mapping[str, tuple[Any, Any]]
+    """Of machine, build and content: name → before, now."""
+    interrupted: str
+    """The state of the run that was under way; empty: none was."""
+
+
+class _Process(NamedTuple):
+    """The last process that worked on the experiment, with what it found."""
+
+    identity: RecordedProcess
+    facts: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class LastExperiment:
+    """The last experiment of a command, which is not finished."""
+
+    experiment_id: int
+    before: _Process
+    ended_unix_ns: int | None
+    """When that process ended by itself; None: it was killed, or is under way."""
+    runs: Runs
+    matched: Mapping[int, RunOnRecord]
+    """Position in the plan → the run on record that it would repeat."""
+
+    @property
+    def is_under_way(self) -> bool:
+        """In another process, which is alive."""
+        return self.ended_unix_ns is None and is_alive(self.before.identity)
+
+    @property
+    def kept(self) -> dict[int, RunOnRecord]:
+        """Those that have ended."""
+        return {place: old for place, old in self.matched.items() if old.state in ENDED}
+
+    @property
+    def is_of_use(self) -> bool:
+        """Whether something of it can be kept, or nothing has ended yet."""
+        return bool(self.kept) or not any(old.state in ENDED for old in self.runs.runs)
+
+
+def find(
+    connection: sqlite3.Connection,
+    plan: Plan,
+    chosen: Iterable[PlannedRun],
+    command: Mapping[str, Any],
+    versions: Mapping[str, str] = NO_VERSIONS,
+) -> LastExperiment | None:
+    """The last experiment of the command, with what can be kept of it; None where that is finished,
+    or there is none. ``chosen``, ``versions``: see `go_on`."""
+    experiment_id = _unfinished(connection, command)
+    if experiment_id is None:
+        return None
+    before = _last_process(connection, experiment_id)
+    (ended_unix_ns,) = connection.execute(
+        "SELECT ended_unix_ns FROM experiments WHERE id = ?", (experiment_id,)
+    ).fetchone()
+    runs = Runs(connection, experiment_id, {run.position for run in chosen}, versions)
+    return LastExperiment(
+        experiment_id,
+        before,
+        ended_unix_ns,
+        runs,
+        {run.position: old for run in plan.runs if (old := runs.match(run)) is not None},
+    )
+
+
+def _unfinished(connection: sqlite3.Connection, command: Mapping[str, Any]) -> int | None:
+    """The number of the last experiment of this command, unless it is finished."""
+    row = connection.execute(
+        f"SELECT id, ended_unix_ns FROM experiments WHERE {reading.SAME_COMMAND} "
+        "ORDER BY id DESC LIMIT 1",
+        (json_text(command),),
+    ).fetchone()
+    if row is None:
+        return None
+    experiment_id, ended_unix_ns = row
+    states = [run.state for run in runs_of(connection, experiment_id)]
+    is_finished = ended_unix_ns is not None and all(state in ENDED for state in states)
+    return None if is_finished else int(experiment_id)
+
+
+def go_on(
+    connection: sqlite3.Connection,
+    plan: Plan,
+    chosen: Iterable[PlannedRun],
+    command: Mapping[str, Any],
+    facts: Mapping[str, Any],
+    process: RecordedProcess,
+    now_ns: int,
+    versions: Mapping[str, str] = NO_VERSIONS,
+) -> Continued | None:
+    """Continues the last experiment of the command; None where that is finished, or nothing of it
+    can be kept. ``facts``: machine, build, content and workload, as a new experiment keeps them.
+    ``chosen``: the runs of the plan that may be executed now; the content of others is not looked
+    at. ``versions``: label of a server by URL → its version now; one that is not in it is not
+    known.
+
+    Raises `ArgumentError` where another process is at work on it.
+    """
+    last = find(connection, plan, chosen, command, versions)
+    if last is None:
+        return None
+    if last.is_under_way:
+        raise ArgumentError(
+            f"experiment {last.experiment_id} of this file is under way in process "
+            f"{last.before.identity.pid}",
+            hint="wait until it has ended, or begin another one: --new",
+        )
+    if not last.is_of_use:
+        return None
+    reading.settle_dead_runs(connection)
+    left_out = [old for old in last.runs.runs if old.state in ENDED and not _is_in(plan, last, old)]
+    end = _end_of_process(connection, last, plan)  # before the runs are laid out anew
+    superseded = lay_out(connection, last.experiment_id, plan, last.matched, last.runs)
+    changes = _changes(last.before.facts, facts)
+    position = _next_position(connection, last.experiment_id)
+    insert(
+        connection,
+        "continuations",
+        experiment_id=last.experiment_id,
+        position=position,
+        begun_unix_ns=now_ns,
+        **end,
+        changes=json_text(changes),
+        experiment=_asked_before(connection, last.experiment_id, plan, facts["workload"]),
+        machine=json_text(facts["machine"]),
+        build=json_text(facts["build"]),
+        content=json_text(facts["content"]),
+        process_id=process.pid,
+        process_started=process.started_ticks,
+        boot_id=process.boot_id,
+    )
+    connection.execute(
+        "UPDATE experiments SET ended_unix_ns = NULL, command = ? WHERE id = ?",
+        (json_text(command), last.experiment_id),
+    )
+    return Continued(
+        last.experiment_id,
+        position,
+        {place: _kept(connection, old) for place, old in last.kept.items()},
+        superseded,
+        len(left_out),
+        changes,
+        end["run_state"] or "",
+    )
+
+
+def _is_in(plan: Plan, last: LastExperiment, old: RunOnRecord) -> bool:
+    return last.runs.place(old, plan) is not None
+
+
+def _end_of_process(
+    connection: sqlite3.Connection, last: LastExperiment, plan: Plan
+) -> dict[str, Any]:
+    """How the process before ended: columns of its continuation."""
+    under_way = last.runs.under_way()
+    return {
+        "ended_process_id": last.before.identity.pid,
+        "ended_unix_ns": None if under_way else last.ended_unix_ns,
+        "last_unix_ns": _last_sign_ns(connection, last.experiment_id),
+        "run_position": last.runs.place(under_way, plan) if under_way else None,
+        "run_state": under_way.was if under_way else None,
+    }
+
+
+def _next_position(connection: sqlite3.Connection, experiment_id: int) -> int:
+    (continuations,) = connection.execute(
+        "SELECT count(*) FROM continuations WHERE experiment_id = ?", (experiment_id,)
+    ).fetchone()
+    return int(continuations) + 1
+
+
+def _kept(connection: sqlite3.Connection, old: RunOnRecord) -> KeptRun:
+    (reason,) = connection.execute(
+        "SELECT verdict_reason FROM runs WHERE id = ?", (old.id,)
+    ).fetchone()
+    row = connection.execute(
+        "SELECT document FROM compared_answers WHERE run_id = ?", (old.id,)
+    ).fetchone()
+    answers = tuple(ComparedAnswer(*one) for one in json.loads(row[0])) if row else ()
+    return KeptRun(old.end, answers, str(reason))
+
+
+def _last_process(connection: sqlite3.Connection, experiment_id: int) -> _Process:
+    names = "process_id, process_started, boot_id, machine, build, content"
+    row = (
+        connection.execute(
+            f"SELECT {names} FROM continuations WHERE experiment_id = ? "
+            "ORDER BY position DESC LIMIT 1",
+            (experiment_id,),
+        ).fetchone()
+        or connection.execute(
+            f"SELECT {names} FROM experiments WHERE id = ?", (experiment_id,)
+        ).fetchone()
+    )
+    machine, build, content = map(json.loads, row[3:])
+    return _Process(
+        RecordedProcess(*row[:3]), {"machine": machine, "build": build, "content": content}
+    )
+
+
+def _last_sign_ns(connection: sqlite3.Connection, experiment_id: int) -> int:
+    """When the process before entered a stage of a run for the last time, or began."""
+    (last_ns,) = connection.execute(
+        "SELECT max(stages.begun_unix_ns) FROM stages JOIN runs ON runs.id = run_id "
+        "WHERE experiment_id = ?",
+        (experiment_id,),
+    ).fetchone()
+    if last_ns is None:
+        (last_ns,) = connection.execute(
+            "SELECT begun_unix_ns FROM experiments WHERE id = ?", (experiment_id,)
+        ).fetchone()
+    return int(last_ns)
+
+
+def _changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """``machine.kernel`` → what it was, what it is; of what was known both times."""
+    then = _flat("", before)
+    found = _flat("", {part: json.loads(json_text(now[part])) for part in before})
+    return {
+        name: (then[name], value)
+        for name, value in found.items()
+        if name in then and then[name] != value
+    }
+
+
+def _flat(path: str, value: Any) -> dict[str, Any]:
+    """The values of nested objects, by their path."""
+    if not isinstance(value, Mapping):
+        return {path: value}
+    return {
+        name: one
+        for key, item in value.items()
+        for name, one in _flat(f"{path}.{key}" if path else str(key), item).items()
+    }
+
+
+def _asked_before(
+    connection: sqlite3.Connection,
+    experiment_id: int,
+    plan: Plan,
+    workload: Mapping[str, Any],
+) -> str | None:
+    """What had been asked, where it is something else now; that takes its place."""
+    experiment = plan.experiment
+    now = json_text(experiment)
+    (before, workload_before) = connection.execute(
+        "SELECT experiment, workload_facts FROM experiments WHERE id = ?", (experiment_id,)
+    ).fetchone()
+    if (before, workload_before) == (now, json_text(workload)):
+        return None
+    connection.execute(
+        "UPDATE experiments SET experiment = ?, title = ?, reproduces = ?, workload = ?, "
+        "workload_fingerprint = ?, workload_facts = ?, seed = ? WHERE id = ?",
+        (
+            now,
+            planned.title(experiment, workload),
+            storable(experiment.reproduces),
+            storable(experiment.workload),
+            str(workload.get("fingerprint", "")),
+            json_text(workload),
+            str(experiment.seed),
+            experiment_id,
+        ),
+    )
+    return str(before)

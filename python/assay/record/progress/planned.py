@@ -1,0 +1,82 @@
+"""Takes an experiment and its plan; keeps both, with every planned run, before any is started."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from typing import Any
+
+from assay.experiment import Experiment
+from assay.plan import Plan, PlannedRun
+from assay.record.file.json_text import json_text, storable
+from assay.record.file.record_file import insert
+from assay.record.machine.experiment_process import RecordedProcess
+from assay.record.runs import reading
+from assay.text.secrets import without_secrets
+
+
+def keep(
+    connection: sqlite3.Connection,
+    experiment: Experiment,
+    plan: Plan,
+    machine: Mapping[str, Any],
+    workload: Mapping[str, Any],
+    build: Mapping[str, Any],
+    process: RecordedProcess,
+    now_ns: int,
+    command: Mapping[str, Any] | None,
+    content: Mapping[str, Any],
+) -> int:
+    """Returns the number of the experiment."""
+    reading.settle_dead_runs(connection)
+    experiment_id = insert(
+        connection,
+        "experiments",
+        title=title(experiment, workload),
+        reproduces=storable(experiment.reproduces),
+        workload=storable(experiment.workload),
+        workload_fingerprint=str(workload.get("fingerprint", "")),
+        seed=str(experiment.seed),
+        begun_unix_ns=now_ns,
+        experiment=json_text(experiment),
+        workload_facts=json_text(workload),
+        machine=json_text(machine),
+        build=json_text(build),
+        process_id=process.pid,
+        process_started=process.started_ticks,
+        boot_id=process.boot_id,
+        command=None if command is None else json_text(command),
+        content=json_text(content),
+    )
+    for run in plan.runs:
+        plan_run(connection, experiment_id, run)
+    return experiment_id
+
+
+def title(experiment: Experiment, workload: Mapping[str, Any]) -> str:
+    """That of the experiment, or else of its workload."""
+    own = experiment.title or str(workload.get("title", ""))
+    return storable(f"{own} (quick version)" if experiment.is_quick else own)
+
+
+def plan_run(connection: sqlite3.Connection, experiment_id: int, run: PlannedRun) -> None:
+    cell = run.cell
+    insert(
+        connection,
+        "runs",
+        experiment_id=experiment_id,
+        position=run.position,
+        test=cell.test,
+        system=cell.system.name,
+        system_label=storable(without_secrets(cell.system_label)),
+        storage=storable(cell.storage_name),
+        clients=cell.clients,
+        threads=cell.threads,
+        protocol=cell.protocol,
+        parameters=json_text(cell.parameters),
+        repetition=run.repetition,
+        seed=str(run.seed),
+        cell=json_text(cell),
+        cell_fingerprint=cell.fingerprint,
+        content_fingerprint=run.content,
+    )

@@ -1,0 +1,97 @@
+"""Takes runs that are shown together, with the documents of their cells; returns them with names of
+their systems, storages and machines that no two different ones share, also where they are of
+several experiments or of earlier programs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from assay.contracts.observation.parts.shape import ShapeError, convert
+from assay.experiment import StorageChoice, SystemChoice
+from assay.experiment.choices import system_identity, system_names
+from assay.experiment.storage_names import written
+from assay.record.machine import machines
+from assay.record.runs.records import Document, RunRecord, RunSummary
+
+R = TypeVar("R", bound=RunSummary)
+
+
+def of_records(runs: Sequence[RunRecord]) -> list[RunRecord]:
+    return named(runs, (run.cell for run in runs))
+
+
+def with_machines(runs: Sequence[RunRecord]) -> list[RunRecord]:
+    """With the names of their machines, which are a factor of these runs; without, where all are of
+    one."""
+    names = machines.names(run.machine for run in runs)
+    return [
+        run if run.machine_name == name else replace(run, machine_name=name)
+        for run, name in zip(runs, names, strict=True)
+    ]
+
+
+def named(runs: Sequence[R], cells: Iterable[Document]) -> list[R]:
+    """``cells``: of each run, as it is on record."""
+    cells = list(cells)
+    systems = _labels(runs, cells)
+    storages = _storages(runs, cells)
+    return [
+        replace(run, system_label=system, storage=storage)
+        if (system, storage) != (run.system_label, run.storage)
+        else run
+        for run, system, storage in zip(runs, systems, storages, strict=True)
+    ]
+
+
+def _labels(runs: Sequence[R], cells: Sequence[Document]) -> list[str]:
+    """A run whose document cannot be read keeps the name that it has on record."""
+    read: dict[str, SystemChoice | None] = {}
+    choices = [_read(cell.get("system"), SystemChoice, read) for cell in cells]
+    known = {name: choice for name, choice in read.items() if choice is not None}
+    labels = dict(zip(known, system_names.labels(list(known.values())), strict=True))
+    return [
+        run.system_label if choice is None else labels[repr(cell["system"])]
+        for run, cell, choice in zip(runs, cells, choices, strict=True)
+    ]
+
+
+def _storages(runs: Sequence[R], cells: Sequence[Document]) -> list[str]:
+    """``fast``, the first name that a storage has here; where two storages are called so, each with
+    what it is: ``fast (here:/ssd)``."""
+    read: dict[str, StorageChoice | None] = {}
+    choices = [_read(cell.get("storage"), StorageChoice, read) for cell in cells]
+    names: dict[str, str] = {}
+    of_name: dict[str, set[str]] = {}
+    known = [
+        None if choice is None or not run.storage else system_identity.of_storage(choice)
+        for run, choice in zip(runs, choices, strict=True)
+    ]
+    for run, storage in zip(runs, known, strict=True):
+        if storage is not None:
+            name = names.setdefault(storage, run.storage)
+            of_name.setdefault(name, set()).add(storage)
+    return [
+        run.storage
+        if storage is None or choice is None
+        else names[storage]
+        if len(of_name[names[storage]]) == 1
+        else f"{names[storage]} ({written(choice)})"
+        for run, choice, storage in zip(runs, choices, known, strict=True)
+    ]
+
+
+C = TypeVar("C", SystemChoice, StorageChoice)
+
+
+def _read(document: Any, kind: type[C], read: dict[str, C | None]) -> C | None:
+    """``read``: those that were read before, by their text; most runs share one."""
+    key = repr(document)
+    if key not in read:
+        try:
+            read[key] = convert(document, kind, "cell") if isinstance(document, Mapping) else None
+        except ShapeError:
+            read[key] = None
+    return read[key]

@@ -1,0 +1,184 @@
+"""Takes how a step of a run begins and ends, and keeps it; returns all that is kept of each step.
+
+A run that begins no step has a single one, ``drive``, which begins with the first row of the run.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+from assay import registry
+from assay.contracts.observation import Observation, Observed, ShapeError, read_observed
+from assay.contracts.observation.merging.simultaneous import merge
+from assay.record.file import rows_of_runs
+from assay.record.file.json_text import storable
+from assay.record.file.record_file import insert
+from assay.record.file.rows_of_runs import RUNS, Row
+from assay.record.runs import run_samples, storage_requests, typed
+from assay.record.runs.records import ScriptRecord, StepRecord
+from assay.text.secrets import without_secrets
+
+StepState = Literal["done", "failed", "interrupted", "refused", "skipped"]
+RUNNING = "running"
+Place = tuple[int, int]
+"""The number of a run, and the position of its step."""
+_RUN_STATES = {
+    "load": "loading",
+    "ddl": "loading",
+    "update": "loading",
+    "restart": "provisioning",
+    "check": "checking",
+    "compare": "checking",
+    "dump": "checking",
+}
+"""Kind of step → state of its run meanwhile; other kinds: driving."""
+
+
+def run_state(do: str) -> str:
+    return _RUN_STATES.get(do, "driving")
+
+
+def begin(
+    connection: sqlite3.Connection, run_id: int, position: int, do: str, name: str, now_ns: int
+) -> None:
+    insert(
+        connection,
+        "steps",
+        run_id=run_id,
+        position=position,
+        do=do,
+        name=storable(name),
+        state=RUNNING,
+        begun_unix_ns=now_ns,
+    )
+
+
+def end(
+    connection: sqlite3.Connection, run_id: int, position: int, state: str, reason: str, now_ns: int
+) -> None:
+    connection.execute(
+        "UPDATE steps SET state = ?, reason = ?, ended_unix_ns = ? "
+        "WHERE run_id = ? AND position = ?",
+        (state, storable(without_secrets(reason)), now_ns, run_id, position),
+    )
+
+
+def keep_drive(
+    connection: sqlite3.Connection,
+    run_id: int,
+    position: int,
+    document: str,
+    scripts: Iterable[Mapping[str, Any]],
+) -> None:
+    """The drive document, and the text of each script."""
+    insert(connection, "drives", run_id=run_id, step=position, document=document)
+    for place, script in enumerate(scripts):
+        insert(
+            connection,
+            "scripts",
+            run_id=run_id,
+            step=position,
+            position=place,
+            name=script["name"],
+            path=storable(script["path"]),
+            text=storable(script["text"]),
+            weight=script.get("weight", 1),
+        )
+
+
+def of_runs(
+    connection: sqlite3.Connection, runs: Sequence[int]
+) -> dict[int, tuple[StepRecord, ...]]:
+    """The steps of each of these runs, in order; a run that began none is not in it."""
+    found = rows_of_runs.by_run(
+        connection,
+        runs,
+        "SELECT run_id, position, do, name, state, reason, begun_unix_ns, ended_unix_ns "
+        f"FROM steps WHERE run_id IN {RUNS} ORDER BY position",
+    )
+    kept = _Kept(connection, runs)
+    return {
+        run_id: tuple(_step(kept, run_id, *values) for values in rows)
+        for run_id, rows in found.items()
+    }
+
+
+class _Kept:
+    """All that is kept of the steps of these runs, by run and step."""
+
+    def __init__(self, connection: sqlite3.Connection, runs: Sequence[int]) -> None:
+        def read(columns: str, table: str, order: str = "rowid") -> dict[Place, list[Row]]:
+            question = (
+                f"SELECT run_id, step, {columns} FROM {table} WHERE run_id IN {RUNS} "
+                f"ORDER BY {order}"
+            )
+            return rows_of_runs.by_step(connection, runs, question)
+
+        self.datasets = read("document", "datasets")
+        self.drives = read("document", "drives")
+        self.checks = read("document", "checks")
+        self.scripts = read("name, path, text, weight", "scripts", "position")
+        self.observations = read("agent, document", "observations", "agent")
+        self.samples = run_samples.samples(connection, runs)
+        self.open_files = run_samples.open_files(connection, runs)
+        self.storage_requests = storage_requests.of_runs(connection, runs)
+
+
+def _step(
+    kept: _Kept,
+    run_id: int,
+    position: int,
+    do: str,
+    name: str,
+    state: str,
+    reason: str,
+    begun_unix_ns: int | None,
+    ended_unix_ns: int | None,
+) -> StepRecord:
+    place = (run_id, position)
+    observation, agents = _observed(kept.observations.get(place, ()), f"run {run_id}: observation")
+    return StepRecord(
+        position,
+        do,
+        name,
+        state,
+        reason,
+        begun_unix_ns,
+        ended_unix_ns,
+        dataset=_document(kept.datasets, place),
+        drive=_document(kept.drives, place),
+        scripts=tuple(ScriptRecord(*values) for values in kept.scripts.get(place, ())),
+        observation=observation,
+        agents=agents,
+        samples=kept.samples.get(place, ()),
+        open_files=kept.open_files.get(place, ()),
+        storage_requests=kept.storage_requests.get(place, ()),
+        checks=typed.checks(_document(kept.checks, place) or (), f"run {run_id}: checks"),
+    )
+
+
+def _observed(rows: Iterable[Row], name: str) -> tuple[Observed | None, tuple[Observation, ...]]:
+    """What the step reported, and the observations of each machine where several drove its clients;
+    where only these are kept, they add up to the step's. ``rows``: agent and document."""
+    whole: Observed | None = None
+    agents: list[Observation] = []
+    for agent, text in rows:
+        one = read_observed(json.loads(text), registry.step_reports(), name)
+        if not agent:
+            whole = one
+        elif isinstance(one, Observation):
+            agents.append(one)
+        else:
+            raise ShapeError(f"{name} of agent {agent}: expected clients that were driven")
+    if whole is None and agents:
+        whole = merge(agents)
+    return whole, tuple(agents)
+
+
+def _document(rows: Mapping[Place, Sequence[Row]], place: Place) -> Any:
+    """None where the step ended before there was one."""
+    found = rows.get(place)
+    return json.loads(found[0][0]) if found else None

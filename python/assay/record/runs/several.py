@@ -1,0 +1,124 @@
+"""Takes several experiments of one record; returns them as one, to be reported together. What they
+have in common is said once; machines are a factor, and runs of two machines are two cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from assay.errors import ArgumentError
+from assay.record.machine import machines
+from assay.record.runs import run_names
+from assay.record.runs.reading import cells_of_runs
+from assay.record.runs.records import ExperimentRecord, RunRecord
+
+
+def together(
+    experiments: Sequence[ExperimentRecord], named: Mapping[int, str] | None = None
+) -> ExperimentRecord:
+    """``named``: number of an experiment → what its machine is called. A single experiment is
+    returned with that name. Raises `ArgumentError` where they are of different files or did
+    different work."""
+    parts = tuple(_on(one, (named or {}).get(one.id, "")) for one in experiments)
+    first = parts[0]
+    _insist_on_one_record(parts)
+    _insist_on_one_work(parts)
+    if len(parts) == 1:
+        return first
+    runs = tuple(
+        run_names.with_machines(run_names.of_records([run for one in parts for run in one.runs]))
+    )
+    ended = [one.ended_unix_ns for one in parts]
+    return replace(
+        first,
+        title=" and ".join(dict.fromkeys(one.title for one in parts)),
+        reproduces=next((one.reproduces for one in parts if one.reproduces), ""),
+        begun_unix_ns=min(one.begun_unix_ns for one in parts),
+        ended_unix_ns=max(one for one in ended if one) if all(ended) else None,
+        is_under_way=any(one.is_under_way for one in parts),
+        runs_planned=sum(one.runs_planned for one in parts),
+        runs_ended=sum(one.runs_ended for one in parts),
+        continued_by=next((one.continued_by for one in parts if one.continued_by), ""),
+        experiment=_asked([one.experiment for one in parts]),
+        workload=max(parts, key=lambda one: one.begun_unix_ns).workload,
+        runs=runs,
+        cells={**cells_of_runs(runs), **_judged_by_one(parts, runs)},
+        continuations=tuple(went_on for one in parts for went_on in one.continuations),
+        parts=tuple(
+            replace(one, runs=tuple(run for run in runs if run.experiment_id == one.id))
+            for one in parts
+        ),
+    )
+
+
+def _on(experiment: ExperimentRecord, name: str) -> ExperimentRecord:
+    """With that name of its machine."""
+    if not name:
+        return experiment
+    runs = tuple(
+        replace(run, machine={**run.machine, machines.NAME: name}) for run in experiment.runs
+    )
+    machine = {**experiment.machine, machines.NAME: name}
+    return replace(experiment, machine=machine, runs=runs)
+
+
+def _insist_on_one_record(parts: Sequence[ExperimentRecord]) -> None:
+    """The numbers of runs are those of one file."""
+    paths = list(dict.fromkeys(one.path.resolve() for one in parts))
+    if len(paths) > 1:
+        raise ArgumentError(
+            f"expected experiments of one record file, found {' and '.join(map(str, paths))}",
+            hint=f"assay merge {paths[1]} --records {paths[0]}",
+        )
+
+
+def _insist_on_one_work(parts: Sequence[ExperimentRecord]) -> None:
+    """A report has the tests and tables of one workload, as it was then."""
+    works = {
+        (str(one.workload.get("name", "")), str(one.workload.get("fingerprint", ""))): one
+        for one in reversed(parts)
+    }
+    if len(works) > 1:
+        *_, other, first = works.values()
+        names = [str(one.workload.get("name", "")) for one in (first, other)]
+        what = f"{names[0]} and {names[1]}" if names[0] != names[1] else f"two texts of {names[0]}"
+        raise ArgumentError(
+            f"expected experiments of one workload, found {what} (experiments {first.id} and "
+            f"{other.id})",
+            hint=f"assay compare {first.id} {other.id}",
+        )
+
+
+def _judged_by_one(parts: Sequence[ExperimentRecord], runs: Sequence[RunRecord]) -> dict[Any, Any]:
+    """The verdicts on cells that one experiment alone has, as it has them."""
+    experiments: dict[tuple[str, str], set[int]] = {}
+    was: dict[tuple[str, str], tuple[str, str]] = {}
+    before = {run.id: run for one in parts for run in one.runs}
+    for run in runs:
+        experiments.setdefault(run.cell_key, set()).add(run.experiment_id)
+        was[run.cell_key] = before[run.id].cell_key
+    numbered = {one.id: one for one in parts}
+    return {
+        key: numbered[number].cells[was[key]]
+        for key, (number, *others) in experiments.items()
+        if not others and was[key] in numbered[number].cells
+    }
+
+
+def _asked(documents: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What was asked of any of them: levels after one another, a flag where one has it."""
+    whole: dict[str, Any] = dict(documents[0])
+    for document in documents[1:]:
+        for name, value in document.items():
+            whole[name] = _both(whole[name], value) if name in whole else value
+    return whole
+
+
+def _both(one: Any, other: Any) -> Any:
+    if isinstance(one, list) and isinstance(other, list):
+        return [*one, *(level for level in other if level not in one)]
+    if isinstance(one, dict) and isinstance(other, dict):
+        return _asked([one, other])
+    return one or other

@@ -1,0 +1,104 @@
+"""Takes documents of a run as they are kept; gives what judging and reporting read of them, typed.
+Raises `ShapeError` with the document and the key where one is not of its shape.
+
+Documents are JSON, and a file may hold valid JSON that Assay did not write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from assay.contracts.observation.parts.shape import convert
+from assay.experiment import Driving, Scalar, ScriptFile, ServerMachine, shown_scripts
+from assay.judge.check.answers import Check
+from assay.judge.evidence.values import MachineFacts
+from assay.load.dataset_facts import dataset_facts
+from assay.provision.deployment_facts import deployment_facts
+from assay.record.runs.records import RunFacts
+
+
+class _Machine(MachineFacts, frozen=True):
+    """With what reports show of it."""
+
+    cpu_model: str | None = None
+
+
+class _System(msgspec.Struct):
+    url: str | None = None
+    machine: dict[str, Any] | None = None
+    options: dict[str, Any] | None = None
+    settings: dict[str, Any] | None = None
+    at_default: list[str] | None = None
+
+
+class _Cell(msgspec.Struct):
+    system: _System | None = None
+
+
+class _Workload(msgspec.Struct):
+    name: str = ""
+    fingerprint: str = ""
+    report: dict[str, dict[str, Any]] = {}
+    published: dict[str, dict[str, Any]] = {}
+    claims: list[dict[str, Any]] = []
+    series: dict[str, dict[str, Any]] = {}
+
+
+def run_facts(deployment: Any, dataset: Any, machine: Any, name: str) -> RunFacts:
+    """``name``: of the run, in messages."""
+    return RunFacts(
+        None if deployment is None else deployment_facts(deployment, f"{name}: deployment"),
+        None if dataset is None else dataset_facts(dataset, f"{name}: data set"),
+        convert(machine, _Machine, "machine"),
+    )
+
+
+def driving(document: Any, name: str) -> Driving | None:
+    """How clients were driven; None where that was not kept. What this program does not know of it
+    is left out."""
+    return convert(document, Driving, name) if document else None
+
+
+def parameters(document: Any, name: str) -> dict[str, Scalar]:
+    return convert(document, dict[str, Scalar], name)
+
+
+def group_clients(document: Any, name: str) -> dict[str, int]:
+    return convert(document, dict[str, int], f"{name}: group_clients")
+
+
+def scripts_given(document: Any, name: str) -> str:
+    """The names of the script files."""
+    return shown_scripts(convert(document, tuple[ScriptFile, ...], f"{name}: scripts"))
+
+
+def server_machine(document: Any, name: str) -> ServerMachine:
+    """What the server was given; earlier programs gave it all of the machine."""
+    return convert(document, ServerMachine, f"{name}: machine")
+
+
+def cell(document: Any, name: str) -> dict[str, Any]:
+    convert(document, _Cell, f"{name}: cell")
+    return convert(document, dict[str, Any], f"{name}: cell")
+
+
+def checks(document: Any, name: str) -> tuple[Check, ...]:
+    return convert(document, tuple[Check, ...], name)
+
+
+def workload(document: Any) -> Mapping[str, Any]:
+    """The same, seen to be of the shape that reports read."""
+    convert(document, _Workload, "workload")
+    found: Mapping[str, Any] = document
+    return found
+
+
+def changes(document: Any) -> dict[str, tuple[Any, Any]]:
+    return convert(document, dict[str, tuple[Any, Any]], "changes")
+
+
+def build(document: Any) -> dict[str, Any]:
+    return convert(document, dict[str, Any], "build")

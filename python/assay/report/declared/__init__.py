@@ -1,0 +1,1 @@
+"""What a workload declares of its tables, and the values of cells that it names by keys."""

@@ -1,0 +1,300 @@
+"""Takes a key (a value of a run, and its unit); returns the aggregate of that value over the runs
+of a cell.
+
+Every number is the median of its own values in the repetitions: of an even number, the mean of the
+two in the middle; in the tables of papers the geometric mean, so that a row's numbers divide. A
+cell has a number only if each of its measured repetitions has it: not a percentile of which one has
+too few samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from assay.contracts.metric import Metric
+from assay.judge import verdict
+from assay.judge.statistics import estimate
+from assay.judge.statistics.samples import RELATIVE_RESOLUTION, UNREACHED
+from assay.judge.statistics.spread import middle_places, spread
+from assay.record import RunRecord
+from assay.record.metrics import clients, stored
+from assay.report.cells import cell_runs, percentiles
+from assay.report.cells.cell_runs import CellRuns, DrivenRun
+from assay.report.cells.pivot import Aggregate
+from assay.report.declared import field_path
+from assay.report.values import Number, ReportCell, absent, judged
+from assay.text import units
+
+OVER_REPETITIONS = (
+    "each number: the median of the repetitions, of an even number the mean of the middle two"
+)
+
+
+@dataclass(frozen=True)
+class Key:
+    """A value that is read from a run."""
+
+    value: Callable[[RunRecord], object]
+    """None where the run has no such value."""
+    unit: str
+    """Its unit in the record: ``ns``, ``bytes``, ``per_s``, ``count``, ``ratio``."""
+    path: str = ""
+    """Its path in the observation; empty if it is elsewhere."""
+    is_of_load: bool = False
+    """It is known once the data are loaded, also of a run that drove no clients."""
+    name: str = ""
+    """Of a key without a path."""
+
+    @property
+    def identity(self) -> str:
+        """Equal for keys that read the same."""
+        return self.path or self.name
+
+    @property
+    def is_more_better(self) -> bool:
+        return self.unit == "per_s"
+
+    def least_deviation(self, _value: float) -> float:
+        """As a metric of comparisons has it (`assay.judge.statistics.estimate.LeastDeviation`)."""
+        return RELATIVE_RESOLUTION if percentiles.is_percentile(self.path) else 0.0
+
+    def runs(self, cell: CellRuns) -> tuple[RunRecord, ...]:
+        """The runs of the cell that may have it."""
+        if not self.is_of_load:
+            return cell.measured
+        return tuple(run for run in cell.runs if run.state == "done" or run.evidence.is_measured)
+
+
+def at(path: str) -> Key:
+    """The key of a path through the observation (`assay.report.declared.field_path`)."""
+    is_of_load = path.startswith(f"{field_path.DATA}.")
+    return Key(lambda run: field_path.result(run, path), field_path.unit(path), path, is_of_load)
+
+
+def of_metric(metric: Metric) -> Key:
+    """Without the times that are not reached."""
+
+    def value(run: RunRecord) -> float | None:
+        found = metric.value(run)
+        return None if found == UNREACHED else found
+
+    is_of_load = metric.measured_once is not None
+    return Key(value, metric.unit, is_of_load=is_of_load, name=metric.name)
+
+
+THROUGHPUT = of_metric(clients.THROUGHPUT)
+ELAPSED = at("elapsed_ns")
+LATENCY = of_metric(clients.MEAN)
+SIZE_ON_DISK = of_metric(stored.SIZE_ON_DISK)
+LOAD_TIME = of_metric(stored.LOAD_TIME)
+KEYS = {
+    "elapsed": ELAPSED,
+    "latency": LATENCY,
+    "load_time": LOAD_TIME,
+    "size_on_disk": SIZE_ON_DISK,
+    "throughput": THROUGHPUT,
+}
+"""By the names that workloads have for them."""
+
+
+def values(cell: CellRuns, key: Key) -> list[float]:
+    """Of each repetition that was measured to its end; empty where one has none. What is of the
+    load: of those that have it, since data that are loaded already have no time."""
+    read = [key.value(run) for run in key.runs(cell)]
+    found = [value for value in read if isinstance(value, int | float)]
+    return found if key.is_of_load or len(found) == len(read) else []
+
+
+def number(cell: CellRuns, key: Key, *, is_mean: bool = False) -> Number | None:
+    """The median of the cell's repetitions, or their geometric mean (``is_mean``); None where they
+    have none."""
+    found = values(cell, key)
+    if not found:
+        return None
+    over = spread(found)
+    middle = estimate.center(found) if is_mean else over.median
+    runs = key.runs(cell)
+    # Values of a load are not of every run; they have no buckets.
+    places = middle_places(found) if len(found) == len(runs) else ()
+    widths = (percentiles.width_of(key.path, found[at], runs[at].driven) for at in places)
+    return Number(
+        middle,
+        key.unit,
+        over.n,
+        over.low,
+        over.high,
+        judged=cell.judged.verdict,
+        resolution=max(widths, default=0) or None,
+    )
+
+
+def median(key: Key, time_unit: str = "s", *, with_range: bool = False) -> Aggregate:
+    """The median, or the reason why there is none."""
+    return _one_of_all(key, time_unit, with_range=with_range)
+
+
+def mean(key: Key, time_unit: str = "s") -> Aggregate:
+    """The geometric mean, or the reason why there is none."""
+    return _one_of_all(key, time_unit, is_mean=True)
+
+
+def _one_of_all(
+    key: Key, time_unit: str, *, with_range: bool = False, is_mean: bool = False
+) -> Aggregate:
+    def shown(cell: CellRuns) -> ReportCell:
+        made = number(cell, key, is_mean=is_mean)
+        if made is None:
+            return _none(cell, key) if cell.measured and key.path else cell.absent
+        return _shown(made, time_unit, with_range)
+
+    return shown
+
+
+def _none(cell: CellRuns, key: Key) -> ReportCell:
+    """Why there is no number, by the first repetition without one."""
+    runs = key.runs(cell)
+    without = [run for run in runs if not isinstance(key.value(run), int | float)]
+    if not without:
+        return cell.absent
+    why = field_path.why_none(without[0], key.path)
+    several = f"{len(without)} of {units.counted(len(runs), 'repetition')} without it"
+    return absent(why, note=several if len(runs) > 1 else "")
+
+
+def full_range(key: Key) -> Aggregate:
+    """The smallest and the largest value of the repetitions."""
+
+    def shown(cell: CellRuns) -> ReportCell:
+        made = number(cell, key)
+        if made is None or made.low is None or made.high is None:
+            return absent("")
+        return ReportCell(f"{units.shown(made.low, made.unit)}-{units.shown(made.high, made.unit)}")
+
+    return shown
+
+
+def each(show: Callable[[DrivenRun], ReportCell], written: Callable[[Number], str]) -> Aggregate:
+    """The median of what is shown of each repetition, written anew."""
+
+    def shown(cell: CellRuns) -> ReportCell:
+        return median_cell([show(run) for run in cell_runs.measured_runs(cell)], written)
+
+    return shown
+
+
+def median_cell(cells: Sequence[ReportCell], written: Callable[[Number], str]) -> ReportCell:
+    """Of one cell, itself; of several the median, or the first that has no number."""
+    numbers = [cell.number for cell in cells if cell.number is not None]
+    if len(cells) == 1 or len(numbers) < len(cells):
+        return next(cell for cell in cells if cell.number is None or len(cells) == 1)
+    if not numbers:
+        return absent("")
+    over = spread([number.value for number in numbers])
+    made = replace(
+        numbers[0],
+        value=over.median,
+        n=over.n,
+        low=min(one.value if one.low is None else one.low for one in numbers),
+        high=max(one.value if one.high is None else one.high for one in numbers),
+        resolution=percentiles.middle_width(numbers),
+    )
+    note = "; ".join(dict.fromkeys(cell.note for cell in cells if cell.note))
+    return ReportCell(written(made), made, note=note)
+
+
+def over_repetitions(key: Key, time_unit: str = "s") -> Aggregate:
+    """Of the repetitions that were measured: the median where each has a number, else each of
+    their texts once."""
+
+    def shown(cell: CellRuns) -> ReportCell:
+        runs = key.runs(cell)
+        cells = [_own(run, key, time_unit) for run in runs]
+        made = number(cell, key)
+        if made is None or not all(one.number for one in cells):
+            texts = dict.fromkeys(one.shown for one in cells)
+            return ReportCell(" and ".join(texts)) if texts else cell.absent
+        return _shown(made, time_unit, with_range=False)
+
+    return shown
+
+
+def ratio(number: Number | None, divided_by: Number | None) -> ReportCell | None:
+    """With the widest range that the repetitions of both allow, and the worse verdict."""
+    if number is None or divided_by is None:
+        return None
+    if 0 in (divided_by.value, divided_by.low, divided_by.high):
+        return None
+    made = Number(
+        number.value / divided_by.value,
+        "ratio",
+        low=_divided(number.low, divided_by.high),
+        high=_divided(number.high, divided_by.low),
+        judged=verdict.worst((number.judged, divided_by.judged)),
+    )
+    return judged(units.ratio(made.value), made)
+
+
+def _divided(bound: float | None, by: float | None) -> float | None:
+    return None if bound is None or by is None else bound / by
+
+
+def speed_up(first: Number | None, other: Number | None, key: Key) -> ReportCell | None:
+    """How many times faster the other is than the first."""
+    return ratio(other, first) if key.is_more_better else ratio(first, other)
+
+
+def scalability(
+    first: Number | None, other: Number | None, key: Key, clients_ratio: float
+) -> Number | None:
+    """(1/N) (t1/tN), of throughputs (1/N) (xN/x1): the speed-up as a share of that of N times as
+    many clients, ``clients_ratio``."""
+    found = speed_up(first, other, key)
+    return scaled(found.number, 1 / clients_ratio) if found and found.number else None
+
+
+def scaled(number: Number, factor: float) -> Number:
+    """With its bounds, where they are known."""
+    low, high = (None if one is None else one * factor for one in (number.low, number.high))
+    return replace(number, value=number.value * factor, low=low, high=high)
+
+
+def only(key: Key, time_unit: str = "s", *, shows_reason: bool = False) -> Aggregate:
+    """The value of a cell's only run. ``shows_reason``: says why nothing was observed."""
+
+    def shown(cell: CellRuns) -> ReportCell:
+        (run,) = cell.runs
+        if run.observation is None and shows_reason:
+            return cell.absent
+        return _own(run, key, time_unit)
+
+    return shown
+
+
+def _own(run: RunRecord, key: Key, time_unit: str) -> ReportCell:
+    value = key.value(run)
+    if value is None:
+        return absent(field_path.why_none(run, key.path))
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        text = ("yes" if value else "no") if isinstance(value, bool) else str(value)
+        note = judged(text, Number(0, "", 1, judged=run.judged))
+        return ReportCell(text, note=note.note)
+    width_ns = percentiles.width_of(key.path, value, run.driven)
+    made = Number(
+        value,
+        key.unit,
+        1,
+        judged=run.judged,
+        resolution=width_ns or None,
+    )
+    return judged(units.shown(value, key.unit, time_unit, resolution_ns=width_ns), made)
+
+
+def _shown(made: Number, time_unit: str, with_range: bool) -> ReportCell:
+    def text(value: float, resolution_ns: int = 0) -> str:
+        return units.shown(value, made.unit, time_unit, resolution_ns=resolution_ns)
+
+    around = ""
+    if with_range and made.n != 1 and made.low is not None and made.high is not None:
+        around = f" ({text(made.low)}-{text(made.high)})"
+    return judged(f"{text(made.value, made.resolution or 0)}{around}", made)

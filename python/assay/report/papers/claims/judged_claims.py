@@ -1,0 +1,231 @@
+"""Takes an experiment's record and the claims of the paper that it reproduces; returns each claim
+with what was measured and the judgement."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from assay.experiment import Scalar
+from assay.judge.warnings.kinds import WarningKind as Warned
+from assay.plan import cell_names
+from assay.plan.cell_names import MACHINE
+from assay.record import ExperimentRecord, RunRecord
+from assay.report.cells import cell_runs
+from assay.report.cells.cell_runs import CellRuns
+from assay.report.declared import selection
+from assay.report.papers.claims import (
+    cell_ratio,
+    claim_bounds,
+    claim_growth,
+    claims,
+    comparability,
+    judgement,
+)
+from assay.report.papers.claims.claim_case import ClaimCase, JudgedClaim, shown_interval
+from assay.report.papers.claims.claims import BOUNDS, Claim, ClaimKind, Term
+from assay.report.papers.claims.judgement import ONE_REPETITION, ClaimVerdict
+from assay.text import units
+
+
+def judged(experiment: ExperimentRecord) -> list[JudgedClaim]:
+    """Of every claim that is about a test which was run."""
+    found = selection.all_cells(experiment)
+    tests = {cell.runs[0].test for cell in found}
+    return [
+        one
+        for claim in claims.of_record(experiment.workload)
+        if any(term.test in tests for term in claim.terms)
+        for one in _judged(experiment, claim, found)
+    ]
+
+
+def _judged(
+    experiment: ExperimentRecord, claim: Claim, cell_runs: Sequence[CellRuns]
+) -> Iterator[JudgedClaim]:
+    whole = ClaimCase(experiment, claim)
+    here = max(map(_processors, experiment.runs), default=0)
+    if why := _too_few(here, claim):
+        yield whole.not_comparable(why)
+        return
+    if why := claim.not_here or _smaller(experiment, claim):
+        yield whole.not_comparable(why)
+        return
+    of_terms = []
+    for term in claim.terms:
+        cells = selection.with_levels(cell_runs, term.levels)
+        if not cells:
+            yield whole.not_comparable(comparability.why_none(term, cell_runs))
+            return
+        of_terms.append([cell for cell in cells if not _outside(claim, cell)])
+        if not of_terms[-1]:
+            yield whole.not_comparable(_outside(claim, cells[-1]))
+            return
+    if claim.kind in BOUNDS:
+        yield from claim_bounds.bounds(experiment, claim, of_terms[0])
+        return
+    judge = _JUDGES[claim.kind]
+    for levels, groups in _groups(claim, of_terms).items():
+        of = ", ".join(
+            f"{name} {level}" if name != "system" else f"{level}" for name, level in levels
+        )
+        together = (
+            [tuple(groups[0])] if claim.kind is ClaimKind.GROWTH else itertools.product(*groups)
+        )
+        for compared in list(together) or [()]:
+            case = ClaimCase(experiment, claim, of, compared)
+            if not compared:
+                terms = zip(claim.terms, groups, strict=True)
+                missing = next((term for term, group in terms if not group), claim.terms[0])
+                yield case.not_comparable(comparability.why_none(missing, cell_runs))
+            elif why := _why_not(case):
+                yield case.not_comparable(why)
+            else:
+                yield judge(case)
+
+
+def _why_not(case: ClaimCase) -> str:
+    keys = case.keys
+    of_cells = itertools.chain(keys, itertools.repeat(keys[0]))  # growth has one for all cells
+    reasons = map(comparability.why_not, case.cells, of_cells)
+    return (
+        next(filter(None, reasons), "")
+        or case.why_not_of_system
+        or comparability.other_durability(case.cells)
+    )
+
+
+def _groups(
+    claim: Claim, of_terms: Sequence[Sequence[CellRuns]]
+) -> dict[tuple[tuple[str, Scalar], ...], list[list[CellRuns]]]:
+    """The cells of each term, by the levels of the factors that vary among the cells of a term and
+    are not what the claim compares."""
+    compared = {claim.growth} if claim.growth else _differing(claim.terms)
+    if cell_runs.STORAGE_ROLE in compared:  # which a storage has, so that it is no other factor
+        compared = {*compared, "storage"}
+        every = [cell for cells in of_terms for cell in cells]
+        compared |= {MACHINE} if cell_runs.roles_are_of_machines(every) else set()
+    free = list(
+        dict.fromkeys(
+            name for cells in of_terms for name in cell_runs.varying(cells) if name not in compared
+        )
+    )
+    groups: dict[tuple[tuple[str, Scalar], ...], list[list[CellRuns]]] = {}
+    for place, cells in enumerate(of_terms):
+        for cell in cells:
+            levels = tuple((name, cell.factors[name]) for name in free if name in cell.factors)
+            made = groups.setdefault(levels, [[] for _ in of_terms])
+            made[place].append(cell)
+    return groups
+
+
+def _differing(terms: Sequence[Term]) -> set[str]:
+    names = {name for term in terms for name in term.levels}
+    return {name for name in names if len({str(term.levels.get(name)) for term in terms}) > 1}
+
+
+def _order(case: ClaimCase) -> JudgedClaim:
+    of_cells = case.values()
+    if why := comparability.why_no_ratio(of_cells, case.keys):
+        return case.not_comparable(why)
+    places = range(len(of_cells))
+    steps = [case.ratio(after, before) for before, after in itertools.pairwise(places)]
+    whole = case.whole_ratio
+    word, why = ClaimVerdict.SAME_ORDER, ""
+    pairs = itertools.combinations(places, 2)  # the ends may be apart where neighbours are not
+    if why_undecided := cell_ratio.why_undecided(case.cells, case.keys):
+        word, why = ClaimVerdict.NOT_DECIDED, why_undecided
+    elif any(case.ratio(after, before).is_below(1) for before, after in pairs):
+        is_whole = all(step.is_below(1) for step in steps)
+        word = ClaimVerdict.REVERSED if is_whole else ClaimVerdict.PARTLY_REVERSED
+    elif not all(step.is_above(1) for step in steps):
+        word, why = ClaimVerdict.NO_ORDER, "" if whole.is_known else ONE_REPETITION
+    return case.judged(
+        word,
+        why,
+        remark=case.modelled,
+        measured=shown_interval(whole, "x "),
+        number=whole,
+        ratio_identity=case.ratio_identity,
+    )
+
+
+def _equal(case: ClaimCase) -> JudgedClaim:
+    of_cells, within = case.values(), case.claim.within
+    if why := comparability.why_no_ratio(of_cells, case.keys):
+        return case.not_comparable(why)
+    found = case.whole_ratio
+    made = judgement.of_equal(found, within, case.modelled)
+    return case.judged(
+        made.word,
+        made.why,
+        remark=made.remark,
+        measured=shown_interval(found, f"{case.claim.names[-1]} ÷ {case.claim.names[0]} = "),
+        number=found,
+        ratio_identity=case.ratio_identity,
+    )
+
+
+def _times(case: ClaimCase) -> JudgedClaim:
+    claim = case.claim
+    if why := comparability.why_no_ratio(case.values(), case.keys):
+        return case.not_comparable(why)
+    found = case.whole_ratio
+    made = judgement.of_times(found, claim.least, claim.most, case.modelled)
+    return case.judged(
+        made.word,
+        made.why,
+        remark=made.remark,
+        measured=shown_interval(found, "x "),
+        number=found,
+        ratio_identity=case.ratio_identity,
+    )
+
+
+_JUDGES: Mapping[ClaimKind, Callable[[ClaimCase], JudgedClaim]] = {
+    ClaimKind.GROWTH: claim_growth.judged,
+    ClaimKind.EQUAL: _equal,
+    ClaimKind.ORDER: _order,
+    ClaimKind.TIMES: _times,
+}
+
+
+def _processors(run: RunRecord) -> int:
+    """Of its machine, as far as Assay could use them."""
+    return int(run.machine.get("processors_usable") or 0)
+
+
+def _too_few(processors: int, claim: Claim) -> str:
+    """Empty: they are enough."""
+    if processors >= claim.processors:
+        return ""
+    here = units.counted(processors, "processor")
+    return f"{here} here, the claim is about {claim.processors} or more"
+
+
+def _outside(claim: Claim, cell: CellRuns) -> str:
+    """By what the cell is not what the claim is about; empty: it is."""
+    if why := _too_few(_processors(cell.runs[0]), claim):
+        return why
+    for word, bounds in (("more", claim.least_levels), ("less", claim.most_levels)):
+        for factor, bound in bounds.items():
+            level = selection.level_of(cell, factor)
+            is_inside = isinstance(level, int | float) and (
+                level >= bound if word == "more" else level <= bound
+            )
+            if not is_inside:
+                here = "no " + factor if level is None else cell_names.level_name(factor, level)
+                return f"{here} here, the claim is about {bound:g} or {word}"
+    warned = {one.name for run in cell.measured for one in run.warnings}
+    if claim.is_beyond_memory and Warned.FITS_IN_MEMORY.id in warned:
+        return f"{cell.name}: the data fit in memory, the claim is about more data than memory"
+    return ""
+
+
+def _smaller(experiment: ExperimentRecord, claim: Claim) -> str:
+    """What is not as large here as the claim needs it; empty: nothing."""
+    tests = {str(term.levels["test"]) for term in claim.terms}
+    for one in experiment.experiment.get("scaled", ()):
+        if one["test"] in tests and one["name"] in claim.needs_full:
+            return f"{one['name']} {one['quick']} here, the claim is about {one['full']}"
+    return ""

@@ -1,0 +1,28 @@
+"""Takes two cells and what is read from each; returns what identifies their ratio, by which a table
+finds the claim about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from assay.report.cells.cell_runs import CellRuns
+from assay.report.declared.aggregates import Key
+
+Operand = tuple[tuple[int, ...], str]
+"""Numbers of the cell's runs, and what is read from them (`Key.identity`)."""
+
+
+@dataclass(frozen=True)
+class RatioIdentity:
+    numerator: Operand
+    denominator: Operand
+
+
+def ratio_identity(
+    numerator: tuple[CellRuns, Key], denominator: tuple[CellRuns, Key]
+) -> RatioIdentity:
+    return RatioIdentity(_operand(*numerator), _operand(*denominator))
+
+
+def _operand(cell: CellRuns, key: Key) -> Operand:
+    return cell.run_ids, key.identity

@@ -1,0 +1,202 @@
+"""Takes the cells of a test whose storages have prices; returns what a faster storage costs: its
+speed-up divided by the ratio of the prices, the price of the size on disk, and which of them keeps
+the rate that is required for the least money.
+
+A storage that is twice as fast at three times the price gives less for the money, and one that
+gives more may still be too slow: without a rate that is required none is recommended. The speed-up
+is that of the test's own table where there is one, and else the ratio of throughput.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from assay.experiment import StoragePrice
+from assay.judge import required_rate
+from assay.judge.required_rate import RateKept
+from assay.judge.verdict import NONE
+from assay.judge.warnings.steadiness import why_not_steady
+from assay.plan import cell_names
+from assay.report.cells import cell_runs, durability
+from assay.report.cells.cell_runs import STORAGE, CellRuns
+from assay.report.declared import aggregates
+from assay.report.declared.aggregates import Key
+from assay.report.declared.declaration import Declaration
+from assay.report.values import (
+    Number,
+    ReportCell,
+    ReportColumn,
+    ReportTable,
+    Row,
+    Section,
+    absent,
+    judged,
+    text,
+)
+from assay.text import units
+
+GB = 1_000_000_000
+
+
+def section(test: str, declared: Declaration | None, found: Sequence[CellRuns]) -> Section | None:
+    """None where no storage has a price, or the test has other values than times and rates."""
+    priced = [cell for cell in found if _price(cell)]
+    if not priced or (declared and declared.fields):
+        return None
+    key = _compared(declared)
+    factors = [name for name in cell_runs.varying(found, "system", "clients") if name != STORAGE]
+    firsts: dict[object, CellRuns] = {}
+    for cell in priced:
+        if aggregates.number(cell, key) is not None:
+            firsts.setdefault(cell.without(STORAGE), cell)
+    required_per_s = priced[0].runs[0].required_rate_per_s
+    kept = [_kept(cell, required_per_s) for cell in priced] if required_per_s else []
+    answers = [[replace(text(answer.value), note=why)] for answer, why in kept]
+    rows = []
+    for cell, answer in zip(priced, answers or [[] for _ in priced], strict=True):
+        labels = (*cell_runs.label_cells(cell, factors), text(cell.factors[STORAGE]))
+        cells = _cells(firsts.get(cell.without(STORAGE)), cell, key)
+        rows.append(Row((*labels, *cells, *answer)))
+    currency = next(price.currency for cell in priced if (price := _price(cell)))
+    unit = f" in {currency}" if currency else ""
+    of_what = "throughput" if key.is_more_better else "time"
+    table = ReportTable(
+        name=f"{test}_prices",
+        title=f"Speed-up and price of each storage{unit}",
+        label_columns=len(factors) + 1,
+        columns=(
+            *cell_runs.label_columns(found, factors),
+            ReportColumn(STORAGE),
+            *(
+                ReportColumn(title, is_number=True)
+                for title in (
+                    "price/GB", "speed-up", "price ratio", "speed-up ÷ price", "size on disk",
+                    "its price",
+                )
+            ),
+            *([ReportColumn(f"keeps {_rate(required_per_s)}")] if required_per_s else []),
+        ),
+        rows=tuple(rows),
+        notes=(
+            f"speed-up: by {of_what}, and price ratio: compared with the first measured storage "
+            f"that has a price{durability.among_the_same(priced)}; speed-up ÷ price: above 1 the "
+            "speed-up is larger than the price ratio, which does not say whether the storage is "
+            "fast enough; a GB has 1,000,000,000 bytes",
+            *durability.of_divided(priced),
+        ),
+    )  # fmt: skip
+    if required_per_s:
+        answered = [(cell, answer) for cell, (answer, _) in zip(priced, kept, strict=True)]
+        lines = tuple(_recommended(answered, required_per_s))
+    else:
+        lines = ("none is recommended: `--required-rate` says how many transactions/s are needed",)
+    return Section("Price", lines, (table,))
+
+
+def _kept(cell: CellRuns, required_per_s: float) -> tuple[RateKept, str]:
+    """Whether the cell keeps that rate, and why it is not decided."""
+    runs = [(run.driving, driven) for run, driven in cell_runs.measured_runs(cell)]
+    return required_rate.kept(runs, cell.judged.verdict, required_per_s)
+
+
+def _rate(per_s: float) -> str:
+    return f"{per_s:.15g}/s"
+
+
+def _recommended(
+    answered: Sequence[tuple[CellRuns, RateKept]], required_per_s: float
+) -> Iterator[str]:
+    """Of the cells with the same parameters, the one that keeps the rate and whose data cost
+    least; where their size is not known, whose storage does."""
+    by_parameters: dict[str, list[tuple[CellRuns, RateKept]]] = {}
+    for cell, answer in answered:
+        named = ", ".join(
+            f"{name} {cell_names.level_text(level)}"
+            for name, level in cell_names.parameters(cell.runs[0].parameters).items()
+        )
+        by_parameters.setdefault(named, []).append((cell, answer))
+    for named, cells in by_parameters.items():
+        at = f"{_rate(required_per_s)}{f', {named}' if len(by_parameters) > 1 else ''}"
+        keeping = [cell for cell, answer in cells if answer is RateKept.YES]
+        if not keeping:
+            is_open = any(answer is RateKept.OPEN for _, answer in cells)
+            which = "nothing is known to keep it" if is_open else "none keeps it"
+            yield f"{at}: none is recommended, {which}"
+            continue
+        best = min(keeping, key=_costs)
+        price, (_, cost) = _price(best), _of_size(best)
+        assert price is not None, "it is among those with a price"
+        currency = f" {price.currency}" if price.currency else ""
+        size = f", its data {cost.shown}{currency}" if cost.number else ""
+        found = aggregates.number(best, aggregates.THROUGHPUT)
+        assert found is not None, "it keeps a rate"
+        yield (
+            f"{at}: the cheapest that keeps it is {best.name}: {units.digits(found.value)}/s, "
+            f"{price.per_gb:g}{currency}/GB{size}"
+        )
+
+
+def _costs(cell: CellRuns) -> tuple[bool, float]:
+    price, (_, cost) = _price(cell), _of_size(cell)
+    if cost.number is not None:
+        return False, cost.number.value
+    return True, price.per_gb if price else 0.0
+
+
+def _compared(declared: Declaration | None) -> Key:
+    """What speed-ups are of."""
+    if declared and declared.has_speed_up and declared.columns == STORAGE:
+        return aggregates.KEYS[declared.value]
+    return aggregates.THROUGHPUT
+
+
+def _price(cell: CellRuns) -> StoragePrice | None:
+    return cell.runs[0].storage_price
+
+
+def _cells(first: CellRuns | None, cell: CellRuns, key: Key) -> tuple[ReportCell, ...]:
+    if first is not None and first is not cell and aggregates.number(cell, key) is not None:
+        return _other(first, cell, key)
+    speed_up = absent("first") if first is cell else cell.absent
+    return (_per_gb(cell), speed_up, absent(""), absent(""), *_of_size(cell))
+
+
+def _other(first: CellRuns, cell: CellRuns, key: Key) -> tuple[ReportCell, ...]:
+    own, base = _price(cell), _price(first)
+    assert own is not None and base is not None, "both have a price"
+    ratio = own.per_gb / base.per_gb
+    price_ratio = ReportCell(units.digits(ratio, 3), Number(ratio, "ratio"))
+    numbers = (aggregates.number(first, key), aggregates.number(cell, key))
+    runs = (*first.measured, *cell.measured) if key is aggregates.THROUGHPUT else ()
+    why = why_not_steady(warning for run in runs for warning in run.warnings)
+    made = None if why else aggregates.speed_up(*numbers, key)
+    if made is None or made.number is None:
+        none = absent("-", note=f"no speed-up: {why}" if why else "")
+        return (_per_gb(cell), none, price_ratio, absent("-"), *_of_size(cell))
+    by_price = aggregates.scaled(made.number, 1 / ratio)
+    return (
+        _per_gb(cell),
+        made,
+        price_ratio,
+        judged(units.digits(by_price.value, 3), by_price),
+        *_of_size(cell),
+    )
+
+
+def _per_gb(cell: CellRuns) -> ReportCell:
+    price = _price(cell)
+    assert price is not None
+    return ReportCell(f"{price.per_gb:g}", Number(price.per_gb, f"{price.currency}/GB"))
+
+
+def _of_size(cell: CellRuns) -> tuple[ReportCell, ReportCell]:
+    """The size on disk, and what so much of the storage costs."""
+    price, size = _price(cell), aggregates.number(cell, aggregates.SIZE_ON_DISK)
+    if size is None or price is None:
+        return absent("not known"), absent("")
+    cost = size.value / GB * price.per_gb
+    return (
+        ReportCell(units.size(size.value), replace(size, judged=NONE)),
+        ReportCell(units.digits(cost, 3), Number(cost, price.currency)),
+    )

@@ -1,0 +1,238 @@
+"""Takes runs; returns what their storages did in each probe that a run uses."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from assay.judge import RunWarning
+from assay.judge.warnings.kinds import WarningKind
+from assay.probe import DEPTHS, FLUSH_PARTS, UNEVEN, Measured, Probe
+from assay.record import RunRecord
+from assay.record.metrics import probed_flushes
+from assay.report.figures import bars
+from assay.report.storage_tables import modelled_disks
+from assay.report.values import (
+    Number,
+    ReportCell,
+    ReportColumn,
+    ReportTable,
+    Row,
+    Section,
+    absent,
+    text,
+)
+from assay.text import units
+
+_NOT_PROBED = "not probed"
+_AGAIN = (
+    "a storage was probed again when the experiment was continued; each run is compared with the "
+    "probe before it"
+)
+_NOT_PASSED_ON = (
+    "flushes do not reach the device (a mount option such as nobarrier): a power cut may lose what "
+    "was flushed"
+)
+
+
+class UsedProbe(NamedTuple):
+    probe: Probe
+    machine: str
+    runs: tuple[RunRecord, ...]
+    """Those whose numbers are compared with it."""
+
+    @property
+    def storage(self) -> str:
+        return self.probe.storage
+
+
+def used_by(runs: Iterable[RunRecord]) -> list[UsedProbe]:
+    """Each probe that a run uses, storage by storage. A storage is probed once in an experiment,
+    and again when this is continued."""
+    by_probe: dict[tuple[str, int, str], list[tuple[Probe, RunRecord]]] = {}
+    for run in runs:
+        if run.probe is not None:
+            key = (run.probe.storage, run.probe.begun_unix_ns, run.machine_shown)
+            by_probe.setdefault(key, []).append((run.probe, run))
+    storages = list(dict.fromkeys(storage for storage, *_ in by_probe))
+    return [
+        UsedProbe(used[0][0], key[2], tuple(run for _, run in used))
+        for key, used in sorted(
+            by_probe.items(), key=lambda one: (storages.index(one[0][0]), one[0])
+        )
+    ]
+
+
+def section(runs: Iterable[RunRecord]) -> Section | None:
+    """None where no storage was probed, and none is modelled."""
+    runs = list(runs)
+    found = used_by(runs)
+    if all(one.probe.reason for one in found):
+        found = []
+    tables = (_table(found) if found else None, modelled_disks.table(runs))
+    shown = tuple(table for table in tables if table is not None)
+    figures = bars.storages(tables[0]) if tables[0] and len(tables[0].rows) > 1 else ()
+    return Section("Storages by probe", (), shown, figures) if shown else None
+
+
+def why_none(runs: Iterable[RunRecord]) -> str:
+    """``storages not probed: here, b: fio is missing``, where none was that was to be; else
+    empty."""
+    found = [one.probe for one in used_by(runs)]
+    if not found or not all(probe.reason for probe in found):
+        return ""
+    reasons = "; ".join(f"{names}: {reason}" for names, reason in _reasons(found))
+    return f"storages {_NOT_PROBED}: {reasons}"
+
+
+def _reasons(not_probed: Iterable[Probe]) -> Iterator[tuple[str, str]]:
+    """``here, b`` with ``fio is missing``."""
+    storages: dict[str, dict[str, None]] = {}
+    for probe in not_probed:
+        storages.setdefault(probe.reason, {})[probe.storage] = None
+    for reason, names in storages.items():
+        yield ", ".join(names), reason
+
+
+def warnings(runs: Iterable[RunRecord]) -> Iterator[RunWarning]:
+    """Of storages of a machine whose probes differ by more than measurements within one probe
+    may."""
+    by_storage: dict[tuple[str, str], list[Probe]] = {}
+    for one in used_by(runs):
+        by_storage.setdefault((one.storage, one.machine), []).append(one.probe)
+    for (storage, _), probes in by_storage.items():
+        for title, value in _FIGURES.items():
+            values = [found for probe in probes if (found := value(probe))]
+            if values and max(values) > UNEVEN * min(values):
+                low, high = units.digits(min(values)), units.digits(max(values))
+                ratio = units.digits(max(values) / min(values), 2)
+                yield RunWarning(
+                    WarningKind.PROBES_DIFFER.id,
+                    f"{storage}: {title} {low} to {high}, {ratio} times",
+                )
+
+
+def _reads(depth: int) -> Callable[[Probe], float | None]:
+    def per_s(probe: Probe) -> float | None:
+        return next((one.per_s for one in probe.random_reads if one.depth == depth), None)
+
+    return per_s
+
+
+_FIGURES: Mapping[str, Callable[[Probe], float | None]] = {
+    **{f"reads/s, depth {depth}": _reads(depth) for depth in DEPTHS},
+    "flushes/s": lambda probe: probe.flushes.per_s if probe.flushes else None,
+}
+"""Those with which runs are compared."""
+
+
+def _table(probes: Sequence[UsedProbe]) -> ReportTable:
+    titles = (
+        *(f"reads/s, depth {depth}" for depth in DEPTHS),
+        "sequential read",
+        "sequential write",
+        "flushes/s",
+    )
+    is_repeated = len({one.storage for one in probes}) < len(probes)
+    labels = ("storage", "of runs") if is_repeated else ("storage",)
+    return ReportTable(
+        name="storage_probes",
+        title="Reads, writes and flushes of each storage, before its first use",
+        label_columns=len(labels),
+        columns=(
+            *map(ReportColumn, labels),
+            *(ReportColumn(title, is_number=True) for title in titles),
+        ),
+        rows=tuple(
+            Row((*map(text, (one.storage, _run_numbers(one))[: len(labels)]), *_cells(one.probe)))
+            for one in probes
+        ),
+        notes=(*_notes(probes), *([_AGAIN] if is_repeated else [])),
+        # Of one storage there is nothing to compare.
+        is_detail=len(probes) == 1,
+    )
+
+
+def _run_numbers(used: UsedProbe) -> str:
+    """``1-4, 9``."""
+    numbers = sorted(run.id for run in used.runs)
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1].append(number)
+        else:
+            parts.append([number])
+    return ", ".join(f"{one[0]}-{one[-1]}" if len(one) > 1 else str(one[0]) for one in parts)
+
+
+def _cells(probe: Probe) -> tuple[ReportCell, ...]:
+    reads = {one.depth: one for one in probe.random_reads}
+    return (
+        *(_rate(reads.get(depth)) for depth in DEPTHS),
+        _bandwidth(probe.sequential_read),
+        _bandwidth(probe.sequential_write),
+        _flushes(probe),
+    )
+
+
+def _rate(measured: Measured | None) -> ReportCell:
+    if measured is None:
+        return absent(_NOT_PROBED)
+    return ReportCell(
+        units.digits(measured.per_s), Number(measured.per_s, "per_s", n=measured.count)
+    )
+
+
+def _flushes(probe: Probe) -> ReportCell:
+    shown = _rate(probe.flushes)
+    if probe.flushes is None:
+        return shown
+    over = probed_flushes.spread(probe.flushes)
+    remarks = (
+        probed_flushes.uneven(probe.flushes),
+        "" if probe.passes_flushes_on else _NOT_PASSED_ON,
+    )
+    number = Number(over.median, "per_s", over.n, over.low, over.high)
+    return replace(shown, number=number, note="; ".join(filter(None, remarks)))
+
+
+def _bandwidth(measured: Measured | None) -> ReportCell:
+    if measured is None:
+        return absent(_NOT_PROBED)
+    number = Number(measured.bytes_per_s, "bytes_per_s", n=measured.count)
+    return ReportCell(f"{units.size(measured.bytes_per_s)}/s", number)
+
+
+def _notes(probes: Sequence[UsedProbe]) -> list[str]:
+    notes = [
+        "reads: random, of 8 KiB; depth: how many at once; flushes: each a write of 8 KiB and "
+        f"fdatasync, one after the other, median of {FLUSH_PARTS} measurements"
+    ]
+    measured = [one.probe for one in probes if not one.probe.reason]
+    how = dict.fromkeys(
+        f"by {probe.program} in {units.duration(probe.seconds)}" for probe in measured
+    )
+    if how:
+        notes.append(f"{', '.join(how)}, in a file of {_file_sizes(measured)}")
+    notes += dict.fromkeys(
+        f"{probe.storage}: reads and writes went through the page cache, which this file system "
+        "needs"
+        for probe in measured
+        if not probe.is_direct
+    )
+    reasons = _reasons(one.probe for one in probes if one.probe.reason)
+    notes += [f"{names} {_NOT_PROBED}: {reason}" for names, reason in reasons]
+    return notes
+
+
+def _file_sizes(measured: Sequence[Probe]) -> str:
+    """``268 MB``; ``268 MB, of 40 MB on slow``: that of most storages, and the others."""
+    sizes = dict.fromkeys((probe.storage, units.size(probe.file_bytes)) for probe in measured)
+    (most, _), *others = Counter(size for _, size in sizes).most_common()
+    named = (
+        f"of {other} on {', '.join(name for name, one in sizes if one == other)}"
+        for other, _ in others
+    )
+    return ", ".join((most, *named))

@@ -1,0 +1,253 @@
+"""Takes the cells of a test; returns whether their storages rank by the database as they rank by
+the probe."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from assay.comparison.ratios import undecided
+from assay.judge.statistics.ranks import LEAST_PAIRS, kendall_tau, ranks
+from assay.judge.statistics.spread import Spread, spread
+from assay.judge.warnings.steadiness import why_not_steady
+from assay.record import RunRecord
+from assay.record.metrics import probed_flushes
+from assay.record.metrics.commits import commits_per_s
+from assay.report.cells import cell_runs
+from assay.report.cells.cell_runs import STORAGE, CellRuns
+from assay.report.declared import aggregates
+from assay.report.sections import device
+from assay.report.values import Number, ReportCell, ReportColumn, ReportTable, Row, Section, absent
+from assay.text import units
+
+
+@dataclass(frozen=True)
+class _Ranked:
+    """A storage that was probed and measured."""
+
+    cell: CellRuns
+    probed: Spread
+    tps: Spread
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """Cells that differ in their storage alone."""
+
+    first: CellRuns
+    by: str
+    """What of the probe is compared with the throughput."""
+    ranked: tuple[_Ranked, ...]
+    left_out: tuple[tuple[str, str], ...]
+    """(storage, why its numbers are not ranked)."""
+
+    @property
+    def tau(self) -> float | None:
+        """Kendall's; None where too few are ranked, or all have the same rank."""
+        return kendall_tau(list(zip(self.by_probe, self.by_tps, strict=True)))
+
+    @property
+    def by_probe(self) -> list[int]:
+        return ranks([one.probed for one in self.ranked])
+
+    @property
+    def by_tps(self) -> list[int]:
+        return ranks([one.tps for one in self.ranked])
+
+    @property
+    def probe_range(self) -> float | None:
+        """The fastest by the probe divided by the slowest; None: that one did nothing."""
+        return _range([one.probed.median for one in self.ranked])
+
+    @property
+    def tps_range(self) -> float | None:
+        return _range([one.tps.median for one in self.ranked])
+
+
+def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
+    """None where fewer than three probed storages are compared."""
+    made = list(of_cells(cells))
+    if not made:
+        return None
+    lines = tuple(map(_sentence, made))
+    table = _table(test, cells, [one for one in made if len(one.ranked) >= LEAST_PAIRS])
+    return Section("Rank of storages", lines, () if table is None else (table,))
+
+
+def _table(test: str, cells: Sequence[CellRuns], made: Sequence[Ranks]) -> ReportTable | None:
+    if not made:
+        return None
+    factors = [name for name in cell_runs.varying(cells, "system", "clients") if name != STORAGE]
+    return ReportTable(
+        name=f"{test}_storage_ranks",
+        title="Do storages rank by the probe as by the database?",
+        label_columns=len(factors),
+        columns=(
+            *cell_runs.label_columns(cells, factors),
+            ReportColumn("storages", is_number=True),
+            ReportColumn("by the probe's"),
+            ReportColumn("tau", is_number=True),
+            ReportColumn("probe's range", is_number=True),
+            ReportColumn("TPS range", is_number=True),
+        ),
+        rows=tuple(Row((*cell_runs.label_cells(one.first, factors), *_cells(one))) for one in made),
+        notes=(
+            "tau: Kendall's rank correlation of the storages by the probe with the storages by "
+            "TPS; 1: the same order, -1: the opposite one; range: the fastest storage divided by "
+            "the slowest; storages within the range of one another's repetitions, or 10 %, share "
+            "a rank",
+        ),
+        is_detail=True,
+    )
+
+
+def of_cells(found: Sequence[CellRuns]) -> Iterator[Ranks]:
+    """Each set of at least three storages that were probed and measured under the same other
+    factors, by the probe's flushes where their transactions commit, else by its reads. A system
+    whose durability differs between storages has several."""
+    alike: dict[object, list[CellRuns]] = {}
+    for cell in found:
+        alike.setdefault(cell.without(STORAGE), []).append(cell)
+    for cells in alike.values():
+        compared = [one for one in cells if one.runs[0].probe and cell_runs.middle_run(one)]
+        if len(compared) >= LEAST_PAIRS:
+            yield _of_alike(compared)
+
+
+def _of_alike(cells: Sequence[CellRuns]) -> Ranks:
+    commits = any(commits_per_s(run.driven) for _, run in cell_runs.middle_runs(cells))
+    ranked, left_out = [], []
+    apart = any(
+        undecided.one_after_the_other(one.measured, other.measured)
+        for one, other in itertools.combinations(cells, 2)
+    )
+    for cell in cells:
+        made = aggregates.number(cell, aggregates.THROUGHPUT)
+        probed = _probed(cell, commits)
+        if why := _why_not(cell, commits) or (undecided.SEQUENTIAL if apart else ""):
+            left_out.append((cell.runs[0].storage, why))
+        elif made is not None and probed is not None:
+            low, high = (made.value if one is None else one for one in (made.low, made.high))
+            tps = Spread(made.value, low, high, made.n or 1)
+            ranked.append(_Ranked(cell, probed, tps))
+    by = "flushes/s" if commits else f"reads/s, depth {_depth(cells[0].runs[0])}"
+    return Ranks(cells[0], by, tuple(ranked), tuple(left_out))
+
+
+def _why_not(cell: CellRuns, commits: bool) -> str:
+    """Why its throughput is not compared with its probe; empty: it is."""
+    why = probed_flushes.why_none(cell.runs[0]) if commits else ""
+    why = why or undecided.why_undecided(cell.measured)
+    return why or why_not_steady(warning for run in cell.measured for warning in run.warnings)
+
+
+def _range(values: Sequence[float]) -> float | None:
+    return max(values) / min(values) if values and min(values) > 0 else None
+
+
+def _reads(cells: Iterable[CellRuns]) -> Iterator[float]:
+    for _, run in cell_runs.middle_runs(cells):
+        found = device.reads_per_transaction(run)
+        if found is not None:
+            yield found
+
+
+def _probed(cell: CellRuns, commits: bool) -> Spread | None:
+    """The median of the probes of its runs, and the range of them all."""
+    found = [one for run in cell.measured if (one := _of_probe(run, commits)) is not None]
+    if not found:
+        return None
+    low, high = min(one.low for one in found), max(one.high for one in found)
+    return Spread(spread([one.median for one in found]).median, low, high, found[0].n)
+
+
+def _of_probe(run: RunRecord, commits: bool) -> Spread | None:
+    if run.probe is None:
+        return None
+    if commits:
+        return probed_flushes.spread(run.probe.flushes) if run.probe.flushes else None
+    reads = run.probe.reads_at(run.clients)
+    return None if reads is None else Spread(reads.per_s, reads.per_s, reads.per_s, 1)
+
+
+def _depth(run: RunRecord) -> int:
+    found = run.probe.reads_at(run.clients) if run.probe else None
+    return found.depth if found else 0
+
+
+def _cells(made: Ranks) -> tuple[ReportCell, ...]:
+    count = len(made.ranked)
+    tau = made.tau
+    return (
+        ReportCell(str(count), Number(count, "count")),
+        ReportCell(made.by),
+        absent("-") if tau is None else ReportCell(units.ratio(tau), Number(tau, "ratio", n=count)),
+        *(
+            absent("-") if one is None else ReportCell(_times(one), Number(one, "ratio", n=count))
+            for one in (made.probe_range, made.tps_range)
+        ),
+    )
+
+
+def _sentence(made: Ranks) -> str:
+    run = made.first.runs[0]
+    name = f"{run.system_on_machine}, {units.counted(run.clients, 'client')}"
+    if len(made.ranked) < LEAST_PAIRS:
+        few = f"{len(made.ranked)} left to rank" if made.ranked else "storages are not ranked"
+        return f"{name}: {few}{_left_out(made)}"
+    said = f"{name}: {len(made.ranked)} storages by the probe's {made.by} and by TPS: {_how(made)}"
+    if made.probe_range is not None and made.tps_range is not None:
+        said += (
+            f"; the fastest is {_times(made.probe_range)} times as fast as the slowest by the "
+            f"probe, {_times(made.tps_range)} times by TPS"
+        )
+    near = _near("by the probe", made.by_probe, made) + _near("by TPS", made.by_tps, made)
+    return (
+        f"{said}{near}{_reads_said(list(_reads(one.cell for one in made.ranked)))}{_left_out(made)}"
+    )
+
+
+def _how(made: Ranks) -> str:
+    tau = made.tau
+    if tau is None:
+        return "too near to rank"
+    if tau == 1:
+        how = "the same order"
+    elif tau == -1:
+        how = "the opposite order"
+    else:
+        how = "not the same order"
+    return f"{how}, tau {units.ratio(tau)}"
+
+
+def _near(by: str, values: Sequence[int], made: Ranks) -> str:
+    """The storages that share a rank."""
+    names = [str(one.cell.factors[STORAGE]) for one in made.ranked]
+    shared = [
+        " and ".join(name for name, rank in zip(names, values, strict=True) if rank == one)
+        for one in dict.fromkeys(values)
+        if values.count(one) > 1
+    ]
+    return f"; {by} nearly equal, of one rank: {', '.join(shared)}" if shared else ""
+
+
+def _left_out(made: Ranks) -> str:
+    by_reason: dict[str, list[str]] = {}
+    for storage, why in made.left_out:
+        by_reason.setdefault(why, []).append(storage)
+    said = ", ".join(f"{' and '.join(names)} ({why})" for why, names in by_reason.items())
+    return f"; left out: {said}" if said else ""
+
+
+def _reads_said(reads: Sequence[float]) -> str:
+    """What makes the difference between storages, where it is not their flushes."""
+    if not reads:
+        return ""
+    least, most = (units.digits(one, 2) for one in (min(reads), max(reads)))
+    span = least if least == most else f"{least} to {most}"
+    return f"; {span} reads from the device per transaction"
+
+
+def _times(ratio: float) -> str:
+    return units.digits(ratio, 3)

@@ -1,0 +1,1 @@
+"""What clients read beside the URL of a server, and what a refusal of it means."""

@@ -1,0 +1,1 @@
+"""The scripts of a workload: their names, files and languages."""

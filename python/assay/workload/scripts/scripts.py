@@ -1,0 +1,190 @@
+"""Takes a workload folder; returns its scripts, and the overrides of single dialects.
+
+Every ``*.sql`` below the folder is a script; its name (the transaction type) is the file's name
+without the ending. A file of the same name beside it that ends in ``.cql`` or ``.json`` holds its
+statements in that language; alone, it is a script where a test names it by this ending, a check in
+``checks/``, and else a file of data. ``overrides/<dialect>/<path of the script>`` replaces a script
+for one dialect, or for several (``overrides/db2+oracle/…``), and must give the reason in a comment
+on its first line. A file in ``checks/`` is not a transaction type but a query that must return no
+row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from assay import _engine
+from assay.errors import ExperimentError
+from assay.text.files import text_file
+from assay.text.nearest import did_you_mean
+from assay.workload.schema import SQL
+from assay.workload.scripts.script_names import CHECKS
+from assay.workload.values import Script
+
+OVERRIDES = "overrides"
+LANGUAGES = tuple(language for language in _engine.languages() if language != SQL)
+"""Of statements that are no SQL; such a file ends in the language."""
+_LITERAL = re.compile(r"'[^']*'|--[^\n]*")
+_VALUE = re.compile(r"(?<![:\w]):\{?([A-Za-z_]\w*)")
+
+
+@dataclass(frozen=True)
+class FoundScripts:
+    scripts: dict[str, Script]
+    checks: dict[str, Script]
+    overrides: dict[tuple[str, str], Script]
+    """(dialect or language, name) → what is sent in place of the SQL."""
+    texts: dict[str, str]
+    """The texts of all files, by path within the folder."""
+    alone: dict[str, Script]
+    """Files in another language without SQL beside them, still without their texts: scripts where a
+    test names them."""
+
+    def with_named(self, folder: Path, names: Collection[str]) -> FoundScripts:
+        """Of the files that stand alone, those that are named are scripts."""
+        named = {
+            name: replace(script, text=text_file.read(folder / script.path, ExperimentError))
+            for name, script in self.alone.items()
+            if name in names
+        }
+        texts = {script.path: script.text for script in named.values()}
+        return replace(
+            self, scripts={**self.scripts, **named}, texts={**self.texts, **texts}, alone={}
+        )
+
+
+def read(folder: Path) -> FoundScripts:
+    """Reads every script of the folder, ordered by path."""
+    found = FoundScripts({}, {}, {}, {}, {})
+    overrides: list[tuple[Path, str]] = []
+    for file in sorted(folder.rglob("*.sql")):
+        text = text_file.read(file, ExperimentError)
+        within = file.relative_to(folder)
+        found.texts[within.as_posix()] = text
+        if within.parts[0] == OVERRIDES:
+            overrides.append((within, text))
+            continue
+        if other := found.scripts.get(file.stem) or found.checks.get(file.stem):
+            raise _second(file, file.stem, other)
+        kind = found.checks if within.parts[0] == CHECKS else found.scripts
+        kind[file.stem] = Script(file.stem, within.as_posix(), text, is_for_all=True)
+    found.checks.update(_checks_alone(folder, found))
+    every = {**found.scripts, **found.checks}
+    for script in every.values():
+        for language in LANGUAGES:
+            file = (folder / script.path).with_suffix(f".{language}")
+            if language != script.language and file.is_file():
+                within, text = file.relative_to(folder), text_file.read(file, ExperimentError)
+                found.texts[within.as_posix()] = text
+                key = language, script.name
+                found.overrides[key] = Script(script.name, within.as_posix(), text)
+    found.alone.update(_alone(folder, every))
+    paths = {script.path: script.name for script in every.values()}
+    for within, text in overrides:
+        dialects, name = _override(folder, within, text, paths)
+        for dialect in dialects:
+            if other := found.overrides.get((dialect, name)):
+                raise ExperimentError(
+                    f"replaces {name} for {dialect} a second time; the first is {other.path}",
+                    file=folder / within,
+                    hint="one override for each script and dialect",
+                )
+            found.overrides[dialect, name] = Script(name, within.as_posix(), text)
+    return found
+
+
+def _checks_alone(folder: Path, found: FoundScripts) -> dict[str, Script]:
+    """The checks of another language without SQL beside them."""
+    checks: dict[str, Script] = {}
+    for language in LANGUAGES:
+        for file in sorted((folder / CHECKS).rglob(f"*.{language}")):
+            within, name = file.relative_to(folder).as_posix(), file.stem
+            if other := found.scripts.get(name):
+                raise _second(file, name, other)
+            if name not in (*found.checks, *checks):
+                text = text_file.read(file, ExperimentError)
+                found.texts[within] = text
+                checks[name] = Script(name, within, text, language=language)
+    return checks
+
+
+def _second(file: Path, name: str, first: Script) -> ExperimentError:
+    return ExperimentError(
+        f"a second script is called {name!r}; the first is {first.path}",
+        file=file,
+        hint="the file's name is the transaction type, so it must differ",
+    )
+
+
+def _alone(folder: Path, every: Collection[str]) -> dict[str, Script]:
+    """Files of the other languages whose names no script has. Most hold data, so none is read."""
+    found: dict[str, Script] = {}
+    for language in LANGUAGES:
+        for file in sorted(folder.rglob(f"*.{language}")):
+            within = file.relative_to(folder)
+            if within.parts[0] in (OVERRIDES, CHECKS) or file.stem in (*every, *found):
+                continue
+            found[file.stem] = Script(file.stem, within.as_posix(), "", language=language)
+    return found
+
+
+def _override(
+    folder: Path, within: Path, text: str, paths: dict[str, str]
+) -> tuple[list[str], str]:
+    """(dialects, script name) of an override; raises `ExperimentError` where it replaces no script
+    or gives no reason."""
+    _, dialects, *rest = within.parts
+    replaced = "/".join(rest)
+    if replaced not in paths:
+        raise ExperimentError(
+            f"replaces no script: there is no {replaced or 'such file'}",
+            file=folder / within,
+            hint=did_you_mean(replaced, paths),
+        )
+    first = text.partition("\n")[0]
+    if not first.startswith("--") or not first.strip("- "):
+        raise ExperimentError(
+            f"an override must say why on its first line, found {first!r}",
+            file=folder / within,
+            line=1,
+            hint=f"-- {dialects}: what is spelled differently",
+        )
+    return dialects.split("+"), paths[replaced]
+
+
+def as_file(scripts: Iterable[Script], sent: Iterable[tuple[str, str]] = ()) -> str:
+    """The statements as a file for a system's own client, without lines for the engine (which begin
+    with a backslash). ``sent``: (script, text) of the statements as the engine sends them, with
+    the values that it writes into them."""
+    by_script: dict[str, list[str]] = {}
+    for name, statement in sent:
+        by_script.setdefault(name, []).append(statement)
+    parts = []
+    for script in scripts:
+        text = _statements(script)
+        written = by_script.get(script.name, [])
+        used = needed_values(script)
+        if used and written and not any(map(_values, written)):
+            comments = [line for line in text.splitlines() if line.startswith("--")]
+            text = "\n".join([*comments, *(f"{one};" for one in written)]) + "\n"
+        elif used:
+            text = f"-- Assay sets :{', :'.join(used)}; replace by values of your own.\n{text}"
+        parts.append(text)
+    return "\n".join(parts)
+
+
+def needed_values(script: Script) -> list[str]:
+    """The names of the values in its statements, which the engine inserts."""
+    return _values(_statements(script))
+
+
+def _values(text: str) -> list[str]:
+    return list(dict.fromkeys(_VALUE.findall(_LITERAL.sub("", text))))
+
+
+def _statements(script: Script) -> str:
+    lines = [line for line in script.text.splitlines() if not line.lstrip().startswith("\\")]
+    return "\n".join(lines).strip() + "\n"
