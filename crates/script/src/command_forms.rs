@@ -46,7 +46,8 @@ pub(crate) static FORMS: &[Form] = &[
         without rows leaves the variables unchanged" },
     Form { name: "begin", arguments: "[isolation level]", is_of_pgbench: false, parse: Tokens(begin),
         synopsis: "begins a transaction, at this isolation level if one is given: \
-                   `read uncommitted`, `read committed`, `repeatable read`, `serializable`" },
+                   `read uncommitted`, `read committed`, `repeatable read`, `serializable`; a system without it takes \
+                   the next stronger one that it has" },
     Form { name: "commit", arguments: "", is_of_pgbench: false, parse: Tokens(|_| Ok(Command::Commit)),
         synopsis: "commits the transaction" },
     Form { name: "elif", arguments: "condition", is_of_pgbench: true,

@@ -40,6 +40,7 @@ class DuckdbDialect(StandardSql):
     }
 
     isolation_levels: tuple[str, ...] = ()
+    own_isolation = "repeatable read"
     """None can be asked for. A transaction works on a snapshot; where two change one row, the
     second is refused."""
 

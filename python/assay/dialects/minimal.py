@@ -20,6 +20,7 @@ class MinimalDialect(ABC):
     bulk_form: str = "native"
     has_if_exists: bool = True
     isolation_levels: tuple[str, ...] = ()
+    own_isolation: str = ""
     language: str = "sql"
     unknown_statements: Mapping[str, str] = {}
     read_only_codes: tuple[str, ...] = ()

@@ -15,6 +15,7 @@ from msgspec import UNSET, UnsetType, structs
 
 from assay import _engine, registry
 from assay.contracts.dialects.protocol import Dialect
+from assay.contracts.driving import ISOLATION_LEVELS
 from assay.contracts.engine.drive import (
     ArrivalDocument,
     DriveDocument,
@@ -217,5 +218,15 @@ def _reconnect(driving: Driving) -> ReconnectDocument | UnsetType:
 
 
 def begins(dialect: Dialect) -> dict[str, list[str]]:
-    """Isolation level → the statements that begin a transaction."""
-    return {level: dialect.begin_at(level) for level in dialect.isolation_levels}
+    """Isolation level → the statements that begin a transaction of this level, or of the weakest
+    stronger one that the system has, as the SQL standard allows."""
+    statements = {}
+    for place, level in enumerate(ISOLATION_LEVELS):
+        for sufficient in ISOLATION_LEVELS[place:]:
+            if sufficient in dialect.isolation_levels:
+                statements[level] = dialect.begin_at(sufficient)
+                break
+            if sufficient == dialect.own_isolation:
+                statements[level] = dialect.begin()
+                break
+    return statements

@@ -18,12 +18,10 @@ fields of `Experiment` by test.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from assay.contracts.driving import STOPS
-from assay.contracts.driving import without as driving_without
-from assay.contracts.experiment import Experiment, ExperimentChanges, OfTest
+from assay.contracts.experiment import Experiment
 from assay.errors import ArgumentError
 from assay.experiment.settings import levels
 from assay.experiment.settings.catalogue import Words
@@ -36,7 +34,7 @@ from assay.workload.values import Workload
 _PLACES = ("systems", "storages")
 
 
-def read(top: TomlTable, experiment: Experiment, workload: Workload) -> dict[str, OfTest]:
+def read(top: TomlTable, experiment: Experiment, workload: Workload) -> dict[str, dict[str, Any]]:
     """Raises `ExperimentError` with the line: a test that is not among those of the file, a level
     or a setting that does not apply to its test."""
     if "test" not in top or not top.is_table("test"):
@@ -51,11 +49,10 @@ def read(top: TomlTable, experiment: Experiment, workload: Workload) -> dict[str
                 name,
                 hint=did_you_mean(name, experiment.tests),
             )
-        given = cast(OfTest, levels.read(section, workload))
-        if "systems" in section:
-            given["systems"] = _chosen(section, "systems", experiment.systems)
-        if "storages" in section:
-            given["storages"] = _chosen(section, "storages", experiment.storages)
+        given = levels.read(section, workload)
+        for key in _PLACES:
+            if key in section:
+                given[key] = _chosen(section, key, getattr(experiment, key))
         section.done()
         with levels.ErrorPlace(declared, name):
             _check(given, name, experiment, workload)
@@ -76,12 +73,10 @@ def _chosen(section: TomlTable, key: str, known: Iterable[Any]) -> tuple[str, ..
     return tuple(names[name] for name in found)
 
 
-def _check(given: OfTest, name: str, experiment: Experiment, workload: Workload) -> None:
+def _check(given: Mapping[str, Any], name: str, experiment: Experiment, workload: Workload) -> None:
     """Raises `ArgumentError` for what does not apply to the test, or is said twice."""
-    own = {key: value for key, value in given.items() if key not in _PLACES}
-    levels_alone = cast(ExperimentChanges, own)
-    bare = Experiment(experiment.workload, (name,), experiment.systems)
-    alone = replace(bare, **levels_alone)
+    levels_alone = {key: value for key, value in given.items() if key not in _PLACES}
+    alone = Experiment(experiment.workload, (name,), experiment.systems, **levels_alone)
     for parameter in alone.parameters:
         takers = workload.parameters[parameter].tests
         if takers and name not in takers:
@@ -91,25 +86,25 @@ def _check(given: OfTest, name: str, experiment: Experiment, workload: Workload)
 
 
 def without(
-    of_tests: Mapping[str, OfTest],
+    of_tests: Mapping[str, Mapping[str, Any]],
     fields: Iterable[str],
     parameters: Iterable[str],
     driving: Iterable[str],
-) -> dict[str, OfTest]:
+) -> dict[str, dict[str, Any]]:
     """``of_tests`` where something that is said elsewhere takes the place of these fields, levels
     of these parameters, and these settings of the driving."""
     limits = STOPS if set(driving) & set(STOPS) else ()
-    gone_levels = set(parameters)
+    gone = {"parameters": {*parameters}, "driving": {*driving, *limits}}
     dropped = set(fields)
     if dropped & {"clients", "group_clients"}:
         dropped |= {"clients", "group_clients"}
-    left: dict[str, OfTest] = {}
-    for name, said in of_tests.items():
-        kept = {key: value for key, value in said.items() if key not in dropped}
-        left[name] = of_test = cast(OfTest, kept)
-        if "parameters" in of_test:
-            own = of_test["parameters"].items()
-            of_test["parameters"] = {one: levels for one, levels in own if one not in gone_levels}
-        if "driving" in of_test:
-            of_test["driving"] = driving_without(of_test["driving"], {*driving, *limits})
-    return left
+    return {
+        name: {
+            key: {one: level for one, level in value.items() if one not in gone[key]}
+            if key in gone
+            else value
+            for key, value in said.items()
+            if key not in dropped
+        }
+        for name, said in of_tests.items()
+    }

@@ -5,19 +5,11 @@ says; and what differs between both."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
-from assay.contracts.driving import DrivingChanges, without
-from assay.contracts.experiment import (
-    Experiment,
-    ExperimentChanges,
-    OfTest,
-    Scaled,
-    StorageChoice,
-    driving_with,
-)
+from assay.contracts.experiment import Experiment, Scaled, StorageChoice, settings_with
 from assay.errors import ArgumentError
 from assay.text.sizes import size_word
 from assay.workload.values import Quick, Test, Workload
@@ -30,7 +22,7 @@ _MOST = 6
 
 
 def version_of(
-    experiment: Experiment, workload: Workload, said: ExperimentChanges | None = None
+    experiment: Experiment, workload: Workload, said: Mapping[str, Any] | None = None
 ) -> tuple[Experiment, Workload]:
     """``said``: fields of `Experiment` as ``[quick]`` sets them. What the workload declares comes
     before what the file says elsewhere. Raises `ArgumentError` where nothing is declared, so that
@@ -42,7 +34,7 @@ def version_of(
         and (not parameter.tests or set(parameter.tests) & set(experiment.tests))
     }
     tests = {name: workload.test(name).quick for name in experiment.tests}
-    changes = (said or ExperimentChanges()).copy()
+    changes = dict(said or {})
     if not declared and not changes and all(quick == Quick() for quick in tests.values()):
         raise ArgumentError(
             f"{workload.name} declares no quick values, so --quick would change nothing",
@@ -50,46 +42,45 @@ def version_of(
             "--quick out",
         )
     parameters = {**declared, **changes.pop("parameters", {})}
-    driving = changes.pop("driving", DrivingChanges())
+    driving = changes.pop("driving", {})
     of_driving = {name for quick in tests.values() for name in quick.driving}
-    before = without(experiment.driving, of_driving)
+    before = {name: level for name, level in experiment.driving.items() if name not in of_driving}
     of_tests = changes.pop("of_tests", {})
     if any(quick.clients for quick in tests.values()):
         changes = {"clients": (), **changes}
     quickly = replace(
-        replace(experiment, **changes),
+        experiment,
         parameters={**experiment.parameters, **parameters},
-        driving=driving_with(before, driving),
+        driving=settings_with(before, driving),
         of_tests={
             name: _of_test(
-                experiment.of_tests.get(name, OfTest()),
+                experiment.of_tests.get(name, {}),
                 {
                     **changes,
                     "parameters": parameters,
                     "driving": {**tests[name].driving, **driving},
                 },
-                of_tests.get(name, OfTest()),
+                of_tests.get(name, {}),
             )
             for name in {**experiment.of_tests, **of_tests}
         },
         is_quick=True,
+        **changes,
     )
     return quickly, workload.quickly()
 
 
-def _of_test(full: OfTest, of_all: ExperimentChanges, quick: OfTest) -> OfTest:
+def _of_test(
+    full: Mapping[str, Any], of_all: Mapping[str, Any], quick: Mapping[str, Any]
+) -> dict[str, Any]:
     """What a test has of its own in the quick version: what it has in the full one, without what
     the quick version has for all tests, and with what that has for this test."""
-    left = {name: level for name, level in full.items() if name not in of_all}
-    of_test = cast(OfTest, {**left, **quick})
-    of_full = full.get("parameters", {}).items()
-    own = {one: levels for one, levels in of_full if one not in of_all["parameters"]}
-    if parameters := {**own, **quick.get("parameters", {})}:
-        of_test["parameters"] = parameters
-    own_driving = without(full.get("driving", DrivingChanges()), of_all["driving"])
-    if driving := driving_with(own_driving, quick.get("driving", DrivingChanges())):
-        of_test["driving"] = driving
-    return of_test
+    found = {name: level for name, level in full.items() if name not in of_all} | dict(quick)
+    for name in ("parameters", "driving"):
+        own = {one: level for one, level in full.get(name, {}).items() if one not in of_all[name]}
+        if merged := settings_with(own, quick.get(name, {})):
+            found[name] = merged
+    return found
 
 
 def scaled(full: Asked, quickly: Asked, now: Asked) -> tuple[Scaled, ...]:

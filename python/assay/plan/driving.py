@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from assay.contracts.driving import without
 from assay.errors import ArgumentError
 from assay.experiment import COLD_CACHES, Driving, Experiment, Scalar
 from assay.text import rates
@@ -27,13 +26,15 @@ def driving(
     offered_rate_per_s: Rate | None,
 ) -> Driving:
     """The driving of the test as a whole, without the changes of its steps."""
-    changes = experiment.driving.copy()
+    changes = dict(experiment.driving)
     if offered_rate_per_s is not None:
         changes["offered_rate_per_s"] = offered_rate_per_s
     if test.groups:
-        changes = without(changes, OF_GROUPS)
+        changes = {name: value for name, value in changes.items() if name not in OF_GROUPS}
     if test.overlaps:  # it ends when every client has run its transactions
-        changes = without(changes, ("duration_s", "passes"))
+        changes = {
+            name: value for name, value in changes.items() if name not in ("duration_s", "passes")
+        }
     return resolved(test.driving.changed(changes), parameters)
 
 
@@ -71,7 +72,7 @@ def check(what: str, order: str, driving: Driving) -> None:
             raise ArgumentError(f"{name} = {shown(value)}: expected {quantity.expected}")
     if not driving.stop:
         raise ArgumentError(f"the {what} never ends", hint="--duration 30 or --transactions 1000")
-    if order == "mix" and driving.passes is not None:
+    if order != "sequence" and driving.passes is not None:
         raise ArgumentError(
             f"the {what} is a mix, which has no passes",
             hint="--duration 30 or --transactions 1000",

@@ -162,7 +162,8 @@ def _schema(top: TomlTable, *, has_expressions: bool) -> Schema:
     )
     relations.check(sections, declared)
     names = [table.name for table in declared]
-    identifiers = relations.identifiers(top.section("identifiers"), names)
+    columns = [column.name for table in declared for column in table.table.columns]
+    identifiers = relations.identifiers(top.section("identifiers"), [*names, *columns])
     constants = _constants(top.section("constants"), top.section("parameters").names())
     declared_views = views.read(top.sections("views"), names)
     return Schema(top.file, relations.in_order(declared), identifiers, constants, declared_views)

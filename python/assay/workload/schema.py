@@ -121,7 +121,7 @@ class Schema:
         for declared, _, table in self._instances(parameters):
             names.setdefault(declared.name, []).append(table.name)
         return {
-            word: [name for chosen_table in chosen for name in names[chosen_table]]
+            word: [name for declared in chosen for name in names.get(declared, (declared,))]
             for word, chosen in self.identifiers.items()
         }
 

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
-from assay.contracts.driving import DrivingChanges
 from assay.errors import Bug
 from assay.text.files.toml_file import TomlTable
 from assay.workload.parameters import Parameter
@@ -108,7 +107,7 @@ class Group:
     mix: Mapping[str, int | str]
     clients: int | str
     """Their number, or the parameter that holds it."""
-    driving_changes: DrivingChanges = field(default_factory=DrivingChanges)
+    driving_changes: Mapping[str, Any] = field(default_factory=dict)
     """Fields of `Driving` that differ from the step."""
 
 
@@ -130,7 +129,7 @@ class Drive(Step):
     is_result: bool = False
     """Its numbers are those of the run, whatever other steps measure; without such a step those of
     the last one are."""
-    driving_changes: DrivingChanges = field(default_factory=DrivingChanges)
+    driving_changes: Mapping[str, Any] = field(default_factory=dict)
     """Fields of `Driving` that differ from the test."""
     groups: tuple[Group, ...] = ()
     """Groups of clients that run concurrently; empty: all clients are alike."""

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from assay import registry
 from assay.contracts.dialects.protocol import Table
-from assay.contracts.driving import AS_IS, Driving, DrivingChanges
+from assay.contracts.driving import AS_IS, Driving
 from assay.contracts.engine.rows import GeneratedDocument
 from assay.registry import unknown
 from assay.workload.in_dialect import Speaks, Writes, own
@@ -69,7 +69,7 @@ class Quick:
 
     clients: tuple[int, ...] = ()
     """Empty: as many as ever."""
-    driving: DrivingChanges = field(default_factory=DrivingChanges)
+    driving: Mapping[str, Any] = field(default_factory=dict)
     """Fields of `Driving`."""
 
 
@@ -86,7 +86,8 @@ class Test:
     scripts: tuple[str, ...] = ()
     """Names of the transaction types, in order."""
     order: str = "sequence"
-    """``sequence``: all scripts in order, once per pass; ``mix``: chosen by weight."""
+    """``sequence``: all scripts in order, once per pass; ``mix``: chosen by weight;
+    ``deck``: as many of each as its weight, shuffled, until none is left, and again."""
     mix: Mapping[str, int | str] = field(default_factory=dict)
     """Name → weight in the mix, or the parameter that holds it; other scripts have the weight 1."""
     clients: tuple[int, ...] = (1,)

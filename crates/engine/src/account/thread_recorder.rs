@@ -7,7 +7,7 @@ use super::{
     Aggregator, AnswerSum, Completed, ErrorLog, Identity, Layout, LoggedTransaction, Sample,
     SampleBuffer, SessionServers, ThreadLog, ThreadStatements, Unit, Waits, Worktime,
 };
-use crate::observation::Outcome;
+use crate::observation::{Outcome, Outcomes};
 
 /// The records of one thread. Others share the buffer and the aggregator, and with many threads the statement log.
 #[derive(Debug)]
@@ -16,6 +16,8 @@ pub struct ThreadRecorder {
     pub scheduled: Vec<u64>,
     /// Attempts at measured transactions; by transaction type.
     pub attempts: Vec<u64>,
+    /// Transactions that began in the warm-up; by transaction type.
+    pub warm_up: Vec<Outcomes>,
     /// Statements of measured transactions that were answered.
     pub statements: u64,
     /// The servers that answered the sessions when these were opened.
@@ -84,6 +86,7 @@ impl ThreadRecorder {
         Self {
             scheduled: vec![0; layout.types.len()],
             attempts: vec![0; layout.types.len()],
+            warm_up: vec![Outcomes::default(); layout.types.len()],
             statements: 0,
             servers: SessionServers::default(),
             reconnects: 0,
@@ -126,6 +129,11 @@ impl ThreadRecorder {
             latency_ns,
             service_ns,
         });
+    }
+
+    /// A transaction that began in the warm-up has ended.
+    pub fn warmed_up(&mut self, transaction_type: u32, outcome: Outcome) {
+        self.warm_up[transaction_type as usize].count(outcome);
     }
 
     /// A measured arrival, already counted as scheduled, will not be started.

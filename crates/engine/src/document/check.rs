@@ -8,6 +8,9 @@ use super::pace::{ArrivalDocument, RetriesDocument};
 use super::stop::StopDocument;
 use crate::EngineError;
 
+/// The cards of a deck: one is shuffled for each client, or for each transaction of a shared list.
+const MOST_CARDS: u64 = 10_000;
+
 impl DriveDocument {
     /// Checks keys against each other.
     pub(crate) fn check(&self) -> Result<(), EngineError> {
@@ -21,7 +24,7 @@ impl DriveDocument {
                 return wrong("scripts", "expected at least one script");
             }
             if self.order.is_none() {
-                return wrong("order", "expected `sequence` or `mix`, or `groups`");
+                return wrong("order", "expected `sequence`, `mix` or `deck`, or `groups`");
             }
             if self.clients.is_none() {
                 return wrong("clients", "expected the number of clients, or `groups`");
@@ -139,7 +142,7 @@ impl GroupDocument {
                 "the clients share one list of transactions; expected no `passes` and no `transactions`",
             );
         }
-        if self.order == Order::Mix {
+        if self.order != Order::Sequence {
             if stop.passes.is_some() {
                 return wrong(
                     "stop.passes",
@@ -147,8 +150,18 @@ impl GroupDocument {
                 );
             }
             let own = |name: &String| document.script(name).map_or(0, |script| script.weight);
-            if (self.scripts.iter()).all(|name| self.weight(name, own(name)) == 0) {
+            let weights = self
+                .scripts
+                .iter()
+                .map(|name| u64::from(self.weight(name, own(name))));
+            let total: u64 = weights.sum();
+            if total == 0 {
                 return wrong("scripts", "expected one weight above 0 for a mix");
+            }
+            if self.order == Order::Deck && total > MOST_CARDS {
+                let expected =
+                    format!("expected at most {MOST_CARDS} cards in a deck, found {total}");
+                return wrong("weights", &expected);
             }
         }
         if self.arrival != ArrivalDocument::Closed {

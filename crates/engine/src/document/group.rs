@@ -20,6 +20,8 @@ pub enum Order {
     Sequence,
     /// A weighted random choice for each transaction.
     Mix,
+    /// As many cards of each script as its weight, shuffled, drawn to the last, then shuffled again.
+    Deck,
 }
 
 /// Clients with the same scripts and the same pace.

@@ -19,6 +19,8 @@ pub enum ScriptSelector {
     Sequence(u32),
     /// Its own stream of random numbers.
     Mix(Random),
+    /// The same, and the cards that are left of its deck.
+    Deck(Random, Vec<u32>),
 }
 
 /// A script, and its position in its pass.
@@ -59,9 +61,11 @@ impl ScriptSelector {
     }
 
     fn by_stream(plan: &Plan, group: &Group, number: u64) -> Self {
+        let choices = || Random::stream(plan.seed ^ CHOICES, number);
         match group.order {
             Order::Sequence => Self::Sequence(0),
-            Order::Mix => Self::Mix(Random::stream(plan.seed ^ CHOICES, number)),
+            Order::Mix => Self::Mix(choices()),
+            Order::Deck => Self::Deck(choices(), Vec::new()),
         }
     }
 
@@ -78,6 +82,12 @@ impl ScriptSelector {
                 }
             }
             Self::Mix(stream) => NextScript::at(group, drawn(group, stream)),
+            Self::Deck(stream, left) => {
+                if left.is_empty() {
+                    *left = deck(group);
+                }
+                NextScript::at(group, drawn_card(left, stream))
+            }
         }
     }
 }
@@ -94,6 +104,16 @@ pub fn script_of_number(plan: &Plan, group: &Group, number: u64) -> NextScript {
             let seed = Random::derived(plan.seed ^ CHOICES, ARRIVALS - u64::from(group.number));
             drawn(group, &mut Random::stream(seed, number))
         }
+        Order::Deck => {
+            let seed = Random::derived(plan.seed ^ CHOICES, ARRIVALS - u64::from(group.number));
+            let mut left = deck(group);
+            let cards = left.len() as u64;
+            let mut stream = Random::stream(seed, number / cards);
+            for _ in 0..number % cards {
+                drawn_card(&mut left, &mut stream);
+            }
+            drawn_card(&mut left, &mut stream)
+        }
     };
     NextScript::at(group, place)
 }
@@ -104,6 +124,24 @@ fn drawn(group: &Group, stream: &mut Random) -> u32 {
     let ticket = stream.between(1, total);
     let place = group.weights_so_far.partition_point(|sum| *sum < ticket);
     u32::try_from(place).expect("there are fewer scripts than that")
+}
+
+/// A card for each unit of weight: the place of its script.
+fn deck(group: &Group) -> Vec<u32> {
+    let mut before = 0;
+    let mut cards = Vec::new();
+    for (place, &sum) in (0..).zip(&group.weights_so_far) {
+        cards.extend((before..sum).map(|_| place));
+        before = sum;
+    }
+    cards
+}
+
+/// Takes a random card out of those that are left.
+fn drawn_card(left: &mut Vec<u32>, stream: &mut Random) -> u32 {
+    let last = i64::try_from(left.len()).expect("a deck is small") - 1;
+    let card = usize::try_from(stream.between(0, last)).expect("it is a place in the deck");
+    left.swap_remove(card)
 }
 
 #[cfg(test)]

@@ -80,6 +80,8 @@ impl Tally {
             self.transactions += 1;
             let times_ns = transaction.times_ns(now_ns);
             recorder.transaction(script.transaction_type, outcome, now_ns, times_ns);
+        } else {
+            recorder.warmed_up(script.transaction_type, outcome);
         }
         self.worktime
             .ended(now_ns, started_ns, paused_ns, is_measured);

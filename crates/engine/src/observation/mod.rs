@@ -21,7 +21,7 @@ pub use group::{Arrival, ArrivalKind, GroupReport};
 pub use interval::Interval;
 pub use latency::{Latency, Resolution};
 pub use log::LogReport;
-pub use outcomes::{Outcome, Outcomes, TransactionOutcomes};
+pub use outcomes::{Outcome, Outcomes, TransactionOutcomes, WarmUpOutcomes};
 pub use result::{AnswerReport, AnswerSumReport, FirstAnswersReport, ResultReport};
 pub use server::ServerReport;
 pub use service::{CarriedOver, InFlight, LittlesLaw, Standstill, TransactionsPerClient};
@@ -64,6 +64,9 @@ pub struct Observation {
     pub outcomes: Outcomes,
     /// The same for each transaction type; the numbers of each type add up.
     pub outcomes_by_transaction: Vec<TransactionOutcomes>,
+    /// Of the transactions that began in the warm-up, by type; empty without a warm-up.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warm_up: Vec<WarmUpOutcomes>,
     /// Transactions by group, type and outcome.
     pub transactions: Vec<TransactionReport>,
     /// Transactions of all types that ended `ok`.

@@ -72,6 +72,18 @@ pub struct TransactionOutcomes {
     pub outcomes: Outcomes,
 }
 
+/// Transactions of one type that began in the warm-up: with the measured ones they are all that may have changed
+/// the data.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct WarmUpOutcomes {
+    /// The name of the transaction type.
+    pub name: String,
+    /// Transactions that did what their scripts ask for.
+    pub ok: u64,
+    /// The connection or the wait for the answer ended before the answer arrived.
+    pub unknown: u64,
+}
+
 impl Outcomes {
     pub(crate) fn count(&mut self, outcome: Outcome) {
         *match outcome {

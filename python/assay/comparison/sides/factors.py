@@ -41,7 +41,7 @@ def levels(run: RunRecord, between: str = "") -> dict[str, Scalar]:
         label = system_settings.label_without(label, run.cell, {between: name})
     groups = _groups(run) if between.startswith(cell_names.OF_GROUP) else run.group_clients
     driving = {} if run.driving is None else {
-        name: level if isinstance(level, str | int | float | bool) else _level(level)
+        name: level if isinstance(level, str | int | float | bool) else ", ".join(map(str, level))
         for name, level in run.driving.not_default.items()
     }  # fmt: skip
     found: dict[str, Scalar | None] = {
@@ -59,10 +59,6 @@ def levels(run: RunRecord, between: str = "") -> dict[str, Scalar]:
         **cell_names.parameters(run.parameters),
     }
     return {name: level for name, level in found.items() if level is not None}
-
-
-def _level(level: object) -> str:
-    return ", ".join(map(str, level)) if isinstance(level, Iterable) else str(level)
 
 
 def identity(run: RunRecord, between: str) -> str:

@@ -130,6 +130,9 @@ class Dialect(Protocol):
     """Whether `drop_table` does nothing where there is no table; without it Assay looks first."""
     isolation_levels: tuple[str, ...]
     """Those of `ISOLATION_LEVELS` that can be asked for; none where there are no transactions."""
+    own_isolation: str
+    """Of `ISOLATION_LEVELS`, the one that each transaction has where none can be asked for; empty:
+    none is known."""
     language: str
     """Of its statements: ``sql``, ``cql`` or ``json``; by it scripts are cut into statements."""
     unknown_statements: Mapping[str, str]

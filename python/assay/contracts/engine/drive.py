@@ -98,7 +98,7 @@ class DriveDocument(EngineDocument, frozen=True, kw_only=True):
     variables: dict[str, Value] = field(default_factory=dict)
     groups: tuple[GroupDocument, ...] | UnsetType = UNSET
     order: str | UnsetType = UNSET
-    """``sequence`` or ``mix``."""
+    """``sequence``, ``mix`` or ``deck``."""
     clients: int | UnsetType = UNSET
     first_client: int | UnsetType = UNSET
     of_clients: int | UnsetType = UNSET

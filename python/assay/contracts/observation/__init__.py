@@ -22,7 +22,7 @@ from assay.contracts.observation.parts.error_reports import ErrorReport
 from assay.contracts.observation.parts.groups import Arrival, GroupReport
 from assay.contracts.observation.parts.intervals import Interval
 from assay.contracts.observation.parts.latency import EncodedHistogram, Latency, Resolution
-from assay.contracts.observation.parts.outcomes import Outcomes, TransactionOutcomes
+from assay.contracts.observation.parts.outcomes import Outcomes, TransactionOutcomes, WarmUpOutcomes
 from assay.contracts.observation.parts.results import (
     AnswerReport,
     AnswerSumReport,
@@ -115,6 +115,7 @@ __all__ = [
     "Unfinished",
     "UnreadReport",
     "UpdateReport",
+    "WarmUpOutcomes",
     "read_observation",
     "read_observed",
 ]

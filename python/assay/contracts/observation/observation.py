@@ -19,7 +19,7 @@ from assay.contracts.observation.parts.error_reports import ErrorReport
 from assay.contracts.observation.parts.groups import Arrival, GroupReport
 from assay.contracts.observation.parts.intervals import Interval
 from assay.contracts.observation.parts.latency import Latency, Resolution
-from assay.contracts.observation.parts.outcomes import Outcomes, TransactionOutcomes
+from assay.contracts.observation.parts.outcomes import Outcomes, TransactionOutcomes, WarmUpOutcomes
 from assay.contracts.observation.parts.results import AnswerReport, AnswerSumReport, ResultReport
 from assay.contracts.observation.parts.servers import ServerReport
 from assay.contracts.observation.parts.service import (
@@ -77,6 +77,8 @@ class EngineObservation(Shape, frozen=True):
     results: tuple[ResultReport, ...]
     client_cost: ClientCost
     ended_by: EndedBy
+    warm_up: tuple[WarmUpOutcomes, ...] = ()
+    """Of the transactions that began in the warm-up, by type; empty without a warm-up."""
     answer_sums: tuple[AnswerSumReport, ...] = ()
     answers: tuple[AnswerReport, ...] = ()
     driver_counters: dict[str, int] = msgspec.field(default_factory=dict)

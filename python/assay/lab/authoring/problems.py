@@ -20,6 +20,7 @@ from assay.drive.prepare import name_what_sets
 from assay.drive.query import document_of
 from assay.errors import AssayError, YouError
 from assay.lab.authoring.left_out import Reading
+from assay.lab.run_context.consistency import counts
 from assay.provision.engine.session import as_ours
 from assay.report import check_declarations
 from assay.text.files.toml_file import SECTION
@@ -106,7 +107,7 @@ def document_for(workload: Workload, script: Script, dialect: Dialect) -> DriveD
         parameters |= {name: levels[0] for name, levels in test.defaults.items()}
         for step in test.steps:
             variables |= step.own_variables
-    variables |= {"clients": 1, **workload.with_defaults(parameters)}
+    variables |= counts(workload, 1, ()) | workload.with_defaults(parameters)
     document = document_of(script, variables, workload.identifiers_for(parameters), dialect)
     return structs.replace(document, begins=begins(dialect))
 

@@ -3,22 +3,30 @@ were not run that the system cannot express."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
 
+from assay.contracts.observation import Observation
 from assay.experiment import Scalar
 from assay.judge.check.answers import Check, not_run
 from assay.judge.check.consistency import check_consistency, chosen
 from assay.lab.run_context.context import RunState
+from assay.workload.values import Workload
+
+_NO_LETTER = re.compile(r"\W")
 
 
 def broken_rules(state: RunState, parameters: Mapping[str, Scalar]) -> list[Check]:
-    """The result of each consistency check, run now; its ``:clients`` are those of the run."""
+    """The result of each consistency check, run now, with the counts of the run so far."""
     workload, pooled = state.workload, state.up()
+    observations = [one for one in state.reports.values() if isinstance(one, Observation)]
     known = workload.checks_for(pooled.system.dialect)
     found = check_consistency(
         pooled.deployment,
         chosen(known, state.test.checks),
-        {"clients": state.planned.cell.clients, **workload.with_defaults(parameters)},
+        counts(workload, state.planned.cell.clients, observations)
+        | workload.with_defaults(parameters),
         workload.identifiers_for(parameters),
         pooled.system.dialect,
         workload.folder,
@@ -26,6 +34,28 @@ def broken_rules(state: RunState, parameters: Mapping[str, Scalar]) -> list[Chec
     for check in found:
         check["title"] = workload.checks[check["id"]].title
     return found
+
+
+def counts(
+    workload: Workload, clients: int, observations: Iterable[Observation]
+) -> dict[str, Scalar]:
+    """Name → value of what a check may use beside the parameters: ``:clients``, and for each script
+    ``:ok_SCRIPT`` and ``:unknown_SCRIPT``, how many of its transactions ended so since the data
+    were loaded, the warm-up included. A ``-`` or other sign of its name is a ``_``."""
+    ok: Counter[str] = Counter()
+    unknown: Counter[str] = Counter()
+    for observation in observations:
+        for measured in observation.outcomes_by_transaction:
+            ok[measured.name] += measured.ok
+            unknown[measured.name] += measured.unknown
+        for warm in observation.warm_up:
+            ok[warm.name] += warm.ok
+            unknown[warm.name] += warm.unknown
+    counted: dict[str, Scalar] = {"clients": clients}
+    for name in workload.scripts:
+        word = _NO_LETTER.sub("_", name)
+        counted |= {f"ok_{word}": ok[name], f"unknown_{word}": unknown[name]}
+    return counted
 
 
 def not_expressible(state: RunState) -> list[Check]:

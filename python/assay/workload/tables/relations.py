@@ -53,16 +53,18 @@ def in_order(declared: Sequence[DeclaredTable]) -> tuple[DeclaredTable, ...]:
     return tuple(placed.values())
 
 
-def identifiers(section: TomlTable, tables: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Name in scripts → the declared tables it may choose among."""
-    known = list(tables)
+def identifiers(section: TomlTable, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Name in scripts → the declared tables, or their columns, that it may choose among."""
+    known = list(names)
     found = {}
     for word in section.names():
         found[word] = section.texts(word)
         for name in found[word]:
             if name not in known:
                 raise section.error(
-                    f"{word} names the unknown table {name!r}", word, hint=did_you_mean(name, known)
+                    f"{word} names the unknown table or column {name!r}",
+                    word,
+                    hint=did_you_mean(name, known),
                 )
     return found
 

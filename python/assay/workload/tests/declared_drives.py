@@ -72,7 +72,7 @@ def _group(section: TomlTable, names: Names) -> Group:
     )
     if not group.name:
         raise section.error("the name of a group is empty", "name")
-    if group.order == "mix" and changes.get("passes") is not None:
+    if group.order != "sequence" and changes.get("passes") is not None:
         raise section.error(
             "a mix has no passes", "passes", hint="give transactions, queue or duration_s"
         )

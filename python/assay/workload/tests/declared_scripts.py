@@ -18,7 +18,7 @@ from assay.workload.parameters import Parameter
 from assay.workload.scripts import script_names
 from assay.workload.values import Script
 
-ORDERS = ("sequence", "mix")
+ORDERS = ("sequence", "mix", "deck")
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def read(
         key = "mix" if "mix" in section else "scripts"
         raise section.error("at least one weight of a mix must be above 0", key)
     order = section.choice("order", ORDERS, "mix" if mix else "sequence")
-    if mix and order != "mix":
+    if mix and order == "sequence":
         raise section.error("weights have no effect in a sequence", "order", hint='order = "mix"')
     return Scripts(tuple(dict.fromkeys([*listed, *mix])), order, mix)
 

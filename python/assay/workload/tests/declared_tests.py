@@ -241,7 +241,7 @@ def _refuse_contradictions(section: TomlTable, test: Test) -> None:
             "queue",
             hint="give queue, or transactions, or passes",
         )
-    if test.order == "mix" and test.driving.passes is not None:
+    if test.order != "sequence" and test.driving.passes is not None:
         raise section.error("a mix has no passes", "passes", hint="give transactions or duration_s")
 
 

@@ -27,6 +27,8 @@ use transactions::{Recorded, arrival};
 struct Sums {
     /// By transaction type: what the aggregators do not count.
     begun: Vec<Outcomes>,
+    /// By transaction type.
+    warm_up: Vec<Outcomes>,
     statements: u64,
     servers: SessionServers,
     reconnects: u64,
@@ -100,6 +102,7 @@ pub fn assemble(
         resolution: Resolution::OF_HISTOGRAMS,
         outcomes: all.outcomes,
         outcomes_by_transaction: all.by_transaction,
+        warm_up: recorded.of_warm_up(&sums.warm_up),
         transactions: all.transactions,
         all_ok: all.all_ok,
         passes: passes(plan, &aggregator),
@@ -174,6 +177,7 @@ impl Sums {
         let plan = &shared.plan;
         let mut sums = Self {
             begun: vec![Outcomes::default(); plan.types.len()],
+            warm_up: vec![Outcomes::default(); plan.types.len()],
             statement_log: StatementLog::new(&plan.layout()),
             answer_sums: vec![AnswerSum::default(); plan.types.len()],
             completed: vec![Completed::default(); plan.groups.len()],
@@ -184,6 +188,9 @@ impl Sums {
             for (transaction_type, begun) in sums.begun.iter_mut().enumerate() {
                 begun.scheduled += recorder.scheduled[transaction_type];
                 begun.attempts += recorder.attempts[transaction_type];
+            }
+            for (sum, added) in sums.warm_up.iter_mut().zip(&recorder.warm_up) {
+                sum.add(added);
             }
             sums.statements += recorder.statements;
             sums.servers.merge(recorder.servers);

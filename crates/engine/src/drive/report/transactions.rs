@@ -6,7 +6,7 @@ use crate::document::ArrivalDocument;
 use crate::drive::plan::Plan;
 use crate::observation::{
     AllOk, Arrival, ArrivalKind, ErrorReport, FirstExecution, GroupReport, Latency, Outcome,
-    Outcomes, Passes, TransactionOutcomes, TransactionReport,
+    Outcomes, Passes, TransactionOutcomes, TransactionReport, WarmUpOutcomes,
 };
 
 /// The recorded data, with the names for the report.
@@ -45,6 +45,28 @@ impl Recorded<'_> {
         });
         let lines = lines.filter(|line| !line.types.is_empty());
         self.lines(lines.collect(), self.plan.has_open_loop())
+    }
+
+    /// What ended of each script that began in the warm-up.
+    #[must_use]
+    pub fn of_warm_up(&self, by_type: &[Outcomes]) -> Vec<WarmUpOutcomes> {
+        let scripts = (0u32..).zip(&self.plan.program.scripts);
+        let named = scripts.map(|(number, script)| {
+            let types = self.plan.types_of(number);
+            types.fold(
+                WarmUpOutcomes {
+                    name: script.name.clone(),
+                    ok: 0,
+                    unknown: 0,
+                },
+                |sum, kind| WarmUpOutcomes {
+                    ok: sum.ok + by_type[kind as usize].ok,
+                    unknown: sum.unknown + by_type[kind as usize].unknown,
+                    ..sum
+                },
+            )
+        });
+        named.filter(|one| one.ok + one.unknown > 0).collect()
     }
 
     /// The report of one group, whose last client ended `elapsed_ns` after the measurement began.

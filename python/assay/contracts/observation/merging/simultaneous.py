@@ -100,6 +100,7 @@ def added_up(parts: Sequence[Observation]) -> Observation:
         started_unix_ns=min(part.started_unix_ns for part in parts),
         outcomes=_sum_of([part.outcomes for part in parts]),
         outcomes_by_transaction=_by(parts, "outcomes_by_transaction", _name, _sum_of),
+        warm_up=_by(parts, "warm_up", _name, _sum_of),
         transactions=_by(parts, "transactions", _name_and_outcome, _transaction),
         all_ok=_all_ok([part.all_ok for part in parts]),
         statements=_total(parts, "statements"),

@@ -39,6 +39,15 @@ class Outcomes(Shape, frozen=True):
         return self.failed + self.unknown
 
 
+class WarmUpOutcomes(Shape, frozen=True):
+    """Transactions of one type that began in the warm-up: with the measured ones they are all that
+    may have changed the data."""
+
+    name: str
+    ok: int
+    unknown: int
+
+
 class TransactionOutcomes(Outcomes, frozen=True, kw_only=True):
     """The outcomes of one transaction type."""
 

@@ -1,0 +1,7 @@
+-- 14-stock-orders: ours: the stock of a warehouse counts the lines since the load that it supplied
+select w_id, s.total as counted_by_stock, l.total as counted_lines
+from warehouse
+join (select s_w_id, sum(s_order_cnt) as total from stock group by s_w_id) s on s_w_id = w_id
+left join (select ol_supply_w_id, count(*) as total from order_line where ol_o_id > 3000 group by ol_supply_w_id) l
+on l.ol_supply_w_id = w_id
+where s.total <> coalesce(l.total, 0);

@@ -1,0 +1,23 @@
+"""A transaction that asks for an isolation level gets it, or the weakest stronger one that the
+system has."""
+
+from __future__ import annotations
+
+from assay.dialects.cubrid import CUBRID
+from assay.dialects.duckdb import DUCKDB
+from assay.dialects.postgresql import POSTGRESQL
+from assay.dialects.sqlite import SQLITE
+from assay.drive.document import begins
+
+
+def test_a_missing_level_is_replaced_by_the_next_stronger_one() -> None:
+    at_read_committed = begins(CUBRID)["read committed"]
+    assert begins(CUBRID)["read uncommitted"] == at_read_committed
+    assert "REPEATABLE READ" in begins(CUBRID)["repeatable read"][0]
+    assert "serializable" not in begins(CUBRID), "none is as strong"
+
+
+def test_the_only_level_of_a_system_serves_all_that_are_not_stronger() -> None:
+    assert begins(SQLITE) == dict.fromkeys(begins(POSTGRESQL), SQLITE.begin())
+    snapshots = ("read uncommitted", "read committed", "repeatable read")
+    assert begins(DUCKDB) == dict.fromkeys(snapshots, DUCKDB.begin())
