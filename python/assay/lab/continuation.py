@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from assay import registry
+from assay.contracts.recorded import ExperimentFacts
 from assay.contracts.systems.abilities import ReachedByUrl
 from assay.errors import AssayError
 from assay.judge.check.questions import Questions
@@ -60,7 +61,7 @@ class Begun:
 
 
 def begin(
-    store: Store, plan: Plan, request: Request, facts: Mapping[str, Any], progress: Progress
+    store: Store, plan: Plan, request: Request, facts: ExperimentFacts, progress: Progress
 ) -> Begun:
     """``facts``: machine, workload, build and content, for the record.
 
@@ -76,11 +77,8 @@ def begin(
     experiment_id = store.begin_experiment(
         plan.experiment,
         plan,
-        facts["machine"],
-        workload=facts["workload"],
-        build=facts["build"],
+        facts,
         command=request.kept_command,
-        content=facts["content"],
     )
     return Begun(experiment_id, runs)
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from assay import __version__, _engine
+from assay import __version__
+from assay.contracts.recorded import ExperimentFacts
 from assay.drive import transaction_log
 from assay.drive.read_only import may_commit
 from assay.errors import (
@@ -42,7 +41,7 @@ from assay.provision.install.in_use import in_use
 from assay.provision.limits import client_group, client_memory
 from assay.provision.undo.leftovers import clear_leftovers
 from assay.record import EndState, Store
-from assay.record.machine.machine import machine
+from assay.record.machine.machine import build, machine
 from assay.record.runs.run_ends import REFUSED, RunEnd, exit_status
 from assay.text.reasons import with_more
 from assay.text.units import counted
@@ -169,12 +168,12 @@ class _Prepared:
     """Of the files that the rows are read from; empty: there are none."""
     content: Content
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> ExperimentFacts:
         """For the record."""
         return {
             "machine": machine(),
             "workload": self.workload.for_record(),
-            "build": {"assay": __version__, **json.loads(_engine.build_info())},
+            "build": build(),
             "content": self.content.for_record(),
         }
 

@@ -5,12 +5,20 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from typing import Any
+from typing import TypedDict
 
 from assay.errors import RunFailed
 from assay.judge.check.questions import Dispute
 from assay.record.file.json_text import json_text, storable
 from assay.text.secrets import without_secrets
+
+
+class _CheckDocument(TypedDict):
+    """Of a `Check`, what a dispute changes; further keys stay."""
+
+    id: str
+    ok: bool | None
+    note: str
 
 
 def keep(connection: sqlite3.Connection, run_id: int, dispute: Dispute) -> None:
@@ -38,7 +46,7 @@ def keep(connection: sqlite3.Connection, run_id: int, dispute: Dispute) -> None:
         )
 
 
-def _disputed(check: dict[str, Any], dispute: Dispute) -> dict[str, Any]:
+def _disputed(check: _CheckDocument, dispute: Dispute) -> _CheckDocument:
     note = dispute.notes.get(check["id"])
     if note is None:
         return check

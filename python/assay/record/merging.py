@@ -13,12 +13,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from assay.errors import ArgumentError
 from assay.record.file import column_types, faults
 from assay.record.file.read_only import open_for_reading
-from assay.record.file.record_file import insert, reading_errors
+from assay.record.file.record_file import SqlValue, insert, reading_errors
 from assay.record.progress import cell_verdicts
 from assay.record.runs import reading
 from assay.record.writer import OnMessage, Writer
@@ -33,7 +32,8 @@ _HOW_IT_ENDED = (
 _OTHER_SOURCE = "name another file to merge"
 _SAME_RUN = ("experiment_id", "cell_fingerprint", "repetition", "seed", "content_fingerprint")
 
-Row = dict[str, Any]
+Row = dict[str, SqlValue]
+"""Of any table, by column."""
 OnProgress = Callable[[str, int, int], None]
 
 
@@ -186,7 +186,7 @@ def _add_run(
 
 
 def _add_continuations(
-    source: sqlite3.Connection, target: sqlite3.Connection, own_id: int, here_id: int
+    source: sqlite3.Connection, target: sqlite3.Connection, own_id: SqlValue, here_id: int
 ) -> None:
     """Those that ``target`` lacks."""
     own = "SELECT * FROM continuations WHERE experiment_id = ? ORDER BY position"
@@ -199,7 +199,7 @@ def _add_continuations(
             insert(target, "continuations", **row)
 
 
-def _free_position(target: sqlite3.Connection, experiment_id: int, position: int) -> int:
+def _free_position(target: sqlite3.Connection, experiment_id: int, position: SqlValue) -> SqlValue:
     """The position, or one behind all others where that is another run's."""
     (last, is_taken) = target.execute(
         "SELECT coalesce(max(position), -1), max(position = ?2) FROM runs WHERE experiment_id = ?1",
@@ -208,7 +208,7 @@ def _free_position(target: sqlite3.Connection, experiment_id: int, position: int
     return int(last) + 1 if is_taken else position
 
 
-def _row_count(connection: sqlite3.Connection, run_id: int, tables: list[str]) -> int:
+def _row_count(connection: sqlite3.Connection, run_id: SqlValue, tables: list[str]) -> int:
     """How much has been written of a run."""
     questions = " + ".join(f"(SELECT count(*) FROM {table} WHERE run_id = ?1)" for table in tables)
     return int(connection.execute(f"SELECT {questions}", (run_id,)).fetchone()[0])
@@ -241,7 +241,7 @@ def _key(row: Row, columns: tuple[str, ...]) -> tuple[object, ...]:
     return tuple(row[column] for column in columns)
 
 
-def _rows(connection: sqlite3.Connection, question: str, *values: int) -> Iterator[Row]:
+def _rows(connection: sqlite3.Connection, question: str, *values: SqlValue) -> Iterator[Row]:
     cursor = connection.execute(question, values)
     names = [column[0] for column in cursor.description]
     for row in cursor.fetchall():

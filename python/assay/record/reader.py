@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
+from assay.contracts.recorded import Command
 from assay.plan import Plan, PlannedRun
 from assay.plan.forecast import CellTimes
 from assay.record.file import column_types, faults
@@ -72,7 +73,7 @@ class RecordQuestions(ABC):
             lambda connection: estimates.data_bytes(connection, workload, run, input_fingerprint)
         )
 
-    def unfinished(self, command: Mapping[str, Any], plan: Plan) -> UnfinishedExperiment | None:
+    def unfinished(self, command: Command, plan: Plan) -> UnfinishedExperiment | None:
         """The command's last experiment, if it would be continued."""
         return self._read(lambda connection: estimates.unfinished(connection, command, plan))
 

@@ -27,6 +27,7 @@ from typing import Any, Self, TypeVar
 from assay.contracts.deployment import Deployment
 from assay.contracts.observation import Observation, Observed
 from assay.contracts.observation.merging.simultaneous import merge
+from assay.contracts.recorded import Build, Command, ExperimentFacts, Machine
 from assay.contracts.storages.abilities import AccountedSecond
 from assay.drive.monitoring.sampler import TimedSample
 from assay.errors import AssayError, Bug
@@ -120,27 +121,20 @@ class Store(RecordQuestions):
         self,
         experiment: Experiment,
         plan: Plan,
-        machine: Mapping[str, Any],
-        *,
-        workload: Mapping[str, Any],
-        build: Mapping[str, Any],
-        command: Mapping[str, Any] | None = None,
-        content: Mapping[str, Any] | None = None,
+        facts: ExperimentFacts,
+        command: Command | None = None,
     ) -> int:
         """Keeps the whole plan before anything is started; returns the experiment's number.
 
-        ``workload``: name, title, fingerprint, report (its ``[report.*]`` tables), published.
-        ``build``: versions of Assay and its engine. ``command``: the experiment file and the
-        options beside it, by which `continue_experiment` finds it again. ``content``: what
-        determines its runs.
+        ``command``: the experiment file and the options beside it, by which `continue_experiment`
+        finds it again.
         """
         process, now_ns = this_process(), time.time_ns()
         experiment_id = self._write().change(
             lambda connection: planned.keep(
-                connection, experiment, plan, machine, workload, build, process, now_ns, command,
-                content or {},
+                connection, experiment, plan, facts, process, now_ns, command
             )
-        )  # fmt: skip
+        )
         self._begins(experiment_id, 0)
         return experiment_id
 
@@ -148,8 +142,8 @@ class Store(RecordQuestions):
         self,
         plan: Plan,
         chosen: Iterable[PlannedRun],
-        command: Mapping[str, Any],
-        facts: Mapping[str, Any],
+        command: Command,
+        facts: ExperimentFacts,
         versions: Mapping[str, str] = NO_VERSIONS,
     ) -> Continued | None:
         """Continues the command's last experiment in this process, if it is unfinished: see
@@ -405,10 +399,8 @@ class Store(RecordQuestions):
         self._write().experiment_ended()
         self._experiment_id = None
 
-    def calibrated(
-        self, calibration: CalibrationRecord, machine: Mapping[str, Any], build: Mapping[str, Any]
-    ) -> None:
-        """Writes a calibration of this machine's client; ``build`` as in `begin_experiment`."""
+    def calibrated(self, calibration: CalibrationRecord, machine: Machine, build: Build) -> None:
+        """Writes a calibration of this machine's client; ``build``: what measured it."""
         self._write().change(
             lambda connection: calibrations.keep(connection, calibration, machine, build)
         )

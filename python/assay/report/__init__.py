@@ -8,9 +8,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
 
 from assay.contracts.experiment import FACTOR_NAMES
+from assay.contracts.recorded import WorkloadRecord
 from assay.registry import WORKLOAD_FILE
 from assay.report.declared import declaration, published, series
 from assay.report.declared.published import Published
@@ -95,7 +95,7 @@ def _refuse_unknown_parameters(
 
 
 def _refuse_unknown_units(
-    section: TomlTable, published: Published, workload: Mapping[str, Any]
+    section: TomlTable, published: Published, workload: WorkloadRecord
 ) -> None:
     """A printed time or size must be in a unit into which the measured one is converted."""
     if published.column_factor == "clients":

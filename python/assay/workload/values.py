@@ -12,6 +12,7 @@ from assay import registry
 from assay.contracts.dialects.protocol import Table
 from assay.contracts.driving import AS_IS, Driving
 from assay.contracts.engine.rows import GeneratedDocument
+from assay.contracts.recorded import WorkloadRecord
 from assay.registry import unknown
 from assay.workload.in_dialect import Speaks, Writes, own
 from assay.workload.parameters import Parameter, Scalar
@@ -439,7 +440,7 @@ class Workload:
         """Script → its title."""
         return {name: script.title for name, script in self.scripts.items()}
 
-    def for_record(self) -> dict[str, Any]:
+    def for_record(self) -> WorkloadRecord:
         """The part of the workload that reports need, since its folder may be gone."""
         return {
             "name": self.name,

@@ -50,6 +50,12 @@ WORKLOAD: dict[str, Any] = {
     "report": {"parallel": {}, "checks": {}},
     "published": {},
 }
+FACTS: dict[str, Any] = {
+    "machine": MACHINE,
+    "workload": WORKLOAD,
+    "build": BUILD,
+    "content": {},
+}
 HERE = StorageChoice("here", "here")
 SSD = StorageChoice("ssd", "here", "/mnt/ssd")
 POSTGRESQL = SystemChoice("postgresql")
@@ -472,9 +478,11 @@ def begin(
     return store.begin_experiment(
         planned.experiment,
         planned,
-        {**MACHINE, **(machine or {})},
-        workload={**WORKLOAD, **(workload or {})},
-        build=BUILD,
+        {
+            **FACTS,
+            "machine": {**MACHINE, **(machine or {})},
+            "workload": {**WORKLOAD, **(workload or {})},
+        },
     )
 
 

@@ -23,7 +23,7 @@ from assay.plan.cell_names import MACHINE
 from assay.record import ExperimentRecord, Store
 from assay.record.runs.several import together
 from assay.report.declared import published as published_tables
-from assay.report.declared.published import NOT_FACTORS, Published
+from assay.report.declared.published import Published
 from assay.report.declared.selection import Quantity
 from assay.report.papers.claims import published_columns
 from assay.report.papers.claims.claims import BOUNDS, Claim, ClaimKind, Term
@@ -159,7 +159,7 @@ def cells(workload: Workload) -> list[PrintedCell]:
         assert table is not None
         for machine, levels, values, unit in _of_table(recorded, name, table):
             key = (machine, *sorted((factor, str(level)) for factor, level in levels.items()))
-            is_ratio = not any(row["values"] for row in table.rows)
+            is_ratio = not any(row.values for row in table.rows)
             cell = found.setdefault(key, PrintedCell(machine, levels, of_ratios=is_ratio))
             (cell.values if unit != "%" else cell.shares).update(values)
     return list(found.values())
@@ -170,18 +170,18 @@ def _of_table(
 ) -> Iterator[tuple[str, Levels, Values, str]]:
     columns = published_columns.of_table(recorded, name, table)
     for row in table.rows:
-        machine = str(row.get(MACHINE, ONE_MACHINE))
-        own = {factor: level for factor, level in row.items() if factor not in NOT_FACTORS}
-        own |= {name: row[name] for name in ("system", "storage_role", MACHINE) if name in row}
+        machine = str(row.levels.get(MACHINE, ONE_MACHINE))
+        own: Levels = {**row.factors, "system": row.system}
+        own |= {name: row.levels[name] for name in ("storage_role", MACHINE) if name in row.levels}
         if table.column_factor == "clients":  # scalability, of one client's time
             levels = {**own, "test": name, "storage_role": "solid state"}
-            for clients, percent in zip(table.column_levels, row["values"], strict=True):
+            for clients, percent in zip(table.column_levels, row.values, strict=True):
                 of = f"{machine} of {clients} processors"
                 yield of, {**levels, "clients": 1}, {"elapsed_ns": float(_ELAPSED_NS)}, "ns"
                 scaled_ns = _ELAPSED_NS / (clients * percent / 100)
                 yield of, {**levels, "clients": clients}, {"elapsed_ns": scaled_ns}, "ns"
             continue
-        printed = row["values"] or [1.0, *row["speed_up"]]
+        printed = row.values or [1.0, *row.speed_up]
         for place, (column, value) in enumerate(zip(columns, printed, strict=bool(columns))):
             if isinstance(value, str):
                 continue
@@ -189,7 +189,7 @@ def _of_table(
             if table.column_factor:
                 levels.pop("storage", None)
                 levels[table.column_factor] = table.column_levels[place]
-            if not row["values"]:
+            if not row.values:
                 yield machine, levels, {"elapsed_ns": _ELAPSED_NS / value}, "ns"
             else:
                 yield machine, levels, _read_as(column.quantity, value, column.unit), column.unit

@@ -51,11 +51,8 @@ def begin(store: Store, plan: Plan = PLAN) -> int:
     return store.begin_experiment(
         plan.experiment,
         plan,
-        invented.MACHINE,
-        workload=invented.WORKLOAD,
-        build=invented.BUILD,
+        {**invented.FACTS, "content": {"workload": "a", "systems": {"sqlite": "3.40"}}},
         command=COMMAND,
-        content={"workload": "a", "systems": {"sqlite": "3.40"}},
     )
 
 

@@ -67,9 +67,7 @@ def fill(store: Store) -> None:
     store.begin_experiment(
         planned.experiment,
         planned,
-        invented.MACHINE,
-        workload=invented.WORKLOAD,
-        build=invented.BUILD,
+        invented.FACTS,
     )
     invented.write_run(store, planned.runs[0], 3 * invented.S)
     store.end_experiment()

@@ -36,9 +36,7 @@ def begin(store: Store) -> invented.Plan:
     store.begin_experiment(
         planned.experiment,
         planned,
-        invented.MACHINE,
-        workload=invented.WORKLOAD,
-        build=invented.BUILD,
+        invented.FACTS,
     )
     return planned
 

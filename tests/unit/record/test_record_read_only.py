@@ -68,9 +68,7 @@ def test_the_log_of_a_killed_writer_is_read_too(folder: Path, tmp_path: Path) ->
         store.begin_experiment(
             planned.experiment,
             planned,
-            invented.MACHINE,
-            workload=invented.WORKLOAD,
-            build=invented.BUILD,
+            invented.FACTS,
         )
         invented.write_run(store, planned.runs[0], invented.S)
         for ending in ("", "-wal"):
@@ -103,9 +101,7 @@ def test_a_reader_sees_what_a_live_writer_has_written(tmp_path: Path) -> None:
         store.begin_experiment(
             planned.experiment,
             planned,
-            invented.MACHINE,
-            workload=invented.WORKLOAD,
-            build=invented.BUILD,
+            invented.FACTS,
         )
         invented.write_run(store, planned.runs[0], invented.S)
         assert states(path) == ["done"]

@@ -27,9 +27,7 @@ def begin(store: Store, *systems: SystemChoice) -> invented.Plan:
     store.begin_experiment(
         planned.experiment,
         planned,
-        invented.MACHINE,
-        workload=invented.WORKLOAD,
-        build=invented.BUILD,
+        invented.FACTS,
     )
     return planned
 

@@ -48,9 +48,7 @@ def warning_names(report: Report) -> list[str]:
 
 def begun(path: Path, planned: invented.Plan) -> Store:
     store = Store(path)
-    store.begin_experiment(
-        planned.experiment, planned, invented.MACHINE, workload=invented.WORKLOAD, build={}
-    )
+    store.begin_experiment(planned.experiment, planned, {**invented.FACTS, "build": {}})
     return store
 
 
@@ -261,7 +259,7 @@ def fields_experiment(path: Path, observation: dict[str, Any], declared: Any) ->
     with Store(path) as store:
         workload = {**invented.WORKLOAD, "report": {"limit": declared}}
         store.begin_experiment(
-            planned.experiment, planned, invented.MACHINE, workload=workload, build={}
+            planned.experiment, planned, {**invented.FACTS, "workload": workload, "build": {}}
         )
         store.begin_run(planned.runs[0])
         store.observed(read_observed(observation, registry.step_reports()))
@@ -330,7 +328,7 @@ def test_of_repetitions_the_summary_has_each_median_and_the_table_says_what_limi
     with Store(path) as store:
         workload = {**invented.WORKLOAD, "report": {"limit": declared}}
         store.begin_experiment(
-            planned.experiment, planned, invented.MACHINE, workload=workload, build={}
+            planned.experiment, planned, {**invented.FACTS, "workload": workload, "build": {}}
         )
         for run, ms, files in zip(planned.runs, (100, 300, 200), (7, 8, 9), strict=True):
             store.begin_run(run)

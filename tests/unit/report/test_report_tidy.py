@@ -225,14 +225,11 @@ def test_groups_of_clients_have_rows_of_their_own(tmp_path: Path) -> None:
 
 def test_a_continued_experiment_says_where_it_was_interrupted(tmp_path: Path) -> None:
     planned, path = invented.plan([invented.SQLITE, invented.MARIADB]), tmp_path / "r.sqlite"
-    facts = {"workload": invented.WORKLOAD, "build": invented.BUILD, "content": {}}
     with pytest.raises(KeyboardInterrupt), Store(path) as store:
-        store.begin_experiment(
-            planned.experiment, planned, invented.MACHINE, command={"file": "e"}, **facts
-        )
+        store.begin_experiment(planned.experiment, planned, invented.FACTS, command={"file": "e"})
         store.begin_run(planned.runs[0])
         raise KeyboardInterrupt
-    other = {**facts, "machine": {**invented.MACHINE, "kernel": "6.2.0"}}
+    other = {**invented.FACTS, "machine": {**invented.MACHINE, "kernel": "6.2.0"}}
     with Store(path) as store:
         store.continue_experiment(planned, planned.runs, {"file": "e"}, other)
         (one,) = document(store.latest())["tables"]["continuations"]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
 import click
 
-from assay import __version__, _engine
 from assay.cli.options.numbers import NumberType
 from assay.cli.options.shared_options import format_option, records_option
 from assay.cli.output import rows
@@ -20,7 +18,7 @@ from assay.experiment.settings import client_options as client_words
 from assay.lab import calibration
 from assay.provision.undo.leftovers import clear_leftovers
 from assay.record import CalibrationRecord, Store
-from assay.record.machine.machine import machine
+from assay.record.machine.machine import build, machine
 from assay.text import quantities, units
 from assay.text.nearest import did_you_mean
 
@@ -85,7 +83,6 @@ def command(
     for cleared in clear_leftovers():
         say(f"warning: {cleared.sentence()}")
     facts = machine()
-    build = {"assay": __version__, **json.loads(_engine.build_info())}
     found = []
     with Store(records, waiting=say, warning=say) as store:
         for protocol in chosen:
@@ -93,7 +90,7 @@ def command(
                 measured = calibration.calibrate(
                     protocol, number, threads=threads, duration_s=duration
                 )
-                store.calibrated(measured, facts, build)
+                store.calibrated(measured, facts, build())
                 found.append(measured)
                 rate = units.digits(measured.statements_per_s)
                 say(f"{measured.driver}, {units.counted(number, 'client')}: {rate} statements/s")

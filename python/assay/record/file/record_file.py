@@ -111,7 +111,10 @@ def reading_errors(path: Path) -> Iterator[None]:
         raise faults.damaged(error, path) from error
 
 
-def insert(connection: sqlite3.Connection, table: str, **values: object) -> int:
+SqlValue = str | int | float | bytes | None
+
+
+def insert(connection: sqlite3.Connection, table: str, **values: SqlValue) -> int:
     """Adds a row; returns its number."""
     names, marks = ", ".join(values), ", ".join("?" * len(values))
     cursor = connection.execute(

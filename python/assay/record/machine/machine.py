@@ -1,27 +1,29 @@
 """Returns the facts of this machine that decide how fast a database can be, with the limits under
-which this process runs (control groups, affinity); not its name, unless it was given one."""
+which this process runs (control groups, affinity); not its name, unless it was given one. Returns
+the versions of this program, too."""
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 from collections.abc import Collection
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 import psutil
 
-from assay import env_vars
+from assay import __version__, _engine, env_vars
+from assay.contracts.recorded import Build, Machine
 from assay.provision.limits import hierarchies, server_group
-from assay.record.machine import machines
 
 _CPU_INFO = Path("/proc/cpuinfo")
 _OS_RELEASE = Path("/etc/os-release")
 _GOVERNOR = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
 
 
-def machine() -> dict[str, Any]:
+def machine() -> Machine:
     """Facts as plain data; None where they are unknown.
 
     The host name is left out on purpose: records are meant to be shared, and no number depends on
@@ -29,8 +31,7 @@ def machine() -> dict[str, Any]:
     """
     given = env_vars.MACHINE.get()
     usable = os.sched_getaffinity(0)
-    return {
-        **({machines.NAME: given} if given else {}),
+    facts: Machine = {
         "cpu_model": _cpu_model(),
         "architecture": platform.machine(),
         "cores": psutil.cpu_count(logical=False),
@@ -45,6 +46,12 @@ def machine() -> dict[str, Any]:
         "operating_system": _operating_system(),
         "python": platform.python_version(),
     }
+    return {"name": given, **facts} if given else facts
+
+
+def build() -> Build:
+    """The versions of Assay and of its engine."""
+    return cast(Build, {"assay": __version__, **json.loads(_engine.build_info())})
 
 
 def _line(path: Path) -> str | None:

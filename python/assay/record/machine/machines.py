@@ -5,22 +5,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
+from assay.contracts.recorded import HardwareFact, Machine, MachineFact
 from assay.text import units
 
-Facts = Mapping[str, Any]
-"""Of a machine (`assay.record.machine.machine`)."""
-NAME = "name"
-"""The key of the name given in `ASSAY_MACHINE`."""
-HARDWARE = (
+HARDWARE: tuple[HardwareFact, ...] = (
     "cpu_model", "architecture", "cores", "processors", "processors_usable", "affinity",
     "processors_limit", "memory_bytes", "memory_limit_bytes",
 )  # fmt: skip
 """What makes a machine another one, with the limits under which Assay ran there."""
-ESSENTIAL = ("cpu_model", "memory_bytes")
+ESSENTIAL: tuple[HardwareFact, ...] = ("cpu_model", "memory_bytes")
 """Of these, what every Assay kept."""
-_SHORT = ("cpu_model", "processors_usable", "memory_bytes")
+_SHORT: tuple[HardwareFact, ...] = ("cpu_model", "processors_usable", "memory_bytes")
 """What a machine without a name is called by, where nothing else distinguishes it."""
 _SAME_MEMORY = 0.02
 """The kernel takes a share of it, which differs between versions."""
@@ -30,14 +27,19 @@ _NOISE = re.compile(
 """In the names of processors, what distinguishes none from another."""
 
 
-def is_same(fact: str, a: Any, b: Any) -> bool:
+def by_name(machine: Machine) -> Mapping[str, MachineFact]:
+    """All that is known of it, also what only another Assay kept."""
+    return cast(Mapping[str, MachineFact], machine)
+
+
+def is_same(fact: str, a: MachineFact, b: MachineFact) -> bool:
     """Whether two values of this fact may be of one machine."""
     if fact == "memory_bytes" and isinstance(a, int) and isinstance(b, int):
         return abs(a - b) <= _SAME_MEMORY * max(a, b)
     return bool(a == b)
 
 
-def differing(a: Facts, b: Facts) -> list[str]:
+def differing(a: Machine, b: Machine) -> list[HardwareFact]:
     """The facts of hardware by which they are two machines, of those that both have: an earlier
     Assay kept fewer, and what is not known is no difference."""
     return [
@@ -50,16 +52,16 @@ def differing(a: Facts, b: Facts) -> list[str]:
     ]
 
 
-def short_name(facts: Facts) -> str:
+def short_name(facts: Machine) -> str:
     """Its own name, else ``AMD EPYC 9R14 2 CPUs 25.3 GB``."""
-    return str(facts.get(NAME) or _words(facts, _SHORT) or "unknown machine")
+    return str(facts.get("name") or _words(facts, _SHORT) or "unknown machine")
 
 
-def names(machines: Iterable[Facts]) -> list[str]:
+def names(machines: Iterable[Machine]) -> list[str]:
     """A name for each, equal for equal machines: the one that it was given, else the facts in which
     it differs from the others. All empty where it is the same machine throughout."""
     machines = list(machines)
-    kinds: list[Facts] = []
+    kinds: list[Machine] = []
     of_facts: dict[int, int] = {}  # most runs share one document
     for facts in machines:
         if id(facts) not in of_facts:
@@ -73,14 +75,14 @@ def names(machines: Iterable[Facts]) -> list[str]:
     return [named[of_facts[id(facts)]] for facts in machines]
 
 
-def _is_one(a: Facts, b: Facts) -> bool:
+def _is_one(a: Machine, b: Machine) -> bool:
     """One with a name and one without are two: nothing says that they are the same."""
-    return (a.get(NAME) or "") == (b.get(NAME) or "") and not differing(a, b)
+    return (a.get("name") or "") == (b.get("name") or "") and not differing(a, b)
 
 
-def _distinct_names(kinds: Sequence[Facts]) -> list[str]:
+def _distinct_names(kinds: Sequence[Machine]) -> list[str]:
     """Names of different machines."""
-    unnamed = [one for one in kinds if not one.get(NAME)]
+    unnamed = [one for one in kinds if not one.get("name")]
     distinguishing = [
         fact
         for fact in HARDWARE
@@ -90,7 +92,7 @@ def _distinct_names(kinds: Sequence[Facts]) -> list[str]:
     chosen = next(
         filter(lambda facts: _distinguish(facts, unnamed), _begins(distinguishing)), distinguishing
     )
-    found = [str(one.get(NAME) or _words(one, chosen) or short_name(one)) for one in kinds]
+    found = [str(one.get("name") or _words(one, chosen) or short_name(one)) for one in kinds]
     for further in (distinguishing, _SHORT, HARDWARE):
         if len(set(found)) == len(found):
             return found
@@ -101,17 +103,17 @@ def _distinct_names(kinds: Sequence[Facts]) -> list[str]:
     return [f"{name} ({at})" if found.count(name) > 1 else name for at, name in enumerate(found, 1)]
 
 
-def _begins(facts: Sequence[str]) -> Iterator[Sequence[str]]:
+def _begins(facts: Sequence[HardwareFact]) -> Iterator[Sequence[HardwareFact]]:
     return (facts[:number] for number in range(1, len(facts) + 1))
 
 
-def _distinguish(facts: Sequence[str], machines: Sequence[Facts]) -> bool:
+def _distinguish(facts: Sequence[HardwareFact], machines: Sequence[Machine]) -> bool:
     """Whether these facts alone are a name for each."""
     found = [_words(one, facts) for one in machines]
     return all(found) and len(set(found)) == len(found)
 
 
-def _words(machine: Facts, facts: Iterable[str]) -> str:
+def _words(machine: Machine, facts: Iterable[HardwareFact]) -> str:
     """Without commas, which stand between levels."""
     known = (_word(fact, machine[fact]) for fact in facts if machine.get(fact))
     return " ".join(known).replace(",", " ")

@@ -11,8 +11,9 @@ import json
 import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypedDict
 
+from assay.contracts.recorded import Build, Command, ExperimentFacts, Machine, WorkloadRecord
 from assay.errors import ArgumentError
 from assay.judge.check.questions import ComparedAnswer
 from assay.plan import Plan, PlannedRun
@@ -25,6 +26,9 @@ from assay.record.runs import reading
 from assay.record.runs.run_ends import ENDED, RunEnd
 
 NO_VERSIONS: Mapping[str, str] = {}
+_PARTS: tuple[Literal["machine", "build", "content"], ...] = ("machine", "build", "content")
+Leaf = str | int | float | bool | list[str] | None
+"""A value in a document, no object."""
 
 
 class KeptRun(NamedTuple):
@@ -49,17 +53,25 @@ class Continued:
     """Runs that had ended and are no longer part of the results."""
     no_longer_planned: int
     """Those of them that the plan does not have; the content of the others has changed."""
-    changes: Mapping[str, tuple[Any, Any]]
+    changes: Mapping[str, tuple[Leaf, Leaf]]
     """Of machine, build and content: name → before, now."""
     interrupted: str
     """The state of the run that was under way; empty: none was."""
+
+
+class _FactsBefore(TypedDict):
+    """`ExperimentFacts`, but for the workload."""
+
+    machine: Machine
+    build: Build
+    content: Mapping[str, object]
 
 
 class _Process(NamedTuple):
     """The last process that worked on the experiment, with what it found."""
 
     identity: RecordedProcess
-    facts: dict[str, Any]
+    facts: _FactsBefore
 
 
 @dataclass(frozen=True)
@@ -94,7 +106,7 @@ def find(
     connection: sqlite3.Connection,
     plan: Plan,
     chosen: Iterable[PlannedRun],
-    command: Mapping[str, Any],
+    command: Command,
     versions: Mapping[str, str] = NO_VERSIONS,
 ) -> LastExperiment | None:
     """The last experiment of the command, with what can be kept of it; None where that is finished,
@@ -116,7 +128,7 @@ def find(
     )
 
 
-def _unfinished(connection: sqlite3.Connection, command: Mapping[str, Any]) -> int | None:
+def _unfinished(connection: sqlite3.Connection, command: Command) -> int | None:
     """The number of the last experiment of this command, unless it is finished."""
     row = connection.execute(
         f"SELECT id, ended_unix_ns FROM experiments WHERE {reading.SAME_COMMAND} "
@@ -135,8 +147,8 @@ def go_on(
     connection: sqlite3.Connection,
     plan: Plan,
     chosen: Iterable[PlannedRun],
-    command: Mapping[str, Any],
-    facts: Mapping[str, Any],
+    command: Command,
+    facts: ExperimentFacts,
     process: RecordedProcess,
     now_ns: int,
     versions: Mapping[str, str] = NO_VERSIONS,
@@ -203,8 +215,7 @@ def _is_in(plan: Plan, last: LastExperiment, old: RunOnRecord) -> bool:
 
 def _end_of_process(
     connection: sqlite3.Connection, last: LastExperiment, plan: Plan
-) -> dict[str, Any]:
-    """How the process before ended: columns of its continuation."""
+) -> _EndOfProcess:
     under_way = last.runs.under_way()
     return {
         "ended_process_id": last.before.identity.pid,
@@ -213,6 +224,16 @@ def _end_of_process(
         "run_position": last.runs.place(under_way, plan) if under_way else None,
         "run_state": under_way.was if under_way else None,
     }
+
+
+class _EndOfProcess(TypedDict):
+    """Columns of a continuation: how the process before it ended."""
+
+    ended_process_id: int
+    ended_unix_ns: int | None
+    last_unix_ns: int
+    run_position: int | None
+    run_state: str | None
 
 
 def _next_position(connection: sqlite3.Connection, experiment_id: int) -> int:
@@ -265,10 +286,10 @@ def _last_sign_ns(connection: sqlite3.Connection, experiment_id: int) -> int:
     return int(last_ns)
 
 
-def _changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+def _changes(before: _FactsBefore, now: ExperimentFacts) -> dict[str, tuple[Leaf, Leaf]]:
     """``machine.kernel`` → what it was, what it is; of what was known both times."""
     then = _flat("", before)
-    found = _flat("", {part: json.loads(json_text(now[part])) for part in before})
+    found = _flat("", json.loads(json_text({part: now[part] for part in _PARTS})))
     return {
         name: (then[name], value)
         for name, value in found.items()
@@ -276,7 +297,7 @@ def _changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tup
     }
 
 
-def _flat(path: str, value: Any) -> dict[str, Any]:
+def _flat(path: str, value: Any) -> Mapping[str, Leaf]:
     """The values of nested objects, by their path."""
     if not isinstance(value, Mapping):
         return {path: value}
@@ -291,7 +312,7 @@ def _asked_before(
     connection: sqlite3.Connection,
     experiment_id: int,
     plan: Plan,
-    workload: Mapping[str, Any],
+    workload: WorkloadRecord,
 ) -> str | None:
     """What had been asked, where it is something else now; that takes its place."""
     experiment = plan.experiment
@@ -309,7 +330,7 @@ def _asked_before(
             planned.title(experiment, workload),
             storable(experiment.reproduces),
             storable(experiment.workload),
-            str(workload.get("fingerprint", "")),
+            workload.get("fingerprint", ""),
             json_text(workload),
             str(experiment.seed),
             experiment_id,

@@ -7,8 +7,9 @@ import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from assay.contracts.recorded import Command
 from assay.plan import Plan, PlannedRun
 from assay.plan.forecast import CellTimes
 from assay.record.file.json_text import json_text, storable
@@ -126,7 +127,7 @@ def data_bytes(
 
 
 def unfinished(
-    connection: sqlite3.Connection, command: Mapping[str, Any], plan: Plan
+    connection: sqlite3.Connection, command: Command, plan: Plan
 ) -> UnfinishedExperiment | None:
     """None where `assay run` would begin anew. Runs are found by their cells: whether a script, the
     data or a version has changed is seen when they are executed."""

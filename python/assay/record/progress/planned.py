@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
-from typing import Any
 
+from assay.contracts.recorded import Command, ExperimentFacts, WorkloadRecord
 from assay.experiment import Experiment
 from assay.plan import Plan, PlannedRun
 from assay.record.file.json_text import json_text, storable
@@ -19,43 +18,40 @@ def keep(
     connection: sqlite3.Connection,
     experiment: Experiment,
     plan: Plan,
-    machine: Mapping[str, Any],
-    workload: Mapping[str, Any],
-    build: Mapping[str, Any],
+    facts: ExperimentFacts,
     process: RecordedProcess,
     now_ns: int,
-    command: Mapping[str, Any] | None,
-    content: Mapping[str, Any],
+    command: Command | None,
 ) -> int:
     """Returns the number of the experiment."""
     reading.settle_dead_runs(connection)
     experiment_id = insert(
         connection,
         "experiments",
-        title=title(experiment, workload),
+        title=title(experiment, facts["workload"]),
         reproduces=storable(experiment.reproduces),
         workload=storable(experiment.workload),
-        workload_fingerprint=str(workload.get("fingerprint", "")),
+        workload_fingerprint=facts["workload"].get("fingerprint", ""),
         seed=str(experiment.seed),
         begun_unix_ns=now_ns,
         experiment=json_text(experiment),
-        workload_facts=json_text(workload),
-        machine=json_text(machine),
-        build=json_text(build),
+        workload_facts=json_text(facts["workload"]),
+        machine=json_text(facts["machine"]),
+        build=json_text(facts["build"]),
         process_id=process.pid,
         process_started=process.started_ticks,
         boot_id=process.boot_id,
         command=None if command is None else json_text(command),
-        content=json_text(content),
+        content=json_text(facts["content"]),
     )
     for run in plan.runs:
         plan_run(connection, experiment_id, run)
     return experiment_id
 
 
-def title(experiment: Experiment, workload: Mapping[str, Any]) -> str:
+def title(experiment: Experiment, workload: WorkloadRecord) -> str:
     """That of the experiment, or else of its workload."""
-    own = experiment.title or str(workload.get("title", ""))
+    own = experiment.title or workload.get("title", "")
     return storable(f"{own} (quick version)" if experiment.is_quick else own)
 
 

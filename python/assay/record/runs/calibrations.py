@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict
-from typing import Any
 
 from assay.contracts.observation import Observation, Observed
+from assay.contracts.recorded import Build, Machine
+from assay.provision.deployment_facts import DeploymentFacts
 from assay.record.file.json_text import json_text
 from assay.record.file.record_file import insert
-from assay.record.runs.records import CalibrationRecord, Document
+from assay.record.runs.records import CalibrationRecord
 
 _COLUMNS = [
     name for name in CalibrationRecord.__dataclass_fields__ if name not in ("observation", "id")
@@ -22,8 +23,8 @@ _COLUMNS = [
 def keep(
     connection: sqlite3.Connection,
     calibration: CalibrationRecord,
-    machine: Mapping[str, Any],
-    build: Mapping[str, Any],
+    machine: Machine,
+    build: Build,
 ) -> None:
     """Adds a calibration of this machine and build."""
     values = {**asdict(calibration), "observation": json_text(calibration.observation)}
@@ -52,7 +53,7 @@ def of_experiment(connection: sqlite3.Connection, experiment_id: int) -> list[Ca
 
 def nearest_to(
     calibrations: Iterable[CalibrationRecord],
-    deployment: Document | None,
+    deployment: DeploymentFacts | None,
     observation: Observed | None,
     ended_unix_ns: int | None,
 ) -> CalibrationRecord | None:
@@ -68,7 +69,7 @@ def nearest_to(
     suitable = (
         one
         for one in calibrations
-        if one.driver == deployment["address"]["driver"]
+        if one.driver == deployment.address.driver
         and (ended_unix_ns is None or one.begun_unix_ns <= ended_unix_ns)
     )
     return min(suitable, key=distance, default=None)

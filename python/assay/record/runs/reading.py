@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
+from assay.contracts.recorded import Build, CellDocument, ExperimentDocument, Machine
 from assay.errors import ArgumentError
 from assay.experiment import StoragePrice
 from assay.experiment.command import spelled
@@ -24,6 +24,14 @@ from assay.record.file import column_types, rows_of_runs
 from assay.record.file.record_file import DEFAULT_FILE_NAME
 from assay.record.file.rows_of_runs import RUNS
 from assay.record.machine.experiment_process import RecordedProcess, is_alive
+from assay.record.run_rows import (
+    RUNS_QUESTION,
+    Begun,
+    ContinuationRow,
+    ExperimentRow,
+    RunRow,
+    rows_of,
+)
 from assay.record.runs import calibrations, existing_tables, probes, run_names, run_steps, typed
 from assay.record.runs.records import (
     END_STATES,
@@ -36,7 +44,7 @@ from assay.record.runs.records import (
     RunSummary,
     step_of_numbers,
 )
-from assay.record.runs.run_ends import ENDED, EXIT_STATUS
+from assay.record.runs.run_ends import ENDED
 from assay.text import units
 
 _REFERENCE = re.compile(r"(?:(experiment|run)[ :]?)?(\d{1,30})", re.IGNORECASE)
@@ -50,34 +58,6 @@ _BESIDES = "'$.only', '$.ways', '$.folder'"
 SAME_COMMAND = f"json_remove(command, {_BESIDES}) = json_remove(?, {_BESIDES})"
 """Of `experiments`: which runs a process executes, how it loads and probes, and from which folder
 it is started, is no part of what is asked."""
-_RUNS = f"""
-SELECT runs.id, runs.experiment_id, runs.position, workload, test, system, system_label, storage,
-       clients, threads, protocol, parameters, repetition, runs.seed AS seed, cell_fingerprint,
-       cell,
-       state, reason, verdict, verdict_reason, json_extract(cell, '$.driving') AS driving,
-       json_extract(cell, '$.group_clients') AS group_clients,
-       json_extract(cell, '$.scripts') AS scripts_given,
-       coalesce(json_extract(cell, '$.cache'), 'as-is') AS cache,
-       coalesce(json_extract(cell, '$.client_program'), 'engine') AS client_program,
-       json_extract(cell, '$.system.machine') AS server_machine,
-       coalesce(
-           json_extract(experiments.experiment, '$.is_ad_hoc'),
-           json_extract(experiments.experiment, '$.is_bare')  -- what earlier programs called it
-       ) AS is_ad_hoc,
-       runs.begun_unix_ns AS begun_unix_ns,
-       runs.ended_unix_ns AS ended_unix_ns, superseded AS is_superseded,
-       {EXIT_STATUS} AS exit_status,
-       coalesce(own.machine, experiments.machine) AS machine,
-       coalesce(own.build, experiments.build) AS build,
-       coalesce(own.process_id, experiments.process_id) AS process_id,
-       coalesce(own.process_started, experiments.process_started) AS process_started,
-       coalesce(own.boot_id, experiments.boot_id) AS boot_id
-FROM runs JOIN experiments ON experiments.id = runs.experiment_id
-LEFT JOIN continuations AS own  -- in whose process it was executed
-  ON own.experiment_id = runs.experiment_id AND own.position = runs.continuation
-"""
-
-
 _OF_THE_LAST = """
 WHERE runs.experiment_id IN (SELECT id FROM experiments ORDER BY id DESC LIMIT ?)
 """
@@ -86,35 +66,35 @@ WHERE runs.experiment_id IN (SELECT id FROM experiments ORDER BY id DESC LIMIT ?
 def runs(connection: sqlite3.Connection, last: int | None = None) -> list[RunSummary]:
     """``last``: of this many experiments; None: of all."""
     chosen, values = ("", ()) if last is None else (_OF_THE_LAST, (last,))
-    question = f"{_RUNS} {chosen} ORDER BY runs.experiment_id, runs.position"
-    rows = list(_rows(connection, question, *values))
+    question = f"{RUNS_QUESTION} {chosen} ORDER BY runs.experiment_id, runs.position"
+    rows = list(rows_of(connection, RunRow, question, *values))
     cells = [_cell(row) for row in rows]
-    return run_names.named([RunSummary(**_summary(row)) for row in rows], cells)
+    return run_names.named([_summary(row) for row in rows], cells)
 
 
 def run(connection: sqlite3.Connection, run_id: int) -> RunRecord:
     column_types.insist_on_runs(connection, "id", run_id)
-    row = next(_rows(connection, f"{_RUNS} WHERE runs.id = ?", run_id), None)
+    row = next(rows_of(connection, RunRow, f"{RUNS_QUESTION} WHERE runs.id = ?", run_id), None)
     if row is None:
         raise _unknown(connection, "run", "runs", run_id)
-    return next(_records(connection, row["experiment_id"], [row]))
+    return next(_records(connection, row.experiment_id, [row]))
 
 
 def _records(
-    connection: sqlite3.Connection, experiment_id: int, rows: Iterable[dict[str, Any]]
+    connection: sqlite3.Connection, experiment_id: int, rows: Iterable[RunRow]
 ) -> Iterator[RunRecord]:
-    """The whole runs of these rows of `_RUNS`, all of that experiment."""
+    """The whole runs of these rows of `RUNS_QUESTION`, all of that experiment."""
     calibrated = calibrations.of_experiment(connection, experiment_id)
     probed = probes.of_experiment(connection, experiment_id)
     parsed = cache(json.loads)
     for some in _batches(rows):
-        kept = _Kept(connection, [row["id"] for row in some])
+        kept = _Kept(connection, [row.id for row in some])
         for row in some:
-            facts = parsed(row["machine"]), typed.build(parsed(row["build"]))
+            facts = parsed(row.machine), typed.build(parsed(row.build))
             yield _record(row, kept, *facts, calibrated, probed)
 
 
-def _batches(rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+def _batches(rows: Iterable[RunRow]) -> Iterator[list[RunRow]]:
     remaining = iter(rows)
     while some := list(itertools.islice(remaining, _AT_ONCE)):
         yield some
@@ -136,23 +116,24 @@ class _Kept:
 
 
 def _record(
-    row: dict[str, Any],
+    row: RunRow,
     kept: _Kept,
-    machine: dict[str, Any],
-    build: dict[str, Any],
+    machine: Machine,
+    build: Build,
     calibrated: Sequence[CalibrationRecord],
     probed: Sequence[Probe],
 ) -> RunRecord:
-    run_id = row["id"]
+    run_id = row.id
     of_run = kept.deployments.get(run_id)
     deployment = None if of_run is None else json.loads(of_run[0][0])
     steps = kept.steps.get(run_id, ())
     measured = step_of_numbers(steps)
     observation = measured.observation if measured else None
     dataset = next((one.dataset for one in reversed(steps) if one.dataset is not None), None)
-    ended_unix_ns = row["ended_unix_ns"]
+    ended_unix_ns = row.ended_unix_ns
+    facts = typed.run_facts(deployment, dataset, machine, f"run {run_id}")
     found = RunRecord(
-        **_summary(row),
+        **vars(_summary(row)),
         deployment_document=deployment,
         dataset=dataset,
         drive=measured.drive if measured else None,
@@ -165,19 +146,21 @@ def _record(
         steps=steps,
         warnings=tuple(RunWarning(*values) for values in kept.warnings.get(run_id, ())),
         stages=tuple((str(state), int(at_ns)) for state, at_ns in kept.stages.get(run_id, ())),
-        calibration=calibrations.nearest_to(calibrated, deployment, observation, ended_unix_ns),
-        probe=probes.of_run(probed, row["storage"], ended_unix_ns),
+        calibration=calibrations.nearest_to(
+            calibrated, facts.deployment, observation, ended_unix_ns
+        ),
+        probe=probes.of_run(probed, row.storage, ended_unix_ns),
         machine=machine,
         build=build,
         cell=_cell(row),
         existing_data=kept.existing_data.get(run_id),
-        facts=typed.run_facts(deployment, dataset, machine, f"run {run_id}"),
+        facts=facts,
     )
     return found if _has_verdict(found) else _judged(found)
 
 
-def _cell(row: dict[str, Any]) -> dict[str, Any]:
-    return typed.cell(json.loads(row["cell"]), f"run {row['id']}")
+def _cell(row: RunRow) -> CellDocument:
+    return typed.cell(json.loads(row.cell), f"run {row.id}")
 
 
 def _has_verdict(run: RunRecord) -> bool:
@@ -194,7 +177,8 @@ def _judged(run: RunRecord) -> RunRecord:
 def experiment(
     connection: sqlite3.Connection, path: Path, experiment_id: int, only_run: int | None = None
 ) -> ExperimentRecord:
-    row = next(_rows(connection, "SELECT * FROM experiments WHERE id = ?", experiment_id), None)
+    question = f"SELECT {', '.join(ExperimentRow._fields)} FROM experiments WHERE id = ?"
+    row = next(rows_of(connection, ExperimentRow, question, experiment_id), None)
     if row is None:
         raise _unknown(connection, "experiment", "experiments", experiment_id)
     if only_run is None:
@@ -202,16 +186,16 @@ def experiment(
     else:
         column_types.insist_on_runs(connection, "id", only_run)
     went_on = _continuations(connection, experiment_id)
-    asked = json.loads(row["experiment"])
+    asked: ExperimentDocument = json.loads(row.experiment)
     prices = {
         name: StoragePrice(float(one["per_gb"]), str(one["currency"]))
         for name, one in asked.get("prices", {}).items()
     }
     if only_run is None:
-        of_runs = f"{_RUNS} WHERE runs.experiment_id = ? AND superseded = 0 ORDER BY runs.position"
-        rows = _rows(connection, of_runs, experiment_id)
+        of_experiment = "WHERE runs.experiment_id = ? AND superseded = 0 ORDER BY runs.position"
+        rows = rows_of(connection, RunRow, f"{RUNS_QUESTION} {of_experiment}", experiment_id)
     else:
-        rows = _rows(connection, f"{_RUNS} WHERE runs.id = ?", only_run)
+        rows = rows_of(connection, RunRow, f"{RUNS_QUESTION} WHERE runs.id = ?", only_run)
     found = list(_records(connection, experiment_id, rows))
     # One run alone has the name that it has among all.
     named = run_names.with_machines(run_names.of_records(found)) if only_run is None else found
@@ -235,20 +219,20 @@ def experiment(
     is_unfinished = runs_ended < len(states)
     return ExperimentRecord(
         id=experiment_id,
-        title=row["title"],
-        reproduces=row["reproduces"],
-        seed=int(row["seed"]),
-        begun_unix_ns=row["begun_unix_ns"],
-        ended_unix_ns=row["ended_unix_ns"],
-        is_under_way=row["ended_unix_ns"] is None
+        title=row.title,
+        reproduces=row.reproduces,
+        seed=int(row.seed),
+        begun_unix_ns=row.begun_unix_ns,
+        ended_unix_ns=row.ended_unix_ns,
+        is_under_way=row.ended_unix_ns is None
         and is_alive(went_on[-1].process if went_on else _process(row)),
         runs_planned=len(states),
         runs_ended=runs_ended,
         continued_by=_continued_by(connection, path, row) if is_unfinished else "",
         experiment=asked,
-        workload=typed.workload(json.loads(row["workload_facts"])),
-        machine=json.loads(row["machine"]),
-        build=typed.build(json.loads(row["build"])),
+        workload=typed.workload(json.loads(row.workload_facts)),
+        machine=json.loads(row.machine),
+        build=typed.build(json.loads(row.build)),
         runs=runs,
         cells=judged,
         path=path,
@@ -256,37 +240,38 @@ def experiment(
     )
 
 
-def _continued_by(connection: sqlite3.Connection, path: Path, experiment: dict[str, Any]) -> str:
+def _continued_by(connection: sqlite3.Connection, path: Path, experiment: ExperimentRow) -> str:
     """The command that continues an unfinished experiment; empty where it had no file, or was begun
     anew since."""
-    if experiment["command"] is None:
+    if experiment.command is None:
         return ""
     (last_id,) = connection.execute(
-        f"SELECT max(id) FROM experiments WHERE {SAME_COMMAND}", (experiment["command"],)
+        f"SELECT max(id) FROM experiments WHERE {SAME_COMMAND}", (experiment.command,)
     ).fetchone()
-    if last_id != experiment["id"]:
+    if last_id != experiment.id:
         return ""
-    return spelled(json.loads(experiment["command"]), path, DEFAULT_FILE_NAME)
+    return spelled(json.loads(experiment.command), path, DEFAULT_FILE_NAME)
 
 
 def _continuations(
     connection: sqlite3.Connection, experiment_id: int
 ) -> tuple[ContinuationRecord, ...]:
-    question = "SELECT * FROM continuations WHERE experiment_id = ? ORDER BY position"
+    columns = ", ".join(ContinuationRow._fields)
+    question = f"SELECT {columns} FROM continuations WHERE experiment_id = ? ORDER BY position"
     return tuple(
         ContinuationRecord(
-            position=row["position"],
-            begun_unix_ns=row["begun_unix_ns"],
-            ended_process_id=row["ended_process_id"],
-            last_unix_ns=row["last_unix_ns"],
-            run_position=row["run_position"],
-            run_state=row["run_state"] or "",
-            changes=typed.changes(json.loads(row["changes"])),
-            is_asked_otherwise=row["experiment"] is not None,
+            position=row.position,
+            begun_unix_ns=row.begun_unix_ns,
+            ended_process_id=row.ended_process_id,
+            last_unix_ns=row.last_unix_ns,
+            run_position=row.run_position,
+            run_state=row.run_state or "",
+            changes=typed.changes(json.loads(row.changes)),
+            is_asked_otherwise=row.experiment is not None,
             process=_process(row),
-            ended_unix_ns=row["ended_unix_ns"],
+            ended_unix_ns=row.ended_unix_ns,
         )
-        for row in _rows(connection, question, experiment_id)
+        for row in rows_of(connection, ContinuationRow, question, experiment_id)
     )
 
 
@@ -357,53 +342,67 @@ def _kept(
 
 def settle_dead_runs(connection: sqlite3.Connection) -> None:
     """Marks runs of dead processes as interrupted in the file, for people who query it with SQL."""
-    unended = f"{_RUNS} WHERE runs.begun_unix_ns IS NOT NULL AND runs.ended_unix_ns IS NULL"
-    for row in _rows(connection, unended):
-        if row["state"] not in END_STATES and _summary(row)["state"] == "interrupted":
+    unended = f"{RUNS_QUESTION} WHERE runs.begun_unix_ns IS NOT NULL AND runs.ended_unix_ns IS NULL"
+    for row in rows_of(connection, RunRow, unended):
+        if row.state not in END_STATES and _summary(row).state == "interrupted":
             connection.execute(
                 "UPDATE runs SET state = 'interrupted', reason = ?, verdict = 'invalid', "
                 "verdict_reason = ? WHERE id = ?",
-                (PROCESS_ENDED, PROCESS_ENDED, row["id"]),
+                (PROCESS_ENDED, PROCESS_ENDED, row.id),
             )
             connection.execute(
                 "UPDATE steps SET state = 'interrupted', reason = ? "
                 "WHERE run_id = ? AND ended_unix_ns IS NULL",
-                (PROCESS_ENDED, row["id"]),
+                (PROCESS_ENDED, row.id),
             )
 
 
-def _summary(row: dict[str, Any]) -> dict[str, Any]:
-    """The row as arguments of a `RunSummary`."""
-    process = _process(row)
-    values = {name: row[name] for name in RunSummary.__dataclass_fields__}
-    name = f"run {row['id']}"
-    values["parameters"] = typed.parameters(json.loads(row["parameters"]), f"{name}: parameters")
-    values["is_ad_hoc"] = bool(row["is_ad_hoc"])
-    values["is_superseded"] = bool(row["is_superseded"])
-    values["group_clients"] = typed.group_clients(json.loads(row["group_clients"] or "{}"), name)
-    values["scripts_given"] = typed.scripts_given(json.loads(row["scripts_given"] or "[]"), name)
-    values["server_machine"] = typed.server_machine(json.loads(row["server_machine"] or "{}"), name)
-    values["seed"] = int(row["seed"])
-    values["driving"] = typed.driving(json.loads(row["driving"] or "{}"), f"{name}: driving")
-    is_unended = row["state"] not in (*END_STATES, "planned")
-    if is_unended and not is_alive(process):
-        values["state"], values["reason"] = "interrupted", PROCESS_ENDED
-        values["verdict"], values["verdict_reason"] = "invalid", PROCESS_ENDED
-    return values
+def _summary(row: RunRow) -> RunSummary:
+    name = f"run {row.id}"
+    is_unended = row.state not in (*END_STATES, "planned")
+    if is_unended and not is_alive(_process(row)):
+        row = row._replace(
+            state="interrupted",
+            reason=PROCESS_ENDED,
+            verdict="invalid",
+            verdict_reason=PROCESS_ENDED,
+        )
+    return RunSummary(
+        id=row.id,
+        experiment_id=row.experiment_id,
+        position=row.position,
+        workload=row.workload,
+        test=row.test,
+        is_ad_hoc=bool(row.is_ad_hoc),
+        system=row.system,
+        system_label=row.system_label,
+        storage=row.storage,
+        clients=row.clients,
+        threads=row.threads,
+        protocol=row.protocol,
+        parameters=typed.parameters(json.loads(row.parameters), f"{name}: parameters"),
+        repetition=row.repetition,
+        seed=int(row.seed),
+        cell_fingerprint=row.cell_fingerprint,
+        state=row.state,
+        reason=row.reason,
+        verdict=row.verdict,
+        verdict_reason=row.verdict_reason,
+        scripts_given=typed.scripts_given(json.loads(row.scripts_given or "[]"), name),
+        driving=typed.driving(json.loads(row.driving or "{}"), f"{name}: driving"),
+        server_machine=typed.server_machine(json.loads(row.server_machine or "{}"), name),
+        group_clients=typed.group_clients(json.loads(row.group_clients or "{}"), name),
+        cache=row.cache,
+        client_program=row.client_program,
+        begun_unix_ns=row.begun_unix_ns,
+        ended_unix_ns=row.ended_unix_ns,
+        is_superseded=bool(row.is_superseded),
+        exit_status=row.exit_status,
+    )
 
 
-def _process(row: dict[str, Any]) -> RecordedProcess:
-    return RecordedProcess(row["process_id"], row["process_started"], row["boot_id"])
-
-
-def _rows(connection: sqlite3.Connection, question: str, *values: int) -> Iterator[dict[str, Any]]:
-    """Rows by column name. No row has a number too large for SQLite."""
-    if any(value >= 2**63 for value in values):
-        return
-    cursor = connection.execute(question, values)
-    names = [column[0] for column in cursor.description]
-    for row in cursor.fetchall():
-        yield dict(zip(names, row, strict=True))
+def _process(row: Begun) -> RecordedProcess:
+    return RecordedProcess(row.process_id, row.process_started, row.boot_id)
 
 
 def _unknown(connection: sqlite3.Connection, what: str, table: str, number: int) -> ArgumentError:

@@ -9,9 +9,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from assay.contracts.observation import Observation, Observed, StepReport
+from assay.contracts.recorded import (
+    Build,
+    CellDocument,
+    ExperimentDocument,
+    Machine,
+    WorkloadRecord,
+)
 from assay.contracts.storages.abilities import AccountedSecond
 from assay.drive.monitoring.sampler import TimedSample
-from assay.experiment import Driving, ServerMachine, StoragePrice
+from assay.experiment import Driving, Scalar, ServerMachine, StoragePrice
 from assay.judge import Ceiling, CellVerdict, Evidence, RunWarning, Verdict
 from assay.judge.check.answers import Check
 from assay.judge.evidence.values import MachineFacts
@@ -26,6 +33,7 @@ from assay.record.runs.run_samples import OpenFile
 from assay.text.reasons import sentence
 
 Document = Mapping[str, Any]
+"""As JSON has it; only kept and shown."""
 
 CellKey = tuple[str, str]
 """Fingerprint of a cell, and the name of the machine where there are several."""
@@ -88,7 +96,7 @@ class RunSummary:
     clients: int
     threads: int
     protocol: str
-    parameters: Mapping[str, Any]
+    parameters: Mapping[str, Scalar]
     repetition: int
     seed: int
     cell_fingerprint: str
@@ -250,13 +258,13 @@ class RunRecord(RunSummary):
     """The nearest one of its driver, machine and build; None where there is none."""
     probe: Probe | None = None
     """The last one of its storage in its experiment; None where there is none."""
-    machine: Document = field(default_factory=dict)
+    machine: Machine = field(default_factory=Machine)
     machine_name: str = ""
     """A factor of its cell, where runs of several machines are shown together
     (`assay.record.machine.machines`); empty: all are of one."""
-    build: Document = field(default_factory=dict)
+    build: Build = field(default_factory=Build)
     """Versions of Assay and of its engine, that executed it."""
-    cell: Document = field(default_factory=dict)
+    cell: CellDocument = field(default_factory=CellDocument)
     """All that its fingerprint is of (`assay.plan.fingerprint`)."""
     facts: RunFacts = field(default_factory=RunFacts, repr=False)
     existing_data: ExistingData | None = None
@@ -384,10 +392,10 @@ class ExperimentRecord:
     ``runs`` holds one of them."""
     continued_by: str
     """The command that continues the experiment; empty: none does."""
-    experiment: Document
-    workload: Document
-    machine: Document
-    build: Document
+    experiment: ExperimentDocument
+    workload: WorkloadRecord
+    machine: Machine
+    build: Build
     runs: tuple[RunRecord, ...]
     cells: Mapping[CellKey, CellVerdict]
     """Verdict and warnings, as they were kept with the cell's last repetition. Cells

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from assay.contracts.observation.parts.shape import ShapeError, convert
+from assay.contracts.recorded import CellDocument
 from assay.experiment import StorageChoice, SystemChoice
 from assay.experiment.choices import system_identity, system_names
 from assay.experiment.storage_names import written
 from assay.record.machine import machines
-from assay.record.runs.records import Document, RunRecord, RunSummary
+from assay.record.runs.records import RunRecord, RunSummary
 
 R = TypeVar("R", bound=RunSummary)
 
@@ -33,7 +34,7 @@ def with_machines(runs: Sequence[RunRecord]) -> list[RunRecord]:
     ]
 
 
-def named(runs: Sequence[R], cells: Iterable[Document]) -> list[R]:
+def named(runs: Sequence[R], cells: Iterable[CellDocument]) -> list[R]:
     """``cells``: of each run, as it is on record."""
     cells = list(cells)
     systems = _labels(runs, cells)
@@ -46,7 +47,7 @@ def named(runs: Sequence[R], cells: Iterable[Document]) -> list[R]:
     ]
 
 
-def _labels(runs: Sequence[R], cells: Sequence[Document]) -> list[str]:
+def _labels(runs: Sequence[R], cells: Sequence[CellDocument]) -> list[str]:
     """A run whose document cannot be read keeps the name that it has on record."""
     read: dict[str, SystemChoice | None] = {}
     choices = [_read(cell.get("system"), SystemChoice, read) for cell in cells]
@@ -58,7 +59,7 @@ def _labels(runs: Sequence[R], cells: Sequence[Document]) -> list[str]:
     ]
 
 
-def _storages(runs: Sequence[R], cells: Sequence[Document]) -> list[str]:
+def _storages(runs: Sequence[R], cells: Sequence[CellDocument]) -> list[str]:
     """``fast``, the first name that a storage has here; where two storages are called so, each with
     what it is: ``fast (here:/ssd)``."""
     read: dict[str, StorageChoice | None] = {}
@@ -86,7 +87,7 @@ def _storages(runs: Sequence[R], cells: Sequence[Document]) -> list[str]:
 C = TypeVar("C", SystemChoice, StorageChoice)
 
 
-def _read(document: Any, kind: type[C], read: dict[str, C | None]) -> C | None:
+def _read(document: object, kind: type[C], read: dict[str, C | None]) -> C | None:
     """``read``: those that were read before, by their text; most runs share one."""
     key = repr(document)
     if key not in read:

@@ -4,15 +4,17 @@ have in common is said once; machines are a factor, and runs of two machines are
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from assay.contracts.recorded import ExperimentDocument, Machine
 from assay.errors import ArgumentError
-from assay.record.machine import machines
+from assay.judge import CellVerdict
 from assay.record.runs import run_names
 from assay.record.runs.reading import cells_of_runs
-from assay.record.runs.records import ExperimentRecord, RunRecord
+from assay.record.runs.records import CellKey, ExperimentRecord, RunRecord
 
 
 def together(
@@ -57,10 +59,8 @@ def _on(experiment: ExperimentRecord, name: str) -> ExperimentRecord:
     """With that name of its machine."""
     if not name:
         return experiment
-    runs = tuple(
-        replace(run, machine={**run.machine, machines.NAME: name}) for run in experiment.runs
-    )
-    machine = {**experiment.machine, machines.NAME: name}
+    runs = tuple(replace(run, machine={**run.machine, "name": name}) for run in experiment.runs)
+    machine: Machine = {**experiment.machine, "name": name}
     return replace(experiment, machine=machine, runs=runs)
 
 
@@ -91,7 +91,9 @@ def _insist_on_one_work(parts: Sequence[ExperimentRecord]) -> None:
         )
 
 
-def _judged_by_one(parts: Sequence[ExperimentRecord], runs: Sequence[RunRecord]) -> dict[Any, Any]:
+def _judged_by_one(
+    parts: Sequence[ExperimentRecord], runs: Sequence[RunRecord]
+) -> dict[CellKey, CellVerdict]:
     """The verdicts on cells that one experiment alone has, as it has them."""
     experiments: dict[tuple[str, str], set[int]] = {}
     was: dict[tuple[str, str], tuple[str, str]] = {}
@@ -107,18 +109,15 @@ def _judged_by_one(parts: Sequence[ExperimentRecord], runs: Sequence[RunRecord])
     }
 
 
-def _asked(documents: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _asked(documents: Sequence[ExperimentDocument]) -> ExperimentDocument:
     """What was asked of any of them: levels after one another, a flag where one has it."""
-    whole: dict[str, Any] = dict(documents[0])
-    for document in documents[1:]:
-        for name, value in document.items():
-            whole[name] = _both(whole[name], value) if name in whole else value
-    return whole
+    return functools.reduce(_both, documents)
 
 
 def _both(one: Any, other: Any) -> Any:
     if isinstance(one, list) and isinstance(other, list):
         return [*one, *(level for level in other if level not in one)]
     if isinstance(one, dict) and isinstance(other, dict):
-        return _asked([one, other])
+        both = {name: _both(one[name], level) for name, level in other.items() if name in one}
+        return {**one, **other, **both}
     return one or other

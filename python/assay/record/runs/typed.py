@@ -6,12 +6,12 @@ Documents are JSON, and a file may hold valid JSON that Assay did not write.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
 from assay.contracts.observation.parts.shape import convert
+from assay.contracts.recorded import Build, CellDocument, WorkloadRecord
 from assay.experiment import Driving, Scalar, ScriptFile, ServerMachine, shown_scripts
 from assay.judge.check.answers import Check
 from assay.judge.evidence.values import MachineFacts
@@ -26,11 +26,15 @@ class _Machine(MachineFacts, frozen=True):
     cpu_model: str | None = None
 
 
+class _Object(msgspec.Struct):
+    """With any fields."""
+
+
 class _System(msgspec.Struct):
     url: str | None = None
-    machine: dict[str, Any] | None = None
-    options: dict[str, Any] | None = None
-    settings: dict[str, Any] | None = None
+    machine: _Object | None = None
+    options: _Object | None = None
+    settings: _Object | None = None
     at_default: list[str] | None = None
 
 
@@ -41,10 +45,10 @@ class _Cell(msgspec.Struct):
 class _Workload(msgspec.Struct):
     name: str = ""
     fingerprint: str = ""
-    report: dict[str, dict[str, Any]] = {}
-    published: dict[str, dict[str, Any]] = {}
-    claims: list[dict[str, Any]] = []
-    series: dict[str, dict[str, Any]] = {}
+    report: dict[str, _Object] = {}
+    published: dict[str, _Object] = {}
+    claims: list[_Object] = []
+    series: dict[str, _Object] = {}
 
 
 def run_facts(deployment: Any, dataset: Any, machine: Any, name: str) -> RunFacts:
@@ -80,25 +84,27 @@ def server_machine(document: Any, name: str) -> ServerMachine:
     return convert(document, ServerMachine, f"{name}: machine")
 
 
-def cell(document: Any, name: str) -> dict[str, Any]:
+def cell(document: Any, name: str) -> CellDocument:
+    """The same, seen to be of the shape that reports read."""
     convert(document, _Cell, f"{name}: cell")
-    return convert(document, dict[str, Any], f"{name}: cell")
+    return cast(CellDocument, document)
 
 
 def checks(document: Any, name: str) -> tuple[Check, ...]:
     return convert(document, tuple[Check, ...], name)
 
 
-def workload(document: Any) -> Mapping[str, Any]:
+def workload(document: Any) -> WorkloadRecord:
     """The same, seen to be of the shape that reports read."""
     convert(document, _Workload, "workload")
-    found: Mapping[str, Any] = document
-    return found
+    return cast(WorkloadRecord, document)
 
 
 def changes(document: Any) -> dict[str, tuple[Any, Any]]:
     return convert(document, dict[str, tuple[Any, Any]], "changes")
 
 
-def build(document: Any) -> dict[str, Any]:
-    return convert(document, dict[str, Any], "build")
+def build(document: Any) -> Build:
+    """The same, seen to be of the shape that reports read."""
+    convert(document, _Object, "build")
+    return cast(Build, document)

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from assay.contracts.recorded import ExperimentDocument, SystemDocument
 from assay.experiment.choices import system_identity
 from assay.record import ExperimentRecord, RunRecord
 
@@ -20,14 +21,12 @@ def in_order(experiment: ExperimentRecord) -> list[RunRecord]:
     and storages innermost, as an interleaved experiment is executed. Levels that were not asked for
     (the defaults of a test) stand behind the others: numbers by size, names as they were run."""
     asked = experiment.experiment
-    test, clients, rate, cache, client_program = (
-        _numbered(asked.get(name, ()))
-        for name in ("tests", "clients", "offered_rates_per_s", "caches", "client_programs")
-    )
-    parameters, group_clients = (
-        {name: _numbered(levels) for name, levels in asked.get(factor, {}).items()}
-        for factor in ("parameters", "group_clients")
-    )
+    test, clients = _numbered(asked.get("tests", ())), _numbered(asked.get("clients", ()))
+    rate = _numbered(asked.get("offered_rates_per_s", ()))
+    cache = _numbered(asked.get("caches", ()))
+    client_program = _numbered(asked.get("client_programs", ()))
+    parameters = {name: _numbered(one) for name, one in asked.get("parameters", {}).items()}
+    group_clients = {name: _numbered(one) for name, one in asked.get("group_clients", {}).items()}
     system_of = _systems(asked)
     storage = _numbered(one["name"] for one in asked.get("storages", ()))
 
@@ -51,12 +50,11 @@ def in_order(experiment: ExperimentRecord) -> list[RunRecord]:
     return sorted(experiment.runs, key=order)
 
 
-def _systems(asked: Mapping[str, Any]) -> Callable[[RunRecord], tuple[Place, ...]]:
+def _systems(asked: ExperimentDocument) -> Callable[[RunRecord], tuple[Place, ...]]:
     """A system, and what it was given of the machine."""
     systems = _numbered(map(_system, asked.get("systems", ())))
-    memory, cpus, rtt = (
-        _numbered(asked.get(name, ())) for name in ("memory_bytes", "cpus", "rtts_s")
-    )
+    memory = _numbered(asked.get("memory_bytes", ()))
+    cpus, rtt = _numbered(asked.get("cpus", ())), _numbered(asked.get("rtts_s", ()))
 
     def place(run: RunRecord) -> tuple[Place, ...]:
         machine = run.server_machine
@@ -70,7 +68,7 @@ def _systems(asked: Mapping[str, Any]) -> Callable[[RunRecord], tuple[Place, ...
     return place
 
 
-def _system(asked: Mapping[str, Any]) -> str:
+def _system(asked: SystemDocument) -> str:
     """As it was asked for, without its machine."""
     return system_identity.of_system({**asked, "machine": {}})
 

@@ -32,12 +32,12 @@ A test without a section here is shown cell by cell (`assay.report.sections.resu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from assay.contracts.observation import Observation
+from assay.contracts.recorded import WorkloadRecord
 from assay.record import RunRecord
 from assay.report.declared import aggregates, field_path
 from assay.text.files.toml_file import TomlTable
@@ -114,7 +114,7 @@ def read(section: TomlTable, test: str) -> Declaration:
     return declaration
 
 
-def of_record(workload: Mapping[str, Any], test: str) -> Declaration | None:
+def of_record(workload: WorkloadRecord, test: str) -> Declaration | None:
     """The declaration at the time of the run; None where the workload had none."""
     declared = workload.get("report", {}).get(test)
     if declared is None:
@@ -122,9 +122,7 @@ def of_record(workload: Mapping[str, Any], test: str) -> Declaration | None:
     return read(TomlTable(Path("workload.toml"), "", ("report", test), declared), test)
 
 
-def of_test(
-    workload: Mapping[str, Any], test: str, runs: Iterable[RunRecord]
-) -> Declaration | None:
+def of_test(workload: WorkloadRecord, test: str, runs: Iterable[RunRecord]) -> Declaration | None:
     """As the workload declares it; of a test without clients that is not declared, what its reports
     say: every time, size and ratio."""
     declared = of_record(workload, test)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.declared.declaration import Declaration
-from assay.report.declared.published import Published
+from assay.report.declared.published import Published, PublishedRow
 
 SIZE_ON_DISK = (
     "size on disk: of the loaded database, catalogue and transaction log included; of a server by "
@@ -50,17 +49,17 @@ def points(published: Published | None) -> tuple[str, ...]:
     """What was published, in one note: its rows are no rows of a table of runs."""
     if published is None:
         return ()
-    are_several = len({row["system"] for row in published.rows}) > 1
+    are_several = len({row.system for row in published.rows}) > 1
     shown = dict.fromkeys(
-        (f"{row['system']}: " if are_several else "") + ", ".join(_printed(published, row))
+        (f"{row.system}: " if are_several else "") + ", ".join(_printed(published, row))
         for row in published.rows
     )
     return (f"published: {published.source}: {'; '.join(shown)} ({published.conditions})",)
 
 
-def _printed(published: Published, row: Mapping[str, Any]) -> Iterator[str]:
+def _printed(published: Published, row: PublishedRow) -> Iterator[str]:
     """``server: 80 %``, ``1K update: several hours``."""
-    for title, value, unit in zip(published.columns, row["values"], published.units, strict=False):
+    for title, value, unit in zip(published.columns, row.values, published.units, strict=False):
         if not isinstance(value, str):
             yield f"{title}: {value:,.10g} {unit}"
         elif value:
@@ -80,8 +79,8 @@ def beside(published: Published | None, cells: Iterable[CellRuns]) -> list[str]:
     for cell in cells:
         name = cell.system_label
         row = published.row(cell.published_names, cell.factors)
-        if row is not None and str(row["system"]).casefold() != name.casefold():
-            notes.append(f"published beside {name}: {row['system']}")
+        if row is not None and row.system.casefold() != name.casefold():
+            notes.append(f"published beside {name}: {row.system}")
         if row is None:
             notes += [
                 f"published for {factor} = {', '.join(map(str, there))}, not {here}"

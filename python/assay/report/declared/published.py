@@ -45,10 +45,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
+from assay.contracts.recorded import WorkloadRecord
 from assay.experiment import Scalar
 from assay.report.cells.cell_runs import STORAGE_ROLE
+from assay.report.declared import selection
+from assay.report.declared.selection import Levels, Quantity
 from assay.report.values import (
     PUBLISHED,
     PUBLISHED_SPEED_UP,
@@ -60,6 +62,8 @@ from assay.report.values import (
 from assay.text.files.toml_file import TomlTable
 
 HARDWARE = "hardware"
+INDEPENDENT_OF = "independent_of"
+_OF_A_ROW = ("system", "values", "speed_up", "measured")
 NOT_FACTORS = {
     "system",
     "values",
@@ -82,20 +86,50 @@ class FactorLayout:
 
 
 @dataclass(frozen=True)
+class ColumnCells:
+    """Our cells for a column of a published table, and what is read of them."""
+
+    test: str = ""
+    """Empty: the test of the table."""
+    levels: Levels = field(default_factory=dict)
+    quantity: Quantity = field(default_factory=Quantity)
+    independent_of: tuple[str, ...] = ()
+    """Parameters of the test on which it does not depend."""
+
+
+@dataclass(frozen=True)
+class PublishedRow:
+    system: str
+    """As printed."""
+    values: tuple[float | str, ...]
+    """Of each column; a text is what the paper says in words. Empty: only ratios were printed."""
+    speed_up: tuple[float, ...]
+    levels: Mapping[str, Scalar]
+    """Of factors, and what the paper says of the machine (`NOT_FACTORS`)."""
+    measured: Levels = field(default_factory=dict)
+    """Of our cells, in place of what the row is called."""
+
+    @property
+    def factors(self) -> dict[str, Scalar]:
+        """Without what it says of the machine."""
+        return {key: level for key, level in self.levels.items() if key not in NOT_FACTORS}
+
+
+@dataclass(frozen=True)
 class Published:
     source: str
     conditions: str
     unit: str
     columns: tuple[str, ...]
-    rows: tuple[Mapping[str, Any], ...]
+    rows: tuple[PublishedRow, ...]
     column_factor: str = ""
     column_levels: tuple[Scalar, ...] = ()
     machines: Mapping[str, str] = field(default_factory=dict)
     """What the paper says of its machines and versions, by what ran there."""
     layout: FactorLayout | None = None
     """None: the table is shown beside measured values alone."""
-    measured: tuple[Mapping[str, Any], ...] = ()
-    """Levels and quantity of our cells for each column; empty: those of our own table."""
+    measured: tuple[ColumnCells, ...] = ()
+    """For each column; empty: those of our own table."""
     any_system: bool = False
     """Whether measured values stand beside every row, whatever the published system."""
     in_text: bool = False
@@ -106,7 +140,7 @@ class Published:
     @property
     def beside(self) -> list[ReportColumn]:
         """The columns beside measured ones."""
-        has_speed_up = any(row.get("speed_up") for row in self.rows)
+        has_speed_up = any(row.speed_up for row in self.rows)
         others = self.columns[1:]
         speed_ups = ["speed-up"] if len(others) == 1 else [f"speed-up {name}" for name in others]
         named = dict.fromkeys(self._printed_columns, PUBLISHED)
@@ -124,17 +158,14 @@ class Published:
 
     @property
     def _printed_columns(self) -> tuple[str, ...]:
-        return self.columns if any(row["values"] for row in self.rows) else ()
+        return self.columns if any(row.values for row in self.rows) else ()
 
-    def row(
-        self, names: tuple[str, ...], factors: Mapping[str, Scalar]
-    ) -> Mapping[str, Any] | None:
+    def row(self, names: tuple[str, ...], factors: Mapping[str, Scalar]) -> PublishedRow | None:
         """The row for the first of ``names`` (of system, of driver) that has one."""
         for name in names:
             for row in self.rows:
-                levels = {key: level for key, level in row.items() if key not in NOT_FACTORS}
-                is_same = all(factors.get(key) == level for key, level in levels.items())
-                if str(row["system"]).casefold() == name.casefold() and is_same:
+                is_same = all(factors.get(key) == level for key, level in row.factors.items())
+                if row.system.casefold() == name.casefold() and is_same:
                     return row
         return None
 
@@ -142,7 +173,7 @@ class Published:
         """Levels of that factor in the published table; empty if it is not a factor there."""
         if factor in NOT_FACTORS:
             return []
-        return list(dict.fromkeys(row[factor] for row in self.rows if factor in row))
+        return list(dict.fromkeys(row.levels[factor] for row in self.rows if factor in row.levels))
 
     def other_parameters(self, measured: Iterable[Mapping[str, Scalar]]) -> list[str]:
         """Those that our cells, by their factors, have with other levels: ``latest_year: 2012
@@ -155,14 +186,12 @@ class Published:
                 found.append(f"{name}: {there} published, {', '.join(here)} measured")
         return found
 
-    def cells(self, row: Mapping[str, Any] | None) -> list[ReportCell]:
+    def cells(self, row: PublishedRow | None) -> list[ReportCell]:
         """One cell per column of `beside`."""
         if row is None:
             return [absent("") for _ in self.beside]
-        values = list(map(printed_cell, row["values"], self.units))
-        speed_ups = [
-            ReportCell(f"{value:.2f}", Number(value, "ratio")) for value in row.get("speed_up", ())
-        ]
+        values = list(map(printed_cell, row.values, self.units))
+        speed_ups = [ReportCell(f"{value:.2f}", Number(value, "ratio")) for value in row.speed_up]
         cells = [*values, *speed_ups]
         return cells + [absent("")] * (len(self.beside) - len(cells))
 
@@ -183,7 +212,7 @@ def read(section: TomlTable) -> Published:
         else (),
         machines={name: str(text) for name, text in section.section("machines").plain().items()},
         layout=_layout(section.section("layout")) if "layout" in section else None,
-        measured=tuple(one.plain() for one in section.sections("measured"))
+        measured=tuple(map(_column_cells, section.sections("measured")))
         if "measured" in section
         else (),
         any_system=section.boolean("any_system", False),
@@ -200,8 +229,8 @@ def read(section: TomlTable) -> Published:
     if found.measured and len(found.measured) != len(found.columns):
         raise section.error("our cells for each of the columns", "measured")
     for row in found.rows:
-        if len(row["values"]) != len(found.columns) and (row["values"] or "speed_up" not in row):
-            raise section.error(f"{row['system']}: a value for each of {found.columns}", "rows")
+        if len(row.values) != len(found.columns) and (row.values or not row.speed_up):
+            raise section.error(f"{row.system}: a value for each of {found.columns}", "rows")
     return found
 
 
@@ -211,16 +240,33 @@ def _layout(section: TomlTable) -> FactorLayout:
     return layout
 
 
-def of_record(workload: Mapping[str, Any], test: str) -> Published | None:
+def of_record(workload: WorkloadRecord, test: str) -> Published | None:
     """The published table of that test at the time of the run."""
     table = workload.get("published", {}).get(test)
     return read(TomlTable(Path("published.toml"), "", (test,), table)) if table else None
 
 
-def _row(section: TomlTable) -> Mapping[str, Any]:
-    section.text("system")
-    section.scalars("values", may_be_empty=True)
-    return section.plain()
+def _row(section: TomlTable) -> PublishedRow:
+    system, values = section.text("system"), section.scalars("values", may_be_empty=True)
+    others = {name: value for name, value in section.plain().items() if name not in _OF_A_ROW}
+    measured = section.section("measured") if "measured" in section else None
+    return PublishedRow(
+        system,
+        values,
+        section.scalars("speed_up", may_be_empty=True) if "speed_up" in section else (),
+        others,
+        {} if measured is None else selection.levels(measured),
+    )
+
+
+def _column_cells(section: TomlTable) -> ColumnCells:
+    levels = selection.levels(section, "test", INDEPENDENT_OF)
+    return ColumnCells(
+        section.text("test", ""),
+        levels,
+        selection.quantity(section),
+        section.texts(INDEPENDENT_OF, ()),
+    )
 
 
 def printed_cell(value: float | str, unit: str) -> ReportCell:

@@ -12,10 +12,10 @@ several paths are summed. ``per``, another path, divides it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from assay.contracts.recorded import WorkloadRecord
 from assay.experiment import Scalar
 from assay.record import ExperimentRecord, RunRecord
 from assay.report.cells import cell_runs
@@ -24,6 +24,10 @@ from assay.report.declared import aggregates, declaration, field_path
 from assay.report.declared.aggregates import Key
 from assay.text.files.toml_file import TomlTable
 
+Level = Scalar | tuple[Scalar, ...]
+"""Several: any of them."""
+Levels = Mapping[str, Level]
+"""By factor."""
 QUANTITY = ("value", "key", "per")
 
 
@@ -35,7 +39,7 @@ class Quantity:
     keys: tuple[str, ...] = ()
     per: str = ""
 
-    def key(self, workload: Mapping[str, Any], test: str) -> Key:
+    def key(self, workload: WorkloadRecord, test: str) -> Key:
         """The key by which runs of the test are read; without a value or key, that of the test's
         own report."""
         if len(self.keys) == 1 and not self.per:
@@ -70,9 +74,9 @@ def quantity(section: TomlTable, default: Quantity | None = None) -> Quantity:
     )
 
 
-def levels(section: TomlTable, *apart: str) -> dict[str, Any]:
+def levels(section: TomlTable, *apart: str) -> dict[str, Level]:
     """Every other key of the section, which names a factor."""
-    found: dict[str, Any] = {}
+    found: dict[str, Level] = {}
     for name in section.names():
         if name not in (*apart, *QUANTITY):
             several = section.scalars(name)
@@ -89,13 +93,13 @@ def all_cells(experiment: ExperimentRecord) -> list[CellRuns]:
     ]
 
 
-def with_levels(cells: Iterable[CellRuns], wanted: Mapping[str, Any]) -> list[CellRuns]:
+def with_levels(cells: Iterable[CellRuns], wanted: Levels) -> list[CellRuns]:
     return [cell for cell in cells if all(has(cell, *one) for one in wanted.items())]
 
 
-def has(cell: CellRuns, factor: str, wanted: Any) -> bool:
+def has(cell: CellRuns, factor: str, wanted: Level) -> bool:
     """Whether the cell has that level, or one of them."""
-    if isinstance(wanted, Sequence) and not isinstance(wanted, str):
+    if isinstance(wanted, tuple):
         return any(has(cell, factor, one) for one in wanted)
     if factor == "system":
         names = (*cell.published_names, cell.runs[0].system_label)

@@ -25,11 +25,10 @@ is comparable where the test has less of them than its paper.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from assay.contracts.recorded import WorkloadRecord
 from assay.experiment import CACHES
 from assay.report.declared import aggregates
 from assay.report.declared.aggregates import Key
@@ -89,7 +88,7 @@ def read(section: TomlTable, name: str) -> Series:
     return series
 
 
-def of_record(workload: Mapping[str, Any]) -> list[Series]:
+def of_record(workload: WorkloadRecord) -> list[Series]:
     """The series of the workload at the time of the run."""
     return [
         read(TomlTable(Path("workload.toml"), "", ("series", name), table), name)

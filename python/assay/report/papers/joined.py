@@ -127,14 +127,15 @@ def _published(
         return []
     found = []
     for row in published.rows:
-        if row.get(series.rows) != level:
+        if row.levels.get(series.rows) != level:
             continue
-        words = [row["system"], *([row[HARDWARE]] if HARDWARE in row else []), "published"]
+        hardware = row.levels.get(HARDWARE)
+        words = [row.system, *([] if hardware is None else [str(hardware)]), "published"]
         named = {
             series.rows: ReportCell("") if level is None else cell_runs.label(level),
-            "system": ReportCell(", ".join(words), level=str(row["system"])),
+            "system": ReportCell(", ".join(words), level=row.system),
         }
-        values = row["values"] or [""] * len(published.columns)
+        values = row.values or [""] * len(published.columns)
         cells = map(_printed, values, published.units)
         found.append(
             Row((*(named.get(one, ReportCell("")) for one in labels), *cells), is_published=True)

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
+from assay.contracts.recorded import WorkloadRecord
 from assay.experiment import Scalar
 from assay.judge.statistics.order import ConfidenceInterval
 from assay.plan.cell_names import MACHINE
@@ -15,7 +15,7 @@ from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import STORAGE_ROLE, CellRuns
 from assay.report.cells.pivot import Aggregate
 from assay.report.declared import aggregates
-from assay.report.declared.published import HARDWARE, Published
+from assay.report.declared.published import HARDWARE, Published, of_record
 from assay.report.papers.claims.cell_ratio import measured_ratio
 from assay.report.papers.claims.ratio_identity import RatioIdentity, ratio_identity
 from assay.report.values import Number, ReportCell, absent, judged
@@ -63,16 +63,11 @@ def printed(published: Published) -> Iterator[PaperPoint]:
     """The numbers as they were published."""
     speed_ups = [SPEED_UP, *(f"{SPEED_UP} {name}" for name in published.columns[2:])]
     for row in published.rows:
-        levels = {name: level for name, level in row.items() if name not in (*_LISTS,)}
-        for title, value, unit in zip(
-            published.columns, row["values"], published.units, strict=False
-        ):
+        levels = {_SYSTEM: row.system, **row.levels}
+        for title, value, unit in zip(published.columns, row.values, published.units, strict=False):
             yield PaperPoint({**levels, VALUE: title}, PUBLISHED, _cell(value, unit))
-        for title, value in zip(speed_ups, row.get("speed_up", ()), strict=False):
+        for title, value in zip(speed_ups, row.speed_up, strict=False):
             yield PaperPoint({**levels, VALUE: title}, PUBLISHED, _cell(value, "ratio"))
-
-
-_LISTS = ("values", "speed_up")
 
 
 def _cell(value: float | str, unit: str) -> ReportCell:
@@ -85,12 +80,12 @@ def _cell(value: float | str, unit: str) -> ReportCell:
 
 
 def systems(
-    published: Published, cells: Sequence[CellRuns], workload: Mapping[str, Any]
+    published: Published, cells: Sequence[CellRuns], workload: WorkloadRecord
 ) -> dict[str, str]:
     """The label of each system → the name by which it stands in the paper's table: that of its
     system, else of its driver, which no other measured system may have; else the name that the
     paper's other tables have for it; else its own label."""
-    names = {str(row[_SYSTEM]).casefold(): str(row[_SYSTEM]) for row in published.rows}
+    names = {row.system.casefold(): row.system for row in published.rows}
     chosen: dict[str, str] = {}
     for place in (0, 1):
         for cell in cells:
@@ -100,8 +95,8 @@ def systems(
             name = names.get(cell.published_names[place].casefold())
             if name is not None and name not in chosen.values():
                 chosen[label] = name
-    tables = workload.get("published", {}).values()
-    everywhere = [str(row[_SYSTEM]) for table in tables for row in table.get("rows", ())]
+    tables = (of_record(workload, name) for name in workload.get("published", {}))
+    everywhere = [row.system for table in tables if table for row in table.rows]
     others = {name.casefold(): name for name in everywhere if name not in chosen.values()}
     for cell in cells:
         label = cell.system_label

@@ -59,7 +59,7 @@ def section(experiment: ExperimentRecord, claims: Sequence[JudgedClaim] = ()) ->
     tables = [_with_this_machine(experiment, one) for one in tables]
     if not tables:
         return None
-    sources = {name: found["source"] for name, found in experiment.workload["published"].items()}
+    sources = {name: str(one["source"]) for name, one in experiment.workload["published"].items()}
     figures = tuple(
         figure
         for one in tables
@@ -251,7 +251,7 @@ def _has_other_numbers(published: Published) -> bool:
     return any(
         not isinstance(value, str) and unit not in RATIO_UNITS
         for row in published.rows
-        for value, unit in zip(row["values"], published.units, strict=False)
+        for value, unit in zip(row.values, published.units, strict=False)
     )
 
 
@@ -260,7 +260,7 @@ def _other_levels(published: Published, cells: Sequence[CellRuns]) -> Iterator[s
     layout = published.layout
     placed = (*layout.rows, *layout.columns) if layout else ()
     yield from published.other_parameters(cell.factors for cell in cells)
-    for factor in dict.fromkeys(name for row in published.rows for name in row):
+    for factor in dict.fromkeys(name for row in published.rows for name in row.levels):
         there = published.levels(factor)
         here = cell_runs.levels(cells, factor)
         if there and here and factor not in placed and set(here) != set(there):

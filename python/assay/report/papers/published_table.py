@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 from assay.experiment import Scalar
 from assay.record import ExperimentRecord
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.declared import client_process, declaration, published, selection
-from assay.report.declared.published import NOT_FACTORS, Published
+from assay.report.declared.published import NOT_FACTORS, Published, PublishedRow
+from assay.report.declared.selection import Level
 from assay.report.papers.claims import claimed_ratios, comparability
 from assay.report.papers.claims.judgement import not_comparable
 from assay.report.papers.claims.published_columns import PublishedColumn
@@ -36,8 +36,6 @@ from assay.report.values import (
 from assay.text import units
 
 PREFIX = "published_and_measured_"
-Printed = Mapping[str, Any]
-"""A row of the paper's table."""
 
 
 @dataclass(frozen=True)
@@ -55,13 +53,13 @@ class _Context:
         """Those that the paper varies."""
         return [
             factor
-            for factor in dict.fromkeys(key for row in self.published.rows for key in row)
+            for factor in dict.fromkeys(key for row in self.published.rows for key in row.levels)
             if factor not in NOT_FACTORS and len(self.published.levels(factor)) > 1
         ]
 
     @cached_property
     def has_speed_up(self) -> bool:
-        return any(row.get("speed_up") for row in self.published.rows)
+        return any(row.speed_up for row in self.published.rows)
 
     @cached_property
     def scaled(self) -> Mapping[str, Mapping[str, str]]:
@@ -73,8 +71,8 @@ class _Context:
         apart = (*self.factors, *column.independent_of)
         return [f"{name} {level}" for name, level in of_test.items() if name not in apart]
 
-    def labels(self, printed: Printed) -> list[ReportCell]:
-        return [_label(printed.get(factor)) for factor in self.factors]
+    def labels(self, printed: PublishedRow) -> list[ReportCell]:
+        return [_label(printed.levels.get(factor)) for factor in self.factors]
 
 
 def table(
@@ -126,23 +124,25 @@ def _columns(of: _Context) -> Iterator[ReportColumn]:
         yield ReportColumn("judged")
 
 
-def _published_row(of: _Context, printed: Printed) -> Row:
+def _published_row(of: _Context, printed: PublishedRow) -> Row:
     values = [
         published.printed_cell(value, column.unit)
-        for value, column in zip(printed["values"], of.columns, strict=False)
+        for value, column in zip(printed.values, of.columns, strict=False)
     ] or [absent("not printed") for _ in of.columns]
-    speed_ups = ", ".join(f"{one:.2f}" for one in printed.get("speed_up", ()))
+    speed_ups = ", ".join(f"{one:.2f}" for one in printed.speed_up)
     extra = [text(speed_ups), text("")] if of.has_speed_up else []
-    cells = (text(printed["system"]), *of.labels(printed), text(PUBLISHED), *values, *extra)
+    cells = (text(printed.system), *of.labels(printed), text(PUBLISHED), *values, *extra)
     return Row(cells, is_published=True)
 
 
-def _measured_rows(of: _Context, printed: Printed) -> Iterator[Row]:
+def _measured_rows(of: _Context, printed: PublishedRow) -> Iterator[Row]:
     """The rows of each of our systems, on each machine, that this row is about."""
-    wanted = {name: printed[name] for name in of.factors if name in printed}
+    wanted: dict[str, Level] = {
+        name: printed.levels[name] for name in of.factors if name in printed.levels
+    }
     if not of.published.any_system:
-        wanted["system"] = printed["system"]
-    wanted |= printed.get("measured", {})
+        wanted["system"] = printed.system
+    wanted |= printed.measured
     of_columns = [
         selection.with_levels(of.found, {**column.levels, **wanted}) for column in of.columns
     ]
@@ -156,14 +156,14 @@ def _measured_rows(of: _Context, printed: Printed) -> Iterator[Row]:
 
 
 def _of_system(
-    of: _Context, printed: Printed, label: ReportCell, chosen: Sequence[CellRuns | None]
+    of: _Context, printed: PublishedRow, label: ReportCell, chosen: Sequence[CellRuns | None]
 ) -> Iterator[Row]:
     """The measured values, and their ratios if there are any."""
     labels = of.labels(printed)
     values = list(map(_value, of.columns, chosen))
     extra = _speed_up(of, printed, chosen) if of.has_speed_up else ()
     yield Row((label, *labels, text(MEASURED), *values, *extra))
-    printed_values = printed["values"] or [""] * len(values)
+    printed_values = printed.values or [""] * len(values)
     ratios = [
         _ratio(of, *one) for one in zip(of.columns, chosen, values, printed_values, strict=False)
     ]
@@ -202,7 +202,7 @@ def _ratio(
 
 
 def _speed_up(
-    of: _Context, printed: Printed, chosen: Sequence[CellRuns | None]
+    of: _Context, printed: PublishedRow, chosen: Sequence[CellRuns | None]
 ) -> tuple[ReportCell, ReportCell]:
     """Of the first column against each other one, and whether the paper has them in that order."""
     base, *others = of.columns
@@ -210,9 +210,7 @@ def _speed_up(
     is_more_better = bool(declared and declared.is_more_better)
     first = chosen[0]
     shown, words = [], []
-    for column, cell, expected in zip(
-        others, chosen[1:], printed.get("speed_up", ()), strict=False
-    ):
+    for column, cell, expected in zip(others, chosen[1:], printed.speed_up, strict=False):
         if first is None or cell is None:
             missing = base if first is None else column
             words.append(not_comparable(f"{missing.title} was not measured").sentence)
@@ -231,9 +229,9 @@ def _speed_up(
     return text(", ".join(shown)), text("; ".join(dict.fromkeys(words)))
 
 
-def _row_name(of: _Context, printed: Printed) -> str:
-    levels = (f"{name} {printed[name]}" for name in of.factors if name in printed)
-    return ", ".join([str(printed["system"]), *levels])
+def _row_name(of: _Context, printed: PublishedRow) -> str:
+    levels = (f"{name} {printed.levels[name]}" for name in of.factors if name in printed.levels)
+    return ", ".join([printed.system, *levels])
 
 
 def _label(level: Scalar | None) -> ReportCell:
@@ -245,7 +243,7 @@ def _notes(of: _Context) -> Iterator[str]:
     tests = {column.test for column in of.columns}
     measured = [cell for cell in of.found if cell.runs[0].test in tests]
     yield from of.published.other_parameters(cell.factors for cell in measured)
-    for name in dict.fromkeys(key for row in of.published.rows for key in row):
+    for name in dict.fromkeys(key for row in of.published.rows for key in row.levels):
         there = of.published.levels(name)
         here = {cell.factors[name] for cell in measured if name in cell.factors}
         if name not in of.factors and there and here - set(there):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Literal
 
 from assay.contracts.experiment import Scaled
+from assay.contracts.recorded import Machine
 from assay.experiment import Driving, quick
 from assay.load.dataset_facts import DatasetFacts
 from assay.provision.deployment_facts import (
@@ -94,13 +95,13 @@ def _experiment(experiment: ExperimentRecord) -> str:
     )
 
 
-def machines_of(experiment: ExperimentRecord) -> Mapping[str, Mapping[str, Any]]:
+def machines_of(experiment: ExperimentRecord) -> Mapping[str, Machine]:
     """Name → facts; the name is empty where all runs are of one machine."""
     found = {run.machine_name: run.machine for run in experiment.runs}
     return found if len(found) > 1 else {"": experiment.machine}
 
 
-def machine(found: Mapping[str, Any]) -> str:
+def machine(found: Machine) -> str:
     """``AMD EPYC, 2 processors, 25.3 GB memory, Debian GNU/Linux 12, kernel 6.1``."""
     return (
         f"{found.get('cpu_model') or 'unknown processor'}, "
@@ -111,12 +112,12 @@ def machine(found: Mapping[str, Any]) -> str:
     )
 
 
-def _processors(machine: Mapping[str, Any]) -> str:
+def _processors(machine: Machine) -> str:
     number = machine.get("processors_usable")
     return units.counted(number, "processor") if isinstance(number, int) else "unknown processors"
 
 
-def _limit(machine: Mapping[str, Any], name: str) -> str:
+def _limit(machine: Machine, name: Literal["processors_limit", "memory_limit_bytes"]) -> str:
     """`` (limited to 0.2)``, where a control group around Assay did so."""
     limit = machine.get(name)
     if not limit:

@@ -3,16 +3,16 @@ what stands for each setting that a paper printed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator
 
+from assay.contracts.recorded import ProfileDocument
 from assay.record import ExperimentRecord
 from assay.report.values import ReportColumn, ReportTable, Row, text
 
 
 def table(experiment: ExperimentRecord) -> ReportTable | None:
     """None where none was used."""
-    used: Sequence[Mapping[str, Any]] = experiment.experiment.get("profiles", ())
+    used = experiment.experiment.get("profiles", ())
     if not used:
         return None
     return ReportTable(
@@ -25,7 +25,7 @@ def table(experiment: ExperimentRecord) -> ReportTable | None:
     )
 
 
-def _rows(profile: Mapping[str, Any]) -> Iterator[Row]:
+def _rows(profile: ProfileDocument) -> Iterator[Row]:
     name = text(f"{profile['system']} {profile['name']}")
     yield Row((name, text(""), text(profile["title"])))
     # Records from before November 2026 have the earlier name.

@@ -8,9 +8,8 @@ for tests that measure something else, it has a row per run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from assay.experiment import Scalar
 from assay.plan.cell_names import CACHE
@@ -27,7 +26,7 @@ from assay.report.cells.pivot import (
 from assay.report.declared import aggregates, field_path, notes
 from assay.report.declared.aggregates import Key
 from assay.report.declared.declaration import Declaration
-from assay.report.declared.published import Published
+from assay.report.declared.published import Published, PublishedRow
 from assay.report.sections import costs
 from assay.report.values import (
     SPEED_UP,
@@ -292,7 +291,7 @@ def _beside(
     return shown
 
 
-def _printed(row: PivotRow, published: Published) -> Mapping[str, Any] | None:
+def _printed(row: PivotRow, published: Published) -> PublishedRow | None:
     """The published row beside this one."""
     first = next(cell for cell in row.cells if cell is not None)
     return published.row(first.published_names, first.factors)

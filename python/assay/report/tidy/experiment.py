@@ -167,22 +167,25 @@ def _published(experiment: ExperimentRecord) -> Iterator[Row]:
         found = published.of_record(experiment.workload, test)
         for printed in found.rows if found else ():
             assert found is not None
-            levels = {key: printed[key] for key in printed if key not in published.NOT_FACTORS}
-            shared = {**vars(found), **printed, "test": test}
-            values = zip(found.columns, printed["values"], found.units, strict=False)
+            levels = printed.factors
+            values = zip(found.columns, printed.values, found.units, strict=False)
             for column, value, unit in values:
                 in_words = isinstance(value, str)
                 yield {
                     **{f"parameter_{key}": levels[key] for key in levels if key != "clients"},
                     **row(
                         tidy_parts.PUBLISHED,
-                        {
-                            **shared,
-                            "column": column,
-                            "value": None if in_words else value,
-                            "words": value or None if in_words else None,
-                            "unit": unit,
-                        },
+                        tidy_parts.PublishedNumber(
+                            test,
+                            found.source,
+                            found.conditions,
+                            printed.system,
+                            levels.get("clients"),
+                            column,
+                            None if in_words else value,
+                            value if in_words else None,
+                            unit,
+                        ),
                     ),
                 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from assay.contracts.observation import Passes, PassTime, TransactionReport
+from assay.experiment import Scalar
 from assay.judge.check.answers import expected_rows
 from assay.record import RunRecord
 from assay.record.metrics import work
@@ -36,6 +37,18 @@ class PassesRow(NamedTuple):
 class PassTimeRow(NamedTuple):
     group: str
     one: PassTime
+
+
+class PublishedNumber(NamedTuple):
+    test: str
+    source: str
+    conditions: str
+    system: str
+    clients: Scalar | None
+    column: str
+    value: float | str | None
+    words: float | str | None
+    unit: str
 
 
 class TransactionRow(NamedTuple):

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from assay.errors import ExperimentError
 from assay.text.files import text_file
@@ -29,6 +29,10 @@ _VALUE = re.compile(r"""[^=]*=\s*["']?""")
 _SCALAR = "a text, a number or true or false"
 MOST_BYTES = 1 << 20
 """What is longer was not written by a person."""
+
+TomlValue: TypeAlias = "str | int | float | bool | Sequence[TomlValue] | TomlData"
+TomlData: TypeAlias = "Mapping[str, TomlValue]"
+"""A table as it stands, for a reader further on."""
 
 _PART = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
 

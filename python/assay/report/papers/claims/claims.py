@@ -48,14 +48,14 @@ key = "a_ns" }``), and ``name``, which is what reports call it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
+from assay.contracts.recorded import WorkloadRecord
 from assay.report.declared import selection
-from assay.report.declared.selection import Quantity
+from assay.report.declared.selection import Levels, Quantity
 from assay.report.papers.claims import judgement
 from assay.text.files.toml_file import TomlTable
 from assay.text.quantities import Real
@@ -91,7 +91,7 @@ class GrowthBound(StrEnum):
 class Term:
     """Cells that a claim compares, and what is read from them."""
 
-    levels: Mapping[str, Any]
+    levels: Levels
     quantity: Quantity
 
     @property
@@ -208,11 +208,11 @@ def read(section: TomlTable) -> Claim:
     return claim
 
 
-def of_record(workload: Mapping[str, Any]) -> list[Claim]:
+def of_record(workload: WorkloadRecord) -> list[Claim]:
     """The claims at the time of the run."""
-    found: Sequence[Mapping[str, Any]] = workload.get("claims", ())
+    found = workload.get("claims", ())
     return [
-        read(TomlTable(Path("published.toml"), "", ("claims", place), dict(claim)))
+        read(TomlTable(Path("published.toml"), "", ("claims", place), claim))
         for place, claim in enumerate(found)
     ]
 
@@ -240,7 +240,7 @@ def _limit(section: TomlTable, kind: ClaimKind) -> float | str:
     return section.text(kind) if section.is_text(kind) else section.number(kind, _ANY)
 
 
-def _named(levels: Mapping[str, Any], quantity: Quantity, common: Quantity) -> str:
+def _named(levels: Levels, quantity: Quantity, common: Quantity) -> str:
     """What this cell is called: the levels and the path that are its own."""
     own = [quantity.value or " + ".join(quantity.keys)] if quantity != common else []
     return " ".join([*(str(level) for level in levels.values()), *own])

@@ -3,7 +3,7 @@ condition."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from assay.judge.statistics import estimate
 from assay.judge.warnings.kinds import WarningKind
@@ -48,7 +48,7 @@ def why_not(cell: CellRuns, key: Key | None = None) -> str:
 def why_none(term: Term, cells: Sequence[CellRuns]) -> str:
     """The first level of the term that no cell has, beside those before it."""
     left = list(cells)
-    wanted: Mapping[str, object] = {"test": term.test, **term.levels}
+    wanted: selection.Levels = {"test": term.test, **term.levels}
     for name, level in wanted.items():
         kept = selection.with_levels(left, {name: level})
         if not kept and left and not any(cell.measured for cell in left):

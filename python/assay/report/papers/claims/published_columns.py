@@ -3,19 +3,17 @@ of its columns, and what is read from them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from assay.contracts.recorded import WorkloadRecord
 from assay.report.cells.cell_runs import CellRuns
-from assay.report.declared import aggregates, declaration, selection, series
+from assay.report.declared import aggregates, declaration, series
 from assay.report.declared.aggregates import Key
-from assay.report.declared.published import Published
-from assay.report.declared.selection import Quantity
+from assay.report.declared.published import ColumnCells, Published
+from assay.report.declared.selection import Levels, Quantity
 from assay.report.values import Number
 from assay.text import units
-
-_INDEPENDENT_OF = "independent_of"
 
 
 @dataclass(frozen=True)
@@ -25,7 +23,7 @@ class PublishedColumn:
     title: str
     unit: str
     test: str
-    levels: Mapping[str, Any]
+    levels: Levels
     quantity: Quantity
     key: Key
     independent_of: tuple[str, ...] = ()
@@ -48,48 +46,39 @@ class PublishedColumn:
 
 
 def of_table(
-    workload: Mapping[str, Any], name: str, published: Published
+    workload: WorkloadRecord, name: str, published: Published
 ) -> tuple[PublishedColumn, ...]:
     """Of the table of that test or series; empty: the report of the test has no such columns."""
     found = zip(published.columns, published.units, _own(workload, name, published), strict=False)
     return tuple(_column(workload, name, *one) for one in found)
 
 
-def _own(workload: Mapping[str, Any], name: str, published: Published) -> list[Mapping[str, Any]]:
-    """Levels and quantity of our cells for each column."""
+def _own(workload: WorkloadRecord, name: str, published: Published) -> Sequence[ColumnCells]:
+    """Of each column."""
     if published.measured:
-        return list(published.measured)
+        return published.measured
     for joined in series.of_record(workload):
         if joined.name == name:
             return [
-                {
-                    "test": one.test,
-                    **({"value": one.value} if one.value else {"key": one.key}),
-                    _INDEPENDENT_OF: one.independent_of,
-                    **({"cache": one.cache} if one.cache else {}),
-                }
+                ColumnCells(
+                    one.test,
+                    {"cache": one.cache} if one.cache else {},
+                    Quantity(one.value) if one.value else Quantity(keys=(one.key,)),
+                    one.independent_of,
+                )
                 for one in joined.columns
             ]
     declared = declaration.of_record(workload, name)
     if declared and declared.fields:
         return []
     factor = declared.columns if declared else "storage"
-    return [{factor: title} for title in published.columns]
+    return [ColumnCells(levels={factor: title}) for title in published.columns]
 
 
 def _column(
-    workload: Mapping[str, Any], name: str, title: str, unit: str, own: Mapping[str, Any]
+    workload: WorkloadRecord, name: str, title: str, unit: str, own: ColumnCells
 ) -> PublishedColumn:
-    keys = own.get("key", ())
-    quantity = Quantity(
-        str(own.get("value", "")),
-        (keys,) if isinstance(keys, str) else tuple(keys),
-        str(own.get("per", "")),
-    )
-    levels = {key: one for key, one in own.items() if key not in selection.QUANTITY}
-    test = str(levels.pop("test", name))
-    independent_of = tuple(levels.pop(_INDEPENDENT_OF, ()))
-    key = quantity.key(workload, test)
-    return PublishedColumn(
-        title, unit, test, {"test": test, **levels}, quantity, key, independent_of
-    )
+    test = own.test or name
+    key = own.quantity.key(workload, test)
+    levels: Levels = {"test": test, **own.levels}
+    return PublishedColumn(title, unit, test, levels, own.quantity, key, own.independent_of)

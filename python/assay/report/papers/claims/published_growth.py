@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import bisect
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from assay.contracts.recorded import WorkloadRecord
 from assay.report.cells.cell_runs import STORAGE_ROLE, CellRuns
 from assay.report.declared import published
 from assay.report.declared.aggregates import Key
@@ -41,7 +41,7 @@ class PublishedCurve:
 
 
 def curve(
-    workload: Mapping[str, Any], claim: Claim, key: Key, cell: CellRuns
+    workload: WorkloadRecord, claim: Claim, key: Key, cell: CellRuns
 ) -> PublishedCurve | None:
     """Of the storage that the cell is on, where the paper has several; None: the paper
     printed fewer than two such values."""
@@ -62,10 +62,10 @@ def _points(
     """Size and value. The unit of the paper does not matter to how they grow."""
     wanted = claim.terms[0].levels
     for row in table.rows:
-        if not table.any_system and not _has_system(wanted.get("system"), row["system"]):
+        if not table.any_system and not _has_system(wanted.get("system"), row.system):
             continue
-        for place, (column, value) in enumerate(zip(columns, row["values"], strict=False)):
-            levels = {**row, **column.levels}
+        for place, (column, value) in enumerate(zip(columns, row.values, strict=False)):
+            levels = {**row.levels, **column.levels}
             if table.column_factor:
                 levels[table.column_factor] = table.column_levels[place]
             is_of_storage = levels.get(STORAGE_ROLE) in (None, cell.level(STORAGE_ROLE))

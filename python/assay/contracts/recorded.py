@@ -1,0 +1,198 @@
+"""The documents of an experiment that a record keeps as JSON, by their keys.
+
+A key may be missing: an earlier Assay kept fewer. Further keys are kept, and only shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypedDict
+
+from assay.contracts.experiment import Scalar
+from assay.text.files.toml_file import TomlData
+
+MachineFact = str | int | float | None
+OptionValue = str | int | float | bool | Sequence[str]
+Command = Mapping[str, OptionValue | Mapping[str, OptionValue]]
+"""A command line, by which the experiments of an experiment file are found again: ``file``,
+``folder``, ``only``, ``ways`` (how data are loaded), and the options that were given, by name."""
+
+
+class Machine(TypedDict, total=False):
+    """What decides on a machine how fast a database can be, with the limits under which Assay ran
+    there. None: not known."""
+
+    name: str
+    """As it was given in `ASSAY_MACHINE`."""
+    cpu_model: str | None
+    architecture: str
+    cores: int | None
+    processors: int | None
+    processors_usable: int | None
+    """By its affinity."""
+    affinity: str
+    """``0-3,8``, as ``taskset --cpu-list`` takes them."""
+    processors_limit: float | None
+    """What the control groups around Assay allow."""
+    memory_bytes: int | None
+    memory_limit_bytes: int | None
+    cpu_governor: str | None
+    kernel: str
+    operating_system: str
+    python: str
+
+
+HardwareFact = Literal[
+    "cpu_model", "architecture", "cores", "processors", "processors_usable", "affinity",
+    "processors_limit", "memory_bytes", "memory_limit_bytes",
+]  # fmt: skip
+
+
+class Build(TypedDict, total=False):
+    """The program that executed the runs."""
+
+    assay: str
+    """Its version."""
+    version: str
+    """Of the engine."""
+    profile: str
+    """With which the engine was compiled."""
+    drivers: list[str]
+
+
+class WorkloadRecord(TypedDict, total=False):
+    """What reports need of a workload, whose folder may be gone."""
+
+    name: str
+    title: str
+    source: str
+    fingerprint: str
+    report: dict[str, TomlData]
+    """Test → its ``[report.TEST]``."""
+    published: dict[str, TomlData]
+    """Test or series → its table in ``published.toml``."""
+    claims: list[TomlData]
+    series: dict[str, TomlData]
+
+
+class StorageDocument(TypedDict, total=False):
+    """A `StorageChoice`, as JSON."""
+
+    name: str
+    kind: str
+    directory: str | None
+    options: dict[str, str]
+    role: str
+    rtt_s: float
+
+
+class SystemDocument(TypedDict, total=False):
+    """A `SystemChoice`, as JSON."""
+
+    name: str
+    url: str | None
+    options: dict[str, str]
+    settings: dict[str, str]
+    machine: dict[str, float | None]
+    profile: str
+    of_profile: dict[str, str]
+    stands_on: StorageDocument | None
+    dialect_content: str
+
+
+class ScriptFileDocument(TypedDict, total=False):
+    """A `ScriptFile`, as JSON."""
+
+    path: str
+    weight: int
+    content: str
+
+
+class CellDocument(TypedDict, total=False):
+    """All that the fingerprint of a cell is of."""
+
+    workload: str
+    test: str
+    system: SystemDocument
+    storage: StorageDocument | None
+    clients: int
+    parameters: dict[str, Scalar]
+    driving: dict[str, Scalar]
+    group_clients: dict[str, int]
+    scripts: list[ScriptFileDocument]
+    feed: str | None
+
+
+class ProfileDocument(TypedDict, total=False):
+    """A `UsedProfile`, as JSON."""
+
+    system: str
+    name: str
+    title: str
+    printed: dict[str, str]
+    became: dict[str, str]
+    """The same; its name before November 2026."""
+
+
+class ScaledDocument(TypedDict, total=False):
+    """A `Scaled`, as JSON."""
+
+    test: str
+    name: str
+    full: str
+    quick: str
+    is_asked: bool
+    reason: str
+
+
+class PriceDocument(TypedDict):
+    """A `StoragePrice`, as JSON."""
+
+    per_gb: float
+    currency: str
+
+
+class OfTestDocument(TypedDict, total=False):
+    """What is otherwise for one test of an experiment."""
+
+    parameters: dict[str, list[Scalar]]
+
+
+class ExperimentDocument(TypedDict, total=False):
+    """What was asked (`Experiment`), as JSON."""
+
+    is_quick: bool
+    is_ad_hoc: bool
+    order: str
+    repetitions: int
+    precision: float | None
+    budget_s: float | None
+    required_rate_per_s: float | None
+    log: str | None
+    series: list[str]
+    systems: list[SystemDocument]
+    storages: list[StorageDocument]
+    clients: list[int]
+    group_clients: dict[str, list[int]]
+    parameters: dict[str, list[Scalar]]
+    tests: list[str]
+    memory_bytes: list[int | None]
+    cpus: list[float | None]
+    rtts_s: list[float]
+    offered_rates_per_s: list[Scalar]
+    caches: list[str]
+    client_programs: list[str]
+    profiles: list[ProfileDocument]
+    scaled: list[ScaledDocument]
+    of_tests: dict[str, OfTestDocument]
+    prices: dict[str, PriceDocument]
+
+
+class ExperimentFacts(TypedDict):
+    """What determines the results of an experiment, beside what was asked."""
+
+    machine: Machine
+    workload: WorkloadRecord
+    build: Build
+    content: Mapping[str, object]
+    """Of `assay.plan.content.Content`."""

@@ -1,0 +1,105 @@
+"""What is recorded or handed on has a class: mappings from names to anything are few."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+SOURCE = Path(__file__).parents[2] / "python" / "assay"
+MOST = 255
+"""Of all places, uses of aliases included."""
+_MAPPINGS = {"dict", "Mapping", "MutableMapping"}
+_ANYTHING = {"Any", "object"}
+
+
+def _is_untyped(node: ast.AST) -> bool:
+    """``dict[str, Any]`` and the like."""
+    return (
+        isinstance(node, ast.Subscript)
+        and isinstance(node.value, ast.Name)
+        and node.value.id in _MAPPINGS
+        and isinstance(node.slice, ast.Tuple)
+        and len(node.slice.elts) == 2
+        and all(isinstance(each, ast.Name) for each in node.slice.elts)
+        and ast.unparse(node.slice.elts[0]) == "str"
+        and ast.unparse(node.slice.elts[1]) in _ANYTHING
+    )
+
+
+def _aliases(tree: ast.Module) -> Iterator[str]:
+    """Names that stand for a type in which there is one."""
+    for statement in tree.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                pass
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                pass
+            case _:
+                continue
+        if not isinstance(value, ast.Subscript | ast.BinOp):
+            continue
+        if any(_is_untyped(node) for node in ast.walk(value)):
+            yield name
+
+
+def places() -> Counter[str]:
+    """How many are in each file: types written out, and uses of aliases."""
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in SOURCE.rglob("*.py")}
+    alias_names = {path: set(_aliases(tree)) for path, tree in trees.items()}
+    modules = {
+        ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(".__init__"): (
+            path
+        )
+        for path in trees
+    }
+    counted: Counter[str] = Counter()
+    for path, tree in trees.items():
+        names = set(alias_names[path])
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module in modules:
+                of_module = alias_names[modules[node.module]]
+                names |= {
+                    alias.asname or alias.name for alias in node.names if alias.name in of_module
+                }
+        every_alias = set().union(*alias_names.values())
+        for node in ast.walk(tree):
+            is_use = (
+                isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names
+            ) or (
+                isinstance(node, ast.Attribute)
+                and node.attr in every_alias
+                and isinstance(node.value, ast.Name)
+                and any(
+                    node.attr in alias_names[file]
+                    for module, file in modules.items()
+                    if module.rpartition(".")[2] == node.value.id
+                )
+            )
+            counted[str(path.relative_to(SOURCE))] += _is_untyped(node) or is_use
+    return +counted
+
+
+def test_few_places_take_anything_by_name() -> None:
+    counted = places()
+    of_files = "\n".join(f"{number:4} {file}" for file, number in counted.most_common(20))
+    assert counted.total() <= MOST, (
+        f"{counted.total()} places are dict[str, Any] or the like, of {MOST} at most; "
+        f"give them a class with named fields:\n{of_files}"
+    )
+
+
+if __name__ == "__main__":
+    # tests/order/test_untyped_mappings.py [ROOM]: how many in each room, or in each file of one
+    of_rooms: Counter[str] = Counter()
+    for file, number in places().items():
+        parts = Path(file).parts
+        room = sys.argv[1] if len(sys.argv) > 1 else None
+        if room is None:
+            of_rooms[parts[0]] += number
+        elif parts[0] == room:
+            of_rooms[file] += number
+    for name, number in [*of_rooms.most_common(), ("all", of_rooms.total())]:
+        print(f"{number:4} {name}")
