@@ -121,6 +121,34 @@ def test_lower_durability_is_said_beside_the_effect(tmp_path: Path) -> None:
     assert "as fast as on (unequal durability)" in sentence(only(lowered))
 
 
+def test_durability_that_a_setting_lowers_is_said_where_none_was_measured(tmp_path: Path) -> None:
+    """As on a directory, whose device other programs use as well."""
+    experiment = grid(tmp_path, jit_alone)
+    unmeasured = replace(
+        experiment,
+        runs=tuple(
+            invented.changed(
+                run,
+                "deployment",
+                durability=None,
+                durability_lowered_by=("fsync = off",)
+                if run.cell["system"]["settings"]["jit"] == "off"
+                else (),
+            )
+            for run in experiment.runs
+        ),
+    )
+    assert "as fast as on (unequal durability)" in sentence(only(unmeasured))
+    stream = io.StringIO()
+    table.render(build(unmeasured), stream, detail=True)
+    shown = " ".join(stream.getvalue().split())
+    assert "commits are not equally durable: off: fsync = off, on: not lowered" in shown
+    disturbed = (invented.disturbed(unmeasured.runs[0], 0.4), *unmeasured.runs[1:])
+    assert "as fast as on (unequal durability)" in sentence(
+        only(replace(unmeasured, runs=disturbed))
+    )
+
+
 def test_runs_that_were_disturbed_decide_nothing(tmp_path: Path) -> None:
     experiment = grid(tmp_path, jit_alone)
     runs = (invented.disturbed(experiment.runs[0], 0.4), *experiment.runs[1:])

@@ -51,13 +51,13 @@ def _counted(said: list[str], what: str) -> list[str]:
 
 def _of_one(setting_effects: SettingEffects, effect: Effect) -> str:
     (change,) = effect.of
+    durable = "" if effect.durability == ("", "") else " (unequal durability)"
     if effect.is_seen:
-        durable = "" if effect.durability == ("", "") else " (unequal durability)"
         return f"{change.factor} matters: {_ratio(setting_effects, effect, 'is')}{durable}"
     if effect.is_decided:
         return f"{change.factor}: {NO_DIFFERENCE}{_interval(effect)}"
     why = f" ({effect.reason})" if effect.reason and effect.reason != setting_effects.reason else ""
-    return f"{_ratio(setting_effects, effect, 'was')}{why}"
+    return f"{_ratio(setting_effects, effect, 'was')}{durable}{why}"
 
 
 def _ratio(setting_effects: SettingEffects, effect: Effect, verb: str) -> str:

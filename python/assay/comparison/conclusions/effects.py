@@ -20,7 +20,7 @@ from assay.comparison.ratios.verdicts import LEAST_REPETITIONS
 from assay.comparison.sides import ranked_cells
 from assay.comparison.sides.ranked_cells import RankedCell
 from assay.comparison.sides.side_cells import SideCell
-from assay.comparison.sides.values import Side
+from assay.comparison.sides.values import Difference, Side
 from assay.contracts.metric import Metric
 from assay.experiment import Scalar
 from assay.judge.statistics import factorial
@@ -241,12 +241,8 @@ def _effects(
                 side = (factor, 0, 1)
                 found = factorial.effect(statistic, *side) or found
             change = Change(factors[factor], of_factor[side[1]], of_factor[side[2]])
-            sides[side] = _why_apart(experiment, counted, side, change.factor)
-            yield replace(
-                _effect((change,), *found),
-                reason=sides[side],
-                durability=_durability(counted, side),
-            )
+            sides[side], durability = _apart(experiment, counted, side, change.factor)
+            yield replace(_effect((change,), *found), reason=sides[side], durability=durability)
     for first, second in itertools.combinations(sides, 2):
         if first[0] == second[0]:
             continue
@@ -285,13 +281,15 @@ def _sorted(found: Sequence[Effect]) -> list[Effect]:
     )
 
 
-def _why_apart(
+def _apart(
     experiment: ExperimentRecord,
     counted: dict[factorial.Place, RankedCell],
     side: tuple[int, int, int],
     factor: str,
-) -> str:
-    """Why the levels are not compared: at one of them the work or the answers are others."""
+) -> tuple[str, tuple[str, str]]:
+    """Why the levels are not compared: at one of them the work or the answers are others. And how
+    durable commits are at both, where they are not equally durable."""
+    durability = ("", "")
     for first, second in _pairs(counted, side):
         a, b = (
             SideCell(Side(str(cell.levels[factor]), "", experiment.each, placed), placed)
@@ -299,11 +297,13 @@ def _why_apart(
             if (placed := tuple((experiment.place_of(run), run) for run in cell.runs))
         )
         compared = compared_cell("", a, b, ComparisonOptions(factor, despite=_SAID_ALONE))
+        if not any(durability):
+            durability = _durability(first, second, compared.differences)
         if compared.not_comparable:
-            return compared.not_comparable
+            return compared.not_comparable, durability
         if experiment.parts and undecided.one_after_the_other(first.measured, second.measured):
-            return undecided.SEQUENTIAL
-    return ""
+            return undecided.SEQUENTIAL, durability
+    return "", durability
 
 
 def _pairs(
@@ -318,10 +318,13 @@ def _pairs(
 
 
 def _durability(
-    counted: dict[factorial.Place, RankedCell], side: tuple[int, int, int]
+    cell: RankedCell, compared_with: RankedCell, differences: Sequence[Difference]
 ) -> tuple[str, str]:
-    pairs = [(one.durability, other.durability) for one, other in _pairs(counted, side)]
-    return next((pair for pair in pairs if pair[0] != pair[1]), ("", ""))
+    """The classes, or where these are not known, what the settings say."""
+    if cell.durability != compared_with.durability:
+        return cell.durability, compared_with.durability
+    by_settings = ((found.b, found.a) for found in differences if found.what in _SAID_ALONE)
+    return next(by_settings, ("", ""))
 
 
 def _name(cell: RankedCell, factors: Sequence[str]) -> str:

@@ -84,7 +84,7 @@ def _verdict(effect: Effect) -> ReportCell:
         return text(word)
     (change,) = effect.of
     at = zip((change.level, change.compared_with), effect.durability, strict=True)
-    named = ", ".join(f"{cell_names.level_text(level)} {name}" for level, name in at)
+    named = ", ".join(f"{cell_names.level_text(level)}: {name}" for level, name in at)
     return ReportCell(word, note=f"commits are not equally durable: {named}")
 
 
