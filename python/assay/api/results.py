@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from assay import registry
 from assay.api import asked
 from assay.comparison.conclusions.effects import SettingEffects
 from assay.contracts.observation import Observation, Observed, Outcomes, PassTime, StepReport
+from assay.contracts.recorded import Machine
 from assay.errors import ArgumentError
 from assay.experiment import Scalar
 from assay.experiment.settings.error_spelling import of_python, respelled
@@ -27,8 +28,9 @@ from assay.record.metrics.catalogue import METRICS
 from assay.record.runs.run_ends import ENDED, exit_status
 from assay.report.build import build
 from assay.report.tidy.tables import TABLES
+from assay.report.values import TidyRow, number_in, whole_in, word_in
 
-Row = Mapping[str, Any]
+Row = TidyRow
 
 
 @dataclass(frozen=True)
@@ -212,7 +214,7 @@ class Result:
         return self._record.path
 
     @property
-    def machine(self) -> Mapping[str, Any]:
+    def machine(self) -> Machine:
         """On which the clients ran."""
         return self._record.machine
 
@@ -270,8 +272,7 @@ class Result:
         """The rows of a tidy table, with stable names, units and plain values: ``cells``, ``runs``,
         ``transactions``, ``intervals``, ``errors`` … They are those of ``--format json``, which
         docs/reference/report.schema.json describes."""
-        rows: list[Row] = self._report.tidy["tables"][asked.one_of("table", name, TABLES)]
-        return rows
+        return [*self._report.tidy["tables"][asked.one_of("table", name, TABLES)]]
 
     def to_pandas(self, table: str = "runs") -> Any:
         """A tidy table as a ``pandas.DataFrame``. Raises `ArgumentError` where pandas is not
@@ -297,28 +298,41 @@ def data_frame(rows: list[Row]) -> Any:
     return pandas.DataFrame.from_records([dict(row) for row in rows])
 
 
-def _factors(row: Row) -> dict[str, Any]:
-    names = [one.name for one in fields(_Factors) if one.name != "parameters"]
-    prefix = "parameter_"
-    return {
-        **{name: row[name] for name in names},
-        "storage": row["storage"] or "",
-        "parameters": {
-            name.removeprefix(prefix): value
+_PARAMETER = "parameter_"
+
+
+def _factors(row: Row) -> _Factors:
+    return _Factors(
+        workload=word_in(row, "workload"),
+        test=word_in(row, "test"),
+        system=word_in(row, "system"),
+        storage=word_in(row, "storage"),
+        machine=word_in(row, "machine"),
+        memory_bytes=whole_in(row, "memory_bytes"),
+        cpus=number_in(row, "cpus"),
+        rtt_s=number_in(row, "rtt_s") or 0.0,
+        clients=whole_in(row, "clients") or 0,
+        protocol=word_in(row, "protocol"),
+        arrival=word_in(row, "arrival"),
+        cache=word_in(row, "cache"),
+        client_program=word_in(row, "client_program"),
+        offered_rate_per_s=cast(float | None, row["offered_rate_per_s"]),
+        parameters={
+            name.removeprefix(_PARAMETER): value
             for name, value in row.items()
-            if name.startswith(prefix)
+            if name.startswith(_PARAMETER) and isinstance(value, str | int | float)
         },
-    }
+    )
 
 
 def _cell(row: Row) -> Cell:
     return Cell(
-        **_factors(row),
-        fingerprint=row["cell"],
-        repetitions=row["repetitions"],
-        measured=row["measured"],
-        verdict=row["verdict"] or "",
-        verdict_reason=row["verdict_reason"] or "",
+        **vars(_factors(row)),
+        fingerprint=word_in(row, "cell"),
+        repetitions=whole_in(row, "repetitions") or 0,
+        measured=whole_in(row, "measured") or 0,
+        verdict=word_in(row, "verdict"),
+        verdict_reason=word_in(row, "verdict_reason"),
         throughput_per_s=_spread(row, "throughput", "_per_s"),
         elapsed_ns=_spread(row, "elapsed", "_ns"),
         latency=_latency(row),
@@ -327,19 +341,19 @@ def _cell(row: Row) -> Cell:
 
 def _run(record: RunRecord, row: Row) -> Run:
     return Run(
-        **_factors(row),
+        **vars(_factors(row)),
         number=record.id,
         fingerprint=record.cell_fingerprint,
         repetition=record.repetition,
         seed=record.seed,
         state=record.state,
         reason=record.reason,
-        verdict=row["verdict"] or "",
-        verdict_reason=row["verdict_reason"] or "",
-        warnings=tuple(row["warnings"]),
-        durability_class=row["durability_class"],
-        throughput_per_s=row["throughput_per_s"],
-        elapsed_ns=row["elapsed_ns"],
+        verdict=word_in(row, "verdict"),
+        verdict_reason=word_in(row, "verdict_reason"),
+        warnings=tuple(warnings) if isinstance(warnings := row["warnings"], list) else (),
+        durability_class=word_in(row, "durability_class") or None,
+        throughput_per_s=number_in(row, "throughput_per_s"),
+        elapsed_ns=whole_in(row, "elapsed_ns"),
         latency=_latency(row),
         passes=_passes(record),
         checks=tuple(
@@ -348,7 +362,7 @@ def _run(record: RunRecord, row: Row) -> Run:
             )
             for check in record.checks
         ),
-        metrics={name: row[name] for name in METRICS},
+        metrics={name: number_in(row, name) for name in METRICS},
         observed=record.observation,
         reports=record.reports,
     )  # fmt: skip
@@ -365,11 +379,22 @@ def _passes(record: RunRecord) -> Percentiles | None:
 
 
 def _spread(row: Row, name: str, unit: str) -> Spread | None:
-    median = row[f"{name}{unit}"]
-    if median is None:
+    median, least, greatest = (
+        number_in(row, f"{name}{place}{unit}") for place in ("", "_min", "_max")
+    )
+    if median is None or least is None or greatest is None:
         return None
-    return Spread(median, row[f"{name}_min{unit}"], row[f"{name}_max{unit}"])
+    return Spread(median, least, greatest)
 
 
 def _latency(row: Row) -> Percentiles:
-    return Percentiles(**{name: row[f"latency_{name}"] for name in Percentiles.__annotations__})
+    return Percentiles(
+        min_ns=whole_in(row, "latency_min_ns"),
+        mean_ns=number_in(row, "latency_mean_ns"),
+        p50_ns=whole_in(row, "latency_p50_ns"),
+        p90_ns=whole_in(row, "latency_p90_ns"),
+        p95_ns=whole_in(row, "latency_p95_ns"),
+        p99_ns=whole_in(row, "latency_p99_ns"),
+        p99_9_ns=whole_in(row, "latency_p99_9_ns"),
+        max_ns=whole_in(row, "latency_max_ns"),
+    )

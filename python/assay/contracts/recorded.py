@@ -96,6 +96,7 @@ class SystemDocument(TypedDict, total=False):
     machine: dict[str, float | None]
     profile: str
     of_profile: dict[str, str]
+    at_default: list[str]
     stands_on: StorageDocument | None
     dialect_content: str
 
@@ -115,9 +116,9 @@ class CellDocument(TypedDict, total=False):
     test: str
     system: SystemDocument
     storage: StorageDocument | None
-    clients: int
+    clients: int | None
     parameters: dict[str, Scalar]
-    driving: dict[str, Scalar]
+    driving: dict[str, Scalar | None]
     group_clients: dict[str, int]
     scripts: list[ScriptFileDocument]
     feed: str | None

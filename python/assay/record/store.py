@@ -33,6 +33,7 @@ from assay.drive.monitoring.sampler import TimedSample
 from assay.errors import AssayError, Bug
 from assay.experiment import Experiment
 from assay.judge import Evidence
+from assay.judge.check.answers import Check
 from assay.judge.check.questions import ComparedAnswer, Dispute
 from assay.load.existing_data import ExistingTable
 from assay.plan import Plan, PlannedRun
@@ -305,7 +306,7 @@ class Store(RecordQuestions):
                 )
             )
 
-    def checked(self, checks: Sequence[Mapping[str, Any]]) -> None:
+    def checked(self, checks: Sequence[Check]) -> None:
         """Writes the result checks: id, title, expected, found, ok and note of each."""
         self._keep("checks", json_text(list(checks)))
 

@@ -6,15 +6,16 @@ unit in which it was measured). The formats do not change numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypedDict, TypeVar
 
 from assay.comparison.conclusions import effect_sentences, sentences
 from assay.comparison.conclusions.conclusions import Question
 from assay.comparison.conclusions.effects import SettingEffects
 from assay.comparison.conclusions.sentences import Line
+from assay.contracts.recorded import Build, Machine
 from assay.experiment import Scalar
 from assay.judge.verdict import NONE, Verdict
 from assay.plan import cell_names
@@ -199,6 +200,58 @@ class WarningNote:
         )
 
 
+TidyValue = str | int | float | bool | None | list[str]
+TidyRow = Mapping[str, TidyValue]
+"""Of a tidy table: each column by its name."""
+
+
+def number_in(row: TidyRow, column: str) -> float | None:
+    """None where there is none."""
+    value = row[column]
+    return value if isinstance(value, int | float) else None
+
+
+def whole_in(row: TidyRow, column: str) -> int | None:
+    """The same of a whole number."""
+    value = row[column]
+    return value if isinstance(value, int) else None
+
+
+def word_in(row: TidyRow, column: str) -> str:
+    """Empty where there is none."""
+    value = row[column]
+    return value if isinstance(value, str) else ""
+
+
+class TidyExperiment(TypedDict, total=False):
+    """What was run, when, on what."""
+
+    id: int
+    experiments: list[int]
+    title: str
+    reproduces: str | None
+    workload: str
+    workload_fingerprint: str
+    seed: str
+    begun_unix_ns: int
+    ended_unix_ns: int | None
+    is_under_way: bool
+    runs_planned: int
+    runs_ended: int
+    continued_by: str | None
+    record: str
+    machine: Machine
+    machines: dict[str, Machine]
+    build: Build
+
+
+class Tidy(TypedDict):
+    """A report for programs. Both are empty of a comparison."""
+
+    experiment: TidyExperiment
+    tables: Mapping[str, Sequence[TidyRow]]
+
+
 @dataclass(frozen=True)
 class Report:
     title: str
@@ -210,8 +263,8 @@ class Report:
     sections: tuple[Section, ...]
     warnings: tuple[WarningNote, ...]
     cell_count: int
-    tidy: Mapping[str, Any] = field(default_factory=dict)
-    """The same for programs (`assay.report.tidy`): ``experiment``, and ``tables``."""
+    tidy: Tidy = field(default_factory=lambda: Tidy(experiment={}, tables={}))
+    """The same for programs (`assay.report.tidy`)."""
     histograms: Callable[[], Iterable[TimedHistogram]] = tuple
     """Those of latency, second by second, for formats that write them."""
     summary: Section = Section("Summary")

@@ -74,9 +74,9 @@ def command(workload: str | None, dialect: str | None, detail: bool, form: str) 
         sys.exit(RunFailed.exit_code)
 
 
-def _first_look(places: Mapping[str, Sequence[Beyond]]) -> list[dict[str, object]]:
+def _first_look(places: Mapping[str, Sequence[Beyond]]) -> list[rows.Row]:
     """A row for each table of each dialect."""
-    listed: list[dict[str, object]] = []
+    listed: list[rows.Row] = []
     for name, some in places.items():
         for table in dict.fromkeys(one.table for one in some):
             of_table = [one for one in some if one.table == table]
@@ -110,5 +110,5 @@ def _chosen(name: str | None) -> Mapping[str, Limited]:
     return {name: known[name]}
 
 
-def _limits(name: str, dialect: Limited) -> dict[str, object]:
+def _limits(name: str, dialect: Limited) -> rows.Row:
     return {"dialect": name, **vars(dialect.limits)}

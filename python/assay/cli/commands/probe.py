@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 import click
 
@@ -26,6 +25,7 @@ from assay.provision.undo.leftovers import clear_leftovers
 from assay.record.metrics import probed_flushes
 from assay.report.tidy.columns import row
 from assay.report.tidy.probes import MEASURED
+from assay.report.values import number_in
 from assay.text.quantities import PROBE_S
 from assay.text.units import digits
 
@@ -90,12 +90,12 @@ def command(words: tuple[str, ...], probe_seconds: float, erase: bool, form: str
 
 def _row(facts: StorageFacts, probe: Probe) -> rows.Row:
     """What was measured, rounded as far as the columns go, and the facts of the storage."""
-    values: dict[str, Any] = {
+    values = {
         name: _rounded(value) if isinstance(value, float) else value
         for name, value in row(MEASURED, probe).items()
     }
     for name in ("sequential_read", "sequential_write"):
-        bytes_per_s = values[f"{name}_bytes_per_s"]
+        bytes_per_s = number_in(values, f"{name}_bytes_per_s")
         in_mb = None if bytes_per_s is None else _rounded(bytes_per_s / 1e6)
         values[f"{name}_mb_per_s"] = in_mb
     return {

@@ -9,10 +9,14 @@ from datetime import datetime
 from typing import TextIO
 
 from assay.cli.output import row_table
+from assay.contracts.experiment import Scalar
 from assay.text.line_width import line_width
 from assay.text.visible import for_terminal, visible, visible_lines
 
-Row = Mapping[str, object]
+CellValue = (
+    Scalar | Sequence[str] | Sequence[int] | Mapping[str, Scalar | Sequence[str] | None] | None
+)
+Row = Mapping[str, CellValue]
 """Values as they are, with their types; None or an empty text: there is none."""
 
 

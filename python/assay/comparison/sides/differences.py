@@ -14,6 +14,7 @@ from assay.comparison.sides import existing_data
 from assay.comparison.sides.factors import SCRIPT
 from assay.comparison.sides.values import Difference, Side
 from assay.contracts.durability import NOT_MEASURED
+from assay.contracts.recorded import Machine, MachineFact
 from assay.experiment.choices.profiles import PROFILE
 from assay.judge import differing_statements
 from assay.judge.differing_statements import AnsweringRun
@@ -21,6 +22,7 @@ from assay.judge.evidence import durability
 from assay.plan import cell_names
 from assay.probe import Probe
 from assay.probe.values import UNEVEN
+from assay.provision.deployment_facts import Value as SettingValue
 from assay.provision.undo import ledger
 from assay.record import ExperimentRecord, RunRecord
 from assay.record.machine import machines
@@ -58,7 +60,7 @@ def unknown_of_machines(a: Side, b: Side) -> tuple[str, ...]:
 def of_following_runs(a: RunRecord, b: RunRecord) -> tuple[Difference, ...]:
     """Of two runs of one cell, the second in a later experiment."""
     return (
-        *_of_machine_facts(a.machine, b.machine),
+        *_of_machine_facts(machines.by_name(a.machine), machines.by_name(b.machine)),
         *_one("assay", "version of Assay", _build(a), _build(b)),
         *_one("workload", "text of the scripts", _scripts(a), _scripts(b)),
         *_of_runs([a], [b], between=""),
@@ -320,7 +322,7 @@ def _settings(a: Sequence[RunRecord], b: Sequence[RunRecord], between: str) -> I
             yield from _one("setting", name, left or "empty", right or "empty")
 
 
-def _in_effect(runs: Iterable[RunRecord]) -> list[Mapping[str, object]]:
+def _in_effect(runs: Iterable[RunRecord]) -> list[Mapping[str, SettingValue]]:
     """Of each run of which they are known."""
     found = (run.deployment for run in runs if run.deployment)
     return [one.settings for one in found if one.settings and not one.settings_unknown]
@@ -343,11 +345,11 @@ def _storage(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterator[Differe
         yield from _one("storage", f"{name} of the storage", *values)
 
 
-def _merged(every: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+def _merged(every: Iterable[Machine]) -> Mapping[str, MachineFact]:
     """Of runs on several machines, each value once."""
-    seen: dict[str, list[Any]] = {}
+    seen: dict[str, list[MachineFact]] = {}
     for machine in every:
-        for name, value in machine.items():
+        for name, value in machines.by_name(machine).items():
             if value not in seen.setdefault(name, []):
                 seen[name].append(value)
     return {
@@ -355,7 +357,9 @@ def _merged(every: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _of_machine_facts(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Difference]:
+def _of_machine_facts(
+    a: Mapping[str, MachineFact], b: Mapping[str, MachineFact]
+) -> Iterator[Difference]:
     """Hardware first; of facts that both have, since an earlier Assay kept fewer."""
     for name in dict.fromkeys((*machines.HARDWARE, *a)):
         if name in machines.ESSENTIAL and None in (a.get(name), b.get(name)):

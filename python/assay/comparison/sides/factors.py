@@ -4,12 +4,13 @@ what identifies a cell with one factor left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
-from typing import Any
+from typing import Any, cast
 
 from assay.contracts.deployment import NOT_SEEN
+from assay.contracts.recorded import CellDocument, SystemDocument
 from assay.errors import ArgumentError
 from assay.experiment import Driving, Scalar
 from assay.experiment.choices.profiles import PROFILE
@@ -27,8 +28,6 @@ SCRIPT = "script"
 """The factor of ad hoc scripts of which each is measured."""
 _CONTENT = "content"
 """Ends the names of digests: the paths beside them are shown."""
-_OF_SYSTEM = ("options", "settings")
-"""The parts of a cell's system that are asked for by name."""
 
 
 def levels(run: RunRecord, between: str = "") -> dict[str, Scalar]:
@@ -110,10 +109,10 @@ def _a_cell(run: RunRecord) -> Iterator[None]:
         raise ArgumentError(f"run {run.id}: the record of its cell cannot be read") from error
 
 
-def _without(run: RunRecord, between: str) -> dict[str, Any]:
+def _without(run: RunRecord, between: str) -> CellDocument:
     """The document of the run's cell without a factor."""
-    cell: dict[str, Any] = dict(run.cell)
-    system = dict(cell.get("system") or {})
+    cell: CellDocument = {**run.cell}
+    system: SystemDocument = {**(cell.get("system") or {})}
     if between == "system":
         cell["system"] = {}
     elif between == "storage":
@@ -122,25 +121,22 @@ def _without(run: RunRecord, between: str) -> dict[str, Any]:
             cell["system"] = {**system, "url": None, "stands_on": None}
     elif between == PROFILE:
         of_profile = system.get("of_profile") or {}
-        for part in ("options", "settings"):
-            values = dict(system.get(part) or {}).items()
-            system[part] = {key: value for key, value in values if of_profile.get(key) != value}
-        cell["system"] = {**system, PROFILE: "", "of_profile": {}}
+
+        def is_own(name: str, value: str) -> bool:
+            return of_profile.get(name) != value
+
+        cell["system"] = {**_system_with(system, is_own), "profile": "", "of_profile": {}}
     elif name := _name_in_system(run, between):
-        for part in _OF_SYSTEM:
-            given_of_part = dict(system.get(part) or {})
-            given_of_part.pop(name, None)
-            system[part] = given_of_part
-        cell["system"] = system
+        cell["system"] = _system_with(system, lambda setting, _: setting != name)
     elif between in _OF_SERVER:
         machine = {**(system.get("machine") or {}), _OF_SERVER[between]: None}
         cell["system"] = {**system, "machine": machine}
     elif between.startswith(cell_names.OF_GROUP):  # The number of all follows.
         of_groups = dict(_groups(run))
         of_groups.pop(between.removeprefix(cell_names.OF_GROUP), None)
-        cell |= {"group_clients": of_groups, "clients": None}
+        cell = {**cell, "group_clients": of_groups, "clients": None}
     elif between == SCRIPT:
-        cell |= {"scripts": [], "test": TEST, "workload": ""}
+        cell = {**cell, "scripts": [], "test": TEST, "workload": ""}
     elif between in (named := cell_names.parameters(run.parameters)):
         of_factors = zip(named, run.parameters.items(), strict=True)
         cell["parameters"] = dict(one for name, one in of_factors if name != between)
@@ -149,8 +145,17 @@ def _without(run: RunRecord, between: str) -> dict[str, Any]:
     elif between in OF_DRIVING:
         cell["driving"] = {**(cell.get("driving") or {}), between: None}
     else:
-        cell[between] = None
+        cell = cast(CellDocument, {**cell, between: None})
     return cell
+
+
+def _system_with(system: SystemDocument, is_kept: Callable[[str, str], bool]) -> SystemDocument:
+    """With these of its options and settings."""
+    options, settings = (
+        {name: value for name, value in (part or {}).items() if is_kept(name, value)}
+        for part in (system.get("options"), system.get("settings"))
+    )
+    return {**system, "options": options, "settings": settings}
 
 
 def level_of(run: RunRecord, factor: str, default: str = system_settings.DEFAULT) -> str | None:
@@ -342,19 +347,17 @@ def _flat(document: Mapping[str, Any], within: str = "") -> dict[str, str]:
 
 def _asked_of_system(run: RunRecord) -> dict[str, str]:
     """Setting or option → the value that was asked for."""
-    parts = (_mapping(_system(run), part) for part in _OF_SYSTEM)
-    return {name: str(value) for part in parts for name, value in part.items()}
+    system = _system(run)
+    parts = (system.get("options"), system.get("settings"))
+    return {
+        name: str(value) for part in parts if isinstance(part, dict) for name, value in part.items()
+    }
 
 
-def _system(run: RunRecord) -> Mapping[str, Any]:
-    """As it was asked for."""
-    return _mapping(run.cell, "system")
-
-
-def _mapping(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Empty where there is none, or where a damaged record has something else there."""
-    part = document.get(name)
-    return part if isinstance(part, Mapping) else {}
+def _system(run: RunRecord) -> SystemDocument:
+    """As it was asked for; empty where a damaged record has something else there."""
+    system = run.cell.get("system")
+    return system if isinstance(system, dict) else {}
 
 
 def _name_in_system(run: RunRecord, factor: str) -> str:
@@ -364,7 +367,7 @@ def _name_in_system(run: RunRecord, factor: str) -> str:
 
 
 def _profile(run: RunRecord) -> str:
-    return str(_system(run).get(PROFILE) or _NO_PROFILE)
+    return str(_system(run).get("profile") or _NO_PROFILE)
 
 
 def _without_profile(label: str) -> str:

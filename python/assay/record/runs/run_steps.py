@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired, TypedDict
 
 from assay import registry
 from assay.contracts.observation import Observation, Observed, ShapeError, read_observed
@@ -66,12 +66,21 @@ def end(
     )
 
 
+class SentScript(TypedDict):
+    """Of a drive document: the text of a transaction type."""
+
+    name: str
+    path: str
+    text: str
+    weight: NotRequired[int]
+
+
 def keep_drive(
     connection: sqlite3.Connection,
     run_id: int,
     position: int,
     document: str,
-    scripts: Iterable[Mapping[str, Any]],
+    scripts: Iterable[SentScript],
 ) -> None:
     """The drive document, and the text of each script."""
     insert(connection, "drives", run_id=run_id, step=position, document=document)

@@ -8,11 +8,11 @@ spreadsheets would execute as a formula begins with an apostrophe; numbers never
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping
-from typing import Any, Final, TextIO
+from collections.abc import Iterable
+from typing import Final, TextIO
 
 from assay.report.tidy.schema import VERSION
-from assay.report.values import Report
+from assay.report.values import Report, TidyRow, TidyValue
 from assay.text.visible import for_terminal
 
 _FORMULA_BEGINS: Final = ("=", "+", "-", "@", "\t", "\r")
@@ -24,9 +24,7 @@ def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> Non
     write_rows(stream, VERSION, dict.fromkeys(name for row in rows for name in row), rows)
 
 
-def write_rows(
-    stream: TextIO, version: int, names: Iterable[str], rows: Iterable[Mapping[str, Any]]
-) -> None:
+def write_rows(stream: TextIO, version: int, names: Iterable[str], rows: Iterable[TidyRow]) -> None:
     """A line of names, and one for each row, which begin with the version of their form."""
     writer = csv.DictWriter(
         for_terminal(stream), ["version", *names], restval="", lineterminator="\n"
@@ -38,13 +36,14 @@ def write_rows(
         )
 
 
-def _plain(value: Any) -> object:
+def _plain(value: TidyValue) -> object:
     """As a field of CSV."""
     if isinstance(value, bool):
         return str(value).lower()
     field = ";".join(value) if isinstance(value, list) else value
-    is_formula = isinstance(field, str) and field.startswith(_FORMULA_BEGINS)
-    return f"'{field}" if is_formula and not _is_number(field) else field
+    if isinstance(field, str) and field.startswith(_FORMULA_BEGINS) and not _is_number(field):
+        return f"'{field}"
+    return field
 
 
 def _is_number(text: str) -> bool:

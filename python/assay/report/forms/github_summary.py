@@ -4,14 +4,14 @@ rest folded, for a pull request or the summary of a job (``$GITHUB_STEP_SUMMARY`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TextIO
+from collections.abc import Iterator, Sequence
+from typing import TextIO
 
 from assay.judge.statistics.samples import NOT_REACHED
 from assay.report.forms.for_people import for_people
 from assay.report.forms.markdown import answer_lines, escaped, row_line, table_lines
 from assay.report.tidy.factors import SHOWN_IF_VARIED
-from assay.report.values import CLAIMS, Report
+from assay.report.values import CLAIMS, Report, TidyRow, number_in, whole_in, word_in
 from assay.text import units
 
 _MOST_CELLS = 200
@@ -72,7 +72,7 @@ def _claims(report: Report) -> Iterator[str]:
                 yield from _folded(table.title, list(table_lines(table)))
 
 
-def _verdicts(cells: Sequence[Mapping[str, Any]]) -> str:
+def _verdicts(cells: Sequence[TidyRow]) -> str:
     """``✅ valid: 3 of 4 cells · ❌ invalid: 1``."""
     counts = {word: sum(cell["verdict"] == word for cell in cells) for word in _SIGNS}
     said = [f"{_SIGNS[word]}: {number}" for word, number in counts.items() if number]
@@ -82,19 +82,19 @@ def _verdicts(cells: Sequence[Mapping[str, Any]]) -> str:
     return f"{units.counted(len(cells), 'cell')}: {' · '.join(said)}"
 
 
-def _shared_reason(cells: Sequence[Mapping[str, Any]]) -> str:
+def _shared_reason(cells: Sequence[TidyRow]) -> str:
     """The reason of the verdict that all of several cells have; empty where they differ."""
-    both = {(cell["verdict"], cell["verdict_reason"]) for cell in cells}
-    return (both.pop()[1] or "") if len(cells) > 1 and len(both) == 1 else ""
+    both = {(word_in(cell, "verdict"), word_in(cell, "verdict_reason")) for cell in cells}
+    return both.pop()[1] if len(cells) > 1 and len(both) == 1 else ""
 
 
 def _cells(
-    cells: Sequence[Mapping[str, Any]], runs: Sequence[Mapping[str, Any]], *, has_reasons: bool
+    cells: Sequence[TidyRow], runs: Sequence[TidyRow], *, has_reasons: bool
 ) -> Iterator[str]:
     failed: dict[tuple[str, str], int] = {}
     for run in runs:
-        lost = (run["failed"] or 0) + (run["unknown"] or 0)
-        key = run["cell"], run["machine"]
+        lost = (whole_in(run, "failed") or 0) + (whole_in(run, "unknown") or 0)
+        key = word_in(run, "cell"), word_in(run, "machine")
         failed[key] = failed.get(key, 0) + lost
     parameters = dict.fromkeys(
         name for cell in cells for name in cell if name.startswith("parameter_")
@@ -107,7 +107,9 @@ def _cells(
     for cell in cells[:_MOST_CELLS]:
         levels = ["" if cell.get(name) is None else str(cell[name]) for name in shown]
         numbers = _numbers(
-            cell, failed.get((cell["cell"], cell["machine"]), 0), has_reason=has_reasons
+            cell,
+            failed.get((word_in(cell, "cell"), word_in(cell, "machine")), 0),
+            has_reason=has_reasons,
         )
         yield row_line([*levels, *numbers])
     if len(cells) > _MOST_CELLS:
@@ -125,23 +127,26 @@ _TITLES = (
 )
 
 
-def _numbers(cell: Mapping[str, Any], failed: int, *, has_reason: bool) -> list[str]:
-    rate, low, high = (cell[f"throughput{at}_per_s"] for at in ("", "_min", "_max"))
-    around = f"{units.digits(low)} to {units.digits(high)}" if cell["measured"] > 1 and rate else ""
-    reason = f": {cell['verdict_reason']}" if cell["verdict_reason"] and has_reason else ""
+def _numbers(cell: TidyRow, failed: int, *, has_reason: bool) -> list[str]:
+    rate, low, high = (number_in(cell, f"throughput{at}_per_s") for at in ("", "_min", "_max"))
+    around = ""
+    if rate and low is not None and high is not None and (whole_in(cell, "measured") or 0) > 1:
+        around = f"{units.digits(low)} to {units.digits(high)}"
+    why = word_in(cell, "verdict_reason")
+    reason = f": {why}" if why and has_reason else ""
     return [
         "" if rate is None else units.digits(rate),
         around,
-        _time(cell["elapsed_ns"] if cell["duration_s"] is None else None, "s"),
+        _time(number_in(cell, "elapsed_ns") if cell["duration_s"] is None else None, "s"),
         _latency(cell, "p50"),
         _latency(cell, "p99"),
         str(failed),
-        f"{_SIGNS.get(cell['verdict'], 'no number')}{reason}",
+        f"{_SIGNS.get(word_in(cell, 'verdict'), 'no number')}{reason}",
     ]
 
 
-def _latency(cell: Mapping[str, Any], name: str) -> str:
-    value_ns = cell[f"latency_{name}_ns"]
+def _latency(cell: TidyRow, name: str) -> str:
+    value_ns = number_in(cell, f"latency_{name}_ns")
     return NOT_REACHED if value_ns is None and cell["latency_unanswered"] else _time(value_ns, "ms")
 
 

@@ -19,7 +19,7 @@ from assay.judge.verdict import WORDS
 from assay.record.metrics.catalogue import METRICS
 from assay.record.metrics.clients import LATENCIES, MEAN, THROUGHPUT, UNANSWERED
 from assay.report.tidy.factors import SHOWN_IF_VARIED
-from assay.report.values import Report
+from assay.report.values import Report, TidyRow, number_in
 from assay.text.visible import visible
 
 _NOT_IN_LABELS = re.compile(r"[^A-Za-z0-9_]")
@@ -101,9 +101,13 @@ def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> Non
     names = (*_LABELS, *further)
     labelled = [({_label(name): row.get(name) for name in names}, row) for row in rows]
     experiment = report.tidy["experiment"]
-    own = {"experiment": experiment["id"], "workload": experiment["workload"]}
+    own: TidyRow = {"experiment": experiment["id"], "workload": experiment["workload"]}
+    counts: TidyRow = {
+        "runs_planned": experiment["runs_planned"],
+        "runs_ended": experiment["runs_ended"],
+    }
     for column, metric in _OF_EXPERIMENT.items():
-        _write(stream, metric, [(own, experiment)], lambda row, name=column: [("", {}, row[name])])
+        _write(stream, metric, [(own, counts)], lambda row, name=column: [("", {}, row[name])])
     for gauge in _GAUGES:
         _write(stream, gauge.metric, labelled, lambda row, one=gauge: _of_gauge(row, one))
     _write(stream, _RUN, labelled, _of_identity)
@@ -124,7 +128,7 @@ def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> Non
 def _write(
     stream: TextIO,
     metric: _Metric,
-    rows: Iterable[tuple[Mapping[str, Any], Mapping[str, Any]]],
+    rows: Iterable[tuple[TidyRow, TidyRow]],
     samples: Any,
 ) -> None:
     found = [(labels, sample) for labels, row in rows for sample in samples(row)]
@@ -141,40 +145,41 @@ def _write(
         stream.write(f"{metric.name}{suffix}{{{inside}}} {shown_value}\n")
 
 
-def _of_gauge(row: Mapping[str, Any], gauge: _Gauge) -> Iterator[Sample]:
-    value = row[gauge.column]
+def _of_gauge(row: TidyRow, gauge: _Gauge) -> Iterator[Sample]:
+    value = number_in(row, gauge.column)
     if value is not None:
         yield "", {}, value / gauge.divided_by if gauge.divided_by != 1 else value
 
 
-def _of_identity(row: Mapping[str, Any]) -> Iterator[Sample]:
+def _of_identity(row: TidyRow) -> Iterator[Sample]:
     """The fingerprint of a cell is equal in all experiments."""
     names = ("system_version", "cell")
     yield "_info", {name: _word(row[name]) for name in names}, 1
 
 
-def _of_outcomes(row: Mapping[str, Any]) -> Iterator[Sample]:
+def _of_outcomes(row: TidyRow) -> Iterator[Sample]:
     for outcome in OUTCOMES:
-        if row[outcome] is not None:
-            yield "_total", {"outcome": outcome}, row[outcome]
+        if (count := number_in(row, outcome)) is not None:
+            yield "_total", {"outcome": outcome}, count
 
 
-def _of_latency(row: Mapping[str, Any]) -> Iterator[Sample]:
-    unanswered = row[UNANSWERED.name] or 0
-    due = (row["ok"] or 0) + unanswered
+def _of_latency(row: TidyRow) -> Iterator[Sample]:
+    unanswered = number_in(row, UNANSWERED.name) or 0
+    ok = number_in(row, "ok") or 0
+    due = ok + unanswered
     for name, share in BY_NAME.items():
         metric = LATENCIES[name]
-        if (value_ns := row[metric.name]) is not None:
+        if (value_ns := number_in(row, metric.name)) is not None:
             yield "", {"quantile": f"{share:g}"}, value_ns / _NS
         elif unanswered and due >= metric.least_samples:
             yield "", {"quantile": f"{share:g}"}, math.inf
     if due:
         yield "_count", {}, due
-    if row["ok"] and row[MEAN.name] is not None:
-        yield "_sum", {}, row[MEAN.name] * row["ok"] / _NS
+    if ok and (mean_ns := number_in(row, MEAN.name)) is not None:
+        yield "_sum", {}, mean_ns * ok / _NS
 
 
-def _of_verdict(row: Mapping[str, Any]) -> Iterator[Sample]:
+def _of_verdict(row: TidyRow) -> Iterator[Sample]:
     for word in WORDS if row["verdict"] else ():
         yield "", {_VERDICT.name: word}, int(word == row["verdict"])
 

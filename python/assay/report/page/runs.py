@@ -11,10 +11,10 @@ import csv
 import io
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from assay.report.page.links import escaped
 from assay.report.run_details import RunDetail
+from assay.report.values import TidyRow, TidyValue, whole_in
 from assay.text import units
 
 MOST_RAW_BYTES = 5_000_000
@@ -24,7 +24,7 @@ _OF_A_RUN = (
 )  # fmt: skip
 """Tables of the tidy output with rows of a run; the largest come last."""
 
-Rows = Sequence[Mapping[str, Any]]
+Rows = Sequence[TidyRow]
 
 
 class _Shared:
@@ -100,7 +100,7 @@ class _RawRows:
 
     def __init__(self, tables: Mapping[str, Rows]) -> None:
         self._by_run = {name: _grouped(tables.get(name, ())) for name in _OF_A_RUN}
-        self._numbers = {row["run"]: row for row in tables.get("runs", ())}
+        self._numbers = {whole_in(row, "run"): row for row in tables.get("runs", ())}
         self._left_bytes = MOST_RAW_BYTES
         self.left_out = 0
 
@@ -126,11 +126,11 @@ class _RawRows:
         return f"<details><summary>{title}</summary><pre>{escaped(text)}</pre></details>"
 
 
-def _grouped(rows: Rows) -> dict[int, list[Mapping[str, Any]]]:
-    found: dict[int, list[Mapping[str, Any]]] = {}
+def _grouped(rows: Rows) -> dict[int | None, Rows]:
+    found: dict[int | None, list[TidyRow]] = {}
     for row in rows:
-        found.setdefault(row["run"], []).append(row)
-    return found
+        found.setdefault(whole_in(row, "run"), []).append(row)
+    return {**found}
 
 
 def _csv(rows: Rows) -> str:
@@ -145,7 +145,7 @@ def _csv(rows: Rows) -> str:
     return stream.getvalue()
 
 
-def _plain(value: Any) -> object:
+def _plain(value: TidyValue) -> object:
     if isinstance(value, list):
         return ";".join(map(str, value))
     return "" if value is None else value

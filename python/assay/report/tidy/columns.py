@@ -15,8 +15,9 @@ from assay.judge.statistics.samples import UNREACHED
 from assay.record.metrics import clients
 from assay.record.metrics.catalogue import METRICS
 from assay.record.metrics.work import Work
+from assay.report.values import TidyValue
 
-Value = str | int | float | bool | None | list[str]
+Value = TidyValue
 
 
 @dataclass(frozen=True)

@@ -26,13 +26,13 @@ from assay.report.tidy.cells import CellRow
 from assay.report.tidy.columns import TidyColumn, Value, row
 from assay.report.tidy.continuations import CONTINUATIONS
 from assay.report.tidy.parts import PassesRow, PassTimeRow, RunPart, TransactionRow
-from assay.report.values import MadeWhenAsked
+from assay.report.values import MadeWhenAsked, TidyExperiment, TidyRow
 
 Row = dict[str, Value]
-Tables = MadeWhenAsked[list[Row]]
+Tables = MadeWhenAsked[Sequence[TidyRow]]
 
 
-def facts(experiment: ExperimentRecord) -> dict[str, Any]:
+def facts(experiment: ExperimentRecord) -> TidyExperiment:
     """What was run, when, on what."""
     return {
         "id": experiment.id,
@@ -49,9 +49,9 @@ def facts(experiment: ExperimentRecord) -> dict[str, Any]:
         "runs_ended": experiment.runs_ended,
         "continued_by": experiment.continued_by or None,
         "record": str(experiment.path),
-        "machine": dict(experiment.machine),
-        "machines": {run.machine_shown: dict(run.machine) for run in experiment.runs},
-        "build": dict(experiment.build),
+        "machine": experiment.machine,
+        "machines": {run.machine_shown: run.machine for run in experiment.runs},
+        "build": experiment.build,
     }
 
 
@@ -59,7 +59,7 @@ def tables(experiment: ExperimentRecord) -> Tables:
     """Each is made when a form asks for it."""
     runs = experiment.runs
 
-    def parts(columns: Sequence[TidyColumn], of: Any) -> Callable[[], list[Row]]:
+    def parts(columns: Sequence[TidyColumn], of: Any) -> Callable[[], Sequence[TidyRow]]:
         return lambda: _parts(columns, runs, of)
 
     def rows(columns: Sequence[TidyColumn], sources: Iterable[Any]) -> list[Row]:
