@@ -113,9 +113,11 @@ def _refuse_later_steps(driving: Driving) -> None:
     if rate is None or not isinstance(measured_s, int | float):
         return
     change_s = rates.last_change_s(rate)
-    if change_s >= measured_s:
+    is_end_of_ramp = rates.ends_in_a_ramp(rate)
+    if change_s > measured_s or (change_s == measured_s and not is_end_of_ramp):
+        shorter = f"end the ramp at {measured_s:.12g}s" if is_end_of_ramp else "leave the step out"
         raise ArgumentError(
             f"the profile of the offered rate has a step at {exact_duration(change_s)}, and the "
             f"measurement ends after {exact_duration(measured_s)}",
-            hint=f"leave the step out, or a longer --duration {2 * change_s:.12g}",
+            hint=f"{shorter}, or a longer --duration {2 * change_s:.12g}",
         )

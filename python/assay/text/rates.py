@@ -150,6 +150,11 @@ def last_change_s(rate: Rate) -> float:
     return steps(rate)[-1].from_s
 
 
+def ends_in_a_ramp(rate: Rate) -> bool:
+    """Whether the last step is where a ramp ends."""
+    return any(step.per_s != step.to_per_s for step in steps(rate)[-2:])
+
+
 def mean_per_s(rate: Rate, seconds: float) -> float:
     """Over the first ``seconds`` of a measurement; 0 seconds: up to the last change."""
     if not is_profile(rate):

@@ -737,6 +737,32 @@ def test_levels_are_found_and_shown_as_people_write_them(folder: Path) -> None:
     assert raised.value.hint == "known: 800, 0.25, yes"
 
 
+def test_levels_with_commas_are_told_apart(folder: Path) -> None:
+    found = measured(folder / "a", clients=(1, 2, 4, 8))
+    levels = {1: "0s:200,60s:800", 2: "0s:100..900,5s:900,9s:0", 4: "700", 8: "0s:200"}
+    runs = (replace(run, parameters={"rate": levels[run.clients]}, clients=8) for run in found.runs)
+    one = comparison.side("A", "", [replace(found, runs=tuple(runs))])
+    for first, second in ((1, 2), (2, 1), (2, 4), (4, 1)):
+        made = comparison.compare(one, None, between=f"rate={levels[first]},{levels[second]}")
+        assert made.a.title.startswith(f"rate {levels[first]},")
+        assert made.b.title.startswith(f"rate {levels[second]},")
+    made = comparison.compare(one, None, between="rate=0s:200,1min:800,700")
+    assert made.a.title.startswith("rate 0s:200,60s:800,")
+    for words in ("0s:200,60s:800", "0s:200,60s:800,0s:200,60s:800", "0s:200,7s:800,700", ",,700"):
+        with pytest.raises(ArgumentError, match=r"expected two levels|no level") as raised:
+            comparison.compare(one, None, between=f"rate={words}")
+        assert "known: 0s:200,60s:800, 0s:100..900,5s:900,9s:0, 700" in str(raised.value.hint)
+
+
+def test_a_word_that_two_levels_begin_with_is_refused_with_both(folder: Path) -> None:
+    found = measured(folder / "a", clients=(1, 2))
+    names = {1: "small ssd", 2: "small disk"}
+    runs = (replace(run, parameters={"form": names[run.clients]}, clients=8) for run in found.runs)
+    one = comparison.side("A", "", [replace(found, runs=tuple(runs))])
+    with pytest.raises(ArgumentError, match="'small' may be small ssd or small disk of form"):
+        comparison.compare(one, None, between="form=small,small ssd")
+
+
 def test_the_document_is_of_its_schema_in_every_case(folder: Path) -> None:
     schema = comparison_document.schema()
     a = measured(folder / "a", clients=(1, 8))

@@ -56,6 +56,19 @@ def test_a_step_after_the_end_is_refused() -> None:
         assay.run("one.sql", on="null", offered_rate_per_s="0s:200,60s:800", duration_s=30)
 
 
+def test_a_ramp_may_last_as_long_as_the_measurement() -> None:
+    def run(rate: str) -> assay.Result:
+        return assay.run("one.sql", on="null", offered_rate_per_s=rate, duration_s=1, warm_up_s=0)
+
+    (whole,) = run("0s:100..300,1s:300").runs
+    assert whole.outcomes.scheduled == whole.outcomes.ok == 200
+    with pytest.raises(ArgumentError, match=r"has a step at 2s, .* ends after 1s") as refused:
+        run("0s:100..300,2s:300")
+    assert str(refused.value.hint).startswith("end the ramp at 1s, or a longer")
+    with pytest.raises(ArgumentError, match="has a step at 1s"):
+        run("0s:100,1s:300")
+
+
 def test_profiles_and_numbers_are_levels_in_all_three_places() -> None:
     levels = (500.0, "0s:200,5s:800", "0s:1..9,5s:9")
     text = "500,0s:200,5s:800,0s:1..9,5s:9"

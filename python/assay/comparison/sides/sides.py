@@ -14,7 +14,7 @@ from assay.errors import ArgumentError
 from assay.plan import cell_names, system_settings
 from assay.record import ExperimentRecord, RunRecord
 from assay.record.runs import run_names
-from assay.text.quantities import BUFFER_BYTES
+from assay.text.quantities import BUFFER_BYTES, OFFERED_RATE_PER_S
 
 _TWO_VERSIONS = re.compile(r"([\w-]+)@([\w.~+-]+),([\w-]+)@([\w.~+-]+)")
 _TRUTH = {"true": "yes", "on": "yes", "false": "no", "off": "no"}
@@ -50,13 +50,11 @@ def at_levels(a: Side, b: Side | None, between: str) -> tuple[Side, Side, str]:
     both = [run for one in (a, b) if one is not None for _, run in one.runs]
     factor = factors.known_factor(factor, both)
     default = factors.default_of(both, factor)
-    given = words.split(",") if equals else []
-    if equals and (len(given) != 2 or not all(given) or given[0] == given[1]):
-        raise ArgumentError(
-            f"expected two levels of {factor}, found {words!r}", hint=f"{factor}=FIRST,SECOND"
-        )
+    sides = (a, a) if b is None else (a, b)
+    known = [_levels(one, factor, default) for one in sides]
+    given = _two_given(words, known, factor, default) if equals else ()
     if b is None:
-        found = _levels(a, factor, default)
+        found = known[0]
         chosen = [_chosen(one, found, factor, default) for one in given] or found
         if len(chosen) != 2:
             raise ArgumentError(
@@ -67,8 +65,7 @@ def at_levels(a: Side, b: Side | None, between: str) -> tuple[Side, Side, str]:
         b = replace(a, name="B")
         return _at(a, factor, left, default), _at(b, factor, right, default), factor
     levels = []
-    for place, one in enumerate((a, b)):
-        found = _levels(one, factor, default)
+    for place, (one, found) in enumerate(zip(sides, known, strict=True)):
         if not given and len(found) != 1:
             raise ArgumentError(
                 f"{one.name} has {len(found)} levels of {factor}: {', '.join(found)}",
@@ -119,28 +116,59 @@ def _levels(side: Side, factor: str, default: str) -> list[str]:
     return factors.levels_of((run for _, run in side.runs), factor, default)
 
 
+def _two_given(
+    words: str, known: Sequence[Sequence[str]], factor: str, default: str
+) -> tuple[str, ...]:
+    """The words of both levels, of which each may have commas: a profile of a rate, the options of
+    a storage. ``known``: the levels of A, and those of B."""
+    parts = words.split(",")
+    ways = [(",".join(parts[:place]), ",".join(parts[place:])) for place in range(1, len(parts))]
+    if len(ways) > 1:
+        ways = [
+            way
+            for way in ways
+            if all(
+                len(_meant(word, names, factor, default)) == 1
+                for word, names in zip(way, known, strict=True)
+            )
+        ]
+    if len(ways) != 1 or not all(ways[0]) or ways[0][0] == ways[0][1]:
+        names = ", ".join(dict.fromkeys(name for of_side in known for name in of_side))
+        raise ArgumentError(
+            f"expected two levels of {factor}, found {words!r}",
+            hint=f"{factor}=FIRST,SECOND; known: {names}",
+        )
+    return ways[0]
+
+
 def _chosen(word: str, names: Sequence[str], factor: str, default: str) -> str:
-    """``default`` is also the level that spells it out."""
+    levels = _meant(word, names, factor, default)
+    if len(levels) == 1:
+        return levels[0]
+    known = f"known: {', '.join(names)}"
+    if levels:
+        raise ArgumentError(f"{word!r} may be {' or '.join(levels)} of {factor}", hint=known)
+    raise ArgumentError(f"there is no level {word!r} of {factor} in these runs", hint=known)
+
+
+def _meant(word: str, names: Sequence[str], factor: str, default: str) -> list[str]:
+    """The levels that a word may mean. ``default`` is also the level that spells it out."""
     word = default if word == system_settings.DEFAULT else word
     if word in names:
-        return word
+        return [word]
     if equal := [level for level in names if _meaning(level) == _meaning(word)]:
-        return equal[0]
+        return equal[:1]
     begun = [level for level in names if level.split(" ")[0] == word]
     if not begun and (factor.endswith(f".{VERSION}") or "@" in word):
         begun = [level for level in names if level.startswith(f"{word}.")]
-    if len(begun) == 1:
-        return begun[0]
-    raise ArgumentError(
-        f"there is no level {word!r} of {factor} in these runs", hint=f"known: {', '.join(names)}"
-    )
+    return begun
 
 
 def _meaning(word: str) -> float | str:
-    """``800`` and ``800.0`` are one level, as are ``OFF`` and ``false``, ``16MB`` and
-    ``16384kB``."""
+    """``800`` and ``800.0`` are one level, as are ``OFF`` and ``false``, ``16MB`` and ``16384kB``,
+    ``0s:200,1min:800`` and ``0s:200,60s:800``."""
     text = word.strip().lower()
-    for read in (float, BUFFER_BYTES.of_word):
+    for read in (float, BUFFER_BYTES.of_word, OFFERED_RATE_PER_S.of_word):
         try:
             return read(text)
         except ValueError:
