@@ -19,7 +19,6 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -45,13 +44,13 @@ from assay.record.machine.experiment_process import this_process
 from assay.record.progress import cell_verdicts, continuing, planned, repetitions_taken, run_states
 from assay.record.progress.continuing import NO_VERSIONS, Continued
 from assay.record.progress.repetitions_taken import Repetition, Taken
+from assay.record.progress.run_so_far import RunSoFar
 from assay.record.progress.run_states import EndState
 from assay.record.reader import Reader, RecordQuestions
 from assay.record.runs import (
     calibrations,
     existing_tables,
     probes,
-    reading,
     run_samples,
     run_steps,
     storage_requests,
@@ -85,6 +84,9 @@ class Store(RecordQuestions):
         self._experiment_id: int | None = None
         self._continuation = 0
         self._run_id: int | None = None
+        self._run_so_far: RunSoFar | None = None
+        self._machine = Machine()
+        """Of this process."""
         self._step: int | None = None
         """Position of the current step, or of the last one."""
         self._is_step_open = False
@@ -136,6 +138,7 @@ class Store(RecordQuestions):
                 connection, experiment, plan, facts, process, now_ns, command
             )
         )
+        self._machine = facts["machine"]
         self._begins(experiment_id, 0)
         return experiment_id
 
@@ -156,6 +159,7 @@ class Store(RecordQuestions):
             )
         )
         if found is not None:
+            self._machine = facts["machine"]
             self._begins(found.experiment_id, found.position)
         return found
 
@@ -186,6 +190,10 @@ class Store(RecordQuestions):
 
         self._run_id = self._write().change(change)
         self._step, self._is_step_open, self._has_named_steps = None, False, False
+        calibrated = self._read(
+            lambda connection: calibrations.of_experiment(connection, self._experiment())
+        )
+        self._run_so_far = RunSoFar(self._run_id, run, self._machine, calibrated)
         return self._run_id
 
     def begin_step(self, position: int, do: str, name: str = "") -> None:
@@ -200,6 +208,7 @@ class Store(RecordQuestions):
             run_states.enter(connection, run_id, run_steps.run_state(do), now_ns)
 
         self._write().change(change)
+        self._so_far().begin_step(position, do, name, run_steps.RUNNING)
         self._step, self._is_step_open, self._has_named_steps = position, True, True
 
     def end_step(self, state: StepState, reason: str = "") -> None:
@@ -220,6 +229,7 @@ class Store(RecordQuestions):
     def provisioned(self, deployment: Deployment) -> None:
         """Writes the deployment, without its password: state loading."""
         run_id, text, now_ns = self._run(), json_text(deployment.for_record()), time.time_ns()
+        self._so_far().deployment = deployment.for_record()
 
         def change(connection: sqlite3.Connection) -> None:
             insert(connection, "deployments", run_id=run_id, document=text)
@@ -230,6 +240,7 @@ class Store(RecordQuestions):
     def deployment_changed(self, deployment: Deployment) -> None:
         """Replaces the deployment: after a restart, or where a run showed more of it."""
         values = (json_text(deployment.for_record()), self._run())
+        self._so_far().deployment = deployment.for_record()
 
         def change(connection: sqlite3.Connection) -> None:
             connection.execute("UPDATE deployments SET document = ? WHERE run_id = ?", values)
@@ -239,6 +250,7 @@ class Store(RecordQuestions):
     def existing_data(self, tables: Sequence[ExistingTable], *, is_after: bool) -> None:
         """Writes what the tables of a server hold that Assay did not fill."""
         run_id = self._run()
+        self._so_far().existed(tables, is_after=is_after)
         self._write().change(
             lambda connection: existing_tables.keep(connection, run_id, tables, is_after=is_after)
         )
@@ -246,6 +258,7 @@ class Store(RecordQuestions):
     def loaded(self, dataset: Mapping[str, Any]) -> None:
         """Writes the loaded data set (`Dataset.for_record`): state driving."""
         self._keep("datasets", json_text(dataset), state="driving")
+        self._so_far().dataset = dataset
 
     def driving(self, document: Mapping[str, Any]) -> None:
         """Writes the drive document and its scripts, without the deployment. State driving, also if
@@ -263,10 +276,12 @@ class Store(RecordQuestions):
                 run_states.enter(connection, run_id, "driving", now_ns)
 
         self._change_step(change)
+        self._so_far().add(drive=rest)
 
     def observed(self, observation: Observed) -> None:
         """What was measured: state checking."""
         self._keep("observations", json_text(observation.document), state="checking", agent=0)
+        self._so_far().add(observation=observation)
 
     def observed_by_agents(self, parts: Sequence[Observation]) -> Observation:
         """The same of a step whose clients were driven by several machines: keeps what each of them
@@ -280,6 +295,7 @@ class Store(RecordQuestions):
     def amended(self, observation: Observed) -> None:
         """The run's last observation, with what a later step says of it."""
         values = (json_text(observation.document), self._run())
+        self._so_far().amended(observation)
 
         def change(connection: sqlite3.Connection) -> None:
             connection.execute(
@@ -309,6 +325,7 @@ class Store(RecordQuestions):
     def checked(self, checks: Sequence[Check]) -> None:
         """Writes the result checks: id, title, expected, found, ok and note of each."""
         self._keep("checks", json_text(list(checks)))
+        self._so_far().add(checks=tuple(checks))
 
     def compared(self, answers: Sequence[ComparedAnswer]) -> None:
         """Writes what the run answered of the questions that all systems are asked alike."""
@@ -320,10 +337,9 @@ class Store(RecordQuestions):
         self._write().change(change)
 
     def evidence(self, state: EndState, reason: str | None = None) -> Evidence:
-        """The values by which the current run is judged if it ends in this state."""
-        run_id = self._run()
-        found = self._read(lambda connection: reading.run(connection, run_id))
-        return replace(found.evidence, state=state, reason=reason or "")
+        """The values by which the current run is judged if it ends in this state: those that were
+        handed over, none is read back."""
+        return self._so_far().evidence(state, reason or "")
 
     def end_run(
         self,
@@ -350,6 +366,7 @@ class Store(RecordQuestions):
 
         self._write().change(change)
         self._run_id, self._step, self._is_step_open = None, None, False
+        self._run_so_far = None
 
     def disputed(self, position: int, dispute: Dispute) -> None:
         """Another run was answered otherwise: the numbers of the run at that position, which has
@@ -430,6 +447,11 @@ class Store(RecordQuestions):
             raise Bug("a stage writes to the record, and no run has begun")
         return self._run_id
 
+    def _so_far(self) -> RunSoFar:
+        if self._run_so_far is None:
+            raise Bug("a stage writes to the record, and no run has begun")
+        return self._run_so_far
+
     def _change_step(self, change: Callable[[sqlite3.Connection, int, int], None]) -> None:
         """Applies a change to the current or the last step; ``change`` gets the run and the step's
         position. If no step has begun, one begins in the same transaction."""
@@ -437,6 +459,7 @@ class Store(RecordQuestions):
         step = self._step or 0
         if is_new:
             self._step, self._is_step_open = step, True
+            self._so_far().begin_step(step, "drive", "", run_steps.RUNNING)
 
         def whole(connection: sqlite3.Connection) -> None:
             if is_new:
