@@ -11,7 +11,7 @@ from msgspec import structs
 from assay import _engine
 from assay.contracts.deployment import Deployment
 from assay.contracts.engine.drive import DriveDocument, DriveProgress
-from assay.contracts.observation import Observation, read_observation
+from assay.contracts.observation import Observation, decode_observation
 from assay.contracts.observation.merging.simultaneous import merge
 from assay.drive.parts import number_of, of_processes
 from assay.drive.processes import drive_in_processes
@@ -44,7 +44,7 @@ def observe(
         text = _engine.drive(document.json, on_progress)
     except _engine.EngineError as error:
         raise_as_ours(error)
-    return read_observation(json.loads(text))
+    return decode_observation(text)
 
 
 def first_error(observation: Observation) -> str:

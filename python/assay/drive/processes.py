@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from assay.contracts.engine.drive import DriveDocument, DriveProgress
-from assay.contracts.observation import Observation, read_observation
+from assay.contracts.observation import Observation, decode_observation
 from assay.errors import SystemDied
 from assay.provision.engine.dbapi.messages import Message, Request
 from assay.provision.engine.python_calls import error_of
@@ -73,7 +73,7 @@ def _followed(
         if "error" in message:
             raise_as_ours(error_of(message["error"]))
         if "value" in message:
-            found[place] = read_observation(json.loads(message["value"]))
+            found[place] = decode_observation(message["value"])
         if "ready" in message:
             ready.add(place)
         if not has_begun and len(ready | found.keys()) == len(parts):

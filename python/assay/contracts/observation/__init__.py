@@ -60,6 +60,8 @@ from assay.contracts.observation.step_reports.step_report import (
     StepReport,
     StepTable,
     UnreadReport,
+    decode_observation,
+    decode_observed,
     read_observation,
     read_observed,
 )
@@ -116,6 +118,8 @@ __all__ = [
     "UnreadReport",
     "UpdateReport",
     "WarmUpOutcomes",
+    "decode_observation",
+    "decode_observed",
     "read_observation",
     "read_observed",
 ]

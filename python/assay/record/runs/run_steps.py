@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypedDict
 
 from assay import registry
-from assay.contracts.observation import Observation, Observed, ShapeError, read_observed
+from assay.contracts.observation import Observation, Observed, ShapeError, decode_observed
 from assay.contracts.observation.merging.simultaneous import merge
 from assay.record.file import rows_of_runs
 from assay.record.file.json_text import storable
@@ -175,7 +175,7 @@ def _observed(rows: Iterable[Row], name: str) -> tuple[Observed | None, tuple[Ob
     whole: Observed | None = None
     agents: list[Observation] = []
     for agent, text in rows:
-        one = read_observed(json.loads(text), registry.step_reports(), name)
+        one = decode_observed(text, registry.step_reports(), name)
         if not agent:
             whole = one
         elif isinstance(one, Observation):

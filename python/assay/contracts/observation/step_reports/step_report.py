@@ -7,6 +7,7 @@ packages by an entry point of the group ``assay.step_reports``.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, NamedTuple
 
@@ -107,6 +108,37 @@ def read_observation(document: Mapping[str, Any], name: str = "observation") -> 
         why = ": it was made by a newer Assay" if newer else ""
         raise ShapeError(f"{name}.version: expected {VERSION}, found {version!r}{why}")
     return read(Observation, document, name)
+
+
+class _Head(msgspec.Struct):
+    """By which it is decided how a document is read."""
+
+    version: int | None = None
+    kind: str | None = None
+
+
+def decode_observed(
+    text: str, types: Mapping[str, type[StepReport]], name: str = "observation"
+) -> Observed:
+    """As `read_observed`, of JSON text."""
+    return _decoded(text) or read_observed(json.loads(text), types, name)
+
+
+def decode_observation(text: str) -> Observation:
+    """As `read_observation`, of JSON text."""
+    return _decoded(text) or read_observation(json.loads(text))
+
+
+def _decoded(text: str) -> Observation | None:
+    """An observation of clients, which may be large, directly from its text; None where it is none,
+    or something is wrong with it."""
+    try:
+        head = msgspec.json.decode(text, type=_Head)
+        if head.version != VERSION or head.kind is not None:
+            return None
+        return msgspec.json.decode(text, type=Observation)
+    except msgspec.MsgspecError:
+        return None
 
 
 def read_observed(
