@@ -211,5 +211,7 @@ def test_scripts_that_are_compared_are_cells_of_their_own(assay: Assay, tmp_path
     for between in ("script", "script=b.sql,a.sql"):
         compared = assay("compare", "latest", "--between", between, "--format", "json")
         assert len({ratio["cell"] for ratio in compared.document["ratios"]}) == 1, compared.err
+    said = assay("compare", "latest", "--between", "script").out
+    assert "answers     not compared: each script asks" in said
     page = assay("report", "--format", "html").out
     assert "Script a.sql" in page and "Script b.sql" in page

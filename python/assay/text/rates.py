@@ -156,10 +156,13 @@ def ends_in_a_ramp(rate: Rate) -> bool:
 
 
 def mean_per_s(rate: Rate, seconds: float) -> float:
-    """Over the first ``seconds`` of a measurement; 0 seconds: up to the last change."""
+    """Over the first ``seconds`` of a measurement; 0 seconds: up to the last change. A rate of 0 at
+    the end ends the measurement."""
     if not is_profile(rate):
         return float(rate)
     over_s = seconds or last_change_s(rate)
+    if steps(rate)[-1].per_s == 0:
+        over_s = min(over_s, last_change_s(rate))
     return float(f"{due(rate, over_s) / over_s:.6g}")
 
 

@@ -238,8 +238,8 @@ def _read(files: Sequence[ScriptFile]) -> dict[str, Script]:
         if name in scripts:
             raise ArgumentError(
                 f"two scripts are called {name!r}: {scripts[name].path} and {file.path}",
-                hint="the file's name is the transaction type; give a script more weight with "
-                f"{file.path}@2",
+                hint="the file's name is the transaction type: rename one of two files; give one "
+                f"script more weight with {file.path}@2",
             )
         if file.path == STANDARD_INPUT:
             path, text = "<stdin>", text_file.standard_input(ScriptError)

@@ -32,6 +32,13 @@ def test_what_is_due_is_what_the_steps_say() -> None:
     assert rates.due(250.0, 3) == 750
 
 
+def test_the_mean_of_a_profile_is_over_the_time_that_it_lasts() -> None:
+    """A rate of 0 at the end ends the run; one before others is a pause."""
+    assert rates.mean_per_s("0s:800,1s:0", 3) == rates.mean_per_s("0s:800,1s:0", 1) == 800
+    assert rates.mean_per_s("0s:800,1s:0", 0.5) == 800
+    assert rates.mean_per_s("0s:800,1s:0,2s:800", 4) == 600
+
+
 @pytest.mark.parametrize(
     ("word", "says"),
     [
@@ -49,6 +56,7 @@ def test_a_profile_that_cannot_be_is_refused(word: str, says: str) -> None:
     with pytest.raises(ArgumentError, match=says) as refused:
         asked(Words("one.sql", on=("null",), offered_rate_per_s=word, duration_s=20))
     assert refused.value.message.startswith("--offered-rate: ")
+    assert refused.value.hint == "--offered-rate 0s:200,60s:800,90s:200"
 
 
 def test_a_step_after_the_end_is_refused() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from assay.errors import ArgumentError
+from assay.text import rates
 from assay.text.quantities import CLIENTS, OFFERED_RATE_PER_S, Quantity, shown
 from assay.text.rates import Rate
 from assay.workload import driving
@@ -46,7 +47,9 @@ def counts_of_groups(words: str) -> dict[str, tuple[int, ...]]:
 
 def offered_rates(words: Iterable[str]) -> tuple[Rate, ...]:
     """``1000``, ``2000`` as rates of all clients together."""
-    return tuple(_listed("--offered-rate", words, OFFERED_RATE_PER_S, "--offered-rate 1000,2000"))
+    words = list(words)
+    example = "0s:200,60s:800,90s:200" if any(map(rates.is_profile, words)) else "1000,2000"
+    return tuple(_listed("--offered-rate", words, OFFERED_RATE_PER_S, f"--offered-rate {example}"))
 
 
 def _listed(option: str, words: Iterable[str], quantity: Quantity, hint: str) -> list[int | float]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from assay.comparison.compare_sides import designs
 from assay.comparison.fail_conditions import ConditionResult
+from assay.comparison.sides import factors
 from assay.comparison.sides.values import Comparison, Difference, Machines
 from assay.judge.statistics.estimate import Design
 from assay.judge.warnings.kinds import ENOUGH_REPETITIONS
@@ -53,6 +54,8 @@ def _facts(comparison: Comparison) -> dict[str, str]:
 
 def _answers(comparison: Comparison) -> str:
     """Of comparable cells, where all of them agree; what differs stands with the verdicts."""
+    if comparison.between == factors.SCRIPT:
+        return "not compared: each script asks with statements and values of its own"
     found = {cell.answers for cell in comparison.cells}
     if not found or "" in found:
         return ""
