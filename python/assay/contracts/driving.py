@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TypedDict, cast
 
 from assay.text.rates import Rate
 
@@ -27,6 +27,31 @@ CLIENT_PROGRAMS = (ENGINE, NATIVE)
 system's own client program for each client, with the test's scripts as a file."""
 RECONNECT_TIMEOUT_S = 60.0
 STOPS = ("passes", "transactions", "queue", "duration_s")
+
+
+class DrivingChanges(TypedDict, total=False):
+    """Fields of `Driving` that are set somewhere, in place of what was set before."""
+
+    passes: int | str | None
+    transactions: int | str | None
+    queue: int | str | None
+    duration_s: float | str | None
+    ramp_up_s: float | str
+    warm_up_s: float | str
+    drain_s: float | str
+    arrival: str
+    offered_rate_per_s: Rate | None
+    think_time: str | None
+    keying_time: str | None
+    latency_limit_s: float | str | None
+    retries: int | str
+    retry_classes: tuple[str, ...]
+    isolation: str | Mapping[str, str]
+    connection: str
+    reconnect_timeout_s: float | None
+    per_statement: bool
+    allow_shell: bool
+    log_sample: float | None
 
 
 @dataclass(frozen=True)
@@ -103,12 +128,10 @@ class Driving:
             return None
         return float(self.ramp_up_s) + float(self.warm_up_s) + self.duration_s
 
-    def changed(self, changes: Mapping[str, Any]) -> Driving:
+    def changed(self, changes: DrivingChanges) -> Driving:
         """A copy with ``changes``. A limit in them replaces all limits here; an offered rate alone
         turns a closed loop into constant arrival."""
-        given = dict(changes)
-        if any(given.get(name) is not None for name in STOPS):
-            given = {**dict.fromkeys(STOPS), **given}
+        given = without_other_limits(changes)
         if given.get("offered_rate_per_s") and not self.is_open:
             given.setdefault("arrival", "constant")
         if given.get("arrival") == "closed":
@@ -132,14 +155,29 @@ class Driving:
         return {name: _level(level) for name, level in self.not_default.items()}
 
     @property
-    def not_default(self) -> dict[str, Any]:
-        """The settings that are not at their defaults: name → level."""
+    def not_default(self) -> dict[str, str | int | float | bool | Sequence[str]]:
+        """The settings that are not at their defaults: name → level. Of a step whose systems have
+        isolation levels of their own, that is a mapping (see `of_system`)."""
         plain = Driving()
         return {
             name: level
             for name, level in vars(self).items()
             if level != getattr(plain, name) and level is not None
         }
+
+
+def without_other_limits(changes: DrivingChanges, names: Iterable[str] = STOPS) -> DrivingChanges:
+    """With None for those of the limits that are not in them, where one is."""
+    limits = {name: changes.get(name) for name in names}
+    if all(limit is None for limit in limits.values()):
+        return changes.copy()
+    return cast(DrivingChanges, {**limits, **changes})
+
+
+def without(changes: DrivingChanges, names: Collection[str]) -> DrivingChanges:
+    """Those with other names."""
+    left = {name: level for name, level in changes.items() if name not in names}
+    return cast(DrivingChanges, left)
 
 
 def _level(level: object) -> str:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, cast
 
 from assay.contracts import server_url
-from assay.contracts.driving import STOPS
+from assay.contracts.driving import STOPS, DrivingChanges, without
 from assay.text import sizes, units
 from assay.text.rates import Rate
 from assay.text.secrets import HIDDEN, is_secret
@@ -305,6 +305,54 @@ MOST_REPETITIONS = 30
 """Of a cell that never gets as precise as was asked, or within a long budget."""
 
 
+class Levels(TypedDict, total=False):
+    """Fields of `Experiment` that are levels of factors and may differ for one of its tests."""
+
+    clients: tuple[int, ...]
+    group_clients: Mapping[str, tuple[int, ...]]
+    parameters: Mapping[str, tuple[Scalar, ...]]
+    driving: DrivingChanges
+    offered_rates_per_s: tuple[Rate, ...]
+    caches: tuple[str, ...]
+    client_programs: tuple[str, ...]
+    memory_bytes: tuple[int | None, ...]
+    cpus: tuple[float | None, ...]
+    rtts_s: tuple[float, ...]
+    threads: int
+    protocol: str | None
+
+
+class ExperimentChanges(Levels, total=False):
+    """Fields of `Experiment` that are set somewhere, in place of what was set before."""
+
+    tests: tuple[str, ...]
+    repetitions: int
+    precision: float | None
+    budget_s: float | None
+    order: str
+    seed: int
+    input_paths: tuple[str, ...]
+    encoding: str
+    keep_going: bool
+    feed: str | None
+    storages: tuple[StorageChoice, ...]
+    systems: tuple[SystemChoice, ...]
+    prices: Mapping[str, StoragePrice]
+    log: str | None
+    required_rate_per_s: float | None
+    of_tests: Mapping[str, OfTest]
+
+
+class OfTest(Levels, total=False):
+    """Fields of `Experiment` that differ for one of its tests."""
+
+    workload: str
+    scripts: tuple[ScriptFile, ...]
+    systems: tuple[str, ...]
+    """By their names."""
+    storages: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class Experiment:
     """What is varied, what is measured, and how often."""
@@ -355,7 +403,7 @@ class Experiment:
     """Script files that clients run in place of the test's own. An ad hoc script has no other test
     and no tables; then ``workload`` is only its name."""
     is_ad_hoc: bool = False
-    driving: Mapping[str, Any] = field(default_factory=dict)
+    driving: DrivingChanges = field(default_factory=DrivingChanges)
     """Fields of `Driving` set here, which override the test: field → level."""
     offered_rates_per_s: tuple[Rate, ...] = ()
     """Levels of the offered rate; empty: the test's own."""
@@ -363,8 +411,8 @@ class Experiment:
     """Levels of `CACHES`; empty: each test's own default."""
     client_programs: tuple[str, ...] = ()
     """Levels of `CLIENT_PROGRAMS`; empty: the engine."""
-    of_tests: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Test → fields of this class that differ for it; ``systems`` and ``storages`` as names."""
+    of_tests: Mapping[str, OfTest] = field(default_factory=dict)
+    """By the name of the test."""
     optional: tuple[str, ...] = ()
     """Names of systems and storages without which the others are run, and of those of ``memory``,
     ``cpus`` and ``rtt`` whose levels are left out where they cannot be had."""
@@ -406,32 +454,36 @@ class Experiment:
 
     def for_test(self, name: str) -> Experiment:
         """The experiment of that test alone."""
-        given = dict(self.of_tests.get(name, {}))
-        for places in ("systems", "storages"):
-            if places in given:
-                chosen = getattr(self, places)
-                given[places] = tuple(one for one in chosen if {*one.names} & {*given[places]})
-        for levels in ("parameters", "driving"):
-            if levels in given:
-                given[levels] = settings_with(getattr(self, levels), given[levels])
-        if "storages" in given:
-            given["systems"] = self._systems_on(given["storages"], given.get("systems"))
+        of_test = self.of_tests.get(name, OfTest())
+        systems, storages = self.systems, self.storages
+        if "systems" in of_test:
+            systems = tuple(one for one in systems if {*one.names} & {*of_test["systems"]})
+        if "storages" in of_test:
+            storages = tuple(one for one in storages if {*one.names} & {*of_test["storages"]})
+            systems = self._systems_on(storages, systems)
+        places = ("systems", "storages")
+        own = {field_: level for field_, level in of_test.items() if field_ not in places}
+        given = cast(ExperimentChanges, own)
+        if "parameters" in given:
+            given["parameters"] = {**self.parameters, **given["parameters"]}
+        if "driving" in given:
+            given["driving"] = driving_with(self.driving, given["driving"])
         if "clients" in given or "group_clients" in given:
             given = {"clients": (), "group_clients": {}, **given}
-        return replace(self, tests=(name,), of_tests={}, **given)
+        given |= {"systems": systems, "storages": storages, "tests": (name,), "of_tests": {}}
+        return replace(self, **given)
 
     def _systems_on(
-        self, storages: Iterable[StorageChoice], systems: tuple[SystemChoice, ...] | None
+        self, storages: Iterable[StorageChoice], chosen: tuple[SystemChoice, ...]
     ) -> tuple[SystemChoice, ...]:
         """Without the servers by URL that are on the others of these storages; all, where none is
         left."""
-        chosen = self.systems if systems is None else systems
         others = {one.name_alone for one in self.storages} - {one.name_alone for one in storages}
         on = (one for one in chosen if not (one.stands_on and one.stands_on.name in others))
         return tuple(on) or chosen
 
 
-def settings_with(before: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+def driving_with(before: DrivingChanges, given: DrivingChanges) -> DrivingChanges:
     """Both; a limit of `STOPS` that is given replaces every limit before."""
     gone = STOPS if set(given) & set(STOPS) else ()
-    return {**{name: level for name, level in before.items() if name not in gone}, **given}
+    return {**without(before, gone), **given}

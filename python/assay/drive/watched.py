@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -64,28 +63,27 @@ def observe_watched(
             if watch.reason is None:
                 raise
             raise SystemDied(watch.reason) from None
-    found: dict[str, Any] = {}
-    if watch.reason is not None:
-        found["ended_by"] = "lost"
+    whole = observation if watch.reason is None else replace(observation, ended_by="lost")
     cost = server_cost(sampler.samples, sampler.began_unix_ns, observation)
     if cost is not None and deployment.is_embedded:
-        found["embedded_read_bytes"] = cost.read_bytes
+        whole = replace(whole, embedded_read_bytes=cost.read_bytes)
     elif cost is not None:
-        found["server_cost"] = cost
+        whole = replace(whole, server_cost=cost)
     sampled = (sampler.samples, sampler.began_unix_ns, observation)
     if sampler.devices is not None:
-        found["device_cost"] = device_cost(*sampled, sampler.devices.label)
-    found["machine_cost"] = machine_cost(*sampled)
-    found["data_in_memory"] = _data_in_memory(deployment)
+        whole = replace(whole, device_cost=device_cost(*sampled, sampler.devices.label))
+    whole = replace(
+        whole, machine_cost=machine_cost(*sampled), data_in_memory=_data_in_memory(deployment)
+    )
     unfinished = observation.unfinished
     if unfinished is not None:
         # A server with unfinished transactions may not open other sessions either.
         unfinished = replace(unfinished, responds=all(map(responds, deployment.endpoints)))
-        found["unfinished"] = unfinished
+        whole = replace(whole, unfinished=unfinished)
     is_deaf = unfinished is not None and unfinished.is_deaf
     if not is_deaf and (grown := counters.grown()):
-        found["server_counters"] = grown
-    return replace(observation, **found), sampler.samples
+        whole = replace(whole, server_counters=grown)
+    return whole, sampler.samples
 
 
 def _data_in_memory(deployment: Deployment) -> DataInMemory | None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import cast
 
 from assay import registry
-from assay.contracts.driving import NATIVE
-from assay.contracts.experiment import Experiment, Scalar, StoragePrice
+from assay.contracts.driving import NATIVE, DrivingChanges
+from assay.contracts.experiment import Experiment, ExperimentChanges, Scalar, StoragePrice
 from assay.errors import ArgumentError, ScriptError
 from assay.experiment import from_file as experiment_file
 from assay.experiment import of_tests, quick
@@ -56,12 +56,11 @@ def asked(words: Words) -> quick.Asked:
     given = _given(words, start)
     options = set(given) - {"driving"} | ({"systems"} if words.on else set())
     result = replace(
-        start,
+        replace(start, **given),
         systems=system_names.named(systems),
         parameters={**start.parameters, **parameters},
         optional=tuple(name for name in start.optional if name not in _typed_machines(words)),
         of_tests=of_tests.without(start.of_tests, options, parameters, _driving(words)),
-        **given,
     )
     refuse_repeated(result)
     check_groups(result, workload)
@@ -110,25 +109,20 @@ def _start(words: Words) -> tuple[quick.Asked, quick.Asked]:
     return full, (start, workload)
 
 
-def _given(words: Words, start: Experiment) -> dict[str, Any]:
+def _given(words: Words, start: Experiment) -> ExperimentChanges:
     """The fields of `Experiment` that the words set, without systems and parameters."""
-    given = {
-        **_values(words, "experiment_field"),
-        **_clients(words.clients),
-        "prices": _prices(words, start),
-        "driving": {**start.driving, **_driving(words)},
-    }
-    return {key: value for key, value in given.items() if value is not None}
-
-
-def _values(words: Words, kind: Literal["experiment_field", "driving_field"]) -> dict[str, Any]:
-    """Of the settings that were given and have a field of that kind: field
-    → value."""
-    return {
-        field: setting.value(getattr(words, name))
+    fields = {
+        setting.experiment_field: setting.value(getattr(words, name))
         for name, setting in SETTINGS.items()
-        if (field := getattr(setting, kind)) and words.has(name)
+        if setting.experiment_field and words.has(name)
     }
+    given = cast(
+        ExperimentChanges, {key: value for key, value in fields.items() if value is not None}
+    )
+    given |= _clients(words.clients)
+    given["prices"] = _prices(words, start)
+    given["driving"] = {**start.driving, **_driving(words)}
+    return given
 
 
 def _from_target(words: Words) -> tuple[Experiment, Workload]:
@@ -205,7 +199,7 @@ def _from_scripts(words: Words) -> tuple[Experiment, Workload]:
     return asked, workload
 
 
-def _clients(words: str | None) -> dict[str, Any]:
+def _clients(words: str | None) -> ExperimentChanges:
     """The value of ``--clients``, which replaces all clients of an experiment file."""
     if words is None:
         return {}
@@ -229,10 +223,17 @@ def _prices(words: Words, start: Experiment) -> dict[str, StoragePrice]:
     return found
 
 
-def _driving(words: Words) -> dict[str, Any]:
+def _driving(words: Words) -> DrivingChanges:
     """The fields of `Driving` that the words set."""
-    given = _values(words, "driving_field")
-    return {**given, "log_sample": words.log_sample or 1.0} if words.log else given
+    fields = {
+        setting.driving_field: setting.value(getattr(words, name))
+        for name, setting in SETTINGS.items()
+        if setting.driving_field and words.has(name)
+    }
+    given = cast(DrivingChanges, fields)
+    if words.log:
+        given["log_sample"] = words.log_sample or 1.0
+    return given
 
 
 def check_parameters_are_used(experiment: Experiment, workload: Workload) -> None:

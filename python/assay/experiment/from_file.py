@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from assay import registry
 from assay.contracts.experiment import (
     Experiment,
+    ExperimentChanges,
+    OfTest,
     ScriptFile,
     StorageChoice,
     StoragePrice,
@@ -73,9 +75,9 @@ def read(file: Path, *, is_quick: bool = False) -> tuple[Experiment, Workload]:
         is_ad_hoc=is_ad_hoc,
         title=top.text("title", ""),
         reproduces=top.text("reproduces", ""),
-        **levels.of_settings(top, lambda setting: not setting.is_of_tests),
-        **levels.read(top, workload),
     )
+    of_all = levels.of_settings(top, lambda setting: not setting.is_of_tests)
+    experiment = replace(replace(experiment, **of_all), **levels.read(top, workload))
     _refuse_repeated(top, experiment)
     experiment = replace(
         experiment,
@@ -102,11 +104,11 @@ def _refuse_repeated(top: TomlTable, experiment: Experiment) -> None:
         refuse_repeated(experiment)
 
 
-def _quick(top: TomlTable, experiment: Experiment, workload: Workload) -> dict[str, Any]:
+def _quick(top: TomlTable, experiment: Experiment, workload: Workload) -> ExperimentChanges:
     """``[quick]``: what the quick version has in place of what the file says elsewhere;
     ``[quick.test.NAME]``: of single tests."""
     section = top.section("quick")
-    said = levels.read(section, workload)
+    said = cast(ExperimentChanges, levels.read(section, workload))
     section.section("storage")  # read with the storages of the file
     if alone := of_tests.read(section, experiment, workload):
         said["of_tests"] = alone
@@ -158,9 +160,9 @@ def _workload(top: TomlTable, scripts: tuple[ScriptFile, ...]) -> Workload:
         return ad_hoc_script.with_scripts(read, scripts, _tests(top, read))
 
 
-def _merged(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, Any]:
+def _merged(a: Mapping[str, OfTest], b: Mapping[str, OfTest]) -> dict[str, OfTest]:
     """Of each test both."""
-    return {test: {**a.get(test, {}), **b.get(test, {})} for test in {**a, **b}}
+    return {test: {**a.get(test, OfTest()), **b.get(test, OfTest())} for test in {**a, **b}}
 
 
 def _scripts(top: TomlTable) -> tuple[tuple[ScriptFile, ...], bool]:

@@ -18,10 +18,12 @@ fields of `Experiment` by test.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 from assay.contracts.driving import STOPS
-from assay.contracts.experiment import Experiment
+from assay.contracts.driving import without as driving_without
+from assay.contracts.experiment import Experiment, ExperimentChanges, OfTest
 from assay.errors import ArgumentError
 from assay.experiment.settings import levels
 from assay.experiment.settings.catalogue import Words
@@ -34,7 +36,7 @@ from assay.workload.values import Workload
 _PLACES = ("systems", "storages")
 
 
-def read(top: TomlTable, experiment: Experiment, workload: Workload) -> dict[str, dict[str, Any]]:
+def read(top: TomlTable, experiment: Experiment, workload: Workload) -> dict[str, OfTest]:
     """Raises `ExperimentError` with the line: a test that is not among those of the file, a level
     or a setting that does not apply to its test."""
     if "test" not in top or not top.is_table("test"):
@@ -49,10 +51,11 @@ def read(top: TomlTable, experiment: Experiment, workload: Workload) -> dict[str
                 name,
                 hint=did_you_mean(name, experiment.tests),
             )
-        given = levels.read(section, workload)
-        for key in _PLACES:
-            if key in section:
-                given[key] = _chosen(section, key, getattr(experiment, key))
+        given = cast(OfTest, levels.read(section, workload))
+        if "systems" in section:
+            given["systems"] = _chosen(section, "systems", experiment.systems)
+        if "storages" in section:
+            given["storages"] = _chosen(section, "storages", experiment.storages)
         section.done()
         with levels.ErrorPlace(declared, name):
             _check(given, name, experiment, workload)
@@ -73,10 +76,12 @@ def _chosen(section: TomlTable, key: str, known: Iterable[Any]) -> tuple[str, ..
     return tuple(names[name] for name in found)
 
 
-def _check(given: Mapping[str, Any], name: str, experiment: Experiment, workload: Workload) -> None:
+def _check(given: OfTest, name: str, experiment: Experiment, workload: Workload) -> None:
     """Raises `ArgumentError` for what does not apply to the test, or is said twice."""
-    levels_alone = {key: value for key, value in given.items() if key not in _PLACES}
-    alone = Experiment(experiment.workload, (name,), experiment.systems, **levels_alone)
+    own = {key: value for key, value in given.items() if key not in _PLACES}
+    levels_alone = cast(ExperimentChanges, own)
+    bare = Experiment(experiment.workload, (name,), experiment.systems)
+    alone = replace(bare, **levels_alone)
     for parameter in alone.parameters:
         takers = workload.parameters[parameter].tests
         if takers and name not in takers:
@@ -86,25 +91,25 @@ def _check(given: Mapping[str, Any], name: str, experiment: Experiment, workload
 
 
 def without(
-    of_tests: Mapping[str, Mapping[str, Any]],
+    of_tests: Mapping[str, OfTest],
     fields: Iterable[str],
     parameters: Iterable[str],
     driving: Iterable[str],
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, OfTest]:
     """``of_tests`` where something that is said elsewhere takes the place of these fields, levels
     of these parameters, and these settings of the driving."""
     limits = STOPS if set(driving) & set(STOPS) else ()
-    gone = {"parameters": {*parameters}, "driving": {*driving, *limits}}
+    gone_levels = set(parameters)
     dropped = set(fields)
     if dropped & {"clients", "group_clients"}:
         dropped |= {"clients", "group_clients"}
-    return {
-        name: {
-            key: {one: level for one, level in value.items() if one not in gone[key]}
-            if key in gone
-            else value
-            for key, value in said.items()
-            if key not in dropped
-        }
-        for name, said in of_tests.items()
-    }
+    left: dict[str, OfTest] = {}
+    for name, said in of_tests.items():
+        kept = {key: value for key, value in said.items() if key not in dropped}
+        left[name] = of_test = cast(OfTest, kept)
+        if "parameters" in of_test:
+            own = of_test["parameters"].items()
+            of_test["parameters"] = {one: levels for one, levels in own if one not in gone_levels}
+        if "driving" in of_test:
+            of_test["driving"] = driving_without(of_test["driving"], {*driving, *limits})
+    return left

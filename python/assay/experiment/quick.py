@@ -5,11 +5,19 @@ says; and what differs between both."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
-from assay.contracts.experiment import Experiment, Scaled, StorageChoice, settings_with
+from assay.contracts.driving import DrivingChanges, without
+from assay.contracts.experiment import (
+    Experiment,
+    ExperimentChanges,
+    OfTest,
+    Scaled,
+    StorageChoice,
+    driving_with,
+)
 from assay.errors import ArgumentError
 from assay.text.sizes import size_word
 from assay.workload.values import Quick, Test, Workload
@@ -22,7 +30,7 @@ _MOST = 6
 
 
 def version_of(
-    experiment: Experiment, workload: Workload, said: Mapping[str, Any] | None = None
+    experiment: Experiment, workload: Workload, said: ExperimentChanges | None = None
 ) -> tuple[Experiment, Workload]:
     """``said``: fields of `Experiment` as ``[quick]`` sets them. What the workload declares comes
     before what the file says elsewhere. Raises `ArgumentError` where nothing is declared, so that
@@ -34,7 +42,7 @@ def version_of(
         and (not parameter.tests or set(parameter.tests) & set(experiment.tests))
     }
     tests = {name: workload.test(name).quick for name in experiment.tests}
-    changes = dict(said or {})
+    changes = (said or ExperimentChanges()).copy()
     if not declared and not changes and all(quick == Quick() for quick in tests.values()):
         raise ArgumentError(
             f"{workload.name} declares no quick values, so --quick would change nothing",
@@ -42,45 +50,46 @@ def version_of(
             "--quick out",
         )
     parameters = {**declared, **changes.pop("parameters", {})}
-    driving = changes.pop("driving", {})
+    driving = changes.pop("driving", DrivingChanges())
     of_driving = {name for quick in tests.values() for name in quick.driving}
-    before = {name: level for name, level in experiment.driving.items() if name not in of_driving}
+    before = without(experiment.driving, of_driving)
     of_tests = changes.pop("of_tests", {})
     if any(quick.clients for quick in tests.values()):
         changes = {"clients": (), **changes}
     quickly = replace(
-        experiment,
+        replace(experiment, **changes),
         parameters={**experiment.parameters, **parameters},
-        driving=settings_with(before, driving),
+        driving=driving_with(before, driving),
         of_tests={
             name: _of_test(
-                experiment.of_tests.get(name, {}),
+                experiment.of_tests.get(name, OfTest()),
                 {
                     **changes,
                     "parameters": parameters,
                     "driving": {**tests[name].driving, **driving},
                 },
-                of_tests.get(name, {}),
+                of_tests.get(name, OfTest()),
             )
             for name in {**experiment.of_tests, **of_tests}
         },
         is_quick=True,
-        **changes,
     )
     return quickly, workload.quickly()
 
 
-def _of_test(
-    full: Mapping[str, Any], of_all: Mapping[str, Any], quick: Mapping[str, Any]
-) -> dict[str, Any]:
+def _of_test(full: OfTest, of_all: ExperimentChanges, quick: OfTest) -> OfTest:
     """What a test has of its own in the quick version: what it has in the full one, without what
     the quick version has for all tests, and with what that has for this test."""
-    found = {name: level for name, level in full.items() if name not in of_all} | dict(quick)
-    for name in ("parameters", "driving"):
-        own = {one: level for one, level in full.get(name, {}).items() if one not in of_all[name]}
-        if merged := settings_with(own, quick.get(name, {})):
-            found[name] = merged
-    return found
+    left = {name: level for name, level in full.items() if name not in of_all}
+    of_test = cast(OfTest, {**left, **quick})
+    of_full = full.get("parameters", {}).items()
+    own = {one: levels for one, levels in of_full if one not in of_all["parameters"]}
+    if parameters := {**own, **quick.get("parameters", {})}:
+        of_test["parameters"] = parameters
+    own_driving = without(full.get("driving", DrivingChanges()), of_all["driving"])
+    if driving := driving_with(own_driving, quick.get("driving", DrivingChanges())):
+        of_test["driving"] = driving
+    return of_test
 
 
 def scaled(full: Asked, quickly: Asked, now: Asked) -> tuple[Scaled, ...]:

@@ -24,7 +24,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
+
+import msgspec
+from msgspec import structs
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.dialects.protocol import Table
@@ -52,7 +55,35 @@ FILES_FILE = "files.json"
 DATA = "data"
 _OF_A_COPY = {FACTS_FILE, FILES_FILE, DATA}
 """The files and folders of a copy; a folder with anything else is never replaced."""
-Facts = Mapping[str, Any]
+
+
+class CopyFacts(TypedDict):
+    """Everything that determines the content of a copy."""
+
+    format: int
+    system: str
+    version: str
+    machine: str
+    settings: dict[str, str]
+    """Of the server, which its data directory has for good."""
+    schema: list[str]
+    """Statements."""
+    rows: str
+    """`DataRequest.key`."""
+
+
+class _Document(msgspec.Struct, frozen=True):
+    """``dataset.json``."""
+
+    facts: Any
+    """`CopyFacts`, or those of another format."""
+    load: Any
+    """Counts and times of the load: fields of `Dataset`."""
+    description: str
+    made_unix_s: int
+    bytes: int
+    is_shared: bool
+    has_manifest: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,10 +91,9 @@ class Copy:
     """A complete copy."""
 
     folder: Path
-    facts: Facts
-    """Everything that determines its content."""
-    load: Mapping[str, Any]
-    """Counts and times of its load (fields of `Dataset`)."""
+    facts: CopyFacts
+    load: Any
+    """Counts and times of its load: fields of `Dataset`, as plain data."""
     description: str
     made_unix_s: int
     bytes: int
@@ -94,7 +124,7 @@ class Copy:
 
 def facts_of(
     deployment: Deployment, system: System, tables: Sequence[Table], request: DataRequest
-) -> Facts:
+) -> CopyFacts:
     """Everything that determines the content of the data directory of ``deployment`` after the
     load."""
     dialect, options = system.dialect, deployment.options
@@ -121,7 +151,7 @@ def facts_of(
     }
 
 
-def digest_of(facts: Facts) -> str:
+def digest_of(facts: CopyFacts) -> str:
     """32 hex digits, the folder name of a copy with these facts."""
     text = json.dumps(facts, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:32]
@@ -135,13 +165,13 @@ class Copies:
         self.folder = folder
         self.is_kept = is_kept
 
-    def find(self, facts: Facts) -> Copy | None:
+    def find(self, facts: CopyFacts) -> Copy | None:
         """The copy with exactly these facts."""
         found = _read(self.folder / digest_of(facts))
         return found if found is not None and found.facts == facts else None
 
     def make(
-        self, facts: Facts, data: Path, dataset: Dataset, on_copied: OnCopied | None = None
+        self, facts: CopyFacts, data: Path, dataset: Dataset, on_copied: OnCopied | None = None
     ) -> Copy:
         """Copies the data directory of a stopped server. Where another Assay has made the same copy
         meanwhile, returns that one.
@@ -157,7 +187,7 @@ class Copies:
             entry.add(Directory(str(unfinished)))
             _in_place(lambda: unfinished.mkdir(mode=0o700), unfinished)
             copied = copy_directory(data, unfinished / DATA, on_copied, reserve_bytes=RESERVE_BYTES)
-            document = _document(facts, dataset, copied)
+            document = _document(facts, dataset, copied, has_manifest=self.is_kept)
             _in_place(lambda: self._finish(unfinished, target, document), unfinished)
         found = self.find(facts)
         if found is None:
@@ -174,10 +204,10 @@ class Copies:
         found = [copy for path in self.folder.iterdir() if (copy := _read(path)) is not None]
         yield from sorted(found, key=lambda copy: copy.made_unix_s, reverse=True)
 
-    def _finish(self, unfinished: Path, target: Path, document: Mapping[str, Any]) -> None:
+    def _finish(self, unfinished: Path, target: Path, document: _Document) -> None:
         if self.is_kept:
             _write(unfinished / FILES_FILE, manifest.manifest_of(unfinished / DATA))
-        _write(unfinished / FACTS_FILE, {**document, "has_manifest": self.is_kept})
+        _write(unfinished / FACTS_FILE, structs.asdict(document))
         if self.is_kept:
             # After a power failure the name must not exist without the data.
             sync_file_system(unfinished)
@@ -213,19 +243,22 @@ def restore(copy: Copy, data: Path, on_copied: OnCopied | None = None) -> Copied
     return copy_directory(copy.data, data, on_copied)
 
 
-def _document(facts: Facts, dataset: Dataset, copied: Copied) -> dict[str, Any]:
+def _document(
+    facts: CopyFacts, dataset: Dataset, copied: Copied, *, has_manifest: bool
+) -> _Document:
     load = {key: value for key, value in vars(dataset).items() if key != "request"}
-    return {
-        "facts": facts,
-        "load": load,
-        "description": dataset.request.description,
-        "made_unix_s": int(time.time()),
-        "bytes": copied.bytes,
-        "is_shared": copied.is_shared,
-    }
+    return _Document(
+        facts=facts,
+        load=load,
+        description=dataset.request.description,
+        made_unix_s=int(time.time()),
+        bytes=copied.bytes,
+        is_shared=copied.is_shared,
+        has_manifest=has_manifest,
+    )
 
 
-def _write(file: Path, document: Mapping[str, Any]) -> None:
+def _write(file: Path, document: object) -> None:
     file.write_text(json.dumps(document, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 

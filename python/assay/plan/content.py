@@ -15,15 +15,26 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from assay.errors import ScriptError
 from assay.experiment import Experiment
 from assay.plan.values import Plan, PlannedRun
 from assay.text.files import text_file
 from assay.workload.values import Workload
+
+
+class ContentDocument(TypedDict):
+    """`Content` in a record."""
+
+    workload: str
+    statements: str
+    input: str
+    assay: str
+    load_sessions: int | None
+    systems: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -43,8 +54,15 @@ class Content:
     systems: Mapping[str, str] = field(default_factory=dict)
     """Label of each system → version of its programs, where they are on this machine."""
 
-    def for_record(self) -> dict[str, Any]:
-        return asdict(self)
+    def for_record(self) -> ContentDocument:
+        return ContentDocument(
+            workload=self.workload,
+            statements=self.statements,
+            input=self.input,
+            assay=self.assay,
+            load_sessions=self.load_sessions,
+            systems=dict(self.systems),
+        )
 
     def of_run(self, run: PlannedRun) -> str:
         """The fingerprint of the run's content."""

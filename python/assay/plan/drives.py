@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from assay.contracts.driving import STOPS
+from assay.contracts.driving import STOPS, without_other_limits
 from assay.errors import ArgumentError, ExperimentError
 from assay.experiment import Driving, Scalar
 from assay.plan import driving as pace
@@ -163,9 +163,7 @@ def _together(paced: Driving, clients: int) -> int | None:
 def _group(
     group: Group, whole: Driving, parameters: Mapping[str, Scalar], clients: int | None
 ) -> PlannedGroup:
-    changes = dict(group.driving_changes)
-    if any(changes.get(name) is not None for name in _COUNTS):
-        changes = {**dict.fromkeys(_COUNTS), **changes}
+    changes = without_other_limits(group.driving_changes, _COUNTS)
     if changes.get("offered_rate_per_s") and not whole.is_open:
         changes.setdefault("arrival", "constant")
     return PlannedGroup(

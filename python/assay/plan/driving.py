@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import cast
 
+from assay.contracts.driving import DrivingChanges, without
 from assay.errors import ArgumentError
 from assay.experiment import COLD_CACHES, Driving, Experiment, Scalar
 from assay.text import rates
@@ -26,24 +27,23 @@ def driving(
     offered_rate_per_s: Rate | None,
 ) -> Driving:
     """The driving of the test as a whole, without the changes of its steps."""
-    changes = dict(experiment.driving)
+    changes = experiment.driving.copy()
     if offered_rate_per_s is not None:
         changes["offered_rate_per_s"] = offered_rate_per_s
     if test.groups:
-        changes = {name: value for name, value in changes.items() if name not in OF_GROUPS}
+        changes = without(changes, OF_GROUPS)
     if test.overlaps:  # it ends when every client has run its transactions
-        changes = {
-            name: value for name, value in changes.items() if name not in ("duration_s", "passes")
-        }
+        changes = without(changes, ("duration_s", "passes"))
     return resolved(test.driving.changed(changes), parameters)
 
 
 def resolved(asked: Driving, parameters: Mapping[str, Scalar]) -> Driving:
     """The driving with names of parameters replaced by values. A latency limit of 0 means none."""
-    values: dict[str, Any] = {}
-    for name in DRIVING:
-        value = getattr(asked, name)
-        values[name] = parameters.get(value, value) if isinstance(value, str) else value
+    levels = {name: getattr(asked, name) for name in DRIVING}
+    values = {
+        name: parameters.get(level, level) if isinstance(level, str) else level
+        for name, level in levels.items()
+    }
     for name in PAUSES:
         value = getattr(asked, name)
         if value in parameters:
@@ -56,7 +56,7 @@ def resolved(asked: Driving, parameters: Mapping[str, Scalar]) -> Driving:
             value = pause(value)
         values[name] = value
     values["latency_limit_s"] = values["latency_limit_s"] or None
-    return replace(asked, **values)
+    return replace(asked, **cast(DrivingChanges, values))
 
 
 def on_cache(driving: Driving, cache: str) -> Driving:

@@ -11,10 +11,10 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypedDict, TypeVar
 
 from assay.contracts.driving import Driving
-from assay.contracts.experiment import Experiment, Scalar, ScriptFile, shown_scripts
+from assay.contracts.experiment import Experiment, OfTest, Scalar, ScriptFile, shown_scripts
 from assay.errors import ArgumentError, ScriptError
 from assay.text.files import paths, text_file
 from assay.text.nearest import did_you_mean
@@ -128,19 +128,29 @@ def _split(word: str) -> list[str]:
     return [one.strip() for one in word.split(",") if one.strip()] or [word]
 
 
-def experiment_of(
-    files: tuple[ScriptFile, ...], found: Workload, *, is_mix: bool
-) -> dict[str, Any]:
+class OfScripts(TypedDict):
+    """Fields of `Experiment`."""
+
+    workload: str
+    tests: tuple[str, ...]
+    scripts: tuple[ScriptFile, ...]
+    is_ad_hoc: bool
+    of_tests: dict[str, OfTest]
+
+
+def experiment_of(files: tuple[ScriptFile, ...], found: Workload, *, is_mix: bool) -> OfScripts:
     """The fields of the `Experiment` of ad hoc scripts."""
-    of_tests = (
-        {}
-        if is_mix
-        else {test_of(file): {"scripts": (file,), "workload": file.path} for file in files}
+    of_tests = {
+        test_of(file): OfTest(scripts=(file,), workload=file.path)
+        for file in (() if is_mix else files)
+    }
+    return OfScripts(
+        workload=found.name,
+        tests=tuple(found.tests),
+        scripts=files,
+        is_ad_hoc=True,
+        of_tests=of_tests,
     )
-    return {
-        "workload": found.name, "tests": tuple(found.tests), "scripts": files, "is_ad_hoc": True,
-        "of_tests": of_tests,
-    }  # fmt: skip
 
 
 def refuse_variable(name: str, workload: Workload) -> None:

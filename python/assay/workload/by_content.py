@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from assay import registry
-from assay.contracts.experiment import OF_SCRIPTS, Experiment, ScriptFile
+from assay.contracts.experiment import OF_SCRIPTS, Experiment, OfTest, ScriptFile
 from assay.text.files import text_file
 from assay.workload.ad_hoc_script import GIVEN, name_of
 from assay.workload.values import Workload
@@ -25,10 +25,11 @@ def with_contents(experiment: Experiment, workload: Workload) -> Experiment:
             for file in files
         )
 
-    of_tests = {
-        test: {**given, **({"scripts": known(given["scripts"])} if "scripts" in given else {})}
-        for test, given in experiment.of_tests.items()
-    }
+    of_tests: dict[str, OfTest] = {}
+    for test, given in experiment.of_tests.items():
+        of_tests[test] = given.copy()
+        if "scripts" in given:
+            of_tests[test]["scripts"] = known(given["scripts"])
     return replace(
         experiment,
         scripts=known(experiment.scripts),

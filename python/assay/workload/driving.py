@@ -9,10 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import cast
 
 from assay import _engine, registry
-from assay.contracts.driving import ARRIVALS, CONNECTIONS, ISOLATION_LEVELS, RECONNECT_TIMEOUT_S
+from assay.contracts.driving import (
+    ARRIVALS,
+    CONNECTIONS,
+    ISOLATION_LEVELS,
+    RECONNECT_TIMEOUT_S,
+    DrivingChanges,
+)
 from assay.errors import ArgumentError, ExperimentError
 from assay.text import quantities
 from assay.text.files.toml_file import TomlTable
@@ -32,22 +38,25 @@ _NUMERAL = frozenset("0123456789.+-")
 
 def read(
     section: TomlTable, parameters: Mapping[str, Parameter], *, passed_over: Collection[str] = ()
-) -> dict[str, Any]:
+) -> DrivingChanges:
     """The fields of `Driving` that the section sets; raises `ExperimentError` with the line.
 
     ``passed_over``: keys that are read elsewhere.
     """
-    given: dict[str, Any] = {}
-    for key in quantities.DRIVING:
-        if key in section and key not in (*passed_over, "retries"):
-            given[key] = _number(section, key, parameters)
+    numbers = {
+        key: _number(section, key, parameters)
+        for key in quantities.DRIVING
+        if key in section and key not in (*passed_over, "retries")
+    }
+    given = cast(DrivingChanges, numbers)
     if "arrival" in section:
         given["arrival"] = section.choice("arrival", ARRIVALS)
-    for key in PAUSES:
-        if key in section:
-            given[key] = _pause(section, key, parameters)
+    if "think_time" in section:
+        given["think_time"] = _pause(section, "think_time", parameters)
+    if "keying_time" in section:
+        given["keying_time"] = _pause(section, "keying_time", parameters)
     if "retries" in section:
-        given |= _retries(section, parameters)
+        given.update(_retries(section, parameters))
     if "reconnect" in section:
         given["reconnect_timeout_s"] = _timeout_s(section)
     if "isolation" in section:
@@ -133,12 +142,12 @@ def _pause(section: TomlTable, key: str, parameters: Mapping[str, Parameter]) ->
     return pause(value)
 
 
-def _retries(section: TomlTable, parameters: Mapping[str, Parameter]) -> dict[str, Any]:
+def _retries(section: TomlTable, parameters: Mapping[str, Parameter]) -> DrivingChanges:
     """``retries = 3``, or ``retries = { most = 3, classes = ["deadlock"] }``."""
     if not section.is_table("retries"):
-        return {"retries": _number(section, "retries", parameters)}
+        return cast(DrivingChanges, {"retries": _number(section, "retries", parameters)})
     inner = section.section("retries")
-    given: dict[str, Any] = {"retries": inner.whole("most", quantities.RETRIES)}
+    given = DrivingChanges(retries=inner.whole("most", quantities.RETRIES))
     if "classes" in inner:
         given["retry_classes"] = inner.choices("classes", RETRY_CLASSES)
     inner.done()

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypedDict
 
+from assay.contracts.driving import DrivingChanges
 from assay.errors import Bug
 from assay.text.files.toml_file import TomlTable
 from assay.workload.parameters import Parameter
@@ -88,12 +89,19 @@ class Step:
         raise Bug(f"the step {self.do!r} is only declared here and cannot be executed")
 
 
-def common(section: TomlTable, names: Names) -> dict[str, Any]:
+class CommonFields(TypedDict):
+    """Of `Step`."""
+
+    name: str
+    parameters: Mapping[str, Expression]
+
+
+def common(section: TomlTable, names: Names) -> CommonFields:
     """The fields that every step may declare."""
-    return {
-        "name": section.text("name", ""),
-        "parameters": parameters(section.section("parameters"), names.parameters),
-    }
+    return CommonFields(
+        name=section.text("name", ""),
+        parameters=parameters(section.section("parameters"), names.parameters),
+    )
 
 
 @dataclass(frozen=True)
@@ -107,7 +115,7 @@ class Group:
     mix: Mapping[str, int | str]
     clients: int | str
     """Their number, or the parameter that holds it."""
-    driving_changes: Mapping[str, Any] = field(default_factory=dict)
+    driving_changes: DrivingChanges = field(default_factory=DrivingChanges)
     """Fields of `Driving` that differ from the step."""
 
 
@@ -129,7 +137,7 @@ class Drive(Step):
     is_result: bool = False
     """Its numbers are those of the run, whatever other steps measure; without such a step those of
     the last one are."""
-    driving_changes: Mapping[str, Any] = field(default_factory=dict)
+    driving_changes: DrivingChanges = field(default_factory=DrivingChanges)
     """Fields of `Driving` that differ from the test."""
     groups: tuple[Group, ...] = ()
     """Groups of clients that run concurrently; empty: all clients are alike."""

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from assay import registry
 from assay.contracts.dialects.protocol import Table
-from assay.contracts.driving import AS_IS, Driving
+from assay.contracts.driving import AS_IS, Driving, DrivingChanges
 from assay.contracts.engine.rows import GeneratedDocument
 from assay.contracts.recorded import WorkloadRecord
 from assay.registry import unknown
@@ -70,7 +70,7 @@ class Quick:
 
     clients: tuple[int, ...] = ()
     """Empty: as many as ever."""
-    driving: Mapping[str, Any] = field(default_factory=dict)
+    driving: DrivingChanges = field(default_factory=DrivingChanges)
     """Fields of `Driving`."""
 
 

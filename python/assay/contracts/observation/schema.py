@@ -11,14 +11,12 @@ import msgspec
 from assay import _engine
 from assay.contracts.observation.observation import Observation
 
-Schema = dict[str, Any]
 
-
-def published() -> Schema:
+def published() -> dict[str, Any]:
     """The engine's own words, and the fields that only Python knows behind them."""
-    engine: Schema = json.loads(_engine.observation_schema())
-    ours: Schema = msgspec.json.schema(Observation)
-    types: dict[str, Schema] = engine["$defs"]
+    engine = json.loads(_engine.observation_schema())
+    ours = msgspec.json.schema(Observation)
+    types = engine["$defs"]
     for name, shape in ours["$defs"].items():
         known = engine if name == "Observation" else types.setdefault(name, shape)
         for field, field_shape in shape["properties"].items():

@@ -56,7 +56,7 @@ FACTORS: Final = tuple(FIELDS)
 _OF_MACHINE: Final[Mapping[str, str]] = dict(
     zip(FACTORS, (one.name for one in fields(ServerMachine)), strict=True)
 )
-_NO_LEVEL: Final[Mapping[str, Any]] = {
+_NO_LEVEL: Final[Mapping[str, float | None]] = {
     name: getattr(ServerMachine(), field) for name, field in _OF_MACHINE.items()
 }
 

@@ -4,9 +4,11 @@ levels and settings that it gives, as fields of `Experiment`."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
-from assay.contracts.experiment import Scalar
+from assay.contracts.driving import DrivingChanges
+from assay.contracts.experiment import ExperimentChanges, Scalar
+from assay.contracts.experiment import Levels as LevelsOfTest
 from assay.errors import ArgumentError
 from assay.experiment.choices import checked_choices
 from assay.experiment.settings.catalogue import SETTINGS
@@ -20,10 +22,10 @@ from assay.workload import driving
 from assay.workload.values import Workload
 
 
-def read(section: TomlTable, workload: Workload) -> dict[str, Any]:
+def read(section: TomlTable, workload: Workload) -> LevelsOfTest:
     """Only what is given. The names of the file are checked, and the types and ranges of values;
     raises `ExperimentError` with the line."""
-    given = of_settings(section, lambda setting: setting.is_of_tests)
+    given = cast(LevelsOfTest, of_settings(section, lambda setting: setting.is_of_tests))
     if section.is_table("clients"):
         given["group_clients"] = _group_clients(section)
     elif "clients" in section:
@@ -31,7 +33,7 @@ def read(section: TomlTable, workload: Workload) -> dict[str, Any]:
     if found := parameters(section.section("parameters"), workload):
         given["parameters"] = found
     drive = section.section("drive")
-    given |= of_settings(drive, lambda setting: setting.is_of_tests, "drive.")
+    given |= cast(LevelsOfTest, of_settings(drive, lambda setting: setting.is_of_tests, "drive."))
     if driven := _driving(drive):
         given["driving"] = driven
     return given
@@ -39,16 +41,17 @@ def read(section: TomlTable, workload: Workload) -> dict[str, Any]:
 
 def of_settings(
     section: TomlTable, is_asked: Callable[[Setting], bool], table: str = ""
-) -> dict[str, Any]:
+) -> ExperimentChanges:
     """Of the settings that have a field of `Experiment` and a key in this table, and whose kind
     says how they are read: field → value."""
-    return {
+    given = {
         setting.experiment_field: value_of(section, setting, key)
         for setting in SETTINGS.values()
         if is_read_by_kind(setting) and setting.path is not None and is_asked(setting)
         for before, dot, key in [setting.path.rpartition(".")]
         if before + dot == table and key in section
     }
+    return cast(ExperimentChanges, given)
 
 
 def is_read_by_kind(setting: Setting) -> bool:
@@ -89,7 +92,7 @@ def _group_clients(top: TomlTable) -> dict[str, tuple[int, ...]]:
     return {name: section.wholes(name, quantities.CLIENTS) for name in section.names()}
 
 
-def _driving(section: TomlTable) -> dict[str, Any]:
+def _driving(section: TomlTable) -> DrivingChanges:
     """``[drive]``, with the keys of a test; the levels of the offered rate are read elsewhere."""
     given = driving.read(section, {}, passed_over=("offered_rate_per_s",))
     if "allow_shell" in section:

@@ -3,9 +3,6 @@ no effect on any of its tests."""
 
 from __future__ import annotations
 
-from dataclasses import MISSING, fields
-from typing import Any
-
 from assay.contracts.experiment import Experiment
 from assay.errors import ArgumentError
 from assay.experiment.settings.applies import steps_say
@@ -44,14 +41,11 @@ def _is_given(setting: Setting, experiment: Experiment, words: Words) -> bool:
         return setting.driving_field in experiment.driving
     if not setting.experiment_field or setting.name in experiment.optional:
         return False
-    return bool(
-        getattr(experiment, setting.experiment_field) != _DEFAULTS[setting.experiment_field]
-    )
+    field = setting.experiment_field
+    return bool(getattr(experiment, field) != getattr(_AT_DEFAULT, field))
 
 
-_DEFAULTS: dict[str, Any] = {
-    one.name: one.default for one in fields(Experiment) if one.default is not MISSING
-}
+_AT_DEFAULT = Experiment(workload="", tests=(), systems=())
 
 
 def _names(workload: Workload, tests: list[Test]) -> str:

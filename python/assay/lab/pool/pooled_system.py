@@ -23,7 +23,7 @@ from assay.contracts.systems.abilities import BufferSize
 from assay.contracts.systems.protocol import ServerDirectory, System
 from assay.errors import ArgumentError, SystemUnderTestError
 from assay.lab.progress import Progress
-from assay.load.copies import Copies, Copy, Facts, facts_of, restore
+from assay.load.copies import Copies, Copy, CopyFacts, facts_of, restore
 from assay.load.dataset import Dataset
 from assay.load.digest import verify
 from assay.load.load import files_on_disk, load, size_on_disk_bytes
@@ -279,7 +279,7 @@ class PooledSystem:
             found.append(Copies(self._running.directory.root / "copies", is_kept=False))
         return found
 
-    def _copy_of(self, facts: Facts, progress: Progress) -> Copy | None:
+    def _copy_of(self, facts: CopyFacts, progress: Progress) -> Copy | None:
         """The first copy that is whole; one that is damaged is reported and left to be replaced."""
         if self._running.data is None:
             return None
@@ -299,7 +299,7 @@ class PooledSystem:
             )
         return None
 
-    def _keep(self, facts: Facts, dataset: Dataset, progress: Progress) -> None:
+    def _keep(self, facts: CopyFacts, dataset: Dataset, progress: Progress) -> None:
         """Stops the server, copies what it wrote, and starts it again. Without room for a copy the
         data are loaded again when they are wanted again."""
         data = self._running.data

@@ -7,15 +7,15 @@ name.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from pathlib import Path
 from string import Formatter
-from typing import Any, Final
+from typing import Final
 
 from assay.contracts.capabilities import CAPABILITIES
 from assay.contracts.dialects.protocol import ISOLATION_LEVELS
 from assay.dialects.bounded_indexes import BoundedIndexes
-from assay.dialects.declared import STATEMENTS, declared
+from assay.dialects.declared import STATEMENTS, Attributes, declared
 from assay.dialects.limits import SchemaLimits
 from assay.dialects.only_standard import OnlyStandardSql
 from assay.dialects.standard import StandardSql
@@ -33,8 +33,6 @@ ERROR_CLASSES: Final = (
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
 _LENGTH = Whole(1, 2**40)
-_TEXTS = ("version_query", "quote", "descending_index")
-_TRUTHS = ("has_if_exists", "keeps_statistics")
 _OF_BOUNDED = ("needs_not_null_in_keys", "short_text")
 """Of dialects whose indexes are bounded alone."""
 _NOT_SIZES = ("source", "searches_text", "indexes_text")
@@ -48,19 +46,28 @@ def read(file: Path) -> StandardSql:
         top = toml_file.read(file)
     finally:
         toml_file.SECTION.reset(token)
-    found: dict[str, Any] = {"name": _name(top)}
+    found = Attributes(name=_name(top))
     is_bounded = top.boolean("bounded_indexes", False)
-    for key in _TEXTS:
-        _take(top, key, found, top.text)
-    for key in _TRUTHS:
-        _take(top, key, found, top.boolean)
-    asks: tuple[Callable[[str], Any], ...] = (top.boolean, top.text)
-    for key, ask in zip(_OF_BOUNDED, asks, strict=True):
+    # What does not stand there, the base says.
+    if "version_query" in top:
+        found["version_query"] = top.text("version_query")
+    if "quote" in top:
+        found["quote"] = top.text("quote")
+    if "descending_index" in top:
+        found["descending_index"] = top.text("descending_index")
+    if "has_if_exists" in top:
+        found["has_if_exists"] = top.boolean("has_if_exists")
+    if "keeps_statistics" in top:
+        found["keeps_statistics"] = top.boolean("keeps_statistics")
+    for key in _OF_BOUNDED:
         if key in top and not is_bounded:
             raise top.error(
                 f"{key} is of bounded indexes alone", key, hint="bounded_indexes = true"
             )
-        _take(top, key, found, ask)
+    if "needs_not_null_in_keys" in top:
+        found["needs_not_null_in_keys"] = top.boolean("needs_not_null_in_keys")
+    if "short_text" in top:
+        found["short_text"] = top.text("short_text")
     if "marks_query" in top:
         found["marks"] = top.text("marks_query")
     if "server_names" in top:
@@ -100,12 +107,6 @@ def _name(top: TomlTable) -> str:
     return name
 
 
-def _take(top: TomlTable, key: str, into: dict[str, Any], ask: Callable[[str], Any]) -> None:
-    """Only where it stands there: the base says the rest."""
-    if key in top:
-        into[key] = ask(key)
-
-
 def _each_of(section: TomlTable, key: str, known: Collection[str]) -> list[str]:
     words = section.texts(key, may_be_empty=True)
     for word in words:
@@ -114,13 +115,13 @@ def _each_of(section: TomlTable, key: str, known: Collection[str]) -> list[str]:
     return list(words)
 
 
-def _isolation_levels(top: TomlTable) -> dict[str, Any]:
+def _isolation_levels(top: TomlTable) -> Attributes:
     """A list of them, or a table of what each is called here."""
     key = "isolation_levels"
     if not top.is_table(key):
-        return {key: tuple(_each_of(top, key, ISOLATION_LEVELS))}
+        return Attributes(isolation_levels=tuple(_each_of(top, key, ISOLATION_LEVELS)))
     words = _table(top, key, ISOLATION_LEVELS)
-    return {key: tuple(words), "level_words": words}
+    return Attributes(isolation_levels=tuple(words), level_words=words)
 
 
 def _table(top: TomlTable, key: str, known: Collection[str]) -> dict[str, str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from assay.contracts.systems.abilities import Spelled
 from assay.errors import ArgumentError, SystemRefused
@@ -40,6 +40,10 @@ _DECISIVE = (
 """Parameters that are recorded also where they are at their default, if a version has them."""
 
 
+Section: TypeAlias = "dict[str, str | int | float | bool | list[object] | Section | None]"
+"""Of the configuration: names of settings and of sections within."""
+
+
 def check(settings: Mapping[str, str]) -> None:
     """Raises `ArgumentError` for a setting that Assay itself sets."""
     if set_here := [name for name in settings if name.startswith(SET_BY_ASSAY)]:
@@ -59,7 +63,7 @@ def of_buffer(options: Mapping[str, str], settings: Mapping[str, str]) -> dict[s
 
 def text(data: Path, socket: Path, settings: Mapping[str, str]) -> str:
     """JSON, which is YAML too. The server listens at its socket alone."""
-    document: dict[str, Any] = {
+    document: Section = {
         "storage": {"dbPath": str(data)},
         "net": {"bindIp": str(socket), "unixDomainSocket": {"pathPrefix": str(socket.parent)}},
         "setParameter": {},
@@ -68,7 +72,9 @@ def text(data: Path, socket: Path, settings: Mapping[str, str]) -> str:
         *path, last = name.split(".") if "." in name else ("setParameter", name)
         section = document
         for part in path:
-            section = section.setdefault(part, {})
+            within = section.setdefault(part, {})
+            assert isinstance(within, dict), "a section and a setting have one name"
+            section = within
         section[last] = _scalar(value)
     return json.dumps(document, indent=2) + "\n"
 
@@ -84,7 +90,7 @@ def spelled(settings: Mapping[str, str]) -> Iterator[Spelled]:
 
 
 def effective(
-    options: Mapping[str, Any], parameters: Mapping[str, str | None], asked: Mapping[str, str]
+    options: Section, parameters: Mapping[str, str | None], asked: Mapping[str, str]
 ) -> dict[str, str]:
     """What the record keeps. ``options`` are those that the server was started with (``parsed`` of
     `getCmdLineOpts`), ``parameters`` all of `getParameter`.
@@ -103,10 +109,10 @@ def effective(
     return found
 
 
-def _flat(options: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
+def _flat(options: Section, prefix: str = "") -> list[tuple[str, str]]:
     flat = []
     for name, value in options.items():
-        if isinstance(value, Mapping):
+        if isinstance(value, dict):
             within = "" if name == "setParameter" and not prefix else f"{prefix}{name}."
             flat += _flat(value, within)
         else:

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import reduce
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar
 
 from msgspec.structs import asdict, replace
 
@@ -25,6 +25,7 @@ from assay.contracts.observation.parts.clients import ClientEnd, EndedBy, Unfini
 from assay.contracts.observation.parts.costs import ClientCost, LogReport
 from assay.contracts.observation.parts.error_reports import ErrorReport
 from assay.contracts.observation.parts.groups import Arrival, GroupReport
+from assay.contracts.observation.parts.latency import Latency
 from assay.contracts.observation.parts.outcomes import Outcomes, TransactionOutcomes
 from assay.contracts.observation.parts.results import (
     AnswerReport,
@@ -204,12 +205,20 @@ def _all_ok(parts: Sequence[AllOk]) -> AllOk:
     return replace(parts[0], count=_total(parts, "count"), **_times(parts))
 
 
-def _times(parts: Sequence[TransactionReport] | Sequence[AllOk]) -> dict[str, Any]:
-    return {
-        "latency": merged_latency([part.latency for part in parts]),
-        "service_time": merged_latency([part.service_time for part in parts]),
-        "schedule_lag": merged_latency_or_none([part.schedule_lag for part in parts]),
-    }
+class _Times(TypedDict):
+    """Fields that both classes have."""
+
+    latency: Latency
+    service_time: Latency
+    schedule_lag: Latency | None
+
+
+def _times(parts: Sequence[TransactionReport] | Sequence[AllOk]) -> _Times:
+    return _Times(
+        latency=merged_latency([part.latency for part in parts]),
+        service_time=merged_latency([part.service_time for part in parts]),
+        schedule_lag=merged_latency_or_none([part.schedule_lag for part in parts]),
+    )
 
 
 def _passes(parts: Sequence[Passes | None]) -> Passes | None:

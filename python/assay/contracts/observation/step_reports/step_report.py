@@ -101,7 +101,7 @@ Observed = Observation | StepReport
 """What a step may report: of the clients that it drove, or of what it did in their place."""
 
 
-def read_observation(document: Mapping[str, Any], name: str = "observation") -> Observation:
+def read_observation(document: Any, name: str = "observation") -> Observation:
     """Raises `ShapeError` where a key is missing, is of another type, or is not known."""
     if (version := document.get("version")) != VERSION:
         newer = isinstance(version, int) and version > VERSION
