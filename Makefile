@@ -7,7 +7,7 @@ CARGO := cargo
 PROFILE := release
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run quick test test-servers test-programs check bench prove docs site wheel image format lock clean
+.PHONY: help setup run quick test test-servers test-programs test-bytecode check bench prove docs site wheel image format lock clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -37,13 +37,13 @@ run: $(ENGINE) ## download the bibliographies, load them into SQLite, run the 28
 	$(BIN)/assay run bibsql --on sqlite
 
 test: $(ENGINE) ## install the servers, then run all tests
-	$(MAKE) --no-print-directory --jobs 2 test-servers test-programs
+	$(MAKE) --no-print-directory --jobs 3 test-servers test-programs test-bytecode
 	ASSAY_TEST_MYSQLD="$$($(BIN)/python tools/servers.py where mysql)" \
 	ASSAY_TEST_DUCKDB="$$($(BIN)/python tools/servers.py where duckdb)" \
 	$(RUST_TESTS) --quiet
 	$(BYTECODE)
 	-$(SYNC) --group site
-	$(BIN)/pytest -m "not alone" --numprocesses 4 --dist loadfile --no-loadscope-reorder
+	$(BIN)/pytest -m "not alone" --numprocesses 6 --dist loadfile --no-loadscope-reorder
 	$(BIN)/pytest -m alone
 
 quick: $(ENGINE) ## run the tests that need only Python, in less than a minute
@@ -55,6 +55,9 @@ test-servers: $(ENGINE)
 	$(BIN)/python tools/servers.py
 test-programs: $(ENGINE)
 	$(RUST_TESTS) --no-run --quiet
+# Otherwise each process of pytest compiles all tests, where PYTHONDONTWRITEBYTECODE is set.
+test-bytecode: $(ENGINE)
+	-PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --collect-only --quiet >/dev/null
 
 check: $(ENGINE) ## formatters, linters and types, for both languages
 	$(CARGO) fmt --all --check

@@ -210,23 +210,6 @@ def test_a_foreign_table_is_not_replaced(reached: Reached, assay: Assay) -> None
         opened.execute("DROP TABLE pgbench_tellers")
 
 
-def test_a_run_with_its_own_tables_is_right_and_leaves_nothing(
-    reached: Reached, assay: Assay, tmp_path: Path
-) -> None:
-    done = assay(
-        "run", "tpcb.tpcb-like", "--on", reached.word, "--clients", "3", "--warm-up", "0",
-        "--transactions", "20",
-    )  # fmt: skip
-    assert done.status == 0, done.err
-    (run,) = done.runs
-    assert run.driven is not None and run.driven.outcomes.ok == 60
-    if password := reached.native.address.password:
-        assert password not in done.out + done.err
-        assert password.encode() not in (tmp_path / DEFAULT_FILE_NAME).read_bytes()
-    with session(reached.native.address) as opened, pytest.raises(_engine.EngineError):
-        opened.execute("SELECT * FROM pgbench_accounts")
-
-
 def test_answers_are_those_of_the_own_driver(reached: Reached, assay: Assay, beebe: Path) -> None:
     """Two systems in one experiment are compared: the counts of bibsql, and every answer of
     GlideMon's tasks."""
@@ -244,7 +227,9 @@ def test_answers_are_those_of_the_own_driver(reached: Reached, assay: Assay, bee
         ]
 
 
-def test_concurrent_sets_leave_the_rows_of_a_single_client(reached: Reached, assay: Assay) -> None:
+def test_concurrent_sets_leave_the_rows_of_a_single_client_and_nothing_is_left_behind(
+    reached: Reached, assay: Assay, tmp_path: Path
+) -> None:
     for _ in range(3):
         ended = assay(
             "run", "e831.reliability", "--on", reached.word, "--set", "updates=40", "--set",
@@ -258,3 +243,9 @@ def test_concurrent_sets_leave_the_rows_of_a_single_client(reached: Reached, ass
         found = run.driven
         assert found is not None and found.outcomes.ok == 4 * 40
         assert found.rules == {"unexpired": 0, "unmatched": 0}
+    if password := reached.native.address.password:
+        assert password not in ended.out + ended.err
+        assert password.encode() not in (tmp_path / DEFAULT_FILE_NAME).read_bytes()
+    with session(reached.native.address) as opened, pytest.raises(_engine.EngineError) as raised:
+        opened.execute(f"SELECT * FROM {reached.native_dialect.quoted('data')}")
+    assert raised.value.error_class == "unknown object"
