@@ -23,7 +23,8 @@
     ├── RunFailed           exit 1   the run was measured and failed
     └── Bug                 exit 4   internal error; please report it
 
-A message says what was expected, what was found and where; ``hint`` has the fix. A
+A message says what was expected, what was found and where; ``hint`` has the fix. Where they mention
+settings of an experiment they are phrases (`assay.text.mentions`), which each face spells. A
 transaction's error is data (see ``drive``), never one of these.
 """
 
@@ -32,13 +33,19 @@ from __future__ import annotations
 import errno
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
+
+from assay.text import mentions
+from assay.text.mentions import Mention, Phrase, phrase
 
 RESOURCES = "resources"
 """The engine's error class for a system that ran out of disk, memory or another resource."""
-FULL_DISK_HINT = "free space there, or choose a storage with more room (--storage, its option size)"
-FULL_SERVER_DISK_HINT = (
-    "free space on the server's own disk; --storage does not apply to a server by URL"
+FULL_DISK_HINT = phrase(
+    "free space there, or choose a storage with more room ({--storage}, its option size)"
+)
+FULL_SERVER_DISK_HINT = phrase(
+    "free space on the server's own disk; {--storage} does not apply to a server by URL"
 )
 SHARED_MEMORY = Path("/dev/shm")
 """Where Linux keeps POSIX shared memory; containers often have 64 MB there."""
@@ -46,9 +53,9 @@ FULL_SHARED_MEMORY_HINT = (
     "make it larger (docker run --shm-size=1g, or: mount -o remount,size=1G "
     f"{SHARED_MEMORY}), or remove what ended programs left there"
 )
-_OTHER_RESOURCE_HINT = (
-    "it ran out of memory, connections, files or another resource: fewer --clients, or a higher "
-    "limit in its settings (SYSTEM[setting=value])"
+_OTHER_RESOURCE_HINT = phrase(
+    "it ran out of memory, connections, files or another resource: fewer "
+    "{--clients}, or a higher limit in its settings (SYSTEM[setting=value])"
 )
 _FILE_SIZE_LIMIT_HINT = (
     "a file reached the limit of this shell: `ulimit -f unlimited`, then run it again"
@@ -123,10 +130,22 @@ class AssayError(Exception):
     exit_code = 4
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
-        message = readable(_ERROR_NUMBER.sub("", message))
+        message = mentions.changed(message, lambda text: readable(_ERROR_NUMBER.sub("", text)))
         super().__init__(message)
         self.message = message
-        self.hint = None if hint is None else readable(hint)
+        self.hint = None if hint is None else mentions.changed(hint, readable)
+
+    @property
+    def about(self) -> str | None:
+        """The setting that the message is about, by the name of its option."""
+        named = self.message.mentions if isinstance(self.message, Phrase) else []
+        return named[0].setting if named else None
+
+    def respell(self, spelling: Callable[[Mention], str | None]) -> None:
+        """Names the settings in it as they are written elsewhere than on a command line."""
+        self.message = mentions.spelled(self.message, spelling)
+        self.hint = None if self.hint is None else mentions.spelled(self.hint, spelling)
+        self.args = (self.message,)
 
 
 class YouError(AssayError):
@@ -160,7 +179,7 @@ class _Placed(YouError):
             place += f":{line}"
         if column:
             place += f":{column}"
-        super().__init__(f"{place}: {message}" if place else message, hint=hint)
+        super().__init__(f"{place}: " + message if place else message, hint=hint)
         self.file = str(file)
         self.line = line
         self.column = column

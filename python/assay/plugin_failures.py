@@ -27,7 +27,7 @@ def of_package(folder: Path) -> Iterator[None]:
         package = registry.package_of_workload(folder)
         if package and package not in (error.hint or ""):
             whose = f"the workload is of the package {package}"
-            error.hint = f"{error.hint}; {whose}" if error.hint else whose
+            error.hint = error.hint + f"; {whose}" if error.hint else whose
         raise
 
 

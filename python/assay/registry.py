@@ -20,6 +20,7 @@ from assay.contracts.members import ContractBroken
 from assay.contracts.server_url import is_url
 from assay.errors import ArgumentError, Bug, PluginFailed
 from assay.text.files import paths
+from assay.text.mentions import phrase
 from assay.text.nearest import did_you_mean
 from assay.text.secrets import is_connection_string, without_secrets
 
@@ -464,7 +465,7 @@ def workload_folder(name: str) -> Path:
     if is_url(name) or is_connection_string(name):
         raise ArgumentError(
             "expected a workload, found a URL or a connection string",
-            hint="a server belongs after --on, as scheme://USER@HOST:PORT/DATABASE",
+            hint=phrase("a server belongs after {--on}, as scheme://USER@HOST:PORT/DATABASE"),
         )
     if name in experiments():
         raise ArgumentError(f"{name} is an experiment file, no workload", hint=f"{name}.toml")

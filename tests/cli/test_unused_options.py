@@ -56,7 +56,7 @@ def test_keys_of_an_experiment_file(here: Path, capsys: pytest.CaptureFixture[st
     (here / "e.toml").write_text('workload = "tpcb"\nsystems = "null"\ninput = "small.bib"\n')
     assert run_program(["plan", "e.toml"]) == 2
     assert (
-        "error: input does not apply to tpcb.tpcb-like: its rows are not read"
+        "error: e.toml:3: input does not apply to tpcb.tpcb-like: its rows are not read"
         in capsys.readouterr().err
     )
 

@@ -20,7 +20,7 @@ from assay.contracts.observation import Observation, Observed, Outcomes, PassTim
 from assay.contracts.recorded import Machine
 from assay.errors import ArgumentError
 from assay.experiment import Scalar
-from assay.experiment.settings.error_spelling import of_python, respelled
+from assay.experiment.settings.error_spelling import of_python
 from assay.judge.check.answers import expected_rows
 from assay.judge.statistics import samples
 from assay.record import ExperimentRecord, RunRecord
@@ -29,6 +29,7 @@ from assay.record.runs.run_ends import ENDED, exit_status
 from assay.report.build import build
 from assay.report.tidy.tables import TABLES
 from assay.report.values import TidyRow, number_in, whole_in, word_in
+from assay.text import mentions
 
 Row = TidyRow
 
@@ -242,7 +243,7 @@ class Result:
                 warning.name,
                 warning.cause,
                 tuple(warning.details),
-                respelled(warning.fix, of_python),
+                mentions.spelled(warning.fix, of_python),
             )
             for warning in self._report.warnings
         )

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from assay.text.mentions import phrase
+
 _LONGER = {
-    "duration_s": "a longer --duration",
-    "transactions": "more --transactions",
+    "duration_s": phrase("a longer {--duration}"),
+    "transactions": phrase("more {--transactions}"),
     "passes": "more passes",
     "queue": "a longer queue",
 }
@@ -21,7 +23,7 @@ class WarningText:
     cause: str
     """In which way a number may mislead."""
     fix: str
-    """``{longer}``: what lets this run measure for longer."""
+    """A template of `assay.text.mentions`; ``{longer}``: what lets this run measure for longer."""
     limits: bool = False
     """Whether it makes the verdict of its run indicative."""
     is_unsteady: bool = False
@@ -33,4 +35,5 @@ class WarningText:
     def fix_of(self, limits: Iterable[str]) -> str:
         """The fix for runs that end by these limits (fields of `Driving`)."""
         ways = dict.fromkeys(_LONGER[limit] for limit in limits if limit in _LONGER)
-        return self.fix.replace("{longer}", " or ".join(ways) or "a longer run")
+        longer = phrase(" or ".join("{}" for _ in ways), *ways) if ways else "a longer run"
+        return phrase(self.fix, longer=longer)

@@ -22,6 +22,7 @@ from assay.plan import PlannedRun
 from assay.plan.drives import PlannedDrive, drives, parameters_of
 from assay.provision.engine.session import as_ours
 from assay.text.files import paths
+from assay.text.mentions import Mention, phrase
 from assay.workload.steps import Step
 from assay.workload.values import Script, Workload
 
@@ -246,5 +247,7 @@ def name_what_sets(error: AssayError, workload: Workload) -> None:
         return
     named = re.search(r"variable :(\w+)", error.message)
     name = named[1] if named else "NAME"
-    nearest = f"{error.hint}; " if error.hint and "did you mean" in error.hint else ""
-    error.hint = f"{nearest}\\set {name} … in the script, or --set {name}=VALUE"
+    nearest = error.hint + "; " if error.hint and "did you mean" in error.hint else ""
+    error.hint = phrase(
+        "{}\\set {} … in the script, or {}", nearest, name, Mention("set", f"{name}=VALUE")
+    )

@@ -22,6 +22,7 @@ from typing import Any
 from assay.contracts.engine.drive import LogDocument
 from assay.errors import ArgumentError, InputError, SystemUnderTestError
 from assay.text.files import paths
+from assay.text.mentions import Mention, phrase
 
 COLUMNS = {
     "run": "int64",
@@ -45,13 +46,20 @@ def insist_on_form(file: str) -> None:
     form = Path(file).suffix.lower()
     if form not in (_CSV, _PARQUET):
         raise ArgumentError(
-            f"--log {file}: expected a file that ends in {_CSV} or {_PARQUET}",
-            hint=f"--log {Path(file).stem or 'transactions'}{_CSV}",
+            phrase(
+                "{}: expected a file that ends in {} or {}",
+                Mention("log", str(file)),
+                _CSV,
+                _PARQUET,
+            ),
+            hint=phrase("{}", Mention("log", f"{Path(file).stem or 'transactions'}{_CSV}")),
         )
     if form == _PARQUET and find_spec("pyarrow") is None:
         raise ArgumentError(
-            f"--log {file} needs pyarrow, which is not installed",
-            hint=f"pip install pyarrow, or --log {Path(file).with_suffix(_CSV)}",
+            phrase("{} needs pyarrow, which is not installed", Mention("log", str(file))),
+            hint=phrase(
+                "pip install pyarrow, or {}", Mention("log", str(Path(file).with_suffix(_CSV)))
+            ),
         )
 
 
@@ -143,7 +151,7 @@ def _keep_ended(path: Path, before: Mapping[int, bool]) -> None:
     with _written(path), path.open("r+b") as log:
         if log.readline() != _HEADINGS:
             raise InputError(
-                "is no log of transactions: expected the headings that --log writes",
+                phrase("is no log of transactions: expected the headings that {--log} writes"),
                 file=path,
                 line=1,
                 hint="log to another file",
@@ -197,5 +205,5 @@ def _written(path: Path) -> Iterator[None]:
     except OSError as error:
         raise SystemUnderTestError(
             f"{path}: the log of transactions cannot be written: {error.strerror or error}",
-            hint="free some space there, or log a sample: --log-sample 0.01",
+            hint=phrase("free some space there, or log a sample: {--log-sample 0.01}"),
         ) from error

@@ -26,6 +26,7 @@ from assay.experiment.settings.catalogue import SETTINGS, Words
 from assay.experiment.settings.repeated_levels import refuse_repeated
 from assay.experiment.settings.unused_settings import refuse_unused
 from assay.text.files import paths, text_file
+from assay.text.mentions import Mention, phrase
 from assay.workload import ad_hoc_script, by_content, reader
 from assay.workload.scripts.script_language import refuse_other_languages
 from assay.workload.values import Workload
@@ -79,8 +80,8 @@ def asked(words: Words) -> quick.Asked:
     storage_words.check_choices(result.systems, result.storages)
     if result.rtts_s and all(storage.rtt_s for storage in result.storages):
         raise ArgumentError(
-            "--rtt has no effect: each storage has a round-trip time of its own",
-            hint="leave out --rtt, or the rtt of a storage",
+            phrase("{--rtt} has no effect: each storage has a round-trip time of its own"),
+            hint=phrase("leave out {--rtt}, or the rtt of a storage"),
         )
     return result, workload
 
@@ -175,7 +176,10 @@ def _with_systems(words: Words, name: str, levels: tuple[Scalar, ...]) -> str:
     found = dict.fromkeys(settings_of_systems.spelled(name, value, choices))
     if not found:
         return ""
-    return f"as a setting of a system: {' '.join(f'--set {one}' for one in found)}"
+    settings_said = " ".join("{}" for _ in found)
+    return phrase(
+        f"as a setting of a system: {settings_said}", *(Mention("set", one) for one in found)
+    )
 
 
 def _from_scripts(words: Words) -> tuple[Experiment, Workload]:
@@ -254,8 +258,10 @@ def check_groups(experiment: Experiment, workload: Workload) -> None:
         tests = ", ".join(map(workload.full_name, experiment.tests))
         if not groups:
             raise ArgumentError(
-                f"--clients names the group {name!r}, and {tests} has no groups of clients",
-                hint="--clients 8, or a test with groups (`assay list workloads`)",
+                phrase(
+                    "{--clients} names the group {!r}, and {} has no groups of clients", name, tests
+                ),
+                hint=phrase("{--clients 8}, or a test with groups (`assay list workloads`)"),
             )
         if name not in groups:
             raise registry.unknown(f"group of clients in {tests}", name, sorted(groups))
@@ -264,12 +270,16 @@ def check_groups(experiment: Experiment, workload: Workload) -> None:
 def _check_log(experiment: Experiment, words: Words) -> None:
     """Raises `ArgumentError` where the clients' transactions cannot be written one by one."""
     if words.log_sample is not None and words.log is None:
-        raise ArgumentError("--log-sample needs --log", hint="--log transactions.csv")
+        raise ArgumentError(
+            phrase("{--log-sample} needs {--log}"), hint=phrase("{--log transactions.csv}")
+        )
     if words.log is not None and NATIVE in experiment.client_programs:
         raise ArgumentError(
-            "--log: the system's own client programs (--client-program native) say nothing of "
-            "single transactions",
-            hint="leave --log out, or --client-program native",
+            phrase(
+                "{--log}: the system's own client programs ({--client-program native}) say "
+                "nothing of single transactions"
+            ),
+            hint=phrase("leave {--log} out, or {--client-program native}"),
         )
 
 
@@ -283,5 +293,7 @@ def check_feed(experiment: Experiment, workload: Workload) -> Experiment:
         test = workload.test(name)
         if test.only_drive is None:
             why = "steps have scripts of their own" if test.drives else "clients run no scripts"
-            raise ArgumentError(f"--feed does not apply to {workload.full_name(name)}, whose {why}")
+            raise ArgumentError(
+                phrase("{--feed} does not apply to {}, whose {}", workload.full_name(name), why)
+            )
     return replace(experiment, feed_content=text_file.digest(text))

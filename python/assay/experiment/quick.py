@@ -19,6 +19,7 @@ from assay.contracts.experiment import (
     driving_with,
 )
 from assay.errors import ArgumentError
+from assay.text.mentions import phrase
 from assay.text.sizes import size_word
 from assay.workload.values import Quick, Test, Workload
 
@@ -45,9 +46,11 @@ def version_of(
     changes = (said or ExperimentChanges()).copy()
     if not declared and not changes and all(quick == Quick() for quick in tests.values()):
         raise ArgumentError(
-            f"{workload.name} declares no quick values, so --quick would change nothing",
-            hint="name them in an experiment file, [quick.parameters] or [quick.drive], or leave "
-            "--quick out",
+            phrase("{} declares no quick values, so {--quick} would change nothing", workload.name),
+            hint=phrase(
+                "name them in an experiment file, [quick.parameters] or [quick.drive], or "
+                "leave {--quick} out"
+            ),
         )
     parameters = {**declared, **changes.pop("parameters", {})}
     driving = changes.pop("driving", DrivingChanges())

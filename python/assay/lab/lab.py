@@ -262,7 +262,7 @@ def _with_record(hint: str | None, ended: int, experiment_id: int, path: Path) -
     before it."""
     command = f"assay report {experiment_id} --records {shlex.quote(str(path))}"
     kept = f"{counted(ended, 'run')} before it: {command}"
-    return f"{hint}; {kept}" if hint else kept
+    return hint + f"; {kept}" if hint else kept
 
 
 def _is_alone(planned: PlannedRun, runs: tuple[PlannedRun, ...]) -> bool:

@@ -44,6 +44,7 @@ from assay.provision.undo.clean_up import undone_at_end
 from assay.provision.undo.resources import Directory
 from assay.text.files import paths
 from assay.text.files.syncing import sync_file_system
+from assay.text.mentions import phrase
 
 FORMAT = 1
 """The version of ``dataset.json`` and of the files beside it."""
@@ -268,7 +269,7 @@ def _in_place(work: Callable[[], None], path: Path) -> None:
     except OSError as error:
         raise SystemUnderTestError(
             f"a copy of the data cannot be written to {path.parent}: {error.strerror}",
-            hint="choose another folder with --datasets",
+            hint=phrase("choose another folder with {--datasets}"),
         ) from error
 
 

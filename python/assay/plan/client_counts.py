@@ -12,6 +12,7 @@ from typing import NamedTuple
 from assay.errors import ArgumentError
 from assay.experiment import Experiment, Scalar
 from assay.plan.drives import clients_of, declared_clients
+from assay.text.mentions import Mention, phrase
 from assay.workload.steps import Drive
 from assay.workload.values import Test
 
@@ -81,7 +82,10 @@ def _shared(test: Test, count: int, parameters: Mapping[str, Scalar]) -> dict[st
                 raise ArgumentError(
                     f"clients = {count}: the steps of {test.name} divide clients among their "
                     "groups in different ratios",
-                    hint=f"give the clients of each group: --clients {name}={clients},…",
+                    hint=phrase(
+                        "give the clients of each group: {}",
+                        Mention("clients", f"{name}={clients},…"),
+                    ),
                 )
     return shared
 
@@ -98,7 +102,11 @@ def _shared_in(step: Drive, count: int, parameters: Mapping[str, Scalar]) -> dic
         raise ArgumentError(
             f"clients = {count}: the groups are declared as {listed}, and {count} clients "
             "cannot be divided in that ratio",
-            hint=f"a multiple of {least}, or the clients of each group: --clients {listed}",
+            hint=phrase(
+                "a multiple of {}, or the clients of each group: {}",
+                least,
+                Mention("clients", listed),
+            ),
         )
     return {name: clients * count // whole for name, clients in declared.items()}
 
@@ -106,5 +114,5 @@ def _shared_in(step: Drive, count: int, parameters: Mapping[str, Scalar]) -> dic
 def _is_parameter(group: str, parameter: str, count: int) -> ArgumentError:
     return ArgumentError(
         f"group {group} has as many clients as the parameter {parameter} says",
-        hint=f"--set {parameter}={count}",
+        hint=phrase("{}", Mention("set", f"{parameter}={count}")),
     )

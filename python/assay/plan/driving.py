@@ -12,6 +12,7 @@ from assay.contracts.driving import DrivingChanges, without
 from assay.errors import ArgumentError
 from assay.experiment import COLD_CACHES, Driving, Experiment, Scalar
 from assay.text import rates
+from assay.text.mentions import Mention, phrase
 from assay.text.quantities import DRIVING, shown
 from assay.text.rates import Rate
 from assay.text.units import exact_duration
@@ -71,11 +72,13 @@ def check(what: str, order: str, driving: Driving) -> None:
         if value is not None and not quantity.holds(value):
             raise ArgumentError(f"{name} = {shown(value)}: expected {quantity.expected}")
     if not driving.stop:
-        raise ArgumentError(f"the {what} never ends", hint="--duration 30 or --transactions 1000")
+        raise ArgumentError(
+            f"the {what} never ends", hint=phrase("{--duration 30} or {--transactions 1000}")
+        )
     if order != "sequence" and driving.passes is not None:
         raise ArgumentError(
             f"the {what} is a mix, which has no passes",
-            hint="--duration 30 or --transactions 1000",
+            hint=phrase("{--duration 30} or {--transactions 1000}"),
         )
     if driving.queue is not None and driving.has_count_of_each_client:
         raise ArgumentError(
@@ -85,25 +88,24 @@ def check(what: str, order: str, driving: Driving) -> None:
     if driving.is_open and driving.passes is not None:
         raise ArgumentError(
             "passes do not apply to an open loop, which starts transactions at a given rate",
-            hint="--duration 30 or --transactions 1000",
+            hint=phrase("{--duration 30} or {--transactions 1000}"),
         )
     if driving.is_open and driving.offered_rate_per_s is None:
         raise ArgumentError(
             f"arrival {driving.arrival}: no rate is given",
-            hint="--offered-rate 1000",
+            hint=phrase("{--offered-rate 1000}"),
         )
     _refuse_later_steps(driving)
     if not driving.is_open and driving.offered_rate_per_s is not None:
         raise ArgumentError(
             "an offered rate has no effect in a closed loop",
-            hint="--arrival constant or --arrival poisson",
+            hint=phrase("{--arrival constant} or {--arrival poisson}"),
         )
     for name in PAUSES:
         if driving.is_open and getattr(driving, name) is not None:
-            option = name.replace("_", "-")
             raise ArgumentError(
                 f"{name} has no effect in an open loop, which starts transactions at a given rate",
-                hint=f"--{option} none, or --arrival closed",
+                hint=phrase("{}, or {--arrival closed}", Mention(name, "none")),
             )
 
 
@@ -119,5 +121,5 @@ def _refuse_later_steps(driving: Driving) -> None:
         raise ArgumentError(
             f"the profile of the offered rate has a step at {exact_duration(change_s)}, and the "
             f"measurement ends after {exact_duration(measured_s)}",
-            hint=f"{shorter}, or a longer --duration {2 * change_s:.12g}",
+            hint=phrase("{}, or a longer {}", shorter, Mention("duration", f"{2 * change_s:.12g}")),
         )

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from assay.errors import ArgumentError
 from assay.plan.values import Cell, Plan, PlannedRun
+from assay.text.mentions import Mention, phrase
 
 Patterns = Sequence[Sequence[str]]
 """Of each ``--only``, its patterns."""
@@ -30,7 +31,10 @@ def chosen(plan: Plan, patterns: Patterns) -> tuple[PlannedRun, ...]:
             # Each of them: a misspelt one would silently leave runs out.
             if not any(re.fullmatch(_expression(pattern), _typed(name), re.I) for name in known):
                 raise ArgumentError(
-                    f"--only {pattern}: no run has a test, a system or a storage of this name",
+                    phrase(
+                        "{}: no run has a test, a system or a storage of this name",
+                        Mention("only", pattern),
+                    ),
                     hint=f"known: {', '.join(known)}",
                 )
         runs = left

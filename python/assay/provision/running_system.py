@@ -46,6 +46,7 @@ from assay.provision.limits import client_group, client_memory, server_group
 from assay.provision.machine.listeners import with_listeners
 from assay.provision.processes.process import has_stopped_cleanly, why_out_of_memory
 from assay.text import units
+from assay.text.mentions import phrase
 from assay.text.reasons import with_log, with_more
 
 OnDirectory = Callable[[ServerDirectory], None]
@@ -203,7 +204,7 @@ class RunningSystem:
         said = f"{self.choice.label}: {ended} while it was started"
         if error.message.strip():
             said = with_log(said, error.message)
-        error.message, error.hint = said, "give it more --memory, or a smaller buffer"
+        error.message, error.hint = said, phrase("give it more {--memory}, or a smaller buffer")
 
     def _watched(self, up: ExitStack) -> SpaceWatch | None:
         """From before its first program until its last one has ended."""

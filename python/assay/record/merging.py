@@ -22,6 +22,7 @@ from assay.record.progress import cell_verdicts
 from assay.record.runs import reading
 from assay.record.writer import OnMessage, Writer
 from assay.text.files import paths
+from assay.text.mentions import phrase
 
 _SAME_EXPERIMENT = ("begun_unix_ns", "process_id", "process_started", "boot_id", "seed")
 _SAME_CALIBRATION = ("begun_unix_ns", "driver", "clients", "threads", "observation")
@@ -57,7 +58,8 @@ def merge(
     """
     if paths.exists(target) and paths.exists(source) and source.samefile(target):
         raise ArgumentError(
-            f"{source} is the record itself", hint="name the record to merge into with --records"
+            f"{source} is the record itself",
+            hint=phrase("name the record to merge into with {--records}"),
         )
     with _hints_of_the_source():
         reader = open_for_reading(source)

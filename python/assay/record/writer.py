@@ -154,7 +154,7 @@ class Writer:
             raise SystemUnderTestError(
                 f"{self.path} was locked by another process for {self._timeout_s:g} s",
                 hint="close the program that has locked it (a database browser, another assay), or "
-                f"{faults.OTHER_FILE}",
+                + faults.OTHER_FILE,
             )
         self._move_to_rescue()
         return action()

@@ -18,11 +18,12 @@ from assay.provision.undo.clean_up import undone_at_end
 from assay.provision.undo.resources import EmptyDirectory
 from assay.storages.mounts import FSTAB, facts_of, mount_of, unmounted_point
 from assay.storages.options import values
+from assay.text.mentions import phrase
 from assay.text.nearest import nearest
 
 DEFAULT_NAME = ".assay"
 _FROM_THE_ENVIRONMENT = f" ({env_vars.DATA_DIRECTORY.name})"
-_OTHER = "choose another: --storage here:DIRECTORY"
+_OTHER = phrase("choose another: {--storage here:DIRECTORY}")
 FALLBACK = Path("/var/tmp")
 """Survives a reboot and is seldom in memory, unlike /tmp."""
 

@@ -11,6 +11,7 @@ from assay.contracts.deployment import Deployment
 from assay.errors import SystemRefused
 from assay.provision.engine.session import brief_session
 from assay.systems.answers import numbers_of
+from assay.text.mentions import phrase
 
 _TIMEOUT_S = 1.0
 """Sessions that have just been closed are still counted for a moment."""
@@ -33,7 +34,7 @@ def refuse_too_many(
         if clients > limit or time.monotonic() > deadline_s:
             raise SystemRefused(
                 f"{clients} clients, but the server takes {limit} sessions ({in_use} in use)",
-                hint=f"fewer --clients, or a higher {setting}",
+                hint=phrase("fewer {--clients}, or a higher {}", setting),
             )
         time.sleep(0.05)
 

@@ -10,6 +10,7 @@ from typing import Final
 from assay.contracts.experiment import VERSION, SystemChoice
 from assay.contracts.option_spec import OptionSpec
 from assay.errors import ArgumentError
+from assay.text.mentions import phrase
 from assay.text.quantities import BUFFER_BYTES, shown
 from assay.text.sizes import size_word
 
@@ -137,7 +138,11 @@ def refuse_beyond_memory(
     raise ArgumentError(
         f"{choice.label}: {its} buffer of {size_word(found)} does not fit into a memory of "
         f"{size_word(limit)}, which holds the rest of the server and pages of files, too",
-        hint=f"a smaller buffer ({choice.name}[buffer={size_word(limit // 4)}]), or more --memory",
+        hint=phrase(
+            "a smaller buffer ({}[buffer={}]), or more {--memory}",
+            choice.name,
+            size_word(limit // 4),
+        ),
     )
 
 

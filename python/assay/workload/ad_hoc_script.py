@@ -17,6 +17,7 @@ from assay.contracts.driving import Driving
 from assay.contracts.experiment import Experiment, OfTest, Scalar, ScriptFile, shown_scripts
 from assay.errors import ArgumentError, ScriptError
 from assay.text.files import paths, text_file
+from assay.text.mentions import phrase
 from assay.text.nearest import did_you_mean
 from assay.text.quantities import INTEGER, NUMBER, WEIGHT
 from assay.workload import reader
@@ -176,7 +177,9 @@ def with_scripts(workload: Workload, files: Sequence[ScriptFile], tests: Iterabl
         test = workload.test(name)
         if test.only_drive is None:
             why = "steps have scripts of their own" if test.drives else "clients run no scripts"
-            raise ArgumentError(f"--script does not apply to {workload.name}.{name}, whose {why}")
+            raise ArgumentError(
+                phrase("{--script} does not apply to {}.{}, whose {}", workload.name, name, why)
+            )
         changed[name] = replace(
             test,
             title=f"{workload.name} with {given}",

@@ -253,7 +253,8 @@ _NO_PARAMETERS = ("test", "system", "storage_role", "clients", "cache", MACHINE)
 
 def _cell(workload: Workload, printed: PrintedCell) -> Cell:
     levels = printed.levels
-    storage = StorageChoice(str(levels["storage_role"]).replace(" ", "-"), "here")
+    role = str(levels["storage_role"]).replace(" ", "-")
+    storage = StorageChoice(role, "here", f"/{role}")
     parameters = {name: one for name, one in levels.items() if name not in _NO_PARAMETERS}
     cell = Cell(
         workload.name, str(levels["test"]), SystemChoice(str(levels["system"]).lower()),

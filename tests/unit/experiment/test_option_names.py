@@ -16,12 +16,13 @@ import assay
 from assay.api import running
 from assay.cli.commands.run import command
 from assay.cli.program import HELP_NAMES, run_program
-from assay.errors import ExperimentError
+from assay.errors import ArgumentError, ExperimentError
 from assay.experiment import from_file as experiment_file
 from assay.experiment.from_command_line import Words, experiment
 from assay.experiment.settings.catalogue import OPTIONS
-from assay.experiment.settings.error_spelling import of_file, of_python, respelled
+from assay.experiment.settings.error_spelling import of_file, of_python
 from assay.lab.continuation import Request
+from assay.text.mentions import Mention, phrase, spelled
 
 ONLY_OPTIONS = {"target", "scale", "no_probe", "no_durability", "form", "detail", "progress_s"}
 """Of the command line: short for others, or how the report is printed."""
@@ -97,10 +98,11 @@ def test_a_hint_means_the_same_in_all_three_places(
     field: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = OPTIONS[field]
-    hint = f"{name.option} {SAMPLES[field]}" if field in SAMPLES else f"write: {name.option}"
-    words = _typed(hint)
-    in_python = respelled(hint, of_python).removeprefix("write: ")
-    in_a_file = respelled(hint, of_file).removeprefix("write: ")
+    mention = Mention(field, SAMPLES.get(field), is_wished=field in FLAGS)
+    words = _typed(str(mention))
+    in_python = of_python(mention)
+    in_a_file = of_file(mention)
+    assert in_a_file is not None
     assert in_python.startswith(f"{name.argument}=")
 
     taken: list[Words] = []
@@ -126,7 +128,7 @@ def test_a_hint_means_the_same_in_all_three_places(
 
 def _typed(hint: str) -> Words:
     """What the command line makes of it."""
-    words = ["tpcb", *shlex.split(hint.removeprefix("write: "))]
+    words = ["tpcb", *shlex.split(hint)]
     context = command.make_context("run", words, help_option_names=HELP_NAMES)
     return Words(**{name: context.params[name] for name in Words.__dataclass_fields__})
 
@@ -139,27 +141,50 @@ def _plain(value: Any) -> Any:
 @pytest.mark.parametrize(
     ("text", "in_python", "in_a_file"),
     [
-        ("a longer --warm-up, or --cache cold", 'a longer warm_up_s, or cache="cold"',
+        ("a longer {--warm-up}, or {--cache cold}", 'a longer warm_up_s, or cache="cold"',
          'a longer drive.warm_up_s, or cache = "cold"'),
-        ("--clients 8, or by group: --clients readers=4,8,writers=2",
+        ("{--clients 8}, or by group: {--clients readers=4,8,writers=2}",
          'clients=8, or by group: clients={"readers": [4, 8], "writers": 2}',
          "clients = 8, or by group: clients = { readers = [4, 8], writers = 2 }"),
-        ("--set sqlite.journal_mode=wal,delete measures each",
+        ("{--set sqlite.journal_mode=wal,delete} measures each",
          'set={"sqlite.journal_mode": ["wal", "delete"]} measures each',
          'system.sqlite.journal_mode = ["wal", "delete"] measures each'),
-        ("if that may be destroyed: --erase", "if that may be destroyed: erase=True",
-         "if that may be destroyed: --erase"),
-        ("leave --erase out", "leave erase out", "leave --erase out"),
+        ("leave {--erase} out", "leave erase out", "leave --erase out"),
         ("`assay run tpcb --scale 2 --clients 3`", "`assay run tpcb --scale 2 --clients 3`",
          "`assay run tpcb --scale 2 --clients 3`"),
         ("systemd-run --user --scope", "systemd-run --user --scope", "systemd-run --user --scope"),
-        ("--on sqlite://x, --on NAME", 'on="sqlite://x", on="NAME"',
+        ("{--on sqlite://x}, {--on NAME}", 'on="sqlite://x", on="NAME"',
          'systems = "sqlite://x", systems = "NAME"'),
     ],
 )  # fmt: skip
 def test_a_hint_names_what_the_person_wrote(text: str, in_python: str, in_a_file: str) -> None:
-    assert respelled(text, of_python) == in_python
-    assert respelled(text, of_file) == in_a_file
+    hint = phrase(text)
+    assert hint == text.replace("{", "").replace("}", "")
+    error = ArgumentError("not so", hint=hint)
+    error.respell(of_python)
+    assert error.hint == in_python
+    assert spelled(hint, of_file) == in_a_file
+
+
+def test_what_a_hint_asks_for_is_true_in_python() -> None:
+    hint = phrase("if that may be destroyed: {}", Mention("erase", is_wished=True))
+    assert hint == "if that may be destroyed: --erase"
+    assert spelled(hint, of_python) == "if that may be destroyed: erase=True"
+
+
+def test_what_is_said_of_a_setting_of_the_file_has_its_line(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("e.toml").write_text(
+        'workload = "tpcb"\nsystems = "sqlite"\ncpus = 1\n[drive]\nretries = 1\n'
+    )
+    refused = "cpus does not apply to tpcb.tpcb-like: only a server"
+    assert run_program(["plan", "e.toml"]) == 2
+    assert f"error: e.toml:3: {refused}" in capsys.readouterr().err
+    with pytest.raises(ArgumentError, match=f"e.toml:3: {refused}"):
+        assay.run("e.toml")
+    assert run_program(["plan", "e.toml", "--cpus", "2"]) == 2
+    assert f"error: --{refused}" in capsys.readouterr().err
 
 
 def test_what_is_typed_beside_a_file_is_an_option_and_the_rest_is_a_key(

@@ -11,8 +11,9 @@ import csv
 import itertools
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from assay import registry
 from assay.contracts.driving import CACHES, CLIENT_PROGRAMS
@@ -28,6 +29,7 @@ from assay.errors import ArgumentError
 from assay.experiment.choices import profiles, system_names, url_storages
 from assay.experiment.choices.profiles import PROFILE
 from assay.experiment.choices.system_words import called, split_systems
+from assay.text.mentions import Mention, phrase
 from assay.text.secrets import is_connection_string
 from assay.workload.values import Workload
 
@@ -71,9 +73,8 @@ def _choices(words: Sequence[str]) -> Iterator[SystemChoice]:
             is_cut = is_url(own) and not (is_url(name) or name in ("", *registry.systems()))
             if is_cut:
                 whole = f"{without_password(word)}%2C{following}"
-                error.hint = "; ".join(
-                    filter(None, [f"a comma in a URL is written %2C: {whole}", error.hint])
-                )
+                comma = f"a comma in a URL is written %2C: {whole}"
+                error.hint = f"{comma}; " + error.hint if error.hint else comma
             raise
 
 
@@ -153,7 +154,9 @@ def _versioned(word: str, name: str, version: str, rest: str) -> SystemChoice:
 def _has_its_version(name: str, label: str) -> ArgumentError:
     return ArgumentError(
         f"{label}: a server by URL has the version that it has",
-        hint=f"leave the version out; one that Assay starts: --on {name}@VERSION",
+        hint=phrase(
+            "leave the version out; one that Assay starts: {}", Mention("on", f"{name}@VERSION")
+        ),
     )
 
 
@@ -187,15 +190,20 @@ def _given(word: str, name: str, rest: str) -> Levels:
         raise ArgumentError(f"{word}: the bracket is not closed", hint=f"{word}]")
     given: Levels = {}
     for setting in split(rest[:-1]):
-        key, values = key_and_values(setting, f"'{name}[KEY=VALUE]'", f"'{name}[{{key}}=\"a,b\"]'")
+        key, values = key_and_values(setting, in_bracket(name))
         if len(values) > 1 or key in given:
             several = ",".join(dict.fromkeys([*given.get(key, ()), *values]))
             raise ArgumentError(
                 f"{word}: expected one value of {key}, found several",
-                hint=f"--set {name}.{key}={several} measures each value"
+                hint=phrase("{} measures each value", Mention("set", f"{name}.{key}={several}"))
                 if ":" not in name
-                else f"--on '{name}[{key}=A],{name}[{key}=B]' measures each; a value with "
-                f"a comma is written in double quotes: '{name}[{key}=\"a,b\"]'",
+                else phrase(
+                    "{} measures each; a value with a comma is written in double quotes: "
+                    "'{}[{}=\"a,b\"]'",
+                    Mention("on", f"'{name}[{key}=A],{name}[{key}=B]'"),
+                    name,
+                    key,
+                ),
             )
         given[key] = values
     return given
@@ -207,7 +215,8 @@ def system_choices(words: Iterable[str]) -> tuple[SystemChoice, ...]:
     choices = tuple(choice for words_ in words for choice in _choices(split_systems(words_)))
     if not choices:
         raise ArgumentError(
-            "no system under test", hint=f"--on NAME with one of: {', '.join(registry.systems())}"
+            "no system under test",
+            hint=phrase("{--on NAME} with one of: {}", ", ".join(registry.systems())),
         )
     system_names.insist_on_own_names(choices)
     url_storages.insist_on_one_storage(choices)
@@ -275,8 +284,13 @@ def apply(
         if key in said:
             both = ",".join(one.partition("=")[2].strip() for one in (said[key], word))
             raise ArgumentError(
-                f"expected {key} once, found --set {said[key]} and --set {word}",
-                hint=f"all its levels in one: --set {key}={both}",
+                phrase(
+                    "expected {} once, found {} and {}",
+                    key,
+                    Mention("set", said[key]),
+                    Mention("set", word),
+                ),
+                hint=phrase("all its levels in one: {}", Mention("set", f"{key}={both}")),
             )
         said[key] = word
         system, dot, setting = _divided(key, choices)
@@ -308,7 +322,12 @@ def _not_chosen(system: str, choices: tuple[SystemChoice, ...]) -> ArgumentError
     if system in registry.systems():
         return ArgumentError(
             f"a setting of {system}, which is not among the systems of this run",
-            hint=f"--on {','.join([*dict.fromkeys(chosen.name for chosen in choices), system])}",
+            hint=phrase(
+                "{}",
+                Mention(
+                    "on", ",".join([*dict.fromkeys(chosen.name for chosen in choices), system])
+                ),
+            ),
         )
     return registry.unknown("system", system, _names(choices))
 
@@ -318,27 +337,33 @@ def parameter_levels(workload: Workload, name: str, words: Iterable[str]) -> tup
     if name not in workload.parameters:
         error = registry.unknown(f"parameter of {workload.name}", name, workload.parameters)
         raise ArgumentError(
-            error.message, hint=f"{error.hint}; a server's own setting: --set SYSTEM.{name}=VALUE"
+            error.message,
+            hint=phrase(
+                "{}; a server's own setting: {}", error.hint, Mention("set", f"SYSTEM.{name}=VALUE")
+            ),
         )
     return tuple(workload.parameters[name].value(word) for word in words)
 
 
 def caches(words: Iterable[str]) -> tuple[str, ...]:
     """Levels of `CACHES`, at least one."""
-    return _of(CACHES, "--cache", "state of the cache", words)
+    return _of(CACHES, Mention("cache"), "state of the cache", words)
 
 
 def client_programs(words: Iterable[str]) -> tuple[str, ...]:
     """Levels of `CLIENT_PROGRAMS`, at least one."""
-    return _of(CLIENT_PROGRAMS, "--client-program", "client program", words)
+    return _of(CLIENT_PROGRAMS, Mention("client_program"), "client program", words)
 
 
-def _of(known: tuple[str, ...], option: str, what: str, words: Iterable[str]) -> tuple[str, ...]:
+def _of(
+    known: tuple[str, ...], option: Mention, what: str, words: Iterable[str]
+) -> tuple[str, ...]:
     found = tuple(word.strip() for word in words)
     for word in found or ("",):
         if not word:
             raise ArgumentError(
-                f"{option}: expected a {what}, found nothing", hint=f"known: {', '.join(known)}"
+                phrase("{}: expected a {}, found nothing", option, what),
+                hint=f"known: {', '.join(known)}",
             )
         if word not in known:
             raise registry.unknown(what, word, known)
@@ -361,28 +386,42 @@ def split(words: str) -> list[str]:
     return [word for word in [*parts, part.strip()] if word]
 
 
+_QUOTED: Final = '"a,b"'
+
+
+def _as_option(key: str, value: str) -> str:
+    return phrase("{}", Mention("set", f"{key}={value}"))
+
+
+def in_bracket(name: str) -> Callable[[str, str], str]:
+    """How a key and its value are written behind a system or a storage."""
+    return lambda key, value: f"'{name}[{key}={value}]'"
+
+
 def key_and_values(
-    word: str, form: str = "--set copies=10", quoted: str = '--set {key}="a,b"'
+    word: str, written: Callable[[str, str], str] = _as_option
 ) -> tuple[str, tuple[str, ...]]:
-    """``key=a,b`` as (key, (a, b)); a value in double quotes may contain a comma. ``form`` and
-    ``quoted`` are how both are written, for messages."""
+    """``key=a,b`` as (key, (a, b)); a value in double quotes may contain a comma. ``written``: how
+    a key and its value are, for messages."""
     key, equals, values = (part.strip() for part in word.partition("="))
     if not equals or not key:
-        is_bracket = form.endswith("]'")
-        comma = f"; a value with a comma in double quotes: {quoted.format(key='KEY')}"
+        comma = f"; a value with a comma in double quotes: {written('KEY', _QUOTED)}"
         raise ArgumentError(
-            f"{word!r}: expected KEY=VALUE", hint=form + (comma if is_bracket else "")
+            f"{word!r}: expected KEY=VALUE",
+            hint=phrase("{--set copies=10}")
+            if written is _as_option
+            else written("KEY", "VALUE") + comma,
         )
     if key.startswith('"') or values.count('"') % 2:
         key = key.strip('"')
         raise ArgumentError(
             f"{key}: double quotes must enclose the whole value",
-            hint=f'{quoted.format(key=key)}; a quote within a quoted value is written twice: ""',
+            hint=written(key, _QUOTED) + '; a quote within a quoted value is written twice: ""',
         )
     levels = tuple(value.strip() for value in next(csv.reader([values], skipinitialspace=True), []))
     if not levels or not all(levels):
         raise ArgumentError(
             f"{word!r}: no value after the equals sign",
-            hint=form.replace("copies=10", f"{key}=VALUE").replace("KEY=", f"{key}="),
+            hint=written(key, "VALUE"),
         )
     return key, levels

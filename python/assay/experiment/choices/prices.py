@@ -9,10 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from assay.contracts.experiment import StorageChoice, StoragePrice
 from assay.errors import ArgumentError
 from assay.experiment.choices.checked_choices import split
+from assay.text.mentions import Mention, phrase
 from assay.text.nearest import did_you_mean
 from assay.text.quantities import PRICE_PER_GB, shown
 
-FORM = "--price STORAGE=0.60/GB, or with a currency STORAGE=0.60EUR/GB"
+FORM = phrase("{--price STORAGE=0.60/GB}, or with a currency STORAGE=0.60EUR/GB")
 _CURRENCY = re.compile(r"[^\W\d_]{1,12}|[$€£¥₹]")
 _PRICE = re.compile(
     rf"(?P<number>[^\s/]*?)\s*(?P<currency>{_CURRENCY.pattern})?\s*/\s*GB", re.IGNORECASE
@@ -26,10 +27,12 @@ def of_words(words: Iterable[str], storages: Sequence[StorageChoice]) -> dict[st
     for word in [one for list_ in words for one in split(list_)]:
         name, equals, text = (part.strip() for part in word.rpartition("="))
         if not equals or not name:
-            raise ArgumentError(f"--price {word}: expected {FORM}")
+            raise ArgumentError(phrase("{}: expected {}", Mention("price", word), FORM))
         storage = _named(name, storages)
         if storage in found:
-            raise ArgumentError(f"--price: {storage} has two prices", hint="give one of them")
+            raise ArgumentError(
+                phrase("{--price}: {} has two prices", storage), hint="give one of them"
+            )
         found[storage] = _price(word, text)
     return found
 
@@ -65,7 +68,7 @@ def _named(name: str, storages: Sequence[StorageChoice]) -> str:
         return of_kind[0]
     names = [storage.name for storage in storages]
     raise ArgumentError(
-        f"--price: {shown(name)} is "
+        phrase("{--price}: {} is ", shown(name))
         + ("several storages" if of_kind else "not a storage of this experiment"),
         hint=did_you_mean(name, names),
     )
@@ -74,10 +77,10 @@ def _named(name: str, storages: Sequence[StorageChoice]) -> str:
 def _price(word: str, text: str) -> StoragePrice:
     found = _PRICE.fullmatch(text)
     if found is None or not any(found.groups()):
-        raise ArgumentError(f"--price {word}: expected {FORM}")
+        raise ArgumentError(phrase("{}: expected {}", Mention("price", word), FORM))
     try:
         # A word alone before /GB is read as a currency, and stands where the number should.
         per_gb = PRICE_PER_GB.of_word(found["number"] or found["currency"])
     except ValueError as error:
-        raise ArgumentError(f"--price {word}: {error}", hint=FORM) from None
+        raise ArgumentError(phrase("{}: {}", Mention("price", word), error), hint=FORM) from None
     return StoragePrice(per_gb, found["currency"] or "")

@@ -12,6 +12,7 @@ from assay.contracts.experiment import SystemChoice, UsedProfile
 from assay.contracts.option_spec import OptionSpec
 from assay.contracts.systems.abilities import HasProfiles, Profile
 from assay.errors import ArgumentError
+from assay.text.mentions import Mention, phrase
 
 PROFILE = "profile"
 """The key of ``--set SYSTEM.profile=NAME``."""
@@ -34,7 +35,9 @@ def applied(choice: SystemChoice, name: str) -> SystemChoice:
     if not known:
         raise ArgumentError(
             f"{choice.name} has no profiles of settings",
-            hint=f"--set {choice.name}.SETTING=VALUE for each of its settings",
+            hint=phrase(
+                "{} for each of its settings", Mention("set", f"{choice.name}.SETTING=VALUE")
+            ),
         )
     if name == _NONE:
         return _plain(choice)
@@ -43,7 +46,7 @@ def applied(choice: SystemChoice, name: str) -> SystemChoice:
     if choice.url is not None:
         raise ArgumentError(
             f"{choice.label}: a profile is for a server that Assay starts",
-            hint=f"--on {choice.name}, or leave the profile out",
+            hint=phrase("{}, or leave the profile out", Mention("on", choice.name)),
         )
     choice = _plain(choice)
     found = known[name]

@@ -12,6 +12,7 @@ from assay import _engine, registry
 from assay.contracts.experiment import Experiment, ServerMachine, SystemChoice
 from assay.contracts.systems.abilities import BoundedInProcess, LeastServer, capabilities_of
 from assay.errors import ArgumentError
+from assay.text.mentions import Mention, phrase
 from assay.text.quantities import CPUS, MEMORY_BYTES, RTT_S, Quantity
 from assay.text.sizes import size_word
 
@@ -25,19 +26,19 @@ def memory(words: Iterable[str]) -> tuple[int | None, ...]:
 
 
 def _bytes(word: str) -> int:
-    return int(_number("memory", word, "--memory 8GB,1GB"))
+    return int(_number("memory", word, phrase("{--memory 8GB,1GB}")))
 
 
 def cpus(words: Iterable[str]) -> tuple[float | None, ...]:
     return tuple(
-        None if word.strip() == NOT_LIMITED else _number("cpus", word, "--cpus 2,1")
+        None if word.strip() == NOT_LIMITED else _number("cpus", word, phrase("{--cpus 2,1}"))
         for word in words
     )
 
 
 def rtts(words: Iterable[str]) -> tuple[float, ...]:
     """``0,1ms``; 0: connected directly."""
-    return tuple(_number("rtt", word, "--rtt 0,1ms") for word in words)
+    return tuple(_number("rtt", word, phrase("{--rtt 0,1ms}")) for word in words)
 
 
 def _number(name: str, word: str, hint: str) -> float:
@@ -46,7 +47,7 @@ def _number(name: str, word: str, hint: str) -> float:
     except ValueError as error:
         or_none = f"{NOT_LIMITED} or " if name != "rtt" else ""
         message = str(error).replace("expected ", f"expected {or_none}", 1)
-        raise ArgumentError(f"--{name}: {message}", hint=hint) from None
+        raise ArgumentError(phrase("{}: {}", Mention(name), message), hint=hint) from None
 
 
 FIELDS: Final[Mapping[str, str]] = {"memory": "memory_bytes", "cpus": "cpus", "rtt": "rtts_s"}
@@ -127,9 +128,10 @@ def _why_memory_too_small(choice: SystemChoice) -> str | None:
         return None
     if limit_bytes >= system.least_memory_bytes:
         return None
-    return (
-        f"no server starts in --memory {size_word(limit_bytes)}; it needs more than "
-        f"{size_word(system.least_memory_bytes)}"
+    return phrase(
+        "no server starts in {}; it needs more than {}",
+        Mention("memory", size_word(limit_bytes)),
+        size_word(system.least_memory_bytes),
     )
 
 

@@ -38,15 +38,16 @@ from assay.errors import (
     StorageUnavailable,
 )
 from assay.experiment.choices import server_limits
-from assay.experiment.choices.checked_choices import key_and_values, split
+from assay.experiment.choices.checked_choices import in_bracket, key_and_values, split
 from assay.experiment.storage_names import QUOTE, written
+from assay.text.mentions import Mention, phrase
 from assay.text.nearest import did_you_mean
 from assay.text.quantities import shown
 from assay.text.units import counted, size
 
 FORM = "KIND[key=value,…]:DIRECTORY"
 _PATH_BEGINS = ("/", ".", "~")
-_LESS_ROOM = "choose a smaller size, another directory, or --order sequential"
+_LESS_ROOM = phrase("choose a smaller size, another directory, or {--order sequential}")
 
 _WORD = re.compile(
     r"(?:(?P<name>[^=\[\]:]+)=)?(?P<kind>[^=\[\]:]*)(?:\[(?P<options>[^\]]*)\])?(?::(?P<directory>.*))?",
@@ -73,7 +74,7 @@ def _choices(words: str, may_erase: bool) -> Iterator[StorageChoice]:
         except ArgumentError as error:
             if before is not None and before.directory is not None:
                 comma = f'a directory with a comma is written in double quotes: {before.kind}:"A,B"'
-                error.hint = f"{error.hint}; {comma}" if error.hint else comma
+                error.hint = error.hint + f"; {comma}" if error.hint else comma
             raise
         yield before
 
@@ -92,11 +93,13 @@ def _choice(word: str, may_erase: bool) -> StorageChoice:
     check_storage_kind(kind)
     options: dict[str, str] = {}
     for setting in split(found["options"] or ""):
-        key, values = key_and_values(setting, f"'{kind}[KEY=VALUE]'", f"'{kind}[{{key}}=\"a,b\"]'")
+        key, values = key_and_values(setting, in_bracket(kind))
         if len(values) > 1 or key in options:
             raise ArgumentError(
                 f"{word}: expected one value of {key}, found several",
-                hint=f"--storage '{kind}[{key}=A],{kind}[{key}=B]' measures each",
+                hint=phrase(
+                    "{} measures each", Mention("storage", f"'{kind}[{key}=A],{kind}[{key}=B]'")
+                ),
             )
         options[key] = option_value(kind, key, values[0])
     directory = None if found["directory"] is None else _directory(word, found["directory"])
@@ -242,7 +245,7 @@ def unavailable(storages: Iterable[StorageChoice]) -> dict[str, AssayError]:
             others = () if _can_be_made(storage.kind) else kinds_to_choose()
             if others:
                 instead = f"or another storage: {', '.join(others)}"
-                error.hint = f"{error.hint}; {instead}" if error.hint else instead
+                error.hint = error.hint + f"; {instead}" if error.hint else instead
             found[storage.name] = error
     return found
 
@@ -288,7 +291,7 @@ def refuse_shared_devices(experiment: Experiment) -> None:
         if users > 1 and experiment.order != "sequential":
             raise ArgumentError(
                 f"storage {name!r}: {users} deployments would be on {device} at the same time",
-                hint="--order sequential runs one after another",
+                hint=phrase("{--order sequential} runs one after another"),
             )
 
 

@@ -11,6 +11,7 @@ from assay.contracts.driving import COLD_CACHES
 from assay.contracts.experiment import Experiment
 from assay.experiment.choices import server_limits
 from assay.experiment.choices.storage_words import erased_devices
+from assay.text.mentions import phrase
 from assay.workload.tests.declared_drives import OF_GROUPS
 from assay.workload.values import Test, Workload
 
@@ -108,7 +109,7 @@ TO_OWN_SERVERS = _of_experiment(
     "servers that are named by their URL stay on the storage they are on",
 )
 TO_PRICES = _of_experiment(
-    lambda experiment: bool(experiment.prices), "no storage has a price (--price)"
+    lambda experiment: bool(experiment.prices), phrase("no storage has a price ({--price})")
 )
 TO_DEVICES = _of_experiment(
     lambda experiment: bool(erased_devices(experiment.storages)),

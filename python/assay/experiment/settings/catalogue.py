@@ -248,14 +248,14 @@ class Words:
     )  # fmt: skip
     think_time: str | None = _declared(
         None, Text((NO_PAUSE,)), Heading.ARRIVALS, metavar="D", key="drive.",
-        driving_field="think_time", read=lambda word: pause("--think-time", word),
+        driving_field="think_time", read=lambda word: pause("think_time", word),
         applies=applies.TO_SCRIPTS,
         help="Pause after each transaction: a distribution such as exponential:1s, or none. "
         "[default: the test's]",
     )  # fmt: skip
     keying_time: str | None = _declared(
         None, Text((NO_PAUSE,)), Heading.ARRIVALS, metavar="D", key="drive.",
-        driving_field="keying_time", read=lambda word: pause("--keying-time", word),
+        driving_field="keying_time", read=lambda word: pause("keying_time", word),
         applies=applies.TO_SCRIPTS,
         help="Pause before each transaction, written like --think-time.",
     )  # fmt: skip

@@ -6,16 +6,22 @@ from collections.abc import Iterable
 
 from assay.errors import ArgumentError
 from assay.text import rates
+from assay.text.mentions import Mention, phrase
 from assay.text.quantities import CLIENTS, OFFERED_RATE_PER_S, Quantity, shown
 from assay.text.rates import Rate
 from assay.workload import driving
 
-_HINT = "--clients 1,8,32, or by group: --clients readers=8,writers=2"
+_HINT = phrase("{--clients 1,8,32}, or by group: {--clients readers=8,writers=2}")
 
 
 def counts(words: str) -> tuple[int, ...]:
     """``1,8,32`` as client counts."""
-    return tuple(map(int, _listed("--clients", words.split(","), CLIENTS, "--clients 1,8,32")))
+    return tuple(
+        map(
+            int,
+            _listed(phrase("{--clients}"), words.split(","), CLIENTS, phrase("{--clients 1,8,32}")),
+        )
+    )
 
 
 def are_of_groups(words: str) -> bool:
@@ -31,16 +37,25 @@ def counts_of_groups(words: str) -> dict[str, tuple[int, ...]]:
         if equals:
             name = before.strip()
             if not name:
-                raise ArgumentError(f"--clients: no group before {word.strip()!r}", hint=_HINT)
+                raise ArgumentError(
+                    phrase("{--clients}: no group before {!r}", word.strip()), hint=_HINT
+                )
             if name in levels:
-                raise ArgumentError(f"--clients: group {name} is given twice", hint=_HINT)
+                raise ArgumentError(
+                    phrase("{--clients}: group {} is given twice", name), hint=_HINT
+                )
         elif not name:
             raise ArgumentError(
-                f"--clients: {word.strip()} has no group, and others have one", hint=_HINT
+                phrase("{--clients}: {} has no group, and others have one", word.strip()),
+                hint=_HINT,
             )
         levels.setdefault(name, []).append(value if equals else word)
     return {
-        group: tuple(map(int, _listed(f"--clients: group {group}", words_of_group, CLIENTS, _HINT)))
+        group: tuple(
+            map(
+                int, _listed(phrase("{--clients}: group {}", group), words_of_group, CLIENTS, _HINT)
+            )
+        )
         for group, words_of_group in levels.items()
     }
 
@@ -49,28 +64,34 @@ def offered_rates(words: Iterable[str]) -> tuple[Rate, ...]:
     """``1000``, ``2000`` as rates of all clients together."""
     words = list(words)
     example = "0s:200,60s:800,90s:200" if any(map(rates.is_profile, words)) else "1000,2000"
-    return tuple(_listed("--offered-rate", words, OFFERED_RATE_PER_S, f"--offered-rate {example}"))
+    hint = phrase("{}", Mention("offered_rate", example))
+    return tuple(_listed(phrase("{--offered-rate}"), words, OFFERED_RATE_PER_S, hint))
 
 
 def _listed(option: str, words: Iterable[str], quantity: Quantity, hint: str) -> list[int | float]:
     try:
         return [quantity.of_word(word) for word in words]
     except ValueError as error:
-        raise ArgumentError(f"{option}: {error}", hint=hint) from None
+        raise ArgumentError(phrase("{}: {}", option, error), hint=hint) from None
 
 
-def _meant(option: str, word: str) -> str:
+def _meant(setting: str, word: str) -> str:
     """A constant pause is often written without the word ``constant``."""
-    constant = f"constant:{word}"
-    return f"did you mean {option} {constant}? " if driving.is_pause(constant) else ""
+    meant = Mention(setting, f"constant:{word}")
+    is_pause = driving.is_pause(f"constant:{word}")
+    return phrase("did you mean {}? ", meant) if is_pause else ""
 
 
-def pause(option: str, word: str) -> str | None:
+def pause(setting: str, word: str) -> str | None:
     """A distribution as `Driving` holds it, None for ``none``."""
     if not driving.is_pause(word):
         raise ArgumentError(
-            f"{option}: expected a distribution of pauses or {driving.NO_PAUSE}, "
-            f"found {shown(word)}",
-            hint=f"{_meant(option, word)}{driving.PAUSE_FORMS}; units: ns, us, ms, s",
+            phrase(
+                "{}: expected a distribution of pauses or {}, found {}",
+                Mention(setting),
+                driving.NO_PAUSE,
+                shown(word),
+            ),
+            hint=_meant(setting, word) + f"{driving.PAUSE_FORMS}; units: ns, us, ms, s",
         )
     return driving.pause(word)

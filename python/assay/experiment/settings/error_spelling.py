@@ -1,85 +1,73 @@
-"""Takes an error that names options of the command line; makes it name what the person wrote: the
-arguments of `assay.run`, or the keys of an experiment file."""
+"""Takes an error that mentions settings; names each as the person wrote it: an option, an argument
+of `assay.run`, or a key of an experiment file with its line."""
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
+from pathlib import Path
+from typing import Final
 
 from assay import registry
-from assay.errors import AssayError
+from assay.errors import ArgumentError, AssayError
 from assay.experiment.choices import checked_choices
-from assay.experiment.choices.server_limits import NOT_LIMITED
 from assay.experiment.settings.catalogue import OPTIONS, Words
 from assay.experiment.settings.setting import Setting
-from assay.experiment.settings.value_kinds import Choice, Levels, Text
+from assay.experiment.settings.value_kinds import Levels
+from assay.text.files import toml_file
+from assay.text.mentions import Mention
 
-_MENTION = re.compile(
-    r"`[^`]*`"  # a command as a whole is typed in a shell, in any case
-    r"|\bassay [a-z-]+ [^;`\n]*"
-    r"|(?<![\w-])--(?P<name>[a-z][a-z-]*)"
-    r"(?: (?P<value>'[^']*'|(?:\"[^\"]*\"|[^\s;)\"])*(?:\"[^\"]*\"|[^\s;:,.)\"])))?"
-)
-_VALUE = re.compile(r"'.*'|.*[0-9=\[\]:/*,…].*|\w+\.\w+|[A-Z_]+")
-"""What follows an option and is no word of the sentence."""
-_NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?|…|N|R|S|VALUE")
-"""A number, or what stands for one or any."""
-_IS_WISHED = re.compile(r"(?:^|: )--[a-z-]+$")
-"""A hint that ends with a flag, which is to be given."""
+_STANDS_FOR_NUMBERS: Final = ("…", "N", "R", "S", "VALUE")
+"""In texts, for any number or several."""
 
 
 @contextmanager
 def as_written(words: Words, *, in_python: bool = False) -> Iterator[None]:
-    """Errors raised inside name each option as the person wrote it: what was not given on the
-    command line (``in_python``: to `assay.run`) is in the experiment file, if there is one."""
+    """Errors raised inside name each setting as the person wrote it: what was not given on the
+    command line (``in_python``: to `assay.run`) is in the experiment file, if there is one. What
+    is said of a setting of the file has its line."""
     given = {one.name for one in fields(Words) if getattr(words, one.name) != one.default}
     has_file = words.target.endswith(".toml")
 
-    def spelling(name: Setting, value: str | None, is_wished: bool) -> str | None:
-        if has_file and name.path is not None and name.argument not in given:
-            return of_file(name, value, is_wished)
-        return of_python(name, value, is_wished) if in_python else None
+    def is_of_file(setting: Setting) -> bool:
+        return has_file and setting.path is not None and setting.argument not in given
+
+    def spelling(mention: Mention) -> str | None:
+        if is_of_file(OPTIONS[mention.setting]):
+            return of_file(mention)
+        return of_python(mention) if in_python else None
 
     try:
         yield
     except AssayError as error:
-        respell(error, spelling)
+        about = None if error.about is None else OPTIONS[error.about]
+        place = ""
+        if about is not None and is_of_file(about) and isinstance(error, ArgumentError):
+            place = _place_in(words.target, about)
+        error.respell(spelling)
+        error.message = place + error.message
+        error.args = (error.message,)
         raise
 
 
-def respell(error: AssayError, spelling: Callable[[Setting, str | None, bool], str | None]) -> None:
-    """Changes the message and the hint."""
-    error.message = respelled(error.message, spelling)
-    error.hint = None if error.hint is None else respelled(error.hint, spelling)
-    error.args = (error.message,)
+def _place_in(target: str, setting: Setting) -> str:
+    """``e.toml:3: `` for a setting that the file gives; empty where it gives none."""
+    file = Path(registry.experiment_file(target))
+    section = toml_file.read(file)
+    *tables, key = (setting.path or "").split(".")
+    for table in tables:
+        section = section.section(table)
+    line = section.line_of(key) if key in section else 0
+    return f"{file}:{line}: " if line else ""
 
 
-def respelled(text: str, spelling: Callable[[Setting, str | None, bool], str | None]) -> str:
-    """The text with each option as ``spelling`` has it; None: as it is."""
-
-    def replaced(match: re.Match[str]) -> str:
-        name = _named(match["name"])
-        if name is None:
-            return match[0]
-        value = match["value"]
-        is_value = value is not None and not name.is_flag and _is_value(name, value)
-        is_wished = name.is_flag and bool(_IS_WISHED.search(text[: match.end("name")]))
-        is_wished = is_wished and match.end() == len(text)
-        said = spelling(name, value if is_value else None, is_wished)
-        if said is None:
-            return match[0]
-        return said if is_value or value is None else f"{said} {value}"
-
-    return _MENTION.sub(replaced, text)
-
-
-def of_python(name: Setting, value: str | None, is_wished: bool) -> str:
+def of_python(mention: Mention) -> str:
     """``duration_s=30``, ``memory=["8GB", "1GB"]``, ``set={"scale": 10}``, ``erase=True``."""
+    name, value = OPTIONS[mention.setting], mention.value
     if value is None:
-        return f"{name.argument}=True" if is_wished else name.argument
+        return f"{name.argument}=True" if mention.is_wished else name.argument
     if name.word == "set":
         key, levels = _setting(value)
         return f"set={{{json.dumps(key)}: {_listed(levels)}}}"
@@ -89,9 +77,10 @@ def of_python(name: Setting, value: str | None, is_wished: bool) -> str:
     return f"{name.argument}={_listed(_values(name, value))}"
 
 
-def of_file(name: Setting, value: str | None, _is_wished: bool) -> str | None:
+def of_file(mention: Mention) -> str | None:
     """``drive.duration_s = 30``, ``memory = ["8GB", "1GB"]``, ``parameters.scale = 10``; None: a
     file cannot say it."""
+    name, value = OPTIONS[mention.setting], mention.value
     if name.path is None:
         return None
     if value is None:
@@ -105,34 +94,9 @@ def of_file(name: Setting, value: str | None, _is_wished: bool) -> str | None:
     return f"{name.path} = {_listed(_values(name, value))}"
 
 
-def _named(word: str | None) -> Setting | None:
-    """The option of that name."""
-    return None if word is None else OPTIONS.get(word.replace("-", "_"))
-
-
-def _is_value(name: Setting, word: str) -> bool:
-    return _VALUE.fullmatch(word) is not None or word in _words(name)
-
-
-def _words(name: Setting) -> Iterable[str]:
-    """The words that an option takes as a value."""
-    if name.word == "on":
-        return registry.systems()
-    if name.word == "storage":
-        return registry.storages()
-    match name.kind:
-        case Choice(levels=words) | Text(words=words):
-            return words
-        case Levels(of=tuple() as words):
-            return words
-        case Levels(may_be_none=True):
-            return (NOT_LIMITED,)
-    return ()
-
-
 def _values(name: Setting, value: str) -> list[str]:
     plain = value.strip("'")
-    if name.per_second != 1 and _NUMBER.fullmatch(plain):
+    if name.per_second != 1 and _is_number(plain):
         return [f"{float(plain) / name.per_second:.12g}"]
     if isinstance(name.kind, Levels):
         return [word.strip() for word in name.kind.split(plain)]
@@ -158,7 +122,11 @@ def _groups(value: str) -> list[tuple[str, list[str]]]:
 
 def _listed(values: list[str]) -> str:
     words = [
-        value if _NUMBER.fullmatch(value) else json.dumps(value, ensure_ascii=False)
-        for value in values
+        value if _is_number(value) else json.dumps(value, ensure_ascii=False) for value in values
     ]
     return words[0] if len(words) == 1 else f"[{', '.join(words)}]"
+
+
+def _is_number(word: str) -> bool:
+    digits = word.lstrip("+-").replace(".", "", 1)
+    return digits.isdigit() or word in _STANDS_FOR_NUMBERS

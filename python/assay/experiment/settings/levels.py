@@ -12,7 +12,7 @@ from assay.contracts.experiment import Levels as LevelsOfTest
 from assay.errors import ArgumentError
 from assay.experiment.choices import checked_choices
 from assay.experiment.settings.catalogue import SETTINGS
-from assay.experiment.settings.error_spelling import of_file, respell
+from assay.experiment.settings.error_spelling import of_file
 from assay.experiment.settings.setting import Setting
 from assay.experiment.settings.value_kinds import Choice, Flag, Levels, Number
 from assay.text import quantities
@@ -114,5 +114,5 @@ class ErrorPlace:
 
     def __exit__(self, _type: Any, error: BaseException | None, _trace: Any) -> None:
         if isinstance(error, ArgumentError):
-            respell(error, of_file)
+            error.respell(of_file)
             raise self._section.error(error.message, self._key, hint=error.hint) from error

@@ -13,6 +13,7 @@ from assay.experiment.choices.system_identity import of_choice, of_storage
 from assay.experiment.settings.catalogue import SETTINGS
 from assay.experiment.settings.setting import Setting
 from assay.experiment.settings.value_kinds import Levels
+from assay.text.mentions import Mention, phrase
 
 _Level = tuple[object, object]
 """What makes it the same, and what is shown of it."""
@@ -29,8 +30,8 @@ def refuse_repeated(experiment: Experiment) -> None:
     """Raises `ArgumentError` for the first value that is given twice."""
     if found := first_repeated(experiment):
         raise ArgumentError(
-            f"{found.name}: {found.level} is given twice",
-            hint="give it once; --repetitions 2 measures every cell twice",
+            phrase("{}: {} is given twice", found.name, found.level),
+            hint=phrase("give it once; {--repetitions 2} measures every cell twice"),
         )
 
 
@@ -46,17 +47,21 @@ def first_repeated(experiment: Experiment) -> Repeated | None:
 
 def _varied(experiment: Experiment) -> Iterator[tuple[Setting | None, str, Iterable[_Level]]]:
     on, storage, clients = SETTINGS["on"], SETTINGS["storage"], SETTINGS["clients"]
-    yield on, on.option, [(of_choice(one), one.label) for one in experiment.systems]
-    yield storage, storage.option, [(one.name, one.name) for one in experiment.storages]
-    yield storage, storage.option, [(of_storage(one), one.name) for one in experiment.storages]
-    yield clients, clients.option, _plain(experiment.clients)
+    yield on, phrase("{--on}"), [(of_choice(one), one.label) for one in experiment.systems]
+    yield storage, phrase("{--storage}"), [(one.name, one.name) for one in experiment.storages]
+    yield (
+        storage,
+        phrase("{--storage}"),
+        [(of_storage(one), one.name) for one in experiment.storages],
+    )
+    yield clients, phrase("{--clients}"), _plain(experiment.clients)
     for group, counts in experiment.group_clients.items():
-        yield clients, f"{clients.option}: group {group}", _plain(counts)
+        yield clients, phrase("{--clients}: group {}", group), _plain(counts)
     for setting in SETTINGS.values():
         if isinstance(setting.kind, Levels) and setting.experiment_field:
             levels = getattr(experiment, setting.experiment_field)
             shown = [NOT_LIMITED if one is None else setting.show(one) for one in levels]
-            yield setting, setting.option, zip(levels, shown, strict=True)
+            yield setting, phrase("{}", Mention(setting.word)), zip(levels, shown, strict=True)
     for name, levels in experiment.parameters.items():
         yield None, name, _plain(levels)
 

@@ -8,6 +8,7 @@ from assay.errors import ArgumentError
 from assay.experiment.settings.applies import steps_say
 from assay.experiment.settings.catalogue import SETTINGS, Words
 from assay.experiment.settings.setting import Setting
+from assay.text.mentions import Mention, phrase
 from assay.workload.values import Test, Workload
 
 
@@ -24,8 +25,13 @@ def refuse_unused(experiment: Experiment, workload: Workload, words: Words) -> N
             why = applies.because if isinstance(applies.because, str) else applies.because(tests[0])
             because = "its steps or groups set it" if is_of_steps else why
             raise ArgumentError(
-                f"{setting.option} does not apply to {_names(workload, tests)}: {because}",
-                hint=f"leave {setting.option} out",
+                phrase(
+                    "{} does not apply to {}: {}",
+                    Mention(setting.word),
+                    _names(workload, tests),
+                    because,
+                ),
+                hint=phrase("leave {} out", Mention(setting.word)),
             )
 
 

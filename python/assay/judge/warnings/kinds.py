@@ -59,11 +59,11 @@ class WarningKind(Enum):
 
     ONE_REPETITION = WarningText(
         "each cell was run once: the variation between repetitions is unknown",
-        f"--repetitions {ENOUGH_REPETITIONS} or more",
+        f"{{--repetitions {ENOUGH_REPETITIONS}}} or more",
     )
     NOISY_REPETITIONS = WarningText(
         f"repetitions differ by more than {units.share(NOISE_LIMIT)} of their median",
-        "stop other programs on this machine, use {longer} or more --repetitions",
+        "stop other programs on this machine, use {longer} or more {--repetitions}",
     )
     FEW_SAMPLES = WarningText(
         "too few samples for some percentiles",
@@ -81,7 +81,7 @@ class WarningKind(Enum):
     NOT_FROM_DEVICE = WarningText(
         "the test measures reads from the device, but nothing was read from it: the data came from "
         "the page cache, so that its numbers are not compared",
-        "--memory below the size of the data (a control group counts the page cache as well), or "
+        "{--memory} below the size of the data (a control group counts the page cache as well), or "
         "more data",
         limits=True,
         forbids_deciding=True,
@@ -89,14 +89,14 @@ class WarningKind(Enum):
     SCRIPTS_LEFT_OUT = WarningText(
         "the system cannot express all scripts of the test and ran the others: that is less work "
         "than other systems have, so that its times are not compared",
-        "feed all systems the same scripts (--feed FILE), or compare the times of single scripts",
+        "feed all systems the same scripts ({--feed FILE}), or compare the times of single scripts",
         limits=True,
         forbids_deciding=True,
     )
     NOT_WARM = WarningText(
         "the caches should have been warm, but the system read from its storage during the "
         "measurement",
-        "a --warm-up, a larger buffer of the system, or more memory than the data need",
+        "a {--warm-up}, a larger buffer of the system, or more memory than the data need",
         limits=True,
     )
     WARM_NOT_VERIFIED = WarningText(
@@ -169,7 +169,7 @@ class WarningKind(Enum):
     CELL_CHANGED = WarningText(
         "repetitions of a cell did not find the same version, settings or rows: their numbers are "
         "not of one thing, so that nothing is ranked by them",
-        "measure all repetitions again in a new experiment (--new), and change nothing on the "
+        "measure all repetitions again in a new experiment ({--new}), and change nothing on the "
         "system until it has ended",
         limits=True,
         forbids_deciding=True,
@@ -185,7 +185,7 @@ class WarningKind(Enum):
     BEHIND_POOLER = WarningText(
         "there is a pooler or proxy between clients and server: the numbers are those of both, and "
         "in transaction mode it mixes up prepared statements and settings of sessions",
-        "connect to the server itself; or --protocol simple, or set the pooler's "
+        "connect to the server itself; or {--protocol simple}, or set the pooler's "
         "max_prepared_statements (in PgBouncer since 1.21)",
         limits=True,
     )
@@ -208,8 +208,8 @@ class WarningKind(Enum):
     ERRORS = WarningText(
         "transactions failed, or it is unknown whether they committed; if they had succeeded, the "
         "others might have taken longer",
-        "see the errors: after deadlocks and serialization failures --retries N, after lost "
-        "connections --reconnect, for transactions cancelled at the end a longer --drain",
+        "see the errors: after deadlocks and serialization failures {--retries N}, after lost "
+        "connections {--reconnect}, for transactions cancelled at the end a longer {--drain}",
     )
     OUTAGE = WarningText(
         "for a while no client had a session, until a transaction ended ok again; the numbers "
@@ -269,29 +269,29 @@ class WarningKind(Enum):
     )
     LATE_ARRIVALS = WarningText(
         "transactions were late, or could not start in time",
-        "a lower --offered-rate, more clients, or a longer --latency-limit",
+        "a lower {--offered-rate}, more clients, or a longer {--latency-limit}",
     )
     OFFERED_RATE_NOT_REACHED = WarningText(
         "the system did not keep up with the offered rate: latency grows as long as the run lasts",
-        "a lower --offered-rate; the highest rate that is reached is the system's capacity",
+        "a lower {--offered-rate}; the highest rate that is reached is the system's capacity",
         limits=True,
     )
     SKIPPED_BY_LATENCY_LIMIT = WarningText(
         "some offered transactions could not start within the latency limit and were skipped: "
         "the numbers belong to a lower rate than the offered one",
-        "a lower --offered-rate, more clients, or a longer --latency-limit",
+        "a lower {--offered-rate}, more clients, or a longer {--latency-limit}",
         limits=True,
     )
     SHORT_WARM_UP = WarningText(
         "throughput at the beginning of the measurement differs from the rest",
-        "the longer --warm-up that is named with the run",
+        "the longer {--warm-up} that is named with the run",
         limits=True,
     )
     DRIFT = WarningText(
         f"throughput rose or fell steadily, by more than {units.share(DRIFT_LIMIT)} within the "
         "measurement: its mean depends on how long was measured",
-        "if it rises to a level, a longer --warm-up; else {longer}, and see what grows (the data, "
-        "an index, a queue of background work)",
+        "if it rises to a level, a longer {--warm-up}; else {longer}, and see what grows (the "
+        "data, an index, a queue of background work)",
         limits=True,
     )
     OUTLYING_SECONDS = WarningText(
@@ -303,7 +303,7 @@ class WarningKind(Enum):
     OUTLYING_REPETITION = WarningText(
         "one repetition is far from all others, more than chance explains; it is part of every "
         "number",
-        "see what else the machine did at that time; more --repetitions",
+        "see what else the machine did at that time; more {--repetitions}",
     )
     SHORT_MEASUREMENT = WarningText(
         f"a measurement of less than {SHORTEST_S} s shows little of the background work of a "
@@ -321,13 +321,13 @@ class WarningKind(Enum):
         f"the client used more than {units.share(CLIENT_SHARE_LIMIT)} of the machine's CPUs, or "
         f"its threads were busy more than {units.share(CLIENT_THREADS_LIMIT)} of the time: the "
         "numbers depend on the client's own speed",
-        "fewer clients, or more --threads if CPUs are idle",
+        "fewer clients, or more {--threads} if CPUs are idle",
         limits=True,
     )
     NEAR_THE_CLIENT_CEILING = WarningText(
         f"more than {units.share(headroom.CEILING_LIMIT)} of the calibrated ceiling of this "
         "machine's client: the numbers depend on the client's own speed",
-        "more --threads if CPUs are idle, or clients on another machine",
+        "more {--threads} if CPUs are idle, or clients on another machine",
         limits=True,
     )
     ANSWERS_DIFFER = WarningText(
@@ -350,8 +350,8 @@ class WarningKind(Enum):
     ROUND_TRIP_DIFFERS = WarningText(
         f"the measured round trip differs by more than {units.share(RTT_LIMIT)} from the one that "
         "was asked for: the numbers belong to the measured one",
-        "stop other programs on this machine, or a longer --rtt, of which the proxy's own time is "
-        "a smaller part",
+        "stop other programs on this machine, or a longer {--rtt}, of which the proxy's own time "
+        "is a smaller part",
         limits=True,
     )
     REPORT_UNREAD = WarningText(

@@ -13,7 +13,7 @@ from assay.errors import AssayError, ExperimentError, RunFailed, ScriptError, Sy
 from assay.lab.authoring.problems import document_for
 from assay.load.mark import refuse_foreign_tables
 from assay.load.tables import drop, schema, views
-from assay.provision.engine.session import session
+from assay.provision.engine.session import CREATED_BY_SCRIPT, session
 from assay.provision.running_system import RunningSystem
 from assay.registry import WORKLOAD_FILE
 from assay.workload.values import Script, Workload
@@ -105,7 +105,7 @@ def _reserved(workload: Workload, script: Script, statement: str, dialect: Diale
 
 def _hint(error: AssayError) -> str:
     own = error.hint or ""
-    if "--protocol" in own:
+    if own == CREATED_BY_SCRIPT:
         return "the name of a table or column; if a script itself creates it, this is no mistake"
     return own or "correct it, or spell it for this system in overrides/DIALECT/"
 

@@ -19,6 +19,7 @@ from assay.lab.backup.way import BackupSubject, Made
 from assay.provision.disk.copying import copy_directory
 from assay.provision.processes.paused import paused
 from assay.storages.known_file_system import known_file_system
+from assay.text.mentions import phrase
 
 _SHARING = ("btrfs", "xfs", "bcachefs", "ocfs2", "overlay")
 """File systems that can share blocks between files; whether this one does, the copy finds out."""
@@ -32,9 +33,11 @@ class Snapshot:
             return f"{choice.label} cannot be asked to flush its files for a snapshot"
         found = known_file_system(storage)
         if found and found not in _SHARING:
-            return (
-                f"{storage.name} has {found}, which cannot share blocks between files; a snapshot "
-                "needs btrfs or xfs: --storage 'loop[fs=btrfs]'"
+            return phrase(
+                "{} has {}, which cannot share blocks between files; a snapshot needs btrfs or "
+                "xfs: {--storage 'loop[fs=btrfs]'}",
+                storage.name,
+                found,
             )
         return files.why_refused(choice, storage)
 

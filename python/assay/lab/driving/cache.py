@@ -19,8 +19,9 @@ from assay.experiment import AS_IS, COLD, COLD_MACHINE, WARM, SystemChoice
 from assay.lab.run_context.context import RunState
 from assay.plan import PlannedRun
 from assay.provision.disk import page_cache
+from assay.text.mentions import Mention, phrase
 
-_INSTEAD = "--cache as-is, with a --warm-up"
+_INSTEAD = phrase("{--cache as-is}, with a {--warm-up}")
 
 
 def check(runs: Iterable[PlannedRun]) -> None:
@@ -28,8 +29,11 @@ def check(runs: Iterable[PlannedRun]) -> None:
     is_asked = any(run.cell.cache == COLD_MACHINE for run in runs)
     if is_asked and not page_cache.can_drop_machine():
         raise ArgumentError(
-            f"--cache {COLD_MACHINE}: only root can drop the page cache of the machine",
-            hint=f"--cache {COLD} drops the files of the data, without root",
+            phrase(
+                "{}: only root can drop the page cache of the machine",
+                Mention("cache", COLD_MACHINE),
+            ),
+            hint=phrase("{} drops the files of the data, without root", Mention("cache", COLD)),
         )
 
 
@@ -54,9 +58,12 @@ def _cannot_be_warmed(choice: SystemChoice) -> str:
     why = "its files are not on this machine, as far as Assay knows"
     if choice.url is None:
         why = "pages of its files that are read from here would not be in its memory"
-    return (
-        f"{choice.label} cannot be warmed: {why}, and the test may change the data, so it cannot "
-        f"be run beforehand; {_INSTEAD}"
+    return phrase(
+        "{} cannot be warmed: {}, and the test may change the data, so it cannot be run "
+        "beforehand; {}",
+        choice.label,
+        why,
+        _INSTEAD,
     )
 
 

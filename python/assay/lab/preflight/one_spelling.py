@@ -15,6 +15,7 @@ from assay.experiment import Experiment, SystemChoice
 from assay.experiment.choices import profiles, system_names
 from assay.experiment.settings.repeated_levels import refuse_repeated
 from assay.provision.install import versions
+from assay.text.mentions import Mention, phrase
 
 
 def spelled(experiment: Experiment) -> Experiment:
@@ -74,5 +75,7 @@ def _refuse_several_names(choice: SystemChoice, spelled: Sequence[Spelled]) -> N
         if names.count(name) > 1:
             raise ArgumentError(
                 f"expected {choice.name}.{name} once, found it in several spellings of its name",
-                hint=f"all its levels in one: --set {choice.name}.{name}=A,B",
+                hint=phrase(
+                    "all its levels in one: {}", Mention("set", f"{choice.name}.{name}=A,B")
+                ),
             )

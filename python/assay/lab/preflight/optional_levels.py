@@ -56,8 +56,7 @@ def _why_not(run: PlannedRun, name: str) -> str:
         if alone.cell.system.url is None:
             server_group.refuse_impossible(alone.cell.system.machine)
     except MachineLimit as error:
-        is_of_option = error.message.startswith(f"--{name} ")
-        return error.message.partition(": ")[2] if is_of_option else error.message
+        return error.message.partition(": ")[2] if error.about == name else error.message
     reason = why_not_on_machine(alone)
     if reason is None or why_not_on_machine(_without_machine(run)) is not None:
         return ""

@@ -22,6 +22,7 @@ from assay.provision.undo import ledger
 from assay.provision.undo.clean_up import undone_at_end
 from assay.provision.undo.resources import UnfinishedPackage
 from assay.text.files import toml_file
+from assay.text.mentions import phrase
 from assay.text.quantities import COUNT
 
 OnProgress = Callable[[str], None]
@@ -129,8 +130,10 @@ def _fetch(expected: Manifest, to: Path, on_progress: OnProgress) -> None:
             f"the package {expected.package} cannot be brought: {error}",
             file=to.parent,
             hint=(
-                "give any BibTeX files with --input PATH; without them `assay run` makes a "
-                "synthetic bibliography of the same statistics"
+                phrase(
+                    "give any BibTeX files with {--input PATH}; without them `assay run` makes a "
+                    "synthetic bibliography of the same statistics"
+                )
             ),
         ) from error
 

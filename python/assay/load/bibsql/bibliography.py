@@ -25,6 +25,7 @@ from assay.load.row_sources.request import DataRequest
 from assay.provision.engine.session import raise_as_ours
 from assay.text.files.paths import exists, is_folder, is_something_else
 from assay.text.files.text_file import shown_if_not_utf8
+from assay.text.mentions import phrase
 from assay.workload.values import Workload
 
 SYNTHETIC_SEED = 1
@@ -102,7 +103,7 @@ def resolve(experiment: Experiment, workload: Workload, progress: ProgressReceiv
         raise InputError(
             "the workload has no data set of its own",
             file=workload.folder,
-            hint="give files with --input PATH",
+            hint=phrase("give files with {--input PATH}"),
         )
     progress.stage(f"read {description}")
     scan = _scan(files, experiment.encoding, experiment.keep_going)

@@ -28,6 +28,7 @@ from assay.load.digest import table_digests
 from assay.load.load import load
 from assay.load.reuse import table_files_bytes
 from assay.load.row_sources.request import DataRequest
+from assay.text.mentions import phrase
 
 RequestOf = Callable[[Sequence[Path]], DataRequest]
 """Makes the data request of some files."""
@@ -114,7 +115,7 @@ def _edit(copies: Sequence[Path], folder: Path, task: UpdateTask) -> Edited:
         raise ArgumentError(
             f"{task.changed} changed and {task.removed} removed files asked, "
             f"the data set has {len(copies)}",
-            hint="--set changed=N with a smaller N",
+            hint=phrase("{--set changed=N} with a smaller N"),
         )
     stamp = folder / "last-update"
     set_stamp(stamp, _after(copies, stamp))

@@ -18,6 +18,7 @@ from typing import Literal
 
 from assay.errors import SystemUnderTestError
 from assay.provision.disk.size import allocated_bytes
+from assay.text.mentions import phrase
 from assay.text.units import size
 
 Sharing = Literal["where possible", "never", "always"]
@@ -74,7 +75,7 @@ def copy_directory(
             raise SystemUnderTestError(
                 f"{target.parent} cannot hold a snapshot of {source}: their file system does not "
                 "share blocks between files",
-                hint="a storage with btrfs or xfs: --storage 'loop[fs=btrfs]'",
+                hint=phrase("a storage with btrfs or xfs: {--storage 'loop[fs=btrfs]'}"),
             )
         if not can_share:
             _insist_on_room(source, target.parent, reserve_bytes)
@@ -199,5 +200,7 @@ def _insist_on_room(source: Path, folder: Path, reserve_bytes: int) -> None:
         raise SystemUnderTestError(
             f"a copy of the data takes {size(copy_bytes)}{reserve}: {folder} has "
             f"{size(free_bytes)} free",
-            hint="choose a storage with more room; for copies of loads another folder: --datasets",
+            hint=phrase(
+                "choose a storage with more room; for copies of loads another folder: {--datasets}"
+            ),
         )

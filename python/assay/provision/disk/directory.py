@@ -25,6 +25,7 @@ from assay.provision.undo import ledger
 from assay.provision.undo.clean_up import undone_at_end
 from assay.provision.undo.resources import Directory, TaggedProcesses
 from assay.text.files.text_file import shown_if_not_utf8
+from assay.text.mentions import phrase
 
 WHOLE_MACHINE = ServerMachine()
 _PLAIN = re.compile(r"[A-Za-z0-9_./-]+")
@@ -79,7 +80,7 @@ def _refuse_other_encodings(directory: str) -> None:
     if shown := shown_if_not_utf8(directory):
         raise ArgumentError(
             f"the storage's directory {shown} is not in UTF-8, as the engine needs it",
-            hint="choose another: --storage here:DIRECTORY",
+            hint=phrase("choose another: {--storage here:DIRECTORY}"),
         )
 
 

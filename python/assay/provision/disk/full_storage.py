@@ -81,7 +81,7 @@ def no_shared_memory_left(message: str) -> str:
 
 def with_size(hint: str, space: Space | None) -> str:
     """The hint, with the size of the storage."""
-    return hint if space is None else f"{hint} (it has {size(space.size_bytes)})"
+    return hint if space is None else hint + f" (it has {size(space.size_bytes)})"
 
 
 def name_full_storage(

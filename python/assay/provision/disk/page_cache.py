@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from assay.errors import SystemUnderTestError
+from assay.text.mentions import phrase
 
 _MAPPED_BYTES = 1 << 30
 """Of a file, at a time."""
@@ -42,7 +43,7 @@ def drop_machine(path: Path) -> int:
     except OSError as error:
         raise SystemUnderTestError(
             f"the page cache of the machine cannot be dropped: {error}",
-            hint="as root, outside a container; or --cache cold, which needs no root",
+            hint=phrase("as root, outside a container; or {--cache cold}, which needs no root"),
         ) from error
     return drop(path)
 

@@ -21,6 +21,7 @@ from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import ArgumentError, SystemUnderTestError
 from assay.provision.disk.directory import server_directory
 from assay.provision.processes.own_program import own_program
+from assay.text.mentions import phrase
 
 _THIS_MACHINE = "127.0.0.1"
 
@@ -43,7 +44,7 @@ def delayed(deployment: Deployment, rtt_s: float) -> Iterator[Deployment]:
             raise ArgumentError(
                 f"{deployment.label}: expected a server at a socket or a port, whose connections "
                 "can be delayed",
-                hint="leave --rtt out",
+                hint=phrase("leave {--rtt} out"),
             )
     nowhere = StorageFacts(name="none", kind="proxy", directory=tempfile.gettempdir())
     with ExitStack() as stack:

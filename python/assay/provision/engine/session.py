@@ -23,13 +23,14 @@ from assay.errors import (
     resources_hint,
 )
 from assay.provision.engine.engine_calls import Session, open_session
+from assay.text.mentions import phrase
 
 LOST = "lost connection"
 """The engine's error class for a lost session."""
 
-_CREATED_BY_SCRIPT = (
-    "statements are prepared before the run; if the script itself creates the object, add "
-    "--protocol extended"
+CREATED_BY_SCRIPT = phrase(
+    "statements are prepared before the run; if the script itself creates the "
+    "object, add {--protocol extended}"
 )
 BRIEF_ANSWER_S = 15.0
 """The timeout of each query of a `brief_session`."""
@@ -81,7 +82,7 @@ def as_ours(error: _engine.EngineError) -> AssayError:
         )
     if error.kind == "statement" and error.error_class not in (LOST, RESOURCES):
         # As where it is refused during the measurement: with another protocol it would be.
-        hint = _CREATED_BY_SCRIPT if error.error_class == "unknown object" else None
+        hint = CREATED_BY_SCRIPT if error.error_class == "unknown object" else None
         return RunFailed(error.message, code=error.code, hint=error.hint or hint)
     if error.kind == "machine":
         return MachineLimit(error.message, hint=error.hint)

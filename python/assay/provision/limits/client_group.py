@@ -16,6 +16,7 @@ from pathlib import Path
 
 from assay.errors import ArgumentError, MachineLimit
 from assay.provision.limits.hierarchies import PROCESSES
+from assay.text.mentions import phrase
 
 _OWN_GROUPS = Path("/proc/self/cgroup")
 _counting = threading.Lock()
@@ -31,8 +32,10 @@ def experiment(*, is_limited: bool) -> Iterator[None]:
     with _counting:
         if _experiments[True] or (is_limited and _experiments[False]):
             raise ArgumentError(
-                "--memory of a system that works in this process holds for the whole process, "
-                "which runs another experiment at the same time",
+                phrase(
+                    "{--memory} of a system that works in this process holds for the whole "
+                    "process, which runs another experiment at the same time"
+                ),
                 hint="run one after the other, or one of them as a command of its own: assay run",
             )
         _experiments[is_limited] += 1

@@ -12,6 +12,7 @@ from assay.contracts.deployment import IN_MEMORY
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.systems.abilities import BoundedInProcess, WorksInProcess
 from assay.errors import ArgumentError
+from assay.text.mentions import Mention, phrase
 from assay.text.sizes import size_word
 from assay.text.units import counted
 
@@ -38,7 +39,7 @@ def refuse_too_little(
         raise ArgumentError(
             f"{choice.label}: data on {storage_name} count as memory of the process that writes "
             "them, here Assay's own, which the limit would end",
-            hint="--memory none, or a storage on a disk",
+            hint=phrase("{--memory none}, or a storage on a disk"),
         )
     needed = system.most_memory_bytes(choice, sessions) + _CLIENT_BYTES
     needed = -(-needed >> 20) << 20
@@ -46,5 +47,8 @@ def refuse_too_little(
         raise ArgumentError(
             f"{choice.label}: {counted(sessions, 'session')} may need {size_word(needed)} of this "
             f"process, and its limit is {size_word(limit)}",
-            hint=f"--memory {size_word(needed)} or more, a smaller buffer, or fewer clients",
+            hint=phrase(
+                "{} or more, a smaller buffer, or fewer clients",
+                Mention("memory", size_word(needed)),
+            ),
         )

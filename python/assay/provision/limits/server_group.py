@@ -17,6 +17,7 @@ from assay.errors import MachineLimit
 from assay.provision.limits.hierarchies import around_us, parents
 from assay.provision.machine.machine_sampling import memory_bytes
 from assay.text import units
+from assay.text.mentions import Mention, phrase
 from assay.text.sizes import about, size_word
 
 _PERIOD_US = 100_000
@@ -37,13 +38,20 @@ def refuse_impossible(machine: ServerMachine) -> None:
     memory = memory_limit_bytes(around_us("memory")) or memory_bytes()
     if machine.cpus is not None and machine.cpus > processors:
         raise MachineLimit(
-            f"--cpus {machine.cpus:g}: this machine has {units.counted(processors, 'processor')}",
-            hint=f"--cpus {processors} or less, or none",
+            phrase(
+                "{}: this machine has {}",
+                Mention("cpus", f"{machine.cpus:g}"),
+                units.counted(processors, "processor"),
+            ),
+            hint=phrase("{} or less, or none", Mention("cpus", str(processors))),
         )
     if machine.memory_bytes is not None and machine.memory_bytes > memory:
         raise MachineLimit(
-            f"--memory {size_word(machine.memory_bytes)}: this machine has {about(memory)}, in "
-            "units of 1024",
+            phrase(
+                "{}: this machine has {}, in units of 1024",
+                Mention("memory", size_word(machine.memory_bytes)),
+                about(memory),
+            ),
             hint="give less, or none",
         )
 

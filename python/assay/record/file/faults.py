@@ -10,9 +10,10 @@ from pathlib import Path
 
 from assay.errors import ArgumentError, AssayError, SystemUnderTestError
 from assay.text.files.paths import is_folder
+from assay.text.mentions import phrase
 from assay.text.sizes import size_word
 
-OTHER_FILE = "name another file with --records"
+OTHER_FILE = phrase("name another file with {--records}")
 _ERROR, _READONLY, _IOERR, _CORRUPT, _FULL, _CANTOPEN, _NOTADB = 1, 8, 10, 11, 13, 14, 26
 """Primary result codes of SQLite, by its names."""
 _DAMAGED = {_CORRUPT, _NOTADB, _ERROR, 0}
@@ -89,7 +90,7 @@ def not_written(error: sqlite3.Error, path: Path) -> AssayError:
         )
     return SystemUnderTestError(
         f"{path}: the record could not be written: {error}",
-        hint=f"everything written before is safe; {OTHER_FILE}",
+        hint=phrase("everything written before is safe; {}", OTHER_FILE),
     )
 
 
@@ -108,14 +109,14 @@ def is_full(error: sqlite3.Error, path: Path) -> bool:
 def _full(path: Path) -> AssayError:
     return SystemUnderTestError(
         f"{path}: the disk is full: the record could not be written",
-        hint=f"everything written before is safe; free space there, or {OTHER_FILE}",
+        hint=phrase("everything written before is safe; free space there, or {}", OTHER_FILE),
     )
 
 
 def _not_writable(path: Path) -> AssayError:
     return SystemUnderTestError(
         f"{path}: expected a record file that can be written",
-        hint=f"change the permissions of the file and its folder, or {OTHER_FILE}",
+        hint=phrase("change the permissions of the file and its folder, or {}", OTHER_FILE),
     )
 
 
@@ -137,7 +138,7 @@ def _reason(error: Exception) -> str:
 
 def _repair(path: Path) -> str:
     """The command that recovers the readable rows of a damaged file."""
-    return f"sqlite3 {path} .recover | sqlite3 RESCUED; or {OTHER_FILE}"
+    return phrase("sqlite3 {} .recover | sqlite3 RESCUED; or {}", path, OTHER_FILE)
 
 
 def _result(error: sqlite3.Error) -> int:

@@ -14,6 +14,7 @@ from pathlib import Path
 from assay.errors import ArgumentError
 from assay.record.file import faults, opening, schema
 from assay.record.file.record_file import insist_on_a_file, is_locked
+from assay.text.mentions import phrase
 
 _BUSY_TIMEOUT_S = 15.0
 
@@ -31,7 +32,7 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
     except FileNotFoundError as error:
         raise ArgumentError(
             f"there are no records at {path}",
-            hint=f"`assay run` makes them; or {faults.OTHER_FILE}",
+            hint=phrase("`assay run` makes them; or {}", faults.OTHER_FILE),
         ) from error
     except OSError as error:
         raise ArgumentError(

@@ -26,6 +26,7 @@ from pathlib import Path
 from assay.errors import ArgumentError, InputError
 from assay.record.file import faults
 from assay.text.files import shared_files
+from assay.text.mentions import phrase
 
 APPLICATION_ID = 0x41535359
 """``ASSY`` in the file's header: identifies a record among SQLite files."""
@@ -154,13 +155,13 @@ def _version(connection: sqlite3.Connection, path: Path, known: Sequence[Migrati
         raise ArgumentError(
             f"{path}: a newer Assay wrote this record file (version {version}; this Assay reads "
             f"versions up to {newest(known)})",
-            hint=f"upgrade Assay, or {faults.OTHER_FILE}",
+            hint=phrase("upgrade Assay, or {}", faults.OTHER_FILE),
         )
     if 0 < version < _FIRST_VERSION:
         raise ArgumentError(
             f"{path}: an Assay of before the first release wrote this record file (version "
             f"{version}; this Assay reads versions from {_FIRST_VERSION} on)",
-            hint=f"run its experiments again: {faults.OTHER_FILE}",
+            hint=phrase("run its experiments again: {}", faults.OTHER_FILE),
         )
     return version
 

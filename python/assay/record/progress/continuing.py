@@ -24,6 +24,7 @@ from assay.record.progress import planned
 from assay.record.progress.runs_again import RunOnRecord, Runs, lay_out, runs_of
 from assay.record.runs import reading
 from assay.record.runs.run_ends import ENDED, RunEnd
+from assay.text.mentions import Mention, phrase
 
 NO_VERSIONS: Mapping[str, str] = {}
 _PARTS: tuple[Literal["machine", "build", "content"], ...] = ("machine", "build", "content")
@@ -168,7 +169,9 @@ def go_on(
         raise ArgumentError(
             f"experiment {last.experiment_id} of this file is under way in process "
             f"{last.before.identity.pid}",
-            hint="wait until it has ended, or begin another one: --new",
+            hint=phrase(
+                "wait until it has ended, or begin another one: {}", Mention("new", is_wished=True)
+            ),
         )
     if not last.is_of_use:
         return None

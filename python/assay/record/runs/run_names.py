@@ -60,28 +60,31 @@ def _labels(runs: Sequence[R], cells: Sequence[CellDocument]) -> list[str]:
 
 
 def _storages(runs: Sequence[R], cells: Sequence[CellDocument]) -> list[str]:
-    """``fast``, the first name that a storage has here; where two storages are called so, each with
-    what it is: ``fast (here:/ssd)``."""
+    """``fast``, the first name that a storage of a machine has here; where two storages are called
+    so, each with what it is: ``fast (here:/ssd)``."""
     read: dict[str, StorageChoice | None] = {}
     choices = [_read(cell.get("storage"), StorageChoice, read) for cell in cells]
-    names: dict[str, str] = {}
+    names: dict[tuple[str, str], str] = {}
     of_name: dict[str, set[str]] = {}
     known = [
         None if choice is None or not run.storage else system_identity.of_storage(choice)
         for run, choice in zip(runs, choices, strict=True)
     ]
+    shown = []
     for run, storage in zip(runs, known, strict=True):
+        name = run.storage
         if storage is not None:
-            name = names.setdefault(storage, run.storage)
+            name = names.setdefault((storage, _machine(run)), name)
             of_name.setdefault(name, set()).add(storage)
+        shown.append(name)
     return [
-        run.storage
-        if storage is None or choice is None
-        else names[storage]
-        if len(of_name[names[storage]]) == 1
-        else f"{names[storage]} ({written(choice)})"
-        for run, choice, storage in zip(runs, choices, known, strict=True)
+        name if choice is None or len(of_name.get(name, ())) <= 1 else f"{name} ({written(choice)})"
+        for name, choice in zip(shown, choices, strict=True)
     ]
+
+
+def _machine(run: RunSummary) -> str:
+    return machines.short_name(run.machine) if isinstance(run, RunRecord) else ""
 
 
 C = TypeVar("C", SystemChoice, StorageChoice)

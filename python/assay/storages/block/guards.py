@@ -17,6 +17,7 @@ from assay.contracts.experiment import StorageChoice
 from assay.errors import ArgumentError, NotOnThisMachine, SystemUnderTestError
 from assay.storages.block.machine import WIPEFS, need_program, need_root
 from assay.storages.mounts import MOUNT_TABLE, MountLine, device_number, every_mount
+from assay.text.mentions import Mention, phrase
 
 _SYS_DEVICES = Path("/sys/dev/block")
 _SWAPS = Path("/proc/swaps")
@@ -42,7 +43,7 @@ def usable_device(choice: StorageChoice, path: Path) -> Path:
         held = contents(node, f"storage {choice.name!r}")
         raise ArgumentError(
             f"{named} would be erased; it holds {held or 'nothing that is recognised'}",
-            hint="if that may be destroyed: --erase",
+            hint=phrase("if that may be destroyed: {}", Mention("erase", is_wished=True)),
         )
     return node
 

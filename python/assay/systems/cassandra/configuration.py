@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.errors import ArgumentError
+from assay.text.mentions import phrase
 
 _SET_BY_ASSAY = """
     authenticator authorizer auto_bootstrap broadcast_address broadcast_rpc_address
@@ -118,7 +119,9 @@ def check(settings: Mapping[str, str]) -> None:
         if name in SET_BY_ASSAY:
             raise ArgumentError(
                 f"the setting {name} of a private server is set by Assay",
-                hint="reach a server of your own by its URL: --on cassandra://HOST:PORT/KEYSPACE",
+                hint=phrase(
+                    "reach a server of your own by its URL: {--on cassandra://HOST:PORT/KEYSPACE}"
+                ),
             )
         if not _NAME.fullmatch(name):
             raise ArgumentError(

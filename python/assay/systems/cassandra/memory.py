@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from assay.errors import ArgumentError
 from assay.systems.options import size_bytes
+from assay.text.mentions import Mention, phrase
 from assay.text.sizes import size_word
 
 LEAST_HEAP_BYTES = 256 << 20
@@ -46,6 +47,6 @@ def heap_bytes(
     raise ArgumentError(
         f"a memory limit of {size_word(limit_bytes)} is too little: {of_nodes} needs "
         f"{size_word(least + beside)}, of which {size_word(least)} are its heap",
-        hint=f"--memory {size_word(needed)}"
+        hint=phrase("{}", Mention("memory", size_word(needed)))
         + (" or a smaller heap" if least > LEAST_HEAP_BYTES else ""),
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 from assay.env_vars import EnvVar
 from assay.errors import SystemMissing
 from assay.provision.machine.program import Program
+from assay.text.mentions import phrase
 
 HOME = EnvVar("CUBRID", "The folder of CUBRID's programs, with bin and lib in it.")
 
@@ -38,8 +39,11 @@ def find_server(programs: str = "") -> Installation:
     if chosen is None:
         raise SystemMissing(
             f"the environment variable {HOME.name} names no folder of CUBRID's programs",
-            hint=f"unpack CUBRID and set {HOME.name} to its folder; or reach a server by its URL: "
-            "--on cubrid://USER@HOST:PORT/DATABASE",
+            hint=phrase(
+                "unpack CUBRID and set {} to its folder; or reach a server by its URL: {--on "
+                "cubrid://USER@HOST:PORT/DATABASE}",
+                HOME.name,
+            ),
         )
     folder = Path(chosen).absolute()
     missing = [one.name for one in PROGRAMS if not os.access(folder / "bin" / one.name, os.X_OK)]

@@ -30,6 +30,7 @@ from assay.provision.undo.resources import CannotUndo, SharedMemory
 from assay.systems.cubrid import home as homes
 from assay.systems.cubrid.home import DATABASE, Home
 from assay.systems.cubrid.installation import Installation
+from assay.text.mentions import phrase
 
 LOCALE = "en_US.utf8"
 """Texts compare byte by byte."""
@@ -59,7 +60,9 @@ def check_settings(settings: Mapping[str, str]) -> None:
         if name.lower() in SET_BY_ASSAY:
             raise ArgumentError(
                 f"the setting {name} of a private server is set by Assay",
-                hint="reach a server of your own by its URL: --on cubrid://USER@HOST:PORT/DATABASE",
+                hint=phrase(
+                    "reach a server of your own by its URL: {--on cubrid://USER@HOST:PORT/DATABASE}"
+                ),
             )
         if "\n" in value or not name.replace("_", "").isalnum():
             raise ArgumentError(f"expected a setting NAME=VALUE, found {name!r}")

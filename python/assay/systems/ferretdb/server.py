@@ -25,6 +25,7 @@ from assay.provision.processes import process, programs
 from assay.provision.processes.process import ServerProcess
 from assay.systems.ferretdb.installation import Programs
 from assay.systems.postgresql import server as postgresql
+from assay.text.mentions import phrase
 
 USER = postgresql.USER
 DATABASE = "assay"
@@ -72,7 +73,9 @@ def check_settings(settings: Mapping[str, str]) -> None:
     if set_here := [name for name in settings if name.lower() in _SET_BY_ASSAY]:
         raise ArgumentError(
             f"the setting {set_here[0]} of a private server is set by Assay",
-            hint="reach a server of your own by its URL: --on ferretdb://USER@HOST:PORT/DATABASE",
+            hint=phrase(
+                "reach a server of your own by its URL: {--on ferretdb://USER@HOST:PORT/DATABASE}"
+            ),
         )
 
 

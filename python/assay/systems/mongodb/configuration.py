@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 from assay.contracts.systems.abilities import Spelled
 from assay.errors import ArgumentError, SystemRefused
 from assay.systems.options import buffer_bytes
+from assay.text.mentions import phrase
 
 CACHE = "storage.wiredTiger.engineConfig.cacheSizeGB"
 _LEAST_CACHE_GB = 0.25
@@ -49,7 +50,9 @@ def check(settings: Mapping[str, str]) -> None:
     if set_here := [name for name in settings if name.startswith(SET_BY_ASSAY)]:
         raise ArgumentError(
             f"the setting {set_here[0]} of a private server is set by Assay",
-            hint="reach a server of your own by its URL: --on mongodb://USER@HOST:PORT/DATABASE",
+            hint=phrase(
+                "reach a server of your own by its URL: {--on mongodb://USER@HOST:PORT/DATABASE}"
+            ),
         )
 
 

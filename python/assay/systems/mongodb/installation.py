@@ -9,6 +9,7 @@ from pathlib import Path
 from assay.env_vars import EnvVar
 from assay.errors import SystemMissing
 from assay.provision.machine.program import Program
+from assay.text.mentions import phrase
 
 PROGRAMS_FOLDER = EnvVar(
     "ASSAY_MONGODB_BIN",
@@ -30,8 +31,11 @@ def find_server(programs: str = "") -> Path:
             return Path(found)
     raise SystemMissing(
         f"the program {MONGOD.name} is not in {chosen or f'$PATH or in {_UNPACKED}'}",
-        hint="no package client brings it: unpack MongoDB's own archive and name its folder in "
-        f"{PROGRAMS_FOLDER.name}, or name a server: --on mongodb://USER@HOST:PORT/DATABASE",
+        hint=phrase(
+            "no package client brings it: unpack MongoDB's own archive and name its folder "
+            "in {}, or name a server: {--on mongodb://USER@HOST:PORT/DATABASE}",
+            PROGRAMS_FOLDER.name,
+        ),
     )
 
 

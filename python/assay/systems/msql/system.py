@@ -14,11 +14,12 @@ from assay.dialects.msql import MSQL as DIALECT
 from assay.errors import ArgumentError, Bug, SystemDied, SystemMissing, SystemRefused
 from assay.provision.engine.session import session
 from assay.systems.msql import url
+from assay.text.mentions import phrase
 
 CONNECTION_LIMIT = 24
 """Sessions that a server has at most; it cannot be asked."""
 
-_HOW = "reach a server of your own by its URL: --on msql://USER@HOST:PORT/DATABASE"
+_HOW = phrase("reach a server of your own by its URL: {--on msql://USER@HOST:PORT/DATABASE}")
 _FIXES = {
     "connection refused": "start the server, or correct host and port in the URL: mSQL listens at "
     "1114, earlier versions at 1112 or 4333",

@@ -21,6 +21,7 @@ from assay.provision.processes.process import ServerProcess
 from assay.systems.mysql_protocol.meaning import argument
 from assay.systems.mysql_protocol.names import plain_name
 from assay.systems.mysql_protocol.product import Product, Programs
+from assay.text.mentions import Mention, phrase
 
 USER = "assay"
 DATABASE = "assay"
@@ -118,8 +119,10 @@ def check_settings(product: Product, settings: Mapping[str, str]) -> None:
     if set_here := [name for name in settings if plain_name(name) in SET_BY_ASSAY]:
         raise ArgumentError(
             f"the setting {set_here[0]} of a private server is set by Assay",
-            hint="reach a server of your own by its URL: "
-            f"--on {product.name}://USER@HOST:PORT/DATABASE",
+            hint=phrase(
+                "reach a server of your own by its URL: {}",
+                Mention("on", f"{product.name}://USER@HOST:PORT/DATABASE"),
+            ),
         )
 
 

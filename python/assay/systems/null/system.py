@@ -28,6 +28,7 @@ from assay.provision.processes import process
 from assay.systems.null import server
 from assay.systems.null.options import ENGINE_OPTIONS, IN_PROCESS, OPTIONS, PROTOCOL, REACHED_BY
 from assay.systems.options import values
+from assay.text.mentions import Mention, phrase
 
 
 class Null:
@@ -73,8 +74,10 @@ class Null:
         if parts.has_user or parts.host or parts.port:
             raise ArgumentError(
                 "null takes no address: it lives in this process",
-                hint="null:///, or --on null; a null server is measured by the URL of its "
-                "protocol, postgresql://… or mysql://…",
+                hint=phrase(
+                    "null:///, or {--on null}; a null server is measured by the URL of its "
+                    "protocol, postgresql://… or mysql://…"
+                ),
             )
 
     def is_in_process(self, choice: SystemChoice) -> bool:
@@ -94,7 +97,9 @@ class Null:
             raise ArgumentError(
                 f"{choice.url_without_password}: a null server is started by us and not reached by "
                 "this URL",
-                hint=f"--on 'null[protocol={chosen.options[PROTOCOL.name]}]'",
+                hint=phrase(
+                    "{}", Mention("on", f"'null[protocol={chosen.options[PROTOCOL.name]}]'")
+                ),
             )
         node = Node("null", StorageFacts(name="none", kind="url", directory=""))
         deployment = _deployment(chosen, _address(_for_engine(chosen)), node)

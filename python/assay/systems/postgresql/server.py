@@ -26,6 +26,7 @@ from assay.provision.undo import ledger
 from assay.provision.undo.resources import CannotUndo, PosixSharedMemory
 from assay.systems.postgresql.installation import Installation
 from assay.systems.postgresql.removed import why_it_is_gone
+from assay.text.mentions import phrase
 
 USER = "postgres"
 DATABASE = "postgres"
@@ -58,7 +59,9 @@ def check_settings(settings: Mapping[str, str]) -> None:
     if set_here := [name for name in settings if name.lower() in SET_BY_ASSAY]:
         raise ArgumentError(
             f"the setting {set_here[0]} of a private server is set by Assay",
-            hint="reach a server of your own by its URL: --on postgresql://USER@HOST:PORT/DATABASE",
+            hint=phrase(
+                "reach a server of your own by its URL: {--on postgresql://USER@HOST:PORT/DATABASE}"
+            ),
         )
 
 
