@@ -43,17 +43,33 @@ def levels(run: RunRecord, between: str = "") -> dict[str, Scalar]:
         name: level if isinstance(level, str | int | float | bool) else ", ".join(map(str, level))
         for name, level in run.driving.not_default.items()
     }  # fmt: skip
+    profile = {PROFILE: _profile(run)} if between == PROFILE else {}
+    of_machine = {name: getattr(run.server_machine, name) for name in _OF_SERVER.values()}
+    return of_run(run, label, profile, of_machine, groups, driving)
+
+
+def of_run(
+    run: RunRecord,
+    label: str,
+    of_system: Mapping[str, Scalar | None],
+    of_machine: Mapping[str, Scalar | None],
+    of_groups: Mapping[str, Scalar],
+    of_driving: Mapping[str, Scalar],
+) -> dict[str, Scalar]:
+    """The levels of a run by factor, in the order in which they are shown; what its system is
+    called, and which factors its system, its machine, its groups and its driving have, is for the
+    caller to say."""
     found: dict[str, Scalar | None] = {
         "system": label,
-        **({PROFILE: _profile(run)} if between == PROFILE else {}),
+        **of_system,
         "storage": run.storage or NOT_SEEN,
         **({cell_names.MACHINE: run.machine_name} if run.machine_name else {}),
-        **{name: getattr(run.server_machine, name) for name in _OF_SERVER.values()},
+        **of_machine,
         "clients": run.clients,
-        **{f"{cell_names.OF_GROUP}{group}": number for group, number in groups.items()},
+        **{f"{cell_names.OF_GROUP}{group}": number for group, number in of_groups.items()},
         "protocol": run.protocol,
         "threads": run.threads,
-        **driving,
+        **of_driving,
         **{name: getattr(run, name) for name in _OF_CELL},
         **cell_names.parameters(run.parameters),
     }

@@ -8,7 +8,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
-from assay.contracts.deployment import NOT_SEEN
+from assay.comparison.sides import factors
 from assay.contracts.observation import Observation
 from assay.experiment import ENGINE, Scalar
 from assay.judge import CellVerdict, middle_repetition
@@ -16,10 +16,8 @@ from assay.judge.evidence import durability
 from assay.plan import cell_names, server_machines, system_settings
 from assay.plan.cell_names import (
     AS_DECLARED,
-    CACHE,
     CLIENT_PROGRAM,
     MACHINE,
-    OF_GROUP,
     OFFERED_RATE,
 )
 from assay.record import ExperimentRecord, RunRecord
@@ -237,21 +235,14 @@ def _factors(
     ``of_system``: what servers were given of the machine, and asked for, in several levels; one
     level stands in the system's name."""
     label = server_machines.label_without(run.system_label, run.server_machine, of_machine)
-    return {
-        "system": system_settings.label_without(label, run.cell, of_system),
-        **system_settings.levels(run.cell, of_system),
-        "storage": run.storage or NOT_SEEN,
-        **({MACHINE: run.machine_name} if run.machine_name else {}),
-        **server_machines.levels(run.server_machine, of_machine),
-        "clients": run.clients,
-        **{f"{OF_GROUP}{one}": run.group_clients.get(one, AS_DECLARED) for one in groups},
-        "protocol": run.protocol,
-        "threads": run.threads,
-        **_offered_rate(run),
-        CACHE: run.cache,
-        CLIENT_PROGRAM: run.client_program,
-        **cell_names.parameters(run.parameters),
-    }
+    return factors.of_run(
+        run,
+        system_settings.label_without(label, run.cell, of_system),
+        system_settings.levels(run.cell, of_system),
+        server_machines.levels(run.server_machine, of_machine),
+        {one: run.group_clients.get(one, AS_DECLARED) for one in groups},
+        _offered_rate(run),
+    )
 
 
 def _offered_rate(run: RunRecord) -> dict[str, Scalar]:
