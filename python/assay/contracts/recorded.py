@@ -189,6 +189,39 @@ class ExperimentDocument(TypedDict, total=False):
     prices: dict[str, PriceDocument]
 
 
+class DatasetDocument(TypedDict, total=False):
+    """A `Dataset`, as JSON."""
+
+    fingerprint: str
+    source: str
+    description: str
+    items: int
+    skipped_items: int
+    rows: Mapping[str, int]
+    replicas: int
+    variant: str
+    how: str
+    bytes_sent: int
+    schema_ns: int
+    load_ns: int
+    index_ns: int
+    analyze_ns: int
+    foreign_keys_ns: int
+    restore_ns: int | None
+    size_on_disk_bytes: int | None
+    data_bytes: int | None
+
+
+class KeptDrive(TypedDict, total=False):
+    """A `DriveDocument` without the deployment and scripts, as JSON."""
+
+    is_result: bool
+    """Its step was declared to be the result of the test."""
+    seed: int
+    clients: int
+    order: str
+
+
 class ExperimentFacts(TypedDict):
     """What determines the results of an experiment, beside what was asked."""
 

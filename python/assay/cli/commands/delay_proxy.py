@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -12,7 +11,9 @@ from assay import _engine
 from assay.cli.options.numbers import NumberType
 from assay.cli.options.shared_options import format_option
 from assay.cli.process.outcome import say
+from assay.contracts.engine.document import read_answer
 from assay.errors import ArgumentError
+from assay.provision.engine.delay import Delaying
 from assay.text import quantities
 from assay.text.units import counted, short_duration
 
@@ -58,7 +59,7 @@ def command(to: str, rtt_s: float, port: int, form: str) -> None:
     document = {**_server(to), "rtt_s": rtt_s, "listen_port": port}
 
     def ready(text: str) -> None:
-        click.echo(text if form == "json" else _sentence(json.loads(text)))
+        click.echo(text if form == "json" else _sentence(read_answer(text, Delaying)))
 
     try:
         delayed = json.loads(_engine.delay(json.dumps(document), ready))
@@ -70,7 +71,7 @@ def command(to: str, rtt_s: float, port: int, form: str) -> None:
     )
 
 
-def _server(to: str) -> dict[str, Any]:
+def _server(to: str) -> dict[str, str | int]:
     """``HOST:PORT``, ``[::1]:PORT`` or a path."""
     if "/" in to:
         return {"unix": str(Path(to).absolute())}
@@ -84,10 +85,10 @@ def _server(to: str) -> dict[str, Any]:
         raise ArgumentError(f"--to: the port: {error}", hint=_TO) from None
 
 
-def _sentence(said: dict[str, Any]) -> str:
+def _sentence(said: Delaying) -> str:
     return (
-        f"{said['host']}:{said['port']}, round trip "
-        f"{short_duration(said['measured_rtt_ns'] / 1e9)} (without the proxy "
-        f"{short_duration(said['direct_rtt_ns'] / 1e9)}), "
-        f"{short_duration(said['round_trip_cpu_ns'] / 1e9)} of CPU for each"
+        f"{said.host}:{said.port}, round trip "
+        f"{short_duration(said.measured_rtt_ns / 1e9)} (without the proxy "
+        f"{short_duration(said.direct_rtt_ns / 1e9)}), "
+        f"{short_duration(said.round_trip_cpu_ns / 1e9)} of CPU for each"
     )

@@ -4,7 +4,7 @@ system."""
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TypedDict
 
 import click
 
@@ -58,12 +58,34 @@ def command(words: command_line.Words, form: str) -> None:
         for explanation in found:
             _write_text(explanation)
     else:
-        listed = [
-            {"system": explanation["system"], **script}
+        listed: list[rows.Row] = [
+            {
+                "system": explanation["system"],
+                "script": script["script"],
+                "path": script["path"],
+                "text": script["text"],
+            }
             for explanation in found
             for script in explanation["scripts"]
         ]
         rows.write(listed, COLUMNS, form, sys.stdout)
+
+
+class _SentText(TypedDict):
+    script: str
+    path: str
+    text: str
+
+
+class _Explanation(TypedDict):
+    """What one dialect is sent in a test."""
+
+    test: str
+    system: str
+    dialect: str
+    protocol: str
+    instructions: str
+    scripts: list[_SentText]
 
 
 def _first_runs(planned: Plan) -> list[PlannedRun]:
@@ -82,7 +104,7 @@ def _scripts(workload: Workload, run: PlannedRun) -> tuple[Script, ...]:
     return scripts_of_all(workload, run, registry.system(run.cell.system.name).dialect)
 
 
-def _explained(workload: Workload, run: PlannedRun) -> dict[str, Any]:
+def _explained(workload: Workload, run: PlannedRun) -> _Explanation:
     scripts = _scripts(workload, run)
     return {
         "test": workload.full_name(run.cell.test),
@@ -103,7 +125,7 @@ def _instructions(workload: Workload, run: PlannedRun) -> str:
     return explained(workload, run) or f"{test.name} runs no scripts: {test.help}"
 
 
-def _write_text(explanation: dict[str, Any]) -> None:
+def _write_text(explanation: _Explanation) -> None:
     title = f"{explanation['test']} on {explanation['system']}, dialect {explanation['dialect']}"
     instructions = visible_lines(explanation["instructions"].rstrip())
     sys.stdout.write(f"{visible(title)}\n\n{instructions}\n\n")

@@ -23,6 +23,7 @@ from assay.cli.options.shared_options import (
 )
 from assay.cli.output import rows
 from assay.cli.process.outcome import say
+from assay.contracts.recorded import Command
 from assay.errors import AssayError, NotOnThisMachine, SystemMissing, YouError
 from assay.experiment import AS_IS, ENGINE, Experiment, SystemChoice, quick
 from assay.experiment import from_command_line as command_line
@@ -282,7 +283,7 @@ class _Before:
         return round(needed.seconds, 1) if is_of_use else None
 
 
-def _before(records: Path, command: Mapping[str, Any] | None, whole: Plan) -> _Before:
+def _before(records: Path, command: Command | None, whole: Plan) -> _Before:
     """``command``: the one whose experiment would be continued; None: a new one begins."""
     if not paths.exists(records):
         if (error := no_folder(records)) is not None:

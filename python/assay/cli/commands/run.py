@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -23,6 +23,7 @@ from assay.cli.options.shared_options import (
 )
 from assay.cli.process.outcome import say
 from assay.cli.process.streams import status_at_least
+from assay.contracts.recorded import OptionValue
 from assay.experiment import from_command_line as command_line
 from assay.experiment.command import command_of, patterns
 from assay.experiment.settings.setting import Heading
@@ -117,7 +118,7 @@ def command(
     return result.exit_code
 
 
-def _ways() -> dict[str, Any]:
+def _ways() -> dict[str, OptionValue]:
     """The options, as typed, of how data are loaded and storages are probed: who continues the
     experiment wants the same."""
     context = click.get_current_context()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from assay.contracts.observation import AnswerSumReport, Observation
 from assay.judge.check.answers import Check
@@ -172,7 +172,7 @@ def compare_results(
         )
 
 
-def what_is_asked(run: PlannedRun, stop: Mapping[str, Any], order: str) -> str:
+def what_is_asked(run: PlannedRun, stop: Mapping[str, float], order: str) -> str:
     """Equal for steps whose clients ask the same questions: of the same test with the same
     parameters, clients and random numbers (the seed depends on all three)."""
     cell = run.cell

@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from assay.contracts.observation import Observation, Observed, StepReport
 from assay.contracts.recorded import (
     Build,
     CellDocument,
+    DatasetDocument,
     ExperimentDocument,
+    KeptDrive,
     Machine,
     WorkloadRecord,
 )
@@ -158,7 +160,7 @@ class RunSummary:
         return f"{state} ({sentence(self.reason)})" if self.reason else state
 
 
-IS_RESULT = "is_result"
+IS_RESULT: Final = "is_result"
 """In a drive document: its step was declared to be the result of the test."""
 
 
@@ -175,8 +177,8 @@ class StepRecord:
     reason: str
     begun_unix_ns: int | None
     ended_unix_ns: int | None
-    dataset: Document | None
-    drive: Document | None
+    dataset: DatasetDocument | None
+    drive: KeptDrive | None
     """The drive document, without the deployment and scripts."""
     scripts: tuple[ScriptRecord, ...]
     observation: Observed | None
@@ -237,9 +239,9 @@ class RunRecord(RunSummary):
 
     deployment_document: Document | None
     """The deployment, whole; see `deployment`."""
-    dataset: Document | None
+    dataset: DatasetDocument | None
     """What it was filled with, whole; see `data`."""
-    drive: Document | None
+    drive: KeptDrive | None
     """The drive document, without the deployment and scripts."""
     scripts: tuple[ScriptRecord, ...]
     observation: Observed | None

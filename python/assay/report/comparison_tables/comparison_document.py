@@ -18,6 +18,8 @@ from assay.judge.verdict import RunVerdict
 from assay.report.comparison_tables.document_schema import of_document
 from assay.report.forms.csv import write_rows
 from assay.report.forms.json import write_document
+from assay.report.json_schema import JsonSchema
+from assay.report.values import TidyRow
 
 VERSION: Literal[1] = 1
 """Incremented when readers of the document have to change."""
@@ -223,7 +225,7 @@ def document(comparison: Comparison, judged: Sequence[ConditionResult] = ()) -> 
     )
 
 
-def schema() -> dict[str, Any]:
+def schema() -> JsonSchema:
     """The JSON Schema of the document."""
     return of_document(ComparisonDocument, "A comparison of Assay", "assay compare")
 
@@ -232,7 +234,7 @@ def write_json(comparison: Comparison, judged: Sequence[ConditionResult], stream
     write_document(document(comparison, judged), stream)
 
 
-def rows(comparison: Comparison) -> list[dict[str, Any]]:
+def rows(comparison: Comparison) -> list[TidyRow]:
     """A line for each metric of each cell: the columns of CSV."""
     return [
         {

@@ -17,6 +17,7 @@ from assay.judge.verdict import RunVerdict
 from assay.report.comparison_tables.document_schema import of_document
 from assay.report.forms.csv import write_rows
 from assay.report.forms.json import write_document
+from assay.report.json_schema import JsonSchema
 
 VERSION: Literal[1] = 1
 """Incremented when readers of the document have to change."""
@@ -85,7 +86,7 @@ def document(trends: Sequence[Trend]) -> dict[str, Any]:
     return asdict(TrendDocument(VERSION, points))
 
 
-def schema() -> dict[str, Any]:
+def schema() -> JsonSchema:
     """The JSON Schema of the document."""
     return of_document(TrendDocument, "A trend of Assay", "assay trend")
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
 from typing import Any, TextIO
 
 from assay.comparison.conclusions import effect_sentences, sentences
@@ -99,6 +98,6 @@ def _finite(bound: float | None) -> float | None:
     return bound if bound is not None and math.isfinite(bound) else None
 
 
-def write_document(document: Mapping[str, Any], stream: TextIO) -> None:
+def write_document(document: object, stream: TextIO) -> None:
     text = json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False)
     stream.write(visible_lines(text) + "\n")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from assay.report.json_schema import JsonSchema
 from assay.report.tidy.columns import TidyColumn
 from assay.report.tidy.tables import HAVE_PARAMETERS, TABLES
 
@@ -21,14 +20,18 @@ DETAILS = (
     "values",
 )
 """Tables that may be left out (``--no-detail``)."""
-_PARAMETER = {"description": "a parameter of the workload", "type": ["string", "number", "boolean"]}
-_TEXT, _INTEGER = {"type": "string"}, {"type": "integer"}
-_LEVEL = {"type": ["string", "number", "boolean"]}
-_BOUND = {
+_PARAMETER: JsonSchema = {
+    "description": "a parameter of the workload",
+    "type": ["string", "number", "boolean"],
+}
+_TEXT: JsonSchema = {"type": "string"}
+_INTEGER: JsonSchema = {"type": "integer"}
+_LEVEL: JsonSchema = {"type": ["string", "number", "boolean"]}
+_BOUND: JsonSchema = {
     "description": "a bound of its 98 % confidence interval; null: there is none",
     "type": ["number", "null"],
 }
-_CONCLUSION = {
+_CONCLUSION: dict[str, JsonSchema] = {
     "at": {
         "description": "the levels of the other factors that vary",
         "type": "object",
@@ -59,7 +62,7 @@ _CONCLUSION = {
     "runs_verdict": {"enum": ["valid", "indicative", "invalid", None]},
 }
 
-_KNEE = {
+_KNEE: dict[str, JsonSchema] = {
     "at": _CONCLUSION["at"],
     "clients": {
         "description": "from which on the throughput no longer rises; null: it still rises at most",
@@ -69,7 +72,7 @@ _KNEE = {
 }
 
 
-_EFFECT = {
+_EFFECT: dict[str, JsonSchema] = {
     "of": {
         "description": "the factor; of an interaction two",
         "type": "array",
@@ -111,7 +114,7 @@ _EFFECT = {
 }
 
 
-def schema() -> dict[str, Any]:
+def schema() -> JsonSchema:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A report of Assay",
@@ -228,7 +231,7 @@ def schema() -> dict[str, Any]:
     }
 
 
-def _object(properties: dict[str, Any]) -> dict[str, Any]:
+def _object(properties: dict[str, JsonSchema]) -> JsonSchema:
     return {
         "type": "object",
         "properties": properties,
@@ -237,18 +240,18 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _table(meaning: str, columns: list[TidyColumn], *, has_parameters: bool) -> dict[str, Any]:
+def _table(meaning: str, columns: list[TidyColumn], *, has_parameters: bool) -> JsonSchema:
     row = _object({column.name: _column(column) for column in columns})
     if has_parameters:
         row["patternProperties"] = {"^parameter_": _PARAMETER}
     return {"description": meaning, "type": "array", "items": row}
 
 
-def _column(column: TidyColumn) -> dict[str, Any]:
+def _column(column: TidyColumn) -> JsonSchema:
     kinds = ["number", "string", "boolean"] if column.kind == "scalar" else [column.kind]
     if column.is_nullable:
         kinds.append("null")
-    found: dict[str, Any] = {"description": column.meaning, "type": kinds}
+    found: JsonSchema = {"description": column.meaning, "type": kinds}
     if column.kind == "array":
         found["items"] = _TEXT
     return found
