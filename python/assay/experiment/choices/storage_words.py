@@ -39,7 +39,7 @@ from assay.errors import (
 )
 from assay.experiment.choices import server_limits
 from assay.experiment.choices.checked_choices import in_bracket, key_and_values, split
-from assay.experiment.storage_names import QUOTE, written
+from assay.experiment.choices.storage_names import QUOTE, written
 from assay.text.mentions import Mention, phrase
 from assay.text.nearest import did_you_mean
 from assay.text.quantities import shown

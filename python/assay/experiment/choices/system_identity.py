@@ -22,7 +22,7 @@ from assay.contracts import server_url
 from assay.contracts.experiment import BY_URL, ServerMachine, StorageChoice, SystemChoice
 from assay.contracts.systems.abilities import HasDefaultPort
 from assay.errors import ArgumentError, PluginFailed
-from assay.experiment.storage_names import written
+from assay.experiment.choices.storage_names import written
 
 _PASSWORD_IN_QUERY = re.compile(
     r"(\w*passw(?:or)?d|passphrase|pwd)\s*(?:=|%3D)[^&]*", re.IGNORECASE

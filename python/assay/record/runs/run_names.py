@@ -13,7 +13,7 @@ from assay.contracts.observation.parts.shape import ShapeError, convert
 from assay.contracts.recorded import CellDocument
 from assay.experiment import StorageChoice, SystemChoice
 from assay.experiment.choices import system_identity, system_names
-from assay.experiment.storage_names import written
+from assay.experiment.choices.storage_names import written
 from assay.record.machine import machines
 from assay.record.runs.records import RunRecord, RunSummary
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from assay.contracts.experiment import StorageChoice
 from assay.contracts.observation.parts.shape import convert
-from assay.experiment.storage_names import written
+from assay.experiment.choices.storage_names import written
 from assay.provision.deployment_facts import RecordedStorage
 from assay.record import ExperimentRecord, RunRecord
 from assay.report.values import ReportColumn, ReportTable, Row, text
