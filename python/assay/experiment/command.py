@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from assay import registry
+from assay.contracts.recorded import Command
 from assay.experiment.choices.checked_choices import split
 from assay.experiment.settings.catalogue import SETTINGS, Words
 from assay.text.secrets import without_secrets
@@ -21,7 +22,7 @@ _LEFT_OUT = ("target", "only", "log")
 name of a file that is written."""
 
 
-def command_of(words: Words) -> dict[str, Any] | None:
+def command_of(words: Words) -> Command | None:
     """The file, the current folder (where data and records are, if nothing else is said), and
     the options that were given, each in its own unit; None without an experiment file."""
     if not words.target.endswith(".toml"):
@@ -47,20 +48,20 @@ def _in_unit_of_option(field: str, value: Any) -> Any:
     return round(value * option.per_second, 9)
 
 
-def spelled(command: Mapping[str, Any], records: Path, default_records: str) -> str:
+def spelled(command: Command, records: Path, default_records: str) -> str:
     """``cd /folder && assay run e.toml --clients 4``: such a document, as it is typed.
     ``records``: the record file, which is named where it is not the default one of the folder."""
-    folder = str(command.get("folder", ""))
+    folder, ways = str(command.get("folder", "")), command.get("ways", {})
     options = [
         word
-        for name, value in {**command, **command.get("ways", {})}.items()
+        for name, value in {**command, **(ways if isinstance(ways, Mapping) else {})}.items()
         if name not in ("file", "folder", "ways")
         for word in _option(name, value)
     ]
     kept_in = _seen_from(folder, records.resolve())
     if kept_in != default_records:
         options += ["--records", kept_in]
-    shown = _seen_from(folder, Path(command["file"]))
+    shown = _seen_from(folder, Path(str(command["file"])))
     words = shlex.join(map(without_secrets, ["assay", "run", shown, *options]))
     return f"cd {shlex.quote(folder)} && {words}" if folder else words
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from assay import registry
-from assay.contracts.recorded import ExperimentFacts
+from assay.contracts.recorded import Command, ExperimentFacts
 from assay.contracts.systems.abilities import ReachedByUrl
 from assay.errors import AssayError
 from assay.judge.check.questions import Questions
@@ -28,7 +28,7 @@ from assay.text.units import counted, ended_runs
 class Request:
     """Which of an experiment's runs are executed now, and whether an earlier one is continued."""
 
-    command: Mapping[str, Any] | None = None
+    command: Command | None = None
     """`assay.experiment.command.command_of`; None: nothing is continued."""
     is_new: bool = False
     """Whether a new experiment begins in any case."""
@@ -37,13 +37,13 @@ class Request:
     """Options of how storages are probed and data are loaded."""
 
     @property
-    def kept_command(self) -> Mapping[str, Any] | None:
+    def kept_command(self) -> Command | None:
         """For the record: with what is no part of the question, so that the command that continues
         it can be named."""
         if self.command is None:
             return None
         only = [",".join(patterns) for patterns in self.only]
-        besides = {"only": only, "ways": dict(self.ways)}
+        besides: Command = {"only": only, "ways": dict(self.ways)}
         return {**self.command, **{name: value for name, value in besides.items() if value}}
 
 

@@ -7,18 +7,16 @@ Where there are several systems, each has settings of its own, which stay in its
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
 
 from assay.contracts.experiment import setting_text, setting_word
+from assay.contracts.recorded import CellDocument
 from assay.experiment.choices.profiles import PROFILE
 
 DEFAULT = "default"
 """The level of a setting or option that was not asked for."""
-Document = Mapping[str, Any]
-"""Of a cell, as it is on record."""
 
 
-def varying(cells: Iterable[Document], taken: Collection[str]) -> dict[str, str]:
+def varying(cells: Iterable[CellDocument], taken: Collection[str]) -> dict[str, str]:
     """Factor → setting, of those with several levels. ``taken``: the names of other factors, beside
     which a setting has that of its system (``SYSTEM.threads``)."""
     every = list(cells)
@@ -35,13 +33,13 @@ def varying(cells: Iterable[Document], taken: Collection[str]) -> dict[str, str]
     }
 
 
-def levels(cell: Document, factors: Mapping[str, str]) -> dict[str, str]:
+def levels(cell: CellDocument, factors: Mapping[str, str]) -> dict[str, str]:
     """``factors``: those of `varying`."""
     asked = _in_the_name(cell)
     return {factor: asked.get(name, DEFAULT) for factor, name in factors.items()}
 
 
-def label_without(label: str, cell: Document, factors: Mapping[str, str]) -> str:
+def label_without(label: str, cell: CellDocument, factors: Mapping[str, str]) -> str:
     """The name of a system without these factors."""
     asked = _in_the_name(cell)
     for name in factors.values():
@@ -50,7 +48,7 @@ def label_without(label: str, cell: Document, factors: Mapping[str, str]) -> str
     return label
 
 
-def _in_the_name(cell: Document) -> dict[str, str]:
+def _in_the_name(cell: CellDocument) -> dict[str, str]:
     """What `SystemChoice.label` names: setting → level."""
     system = _system(cell)
     of_profile = _mapping(system.get("of_profile"))
@@ -59,10 +57,10 @@ def _in_the_name(cell: Document) -> dict[str, str]:
     return {**found, PROFILE: str(system[PROFILE])} if system.get(PROFILE) else found
 
 
-def _system(cell: Document) -> Document:
+def _system(cell: CellDocument) -> Mapping[str, object]:
     return _mapping(cell.get("system"))
 
 
-def _mapping(part: object) -> Document:
+def _mapping(part: object) -> Mapping[str, object]:
     """Empty where a damaged record has something else there."""
     return part if isinstance(part, Mapping) else {}

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 from assay.text.files import toml_file
-from assay.text.files.toml_file import TomlTable
+from assay.text.files.toml_file import TomlData, TomlTable
 from assay.text.nearest import did_you_mean
 from assay.text.quantities import COUNT
 from assay.workload.parameters import Parameter, Scalar
@@ -83,7 +82,7 @@ def _holds_for(
     return found
 
 
-def read_published(folder: Path, tests: Iterable[str]) -> Mapping[str, Mapping[str, Any]]:
+def read_published(folder: Path, tests: Iterable[str]) -> Mapping[str, TomlData]:
     """Test → the published table, with the keys of `assay.report`."""
     file = folder / PUBLISHED_FILE
     if not file.is_file():
@@ -98,7 +97,7 @@ def read_published(folder: Path, tests: Iterable[str]) -> Mapping[str, Mapping[s
     return {name: top.section(name).plain() for name in published_names(top)}
 
 
-def read_claims(folder: Path) -> tuple[Mapping[str, Any], ...]:
+def read_claims(folder: Path) -> tuple[TomlData, ...]:
     """What the paper says of its results, with the keys of `assay.report.papers.claims.claims`."""
     file = folder / PUBLISHED_FILE
     if not file.is_file():

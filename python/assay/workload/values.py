@@ -14,6 +14,7 @@ from assay.contracts.driving import AS_IS, Driving, DrivingChanges
 from assay.contracts.engine.rows import GeneratedDocument
 from assay.contracts.recorded import WorkloadRecord
 from assay.registry import unknown
+from assay.text.files.toml_file import TomlData
 from assay.workload.in_dialect import Speaks, Writes, own
 from assay.workload.parameters import Parameter, Scalar
 from assay.workload.schema import SQL, Schema
@@ -264,9 +265,9 @@ class Workload:
     expected: tuple[ExpectedAnswers, ...]
     expected_rules: ExpectedRules
     """Variant → what replication does to a count: ``times replicas`` or ``unchanged``."""
-    report: Mapping[str, Mapping[str, Any]] = field(repr=False)
+    report: Mapping[str, TomlData] = field(repr=False)
     """Test → the declaration of its report (`assay.report.declared.declaration`)."""
-    published: Mapping[str, Mapping[str, Any]] = field(repr=False)
+    published: Mapping[str, TomlData] = field(repr=False)
     """Test → the published table, in the same form."""
     texts: Mapping[str, str] = field(repr=False)
     """Every text that determines what is run, by path within the folder."""
@@ -276,7 +277,7 @@ class Workload:
     """The names of script files that its tests run in place of their own."""
     series: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
     """Name → a table over several tests (`assay.report.declared.series`)."""
-    claims: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
+    claims: tuple[TomlData, ...] = field(default=(), repr=False)
     """What the paper says of its results, with the keys of `assay.report.papers.claims.claims`."""
 
     def quickly(self) -> Workload:
