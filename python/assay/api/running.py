@@ -34,6 +34,7 @@ def run(
     *,
     on: str | Sequence[str] = (),
     storage: str | Sequence[str] = (),
+    log_storage: str | Sequence[str] = (),
     erase: bool = False,
     price: str | Sequence[str] = (),
     required_rate_per_s: float | None = None,

@@ -157,6 +157,10 @@ class Node:
     """Its first process; None: in this process, or not started by Assay (a URL)."""
     directory: Path | None = None
     """The data directory, where we can see it."""
+    log_storage: StorageFacts | None = None
+    """Of its log of changes, where that is on a storage of its own."""
+    log_directory: Path | None = None
+    """The log's folder there."""
     seen_pid: int | None = None
     """Of a server that Assay did not start: the process that listens at its address, to read what
     it uses; None: not seen."""
@@ -286,6 +290,11 @@ class Deployment:
     def storage(self) -> StorageFacts:
         """Of the first node."""
         return self.nodes[0].storage
+
+    @property
+    def commit_storage(self) -> StorageFacts:
+        """Of the first node: what commits are flushed to, that of its log."""
+        return self.nodes[0].log_storage or self.storage
 
     @property
     def server_pid(self) -> int | None:

@@ -20,7 +20,7 @@ Scalar = str | int | float | bool
 
 FACTOR_NAMES = (
     "test", "system", "profile", "storage", "storage_role", "durability", "clients", "protocol",
-    "threads", "machine", "memory", "memory_bytes", "cpus", "rtt", "rtt_s", "cache",
+    "threads", "machine", "memory", "memory_bytes", "cpus", "rtt", "rtt_s", "log_storage", "cache",
     "client_program", "repetition", "offered_rate_per_s",
 )  # fmt: skip
 """By these names cells are distinguished: no parameter of a workload or script has one."""
@@ -28,7 +28,8 @@ FACTOR_NAMES = (
 
 @dataclass(frozen=True)
 class ServerMachine:
-    """The machine that a server is given: a part of this one, and its distance from the clients."""
+    """The machine that a server is given: a part of this one, its distance from the clients, and a
+    storage for its log beside that of its data."""
 
     memory_bytes: int | None = None
     """Of all its processes together, page cache included; None: not limited."""
@@ -36,6 +37,8 @@ class ServerMachine:
     """CPU time per second that all its processes together may use; None: not limited."""
     rtt_s: float = 0.0
     """Round-trip time that is added between clients and server; 0: they are connected directly."""
+    log_storage: StorageChoice | None = None
+    """Of its log (write-ahead log, redo log, binary log); None: that of its data."""
 
     @property
     def is_limited(self) -> bool:
@@ -43,8 +46,8 @@ class ServerMachine:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """``memory=64MB``, ``cpus=2``, ``rtt=1ms``: what differs from a server beside the clients
-        with all of this machine."""
+        """``memory=64MB``, ``cpus=2``, ``rtt=1ms``, ``log_storage=hdd``: what differs from a server
+        beside the clients with all of this machine."""
         found = []
         if self.memory_bytes is not None:
             found.append(f"memory={sizes.size_word(self.memory_bytes)}")
@@ -52,6 +55,8 @@ class ServerMachine:
             found.append(f"cpus={self.cpus:.12g}")
         if self.rtt_s:
             found.append(f"rtt={units.exact_duration(self.rtt_s)}")
+        if self.log_storage is not None:
+            found.append(f"log_storage={self.log_storage.name}")
         return tuple(found)
 
 
@@ -287,15 +292,15 @@ class Scaled:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A level of ``memory``, ``cpus`` or ``rtt`` that is optional and that a system cannot be given
-    here."""
+    """A level of a factor of the server's machine that is optional and that a system cannot be
+    given here."""
 
     system: str
     """Its label."""
     factor: str
-    """``memory``, ``cpus`` or ``rtt``."""
-    level: int | float
-    """In bytes, processors or seconds."""
+    """``memory``, ``cpus``, ``rtt`` or ``log_storage``."""
+    level: int | float | str
+    """In bytes, processors or seconds; or the name of the storage."""
     reason: str
 
 
@@ -336,6 +341,7 @@ class ExperimentChanges(Levels, total=False):
     keep_going: bool
     feed: str | None
     storages: tuple[StorageChoice, ...]
+    log_storages: tuple[StorageChoice | None, ...]
     systems: tuple[SystemChoice, ...]
     prices: Mapping[str, StoragePrice]
     log: str | None
@@ -386,6 +392,8 @@ class Experiment:
     """Levels of its processors, in the same way."""
     rtts_s: tuple[float, ...] = ()
     """Levels of the round-trip time that is added between clients and server."""
+    log_storages: tuple[StorageChoice | None, ...] = ()
+    """Levels of the storage of the server's log; None: that of its data."""
     protocol: str | None = None
     """One of `PROTOCOLS`; None: the test's own default."""
     input_paths: tuple[str, ...] = ()
@@ -415,7 +423,7 @@ class Experiment:
     """By the name of the test."""
     optional: tuple[str, ...] = ()
     """Names of systems and storages without which the others are run, and of those of ``memory``,
-    ``cpus`` and ``rtt`` whose levels are left out where they cannot be had."""
+    ``cpus``, ``rtt`` and ``log_storage`` whose levels are left out where they cannot be had."""
     left_out: tuple[LeftOut, ...] = ()
     """Levels of these that cannot be had here; known once the experiment was planned."""
     title: str = ""
@@ -433,6 +441,13 @@ class Experiment:
     required_rate_per_s: float | None = None
     """Transactions per second that a storage must keep to be recommended by its price; None: none
     is recommended."""
+
+    @property
+    def all_storages(self) -> tuple[StorageChoice, ...]:
+        """Those of data, and those of logs that are not among them."""
+        logs = (storage for storage in self.log_storages if storage is not None)
+        others = [storage for storage in logs if storage not in self.storages]
+        return (*self.storages, *others)
 
     @property
     def is_repeated_as_needed(self) -> bool:

@@ -93,7 +93,7 @@ class SystemDocument(TypedDict, total=False):
     url: str | None
     options: dict[str, str]
     settings: dict[str, str]
-    machine: dict[str, float | None]
+    machine: dict[str, float | StorageDocument | None]
     profile: str
     of_profile: dict[str, str]
     at_default: list[str]
@@ -180,6 +180,7 @@ class ExperimentDocument(TypedDict, total=False):
     memory_bytes: list[int | None]
     cpus: list[float | None]
     rtts_s: list[float]
+    log_storages: list[StorageDocument | None]
     offered_rates_per_s: list[Scalar]
     caches: list[str]
     client_programs: list[str]

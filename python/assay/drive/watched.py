@@ -1,7 +1,8 @@
 """Takes a loaded deployment and a drive document; drives it and monitors the server.
 
 The observation gets ``server_cost`` (the cost of the server's processes), ``device_cost`` (what the
-device under the data read, wrote and flushed), ``machine_cost`` (processor states and memory of the
+device under the data read, wrote and flushed), ``log_device_cost`` (that under a log on a storage
+of its own), ``machine_cost`` (processor states and memory of the
 machine) and ``server_counters`` (the increase of the server's own counters), each of the
 measurement only, ``data_in_memory`` (what of the data directory is in the page cache at its end),
 and leaves out what is not known.
@@ -72,6 +73,9 @@ def observe_watched(
     sampled = (sampler.samples, sampler.began_unix_ns, observation)
     if sampler.devices is not None:
         whole = replace(whole, device_cost=device_cost(*sampled, sampler.devices.label))
+    if sampler.log_devices is not None:
+        of_log = device_cost(*sampled, sampler.log_devices.label, lambda timed: timed.log_device)
+        whole = replace(whole, log_device_cost=of_log)
     whole = replace(
         whole, machine_cost=machine_cost(*sampled), data_in_memory=_data_in_memory(deployment)
     )

@@ -8,10 +8,16 @@ from typing import cast
 
 from assay import registry
 from assay.contracts.driving import NATIVE, DrivingChanges
-from assay.contracts.experiment import Experiment, ExperimentChanges, Scalar, StoragePrice
+from assay.contracts.experiment import (
+    Experiment,
+    ExperimentChanges,
+    Scalar,
+    StorageChoice,
+    StoragePrice,
+)
 from assay.errors import ArgumentError, ScriptError
 from assay.experiment import from_file as experiment_file
-from assay.experiment import of_tests, quick
+from assay.experiment import log_storages, of_tests, quick
 from assay.experiment.choices import (
     checked_choices,
     prices,
@@ -38,7 +44,7 @@ def experiment(words: Words) -> quick.Asked:
     """As `asked`. Raises `NotOnThisMachine`, too, where a storage has no room or no place here."""
     result, workload = asked(words)
     if any(system.url is None for system in result.systems):
-        storage_words.refuse_absent(result.storages, result.optional)
+        storage_words.refuse_absent(result.all_storages, result.optional)
         storage_words.refuse_without_room(result)
     return result, workload
 
@@ -71,13 +77,13 @@ def asked(words: Words) -> quick.Asked:
     refuse_unused(result, workload, words)
     _check_log(result, words)
     if words.erase:
-        storages = tuple(replace(storage, may_erase=True) for storage in result.storages)
-        result = replace(result, storages=storages)
+        result = _erasing(result)
     if not result.is_ad_hoc and (result.is_quick or result.reproduces):
         result = replace(result, scaled=quick.scaled(full, quickly, (result, workload)))
     result = replace(result, profiles=tuple(profiles.used(result.systems)))
     storage_words.refuse_shared_devices(result)
     storage_words.check_choices(result.systems, result.storages)
+    storage_words.unavailable(result.all_storages)
     if result.rtts_s and all(storage.rtt_s for storage in result.storages):
         raise ArgumentError(
             phrase("{--rtt} has no effect: each storage has a round-trip time of its own"),
@@ -121,6 +127,8 @@ def _given(words: Words, start: Experiment) -> ExperimentChanges:
         ExperimentChanges, {key: value for key, value in fields.items() if value is not None}
     )
     given |= _clients(words.clients)
+    if words.log_storage:
+        given["log_storages"] = _log_storages(words, start)
     given["prices"] = _prices(words, start)
     given["driving"] = {**start.driving, **_driving(words)}
     return given
@@ -214,7 +222,23 @@ def _clients(words: str | None) -> ExperimentChanges:
 
 def _typed_machines(words: Words) -> set[str]:
     """What was typed is not optional."""
-    return {name for name in server_limits.FACTORS if getattr(words, name) is not None}
+    return {name for name in server_limits.FACTORS if words.has(name)}
+
+
+def _log_storages(words: Words, start: Experiment) -> tuple[StorageChoice | None, ...]:
+    storages = storage_words.storage_choices(words.storage) or start.storages
+    return log_storages.of_words(words.log_storage, storages)
+
+
+def _erasing(asked: Experiment) -> Experiment:
+    """What is on the devices of its storages may be destroyed."""
+    return replace(
+        asked,
+        storages=tuple(replace(storage, may_erase=True) for storage in asked.storages),
+        log_storages=tuple(
+            storage and replace(storage, may_erase=True) for storage in asked.log_storages
+        ),
+    )
 
 
 def _prices(words: Words, start: Experiment) -> dict[str, StoragePrice]:

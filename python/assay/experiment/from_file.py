@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
+from typing import NamedTuple, cast
 
 from assay import registry
 from assay.contracts.experiment import (
@@ -18,7 +18,7 @@ from assay.contracts.experiment import (
     SystemChoice,
 )
 from assay.errors import ArgumentError
-from assay.experiment import of_tests, quick
+from assay.experiment import log_storages, of_tests, quick
 from assay.experiment.choices import (
     checked_choices,
     prices,
@@ -61,14 +61,15 @@ def read(file: Path, *, is_quick: bool = False) -> tuple[Experiment, Workload]:
         of_each = ad_hoc_script.experiment_of(scripts, workload, is_mix=is_mix)["of_tests"]
     else:
         workload, of_each = _workload(top, scripts), {}
-    storages, of_storages = _storages(top, is_quick=is_quick)
+    storages = _storages(top, is_quick=is_quick)
     experiment = Experiment(
         workload=workload.name if is_ad_hoc else _workload_name(top),
         tests=_tests(top, workload),
         series=workload.series_among(_named_tests(top, workload)[1]),
         systems=_systems(top, workload),
-        storages=storages,
-        prices=of_storages,
+        storages=storages.of_data,
+        log_storages=storages.of_logs,
+        prices=storages.prices,
         input_paths=tuple(str(file.parent / path) for path in _input(top)),
         feed=str(file.parent / top.text("feed")) if "feed" in top else None,
         scripts=scripts,
@@ -233,47 +234,64 @@ def _systems(top: TomlTable, workload: Workload) -> tuple[SystemChoice, ...]:
     return system_names.named(choices)
 
 
-def _storages(
-    top: TomlTable, *, is_quick: bool
-) -> tuple[tuple[StorageChoice, ...], dict[str, StoragePrice]]:
-    """The storages, and the prices of those that have one; ``[quick.storage.NAME]`` has what the
-    quick version has otherwise."""
+class _Storages(NamedTuple):
+    of_data: tuple[StorageChoice, ...]
+    of_logs: tuple[StorageChoice | None, ...]
+    prices: dict[str, StoragePrice]
+    """Of those that have one."""
+
+
+def _storages(top: TomlTable, *, is_quick: bool) -> _Storages:
+    """``[quick.storage.NAME]`` has what the quick version has otherwise."""
     declared = top.section("storage")
     quickly = top.section("quick").section("storage")
     for name in quickly.names():
         if name not in declared:
             raise quickly.error(f"storage {name} is not declared in this file", name)
-    sections = {name: declared.section(name) for name in declared.names()}
-    chosen: list[StorageChoice] = []
+    found: dict[str, StorageChoice] = {}
+    """By the names of the file."""
     costs: dict[str, StoragePrice] = {}
-    for name in top.texts("storages", ("here",)):
-        if name in sections:
-            changed = [quickly.section(name)] if name in quickly else []
-            section = sections.pop(name)
-            own = _declared_storage(name, [section])
-            quick_one = _declared_storage(name, [section, *changed])
-            chosen.append(quick_one if is_quick else own)
-            if price := _price(section):
-                costs[chosen[-1].name] = price
-            section.done()
-            continue
-        with ErrorPlace(top, "storages"):
+    of_data = top.texts("storages", ("here",))
+    of_logs = [
+        name for words in top.texts("log_storage", ()) for name in checked_choices.split(words)
+    ]
+    used = [name for name in declared.names() if name in (*of_data, *of_logs)]
+    for name in used:
+        section = declared.section(name)
+        changed = [quickly.section(name)] if name in quickly else []
+        own = _declared_storage(name, [section])
+        quick_one = _declared_storage(name, [section, *changed])
+        found[name] = quick_one if is_quick else own
+        if price := _price(section):
+            costs[found[name].name] = price
+        section.done()
+
+    def chosen(name: str, key: str) -> tuple[StorageChoice | None, ...]:
+        if name in found:
+            return (found[name],)
+        with ErrorPlace(top, key):
             try:
-                chosen += storage_words.storage_choices([name])
+                if key == "log_storage":
+                    return log_storages.of_words([name], found.values())
+                return storage_words.storage_choices([name])
             except ArgumentError as error:
-                meant = nearest(name, [*registry.storages(), *sections])
-                if meant in sections:
+                meant = nearest(name, [*registry.storages(), *declared.names()])
+                if meant in declared.names():
                     error.hint = f"did you mean {meant!r}, which is declared in this file?"
                 raise
-    for name in sections:
-        raise declared.error(
-            f"storage {name} is declared but not among the storages",
-            name,
-            hint=f'storages = ["{name}"]',
-        )
+
+    data = [one for name in of_data for one in chosen(name, "storages") if one is not None]
+    logs = [one for name in of_logs for one in chosen(name, "log_storage")]
+    for name in declared.names():
+        if name not in used:
+            raise declared.error(
+                f"storage {name} is declared but not among the storages",
+                name,
+                hint=f'storages = ["{name}"]',
+            )
     with ErrorPlace(top, "storages"):
         prices.refuse_several_currencies(costs)
-    return tuple(chosen), costs
+    return _Storages(tuple(data), tuple(logs), costs)
 
 
 def _price(section: TomlTable) -> StoragePrice | None:

@@ -1,5 +1,6 @@
-"""Takes what servers were given of the machine: memory, processors, distance; returns those that
-vary as factors, for columns of their own, and the names of systems without them.
+"""Takes what servers were given of the machine: memory, processors, distance, a storage for the
+log; returns those that vary as factors, for columns of their own, and the names of systems without
+them.
 """
 
 from __future__ import annotations
@@ -22,10 +23,15 @@ def _rtt(machine: ServerMachine) -> Scalar:
     return units.exact_duration(machine.rtt_s) if machine.rtt_s else "0"
 
 
+def _log_storage(machine: ServerMachine) -> Scalar:
+    return "none" if machine.log_storage is None else machine.log_storage.name
+
+
 _LEVELS: Mapping[str, Callable[[ServerMachine], Scalar]] = {
     "memory": _memory,
     "cpus": _cpus,
     "rtt": _rtt,
+    "log_storage": _log_storage,
 }
 """By the names of the options."""
 

@@ -99,6 +99,8 @@ class RecordedNode(msgspec.Struct, frozen=True):
     seen_program: str = ""
     """The name of the process that listens at its address, of a server that Assay did not start."""
     why_not_seen: str = ""
+    log_storage: RecordedStorage | None = None
+    """Of its log, where that was on a storage of its own."""
 
 
 class RecordedDelay(msgspec.Struct, frozen=True):
@@ -143,6 +145,16 @@ class DeploymentFacts(msgspec.Struct, frozen=True):
     nodes: tuple[RecordedNode, ...] = ()
     delay: RecordedDelay | None = None
     """None: clients and server were connected directly."""
+
+    @property
+    def log_storage(self) -> RecordedStorage | None:
+        """None: its log was on the storage of its data."""
+        return self.nodes[0].log_storage if self.nodes else None
+
+    @property
+    def all_storages(self) -> tuple[RecordedStorage, ...]:
+        """That of its data, and that of its log if it is another one."""
+        return (self.storage, *([self.log_storage] if self.log_storage else []))
 
     @property
     def was_embedded(self) -> bool:

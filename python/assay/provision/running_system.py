@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from assay import registry
-from assay.contracts.deployment import Deployment, StorageFacts
+from assay.contracts.deployment import Deployment, Node, StorageFacts
 from assay.contracts.durability import Durability
 from assay.contracts.experiment import BY_URL, ServerMachine, StorageChoice, SystemChoice
 from assay.contracts.storages.abilities import (
@@ -67,6 +67,8 @@ class RunningSystem:
         self.storage: Storage | None = None
         """The kind of storage it is on, and with it `prepared`; None: it is reached by URL."""
         self.prepared: PreparedStorage | None = None
+        self.of_log: tuple[Storage, PreparedStorage] | None = None
+        """The same of its log's; None: that is with its data."""
         self._directory: ServerDirectory | None = None
         self._up = ExitStack()
         self._deployment: Deployment | None = None
@@ -96,17 +98,19 @@ class RunningSystem:
         """Why what the system was given has failed: its storage has died or takes no more changes,
         or is full and the system waited for space; or the kernel has ended a process at the memory
         limit (the others may go on, but are nothing to measure)."""
-        if isinstance(self.storage, StorageCrashReport) and self.prepared is not None:
-            died = self.storage.why_it_died(self.prepared)
-            if died is not None:
-                return died
+        of_data = (self.storage, self.prepared)
+        for kind, prepared in (of_data, *([self.of_log] if self.of_log else [])):
+            if isinstance(kind, StorageCrashReport) and prepared is not None:
+                died = kind.why_it_died(prepared)
+                if died is not None:
+                    return died
         if self._space is not None and self._space.reason is not None:
             return self._space.reason
         if self._directory is not None:
-            storage_name = self._directory.storage.name
-            failed = failed_storage.why_failed(self._directory.root, storage_name)
-            if failed is not None:
-                return failed
+            for folder, storage in self._folders:
+                failed = failed_storage.why_failed(folder, storage.name)
+                if failed is not None:
+                    return failed
         return None if self._deployment is None else why_out_of_memory(self._deployment)
 
     def accounted(self, from_unix_ns: int, to_unix_ns: int) -> tuple[AccountedSecond, ...]:
@@ -123,6 +127,15 @@ class RunningSystem:
     def reports_its_death(self) -> bool:
         """Whether `why_it_died` can ever give a reason."""
         return self._directory is not None or isinstance(self.system, CrashReport)
+
+    @property
+    def _folders(self) -> list[tuple[Path, StorageFacts]]:
+        """The folders of a private server on its storages: of its data, and of its log."""
+        on = self._directory
+        if on is None:
+            return []
+        log = [(on.log, on.log_storage)] if on.log and on.log_storage else []
+        return [(on.root, on.storage), *log]
 
     @property
     def is_up(self) -> bool:
@@ -143,9 +156,9 @@ class RunningSystem:
     @property
     def data(self) -> Path | None:
         """The folder that holds the data of all nodes; None where a restart would not keep them, or
-        where a part of them is on a raw device."""
+        where a part of them is elsewhere: on a raw device, or in a log on another storage."""
         directory = self._directory
-        if directory is None or directory.raw_device is not None or not self.can_restart:
+        if directory is None or directory.raw_device or directory.log or not self.can_restart:
             return None
         return directory.data
 
@@ -259,6 +272,7 @@ class RunningSystem:
             groups = self._directory.control_groups
             deployment = replace(
                 deployment,
+                nodes=tuple(map(self._with_log, deployment.nodes)),
                 memory_limit_bytes=server_group.memory_limit_bytes(groups),
                 cpu_limit=server_group.cpu_limit(groups),
             )
@@ -269,6 +283,13 @@ class RunningSystem:
             deployment = _with_asked(deployment, self._on)
             rtt_s = self._on.rtt_s or rtt_s
         return up.enter_context(delayed(deployment, rtt_s)) if rtt_s else deployment
+
+    def _with_log(self, node: Node) -> Node:
+        """A system with its log on another storage has one node."""
+        directory = self._directory
+        if directory is None or directory.log is None:
+            return node
+        return replace(node, log_storage=directory.log_storage, log_directory=directory.log)
 
     def _system_up(self, choice: SystemChoice) -> AbstractContextManager[Deployment]:
         if self._directory is None:
@@ -316,14 +337,25 @@ def _entered(
 
 
 def directory_on(
-    kind: Storage, prepared: PreparedStorage, machine: ServerMachine = WHOLE_MACHINE
+    kind: Storage,
+    prepared: PreparedStorage,
+    machine: ServerMachine = WHOLE_MACHINE,
+    of_log: tuple[Storage, PreparedStorage] | None = None,
 ) -> AbstractContextManager[ServerDirectory]:
-    """The directory of a server on that storage."""
+    """The directory of a server on that storage; ``of_log``: the one of its log, if that is another
+    one."""
+    both = ((kind, prepared), *([of_log] if of_log else []))
     return server_directory(
         prepared.facts,
         machine,
+        log_storage=of_log[1].facts if of_log else None,
         raw_device=kind.raw_device(prepared) if isinstance(kind, RawDevice) else None,
-        group_limits=kind.group_limits(prepared) if isinstance(kind, LimitsProcesses) else (),
+        group_limits=tuple(
+            limit
+            for one, made in both
+            if isinstance(one, LimitsProcesses)
+            for limit in one.group_limits(made)
+        ),
     )
 
 
@@ -338,20 +370,29 @@ def running_system(
     """The system up on the storage, or the one of the choice's URL; see
     `assay.provision.provision`.
 
-    Before that, ``on_directory`` is called with a directory on the storage like that of the system,
-    but with the memory and the processors of the whole machine.
+    Before that, ``on_directory`` is called with a directory on each of its storages like that of
+    the system, but with the memory and the processors of the whole machine.
     """
     system = versions.with_programs(system)
     made = RunningSystem(system, storage, connections)
     with ExitStack() as stack:
         if system.url is None:
-            kind: Storage = registry.storage(storage.kind)
-            prepared = stack.enter_context(kind.prepare(storage))
-            made.storage, made.prepared = kind, prepared
-            if on_directory is not None:
-                with directory_on(kind, prepared) as directory:
-                    on_directory(directory)
-            made._directory = stack.enter_context(directory_on(kind, prepared, system.machine))
+            kind, prepared = made.storage, made.prepared = _prepared(stack, storage)
+            if (log := system.machine.log_storage) is not None:
+                made.of_log = _prepared(stack, log)
+            for one in (kind, prepared), made.of_log:
+                if on_directory is not None and one is not None:
+                    with directory_on(*one) as directory:
+                        on_directory(directory)
+            made._directory = stack.enter_context(
+                directory_on(kind, prepared, system.machine, made.of_log)
+            )
         stack.callback(made.stop)
         made.start()
         yield made
+
+
+def _prepared(stack: ExitStack, choice: StorageChoice) -> tuple[Storage, PreparedStorage]:
+    """The storage, which is removed with the stack."""
+    kind: Storage = registry.storage(choice.kind)
+    return kind, stack.enter_context(kind.prepare(choice))

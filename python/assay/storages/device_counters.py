@@ -96,6 +96,15 @@ def devices_of(deployment: Deployment) -> Devices | None:
     return Devices(tuple(dict.fromkeys(nodes)))
 
 
+def devices_of_log(deployment: Deployment) -> Devices | None:
+    """Those under the log, where that is on a storage of its own; None: it is not, or they are not
+    known."""
+    node = deployment.nodes[0]
+    if node.log_storage is None or node.log_directory is None:
+        return None
+    return devices_of_storage(node.log_storage, node.log_directory)
+
+
 def devices_of_storage(storage: StorageFacts, directory: Path) -> Devices | None:
     """Those under a directory on it."""
     if storage.is_own_device or storage.file_system == RAW:

@@ -57,7 +57,7 @@ def test_a_server_with_all_of_the_machine_keeps_its_fingerprint() -> None:
 
     document = json.loads(json_text(cell))
     assert document["system"].pop("machine") == {
-        "memory_bytes": None, "cpus": None, "rtt_s": 0.0
+        "memory_bytes": None, "cpus": None, "rtt_s": 0.0, "log_storage": None
     }  # fmt: skip
     assert of_document(document) == cell.fingerprint, "a record of before there was a choice"
 

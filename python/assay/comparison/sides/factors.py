@@ -12,14 +12,16 @@ from typing import Any, cast
 from assay.contracts.deployment import NOT_SEEN
 from assay.contracts.recorded import CellDocument, SystemDocument
 from assay.errors import ArgumentError
-from assay.experiment import Driving, Scalar
+from assay.experiment import Driving, Scalar, ServerMachine
 from assay.experiment.choices.profiles import PROFILE
 from assay.plan import cell_names, fingerprint, server_machines, system_settings
 from assay.record import RunRecord
 from assay.text.nearest import did_you_mean
 from assay.workload.ad_hoc_script import TEST
 
-_OF_SERVER = {"memory": "memory_bytes", "cpus": "cpus", "rtt": "rtt_s"}
+_OF_SERVER = {
+    "memory": "memory_bytes", "cpus": "cpus", "rtt": "rtt_s", "log_storage": "log_storage",
+}  # fmt: skip
 """Factor, by the name of its option → its column, which has the unit."""
 _OF_CELL = ("clients", "protocol", "threads", "cache", "client_program")
 OF_DRIVING = tuple(field.name for field in fields(Driving))
@@ -44,8 +46,7 @@ def levels(run: RunRecord, between: str = "") -> dict[str, Scalar]:
         for name, level in run.driving.not_default.items()
     }  # fmt: skip
     profile = {PROFILE: _profile(run)} if between == PROFILE else {}
-    of_machine = {name: getattr(run.server_machine, name) for name in _OF_SERVER.values()}
-    return of_run(run, label, profile, of_machine, groups, driving)
+    return of_run(run, label, profile, _of_machine(run.server_machine), groups, driving)
 
 
 def of_run(
@@ -74,6 +75,13 @@ def of_run(
         **cell_names.parameters(run.parameters),
     }
     return {name: level for name, level in found.items() if level is not None}
+
+
+def _of_machine(machine: ServerMachine) -> dict[str, Scalar | None]:
+    """By its columns."""
+    levels = {name: getattr(machine, name) for name in _OF_SERVER.values()}
+    log = machine.log_storage
+    return {**levels, "log_storage": log.name if log else None}
 
 
 def identity(run: RunRecord, between: str) -> str:
@@ -109,7 +117,7 @@ def factor_of(field: str) -> str:
     if head in ("parameters", "driving"):
         return rest
     if field.startswith("system.machine."):
-        name = field.removeprefix("system.machine.")
+        name = field.removeprefix("system.machine.").partition(".")[0]
         return next((factor for factor, column in _OF_SERVER.items() if column == name), "")
     if head == "group_clients":
         return f"{cell_names.OF_GROUP}{rest}"

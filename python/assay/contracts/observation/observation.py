@@ -100,6 +100,8 @@ class Observation(EngineObservation, frozen=True):
 
     server_cost: ServerCost | None = None
     device_cost: DeviceCost | None = None
+    log_device_cost: DeviceCost | None = None
+    """Of the device under the log, where that is on a storage of its own."""
     machine_cost: MachineCost | None = None
     embedded_read_bytes: int | None = None
     """What this process read from storage, page cache left out, where the system works in it."""

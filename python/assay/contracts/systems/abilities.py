@@ -199,6 +199,16 @@ class TakesRawDevice(Protocol):
 
 
 @runtime_checkable
+class SeparateLog(Protocol):
+    """The log of its changes, which commits wait for, can be in a folder of its own, on another
+    storage than its data: `ServerDirectory.log`."""
+
+    def check_separate_log(self, choice: SystemChoice) -> None:
+        """Raises `ArgumentError` where it cannot with these options and settings."""
+        ...
+
+
+@runtime_checkable
 class SpreadsSchema(Protocol):
     """Its nodes learn one after another of a table that is made."""
 

@@ -30,6 +30,11 @@ class ServerDirectory:
     raw_device: Path | None = None
     """A block device without a file system, for a system that has the ability `TakesRawDevice`;
     the servers' user may read and write it."""
+    log: Path | None = None
+    """A folder on a storage of its own for the log of changes, of a system that has the ability
+    `SeparateLog`; it exists, is the server's alone, and is empty before the first start."""
+    log_storage: StorageFacts | None = None
+    """That of `log`."""
     control_groups: tuple[Path, ...] = ()
     """Folders of control groups that every process of the server joins before its program begins:
     they hold the limits of its storage, memory and processors."""

@@ -1,5 +1,5 @@
-"""Takes a deployment; samples its server's processes, the device under its data and the machine
-during a run.
+"""Takes a deployment; samples its server's processes, the device under its data, that under its log
+where it is another one, and the machine during a run.
 
 Sampling loads the machine that is measured, so it is limited: after a sample that took *t* of CPU
 time, the next one comes at least 200 *t* later, which limits it to 0.5 % of one processor. A server
@@ -21,7 +21,7 @@ from assay.contracts.systems.abilities import Sampled
 from assay.contracts.systems.protocol import ProcessSample, System
 from assay.provision.machine import family
 from assay.provision.machine.machine_sampling import MachineSample, sample_machine
-from assay.storages.device_counters import DeviceCounts, devices_of
+from assay.storages.device_counters import DeviceCounts, Devices, devices_of, devices_of_log
 from assay.storages.flush_requests import FlushRequests, flush_requests
 
 _LEAST_INTERVAL_S = 1.0
@@ -40,6 +40,8 @@ class TimedSample:
     other_programs_ns: int | None = None
     """CPU time of the programs of this machine that are neither the client's nor the server's, with
     what serves its storage; None: the processes of the server are not known."""
+    log_device: DeviceCounts | None = None
+    """Of the whole device under the log, where that is on a storage of its own."""
 
 
 class Sampler:
@@ -48,8 +50,8 @@ class Sampler:
     def __init__(self, deployment: Deployment, system: System) -> None:
         self._deployment = deployment
         self._system = system
-        self.devices = devices_of(deployment)
-        self._flush_requests: FlushRequests | None = None
+        self.devices, self.log_devices = devices_of(deployment), devices_of_log(deployment)
+        self._flush_requests: dict[Devices, FlushRequests] = {}
         self._opened = ExitStack()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._work, name="sampler", daemon=True)
@@ -58,9 +60,10 @@ class Sampler:
         self.samples: list[TimedSample] = []
 
     def __enter__(self) -> Sampler:
-        if self.devices is not None:
-            counters = flush_requests(self.devices.nodes)
-            self._flush_requests = self._opened.enter_context(counters)
+        for devices in (self.devices, self.log_devices):
+            if devices is not None:
+                counters = flush_requests(devices.nodes)
+                self._flush_requests[devices] = self._opened.enter_context(counters)
         self._take()
         self._thread.start()
         return self
@@ -81,13 +84,17 @@ class Sampler:
         at_s = time.monotonic() - self._began_s
         system = self._system
         sample = system.sample(self._deployment) if isinstance(system, Sampled) else None
-        device = self.devices.counts() if self.devices is not None else None
-        if device is not None and self._flush_requests is not None:
-            device = replace(device, empty_writes=self._flush_requests.count())
         if sample is not None:
+            device, log = self._counted(self.devices), self._counted(self.log_devices)
             others_ns = self._other_programs_ns(sample)
-            self.samples.append(TimedSample(at_s, sample, device, sample_machine(), others_ns))
+            self.samples.append(TimedSample(at_s, sample, device, sample_machine(), others_ns, log))
         return sample is not None
+
+    def _counted(self, devices: Devices | None) -> DeviceCounts | None:
+        counts = None if devices is None else devices.counts()
+        if counts is None or devices is None:
+            return None
+        return replace(counts, empty_writes=self._flush_requests[devices].count())
 
     def _other_programs_ns(self, sample: ProcessSample) -> int | None:
         """All that this process started is the experiment's: clients, servers, modelled disks."""

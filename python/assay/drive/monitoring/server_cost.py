@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from assay.contracts.observation import DeviceCost, MachineCost, Observation, ServerCost
 from assay.drive.monitoring.sampler import TimedSample
+from assay.storages.device_counters import DeviceCounts
 
 _LEAST_COUNTED = 0.5
 """Share of the measurement in which it must be counted."""
@@ -97,15 +98,19 @@ def _sums_of_all(samples: Sequence[TimedSample], name: str) -> list[_Counted]:
 
 
 def device_cost(
-    samples: Sequence[TimedSample], began_unix_ns: int, observation: Observation, device: str
+    samples: Sequence[TimedSample],
+    began_unix_ns: int,
+    observation: Observation,
+    device: str,
+    read: Callable[[TimedSample], DeviceCounts | None] = lambda timed: timed.device,
 ) -> DeviceCost | None:
     """What the whole device under the data did in the measurement; None where not known.
-    ``device``: its name."""
+    ``device``: its name; ``read``: the counts of the device, by default of that under the data."""
 
     def grown(name: str) -> int | None:
         return _grown(
             samples,
-            lambda timed: None if timed.device is None else getattr(timed.device, name),
+            lambda timed: getattr(read(timed), name, None),
             began_unix_ns,
             observation,
         )

@@ -1,5 +1,5 @@
 """Takes the words of ``--memory``, ``--cpus`` and ``--rtt``; returns their levels, and the systems
-of an experiment on every combination of them."""
+of an experiment on every combination of them and of ``--log-storage``."""
 
 from __future__ import annotations
 
@@ -9,8 +9,14 @@ from dataclasses import fields, replace
 from typing import Any, Final
 
 from assay import _engine, registry
-from assay.contracts.experiment import Experiment, ServerMachine, SystemChoice
-from assay.contracts.systems.abilities import BoundedInProcess, LeastServer, capabilities_of
+from assay.contracts.experiment import Experiment, ServerMachine, StorageChoice, SystemChoice
+from assay.contracts.storages.abilities import RawDevice
+from assay.contracts.systems.abilities import (
+    BoundedInProcess,
+    LeastServer,
+    SeparateLog,
+    capabilities_of,
+)
 from assay.errors import ArgumentError
 from assay.text.mentions import Mention, phrase
 from assay.text.quantities import CPUS, MEMORY_BYTES, RTT_S, Quantity
@@ -50,7 +56,9 @@ def _number(name: str, word: str, hint: str) -> float:
         raise ArgumentError(phrase("{}: {}", Mention(name), message), hint=hint) from None
 
 
-FIELDS: Final[Mapping[str, str]] = {"memory": "memory_bytes", "cpus": "cpus", "rtt": "rtts_s"}
+FIELDS: Final[Mapping[str, str]] = {
+    "memory": "memory_bytes", "cpus": "cpus", "rtt": "rtts_s", "log_storage": "log_storages",
+}  # fmt: skip
 """What a server is given, which is the option and the key of an experiment file → the field of
 `Experiment`. In the order of the fields of `ServerMachine`."""
 FACTORS: Final = tuple(FIELDS)
@@ -79,7 +87,12 @@ def _levels(experiment: Experiment, system: SystemChoice, name: str) -> tuple[An
     left_out = {
         one.level for one in experiment.left_out if (one.system, one.factor) == (system.label, name)
     }
-    return tuple(level for level in asked if level not in left_out) or (_NO_LEVEL[name],)
+    return tuple(level for level in asked if _plain(level) not in left_out) or (_NO_LEVEL[name],)
+
+
+def _plain(level: Any) -> Any:
+    """Of a storage its name."""
+    return level.name if isinstance(level, StorageChoice) else level
 
 
 def only(machine: ServerMachine, name: str) -> ServerMachine:
@@ -89,9 +102,10 @@ def only(machine: ServerMachine, name: str) -> ServerMachine:
 
 
 def level(machine: ServerMachine, name: str) -> Any:
-    """Of a factor, in its own unit; None where the server has all of this machine."""
+    """Of a factor, in its own unit, of a storage its name; None where the server has all of this
+    machine."""
     found = getattr(machine, _OF_MACHINE[name])
-    return None if found == _NO_LEVEL[name] else found
+    return None if found == _NO_LEVEL[name] else _plain(found)
 
 
 def why_refused(choice: SystemChoice) -> str | None:
@@ -101,6 +115,7 @@ def why_refused(choice: SystemChoice) -> str | None:
         (machine.memory_bytes is not None, why_memory_not_limited),
         (machine.cpus is not None, why_cpus_not_limited),
         (bool(machine.rtt_s), why_not_moved),
+        (machine.log_storage is not None, why_log_not_apart),
     )
     for is_asked, why_not in asked:
         if is_asked and (reason := why_not(choice)):
@@ -152,6 +167,26 @@ def why_not_moved(choice: SystemChoice) -> str | None:
         return "its Python module opens the connections itself, so they cannot be delayed"
     if not _has_own_processes(choice):
         return "it runs in the client's own process: there is no connection to delay"
+    return None
+
+
+def why_log_not_apart(choice: SystemChoice) -> str | None:
+    """Why the log of the system cannot be on a storage of its own; None: it can."""
+    if choice.url is not None:
+        return "Assay does not start it, so its log stays where it is"
+    system, storage = registry.system(choice.name), choice.machine.log_storage
+    if not isinstance(system, SeparateLog):
+        return "its log cannot be on another storage than its data"
+    try:
+        system.check_separate_log(choice)
+    except ArgumentError as error:
+        return f"{error.message}; {error.hint}" if error.hint else error.message
+    if storage is not None:
+        kind = registry.storage(storage.kind)
+        if isinstance(kind, RawDevice) and kind.is_raw(storage):
+            return f"its log is in files, and the storage {storage.name!r} has no file system"
+        if storage.rtt_s:
+            return f"the storage {storage.name!r} of its log has an rtt of its own"
     return None
 
 

@@ -284,7 +284,15 @@ def erased_devices(storages: Iterable[StorageChoice]) -> dict[str, Path]:
 def refuse_shared_devices(experiment: Experiment) -> None:
     """Raises `ArgumentError` where several deployments would be on one device at the same time."""
     started = [system for system in experiment.systems if system.url is None]
-    erased = erased_devices(experiment.storages)
+    erased = erased_devices(experiment.all_storages)
+    logs = [storage for storage in experiment.log_storages if storage is not None]
+    of_logs = {device.resolve() for device in erased_devices(logs).values()}
+    of_data = {device.resolve() for device in erased_devices(experiment.storages).values()}
+    for device in of_logs & of_data:
+        raise ArgumentError(
+            f"the log and the data would be on {device} at the same time",
+            hint="name another device for the log",
+        )
     devices = [device.resolve() for device in erased.values()]
     for name, device in erased.items():
         users = len(started) * devices.count(device.resolve())
@@ -308,13 +316,13 @@ def without_room(experiment: Experiment) -> dict[str, NotOnThisMachine]:
     do not fit together; of the optional ones those that do not fit beside the others."""
     names = experiment.optional
     taken = _Taken(sum(system.url is None for system in experiment.systems), experiment.order)
-    needed = [choice for choice in experiment.storages if choice.name not in names]
+    needed = [choice for choice in experiment.all_storages if choice.name not in names]
     for choice in needed:
         taken.add(choice)
     if said := taken.too_much():
         return {choice.name: NotOnThisMachine(said, hint=_LESS_ROOM) for choice in needed}
     found: dict[str, NotOnThisMachine] = {}
-    optional = [choice for choice in experiment.storages if choice.name in names]
+    optional = [choice for choice in experiment.all_storages if choice.name in names]
     missing = unavailable(optional)
     for choice in optional:
         if choice.name in missing:

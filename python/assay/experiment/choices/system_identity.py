@@ -57,6 +57,9 @@ def identifying(system: Mapping[str, Any]) -> dict[str, Any]:
         given = system.get(part) or {}
         return {name: value for name, value in given.items() if name not in no_change}
 
+    machine = dict(system.get("machine") or {})
+    if log_storage := machine.get("log_storage"):
+        machine["log_storage"] = identifying_storage(log_storage)
     name = str(system.get("name"))
     by_content = {"name": name.partition("+")[0]} if system.get("dialect_content") else {}
     return {
@@ -65,7 +68,7 @@ def identifying(system: Mapping[str, Any]) -> dict[str, Any]:
         "options": asked("options"),
         "settings": asked("settings"),
         "url": _plain_url(system.get("url"), name),
-        "machine": not_default(ServerMachine, system.get("machine") or {}),
+        "machine": not_default(ServerMachine, machine),
         "stands_on": identifying_storage(system["stands_on"]) if system.get("stands_on") else {},
     }
 

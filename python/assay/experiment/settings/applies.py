@@ -104,6 +104,12 @@ TO_CONNECTIONS = _of_experiment(
     ),
     "its systems run in the client's own process",
 )
+TO_LOGS = _of_experiment(
+    lambda experiment: any(
+        server_limits.why_log_not_apart(system) is None for system in experiment.systems
+    ),
+    "none of its systems is a server that Assay starts with its log on a storage of its own",
+)
 TO_OWN_SERVERS = _of_experiment(
     lambda experiment: any(system.url is None for system in experiment.systems),
     "servers that are named by their URL stay on the storage they are on",
@@ -112,6 +118,6 @@ TO_PRICES = _of_experiment(
     lambda experiment: bool(experiment.prices), phrase("no storage has a price ({--price})")
 )
 TO_DEVICES = _of_experiment(
-    lambda experiment: bool(erased_devices(experiment.storages)),
+    lambda experiment: bool(erased_devices(experiment.all_storages)),
     "no storage names a device that would be erased",
 )

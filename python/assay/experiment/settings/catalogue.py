@@ -170,6 +170,15 @@ class Words:
         help="Round-trip time to add between clients and server (0,1ms), each a cell: a proxy "
         "delays every byte by half of it.",
     )  # fmt: skip
+    log_storage: tuple[str, ...] = _declared(
+        (), Names(), Heading.MACHINE, metavar="STORAGE,…",
+        experiment_field=server_limits.FIELDS["log_storage"],
+        applies=applies.TO_LOGS,
+        help="Storage of the server's log (write-ahead, redo and binary log), each a cell: as "
+        "--storage has it, a name from there, or none: with the data.",
+        file_help="Storages of the server's log (write-ahead, redo and binary log), each a cell: "
+        "as in storages, names that are declared in [storage.NAME], or none: with the data.",
+    )  # fmt: skip
 
     clients: str | None = _declared(
         None, Levels(quantities.CLIENTS, may_be_of_groups=True), Heading.CLIENTS, metavar="N,…",

@@ -54,6 +54,11 @@ def _varied(experiment: Experiment) -> Iterator[tuple[Setting | None, str, Itera
         phrase("{--storage}"),
         [(of_storage(one), one.name) for one in experiment.storages],
     )
+    log = SETTINGS["log_storage"]
+    logs = [one and (of_storage(one), one.name) for one in experiment.log_storages]
+    yield log, phrase("{--log-storage}"), [one or (NOT_LIMITED, NOT_LIMITED) for one in logs]
+    every = [(one.name, one.name) for one in experiment.all_storages]
+    yield log, phrase("{--log-storage}"), every
     yield clients, phrase("{--clients}"), _plain(experiment.clients)
     for group, counts in experiment.group_clients.items():
         yield clients, phrase("{--clients}: group {}", group), _plain(counts)

@@ -31,15 +31,16 @@ def lowered(deployment: DeploymentFacts) -> Iterator[str]:
     known."""
     found = deployment.durability
     measured = f"; measured {found.described}" if found and found.durability_class else ""
+    on = (deployment.log_storage or deployment.storage).name
     set_by_sessions = ", ".join(found.session_statements) if found else ""
     for setting in deployment.durability_lowered_by:
         instead = deployment.durable_instead.get(setting, "its default")
         yield f"{setting}; durable: {instead}{measured}"
     is_lower = found is not None and found.durability_class not in (None, HIGHEST)
     if is_lower and set_by_sessions:
-        yield f"on {deployment.storage.name}{measured}; its sessions execute {set_by_sessions}"
+        yield f"on {on}{measured}; its sessions execute {set_by_sessions}"
     elif is_lower and not deployment.durability_lowered_by:
-        yield f"on {deployment.storage.name}{measured}, and no setting that explains it is known"
+        yield f"on {on}{measured}, and no setting that explains it is known"
 
 
 def as_it_held(durability: Durability, commits: int, clients: int, flushes: int) -> Durability:
@@ -68,7 +69,7 @@ def as_it_held(durability: Durability, commits: int, clients: int, flushes: int)
 
 def is_in_memory(deployment: DeploymentFacts) -> bool:
     """Whatever was measured elsewhere, its storage keeps nothing."""
-    return deployment.storage.file_system in IN_MEMORY
+    return any(storage.file_system in IN_MEMORY for storage in deployment.all_storages)
 
 
 def comparable_durability(deployment: DeploymentFacts) -> str | None:

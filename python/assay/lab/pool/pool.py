@@ -119,13 +119,13 @@ class Pool:
         for settings in dict.fromkeys(different):
             if (place, settings) in self._durability:
                 continue
-            if made.deployment.storage.is_own_device:
+            if made.deployment.commit_storage.is_own_device:
                 stage("measure the durability of its commits")
             self._durability[place, settings] = measure(made.deployment, made.system, settings)
 
     def _settings_of(self, planned: PlannedRun, deployment: Deployment) -> SessionSettings:
         """`NO_SETTINGS` where no durability can be measured: the scripts are not searched then."""
-        has_device = deployment.storage.is_own_device
+        has_device = deployment.commit_storage.is_own_device
         return self._session_settings(planned) if has_device else NO_SETTINGS
 
     def needs_data_again(

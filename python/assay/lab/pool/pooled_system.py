@@ -234,10 +234,12 @@ class PooledSystem:
         """What is in the page cache of its data: files, a raw device, and the image of a storage
         on a loop device without direct I/O."""
         nodes, directory = self.deployment.nodes, self._running.directory
-        found = [node.directory for node in nodes if node.directory is not None]
+        folders = (one for node in nodes for one in (node.directory, node.log_directory))
+        found = [one for one in folders if one is not None]
         if directory is not None and directory.raw_device is not None:
             found.append(directory.raw_device)
-        images = (page_cache.image_below(node.storage.device) for node in nodes)
+        on = [storage for node in nodes for storage in (node.storage, node.log_storage) if storage]
+        images = (page_cache.image_below(storage.device) for storage in on)
         return list(dict.fromkeys([*found, *(image for image in images if image is not None)]))
 
     def close(self) -> None:

@@ -110,7 +110,11 @@ def look_for_systems(
     systems = [run.cell.system for run in needed]
     found = look_for(systems)
     storages = {
-        run.cell.storage.name: run.cell.storage for run in needed if run.cell.system.url is None
+        storage.name: storage
+        for run in needed
+        if run.cell.system.url is None
+        for storage in (run.cell.storage, run.cell.system.machine.log_storage)
+        if storage is not None
     }
     return Availability(
         {**_beyond_machine(systems), **found.missing},

@@ -138,8 +138,7 @@ class RunState:
             slow = f"; a start with {units.counted(cpus, 'processor')} is slow"
         self.context.progress.stage(f"provision {choice.label}{slow}")
         stage = self.context.progress.stage
-        is_first = self.planned.cell.storage.name not in self.context.known.probed
-        on_directory = self._probe if self.context.probe_s and is_first else None
+        on_directory = self._probe if self.context.probe_s else None
         self.pooled = self.context.pool.acquire(self.planned, stage, on_directory)
         pass_over_logs(self.pooled.deployment)
         self.context.store.provisioned(self.pooled.deployment)
@@ -147,6 +146,8 @@ class RunState:
     def _probe(self, directory: ServerDirectory) -> None:
         """Probes a storage of the experiment before its first use."""
         context, name = self.context, directory.storage.name
+        if name in context.known.probed:
+            return
         context.known.probed.add(name)
         context.progress.stage(f"probe {name}")
         context.store.probed(probe(directory, context.probe_s))

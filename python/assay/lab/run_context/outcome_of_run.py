@@ -116,7 +116,8 @@ def reason(state: RunState) -> str | None:
         if hint == FULL_SHARED_MEMORY_HINT:
             failed = no_shared_memory_left(failed)
         elif has_full_storage:
-            failed = no_space_left(state.planned.cell.storage_name, failed)
+            storage_name = (space and space.of_log) or state.planned.cell.storage_name
+            failed = no_space_left(storage_name, failed)
             hint = with_size(FULL_DISK_HINT, space)
         raise SystemRefused(failed, error_class=RESOURCES, hint=hint)
     if failed is not None and died is not None:

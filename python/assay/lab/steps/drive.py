@@ -208,10 +208,10 @@ def _withdraw_contradicted(
     """Takes the durability class of the deployment back where the device flushed too seldom for
     it. Flushes are those of all samples, with warm-up and drain: what is interpolated to the
     measurement may be too few in a short run."""
-    flushes = [
-        one.device.flushes for one in samples if one.device and one.device.flushes is not None
-    ]
     pooled = state.up()
+    is_apart = pooled.deployment.nodes[0].log_storage is not None
+    counted = [one.log_device if is_apart else one.device for one in samples]
+    flushes = [one.flushes for one in counted if one and one.flushes is not None]
     measured = pooled.deployment.durability
     if measured is None or not flushes:
         return

@@ -44,7 +44,7 @@ def measure(
     """
     if (reason := _why_not(deployment, system, settings)) is not None:
         return not_measured(reason)
-    directory = Path(deployment.storage.directory)
+    directory = Path(deployment.commit_storage.directory)
     devices = _own_devices(deployment, directory)
     if devices is None:
         return not_measured(f"{directory} is not on the storage's own device")
@@ -60,13 +60,12 @@ def measure(
 def _why_not(deployment: Deployment, system: System, settings: SessionSettings) -> str | None:
     if not deployment.is_private:
         return "a server by URL"
-    if deployment.storage.file_system in IN_MEMORY:
-        return (
-            f"the storage {deployment.storage.name} is memory: what is flushed is lost with the "
-            "power, too"
-        )
-    if not deployment.storage.is_own_device:
-        return f"the storage {deployment.storage.name} has no device of its own"
+    storage = deployment.commit_storage
+    for one in (storage, deployment.storage):
+        if one.file_system in IN_MEMORY:
+            return f"the storage {one.name} is memory: what is flushed is lost with the power, too"
+    if not storage.is_own_device:
+        return f"the storage {storage.name} has no device of its own"
     with_data = sum(node.directory is not None for node in deployment.nodes)
     if with_data > 1:
         return f"{with_data} nodes share the device"
@@ -74,9 +73,9 @@ def _why_not(deployment: Deployment, system: System, settings: SessionSettings) 
 
 
 def _own_devices(deployment: Deployment, directory: Path) -> Devices | None:
-    """Those under the data; None where these are not the storage's own, as of a system whose tables
-    are on a raw device and its log is elsewhere."""
-    own, under = device_at(Path(deployment.storage.device)), devices_under(directory)
+    """Those under the data, or under a log on a storage of its own; None where these are not the
+    storage's own, as of a system whose tables are on a raw device and its log is elsewhere."""
+    own, under = device_at(Path(deployment.commit_storage.device)), devices_under(directory)
     is_own = own is not None and under is not None and set(own.nodes) <= set(under.nodes)
     return under if is_own else None
 

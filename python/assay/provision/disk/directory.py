@@ -37,24 +37,29 @@ def server_directory(
     storage: StorageFacts,
     machine: ServerMachine = WHOLE_MACHINE,
     *,
+    log_storage: StorageFacts | None = None,
     raw_device: Path | None = None,
     group_limits: tuple[GroupLimit, ...] = (),
 ) -> Iterator[ServerDirectory]:
     """A `ServerDirectory` on the storage, owned by the servers' user, with control groups that
-    have the limits of the storage (``group_limits``) and those of ``machine``.
+    have the limits of the storages (``group_limits``) and those of ``machine``. ``log_storage``:
+    where its log has a folder of its own.
 
     At the end every process that still carries the directory's tag is killed and everything below
     is removed. Raises `SystemUnderTestError` if the directory cannot be made, reached or removed.
     """
-    _refuse_other_encodings(storage.directory)
+    on_storages = [storage, *([log_storage] if log_storage else [])]
+    for one in on_storages:
+        _refuse_other_encodings(one.directory)
     user = server_user()
     identity = ledger.new_id()
-    mounted = ledger.mount_of(Path(storage.directory))
     root = Path(storage.directory).resolve() / f"assay-{identity}"
+    log = Path(log_storage.directory).resolve() / f"assay-log-{identity}" if log_storage else None
     run = _short_directory() / f"assay-run-{identity}"
     with undone_at_end(identity) as entry:
-        for path in (root, run):
-            entry.add(Directory(str(path), str(mounted or "") if path == root else ""))
+        for path in (root, run, *([log] if log else [])):
+            mounted = "" if path == run else str(ledger.mount_of(path.parent) or "")
+            entry.add(Directory(str(path), mounted))
             _make(path, user)
         limits = (*group_limits, *server_group.limits_of(machine))
         groups = control_groups.make(entry, limits)
@@ -64,6 +69,8 @@ def server_directory(
             data=root / "data",
             run=run,
             storage=storage,
+            log=log,
+            log_storage=log_storage,
             raw_device=raw_device,
             control_groups=groups,
         )

@@ -39,6 +39,8 @@ class Space:
     size_bytes: int
     free_bytes: int
     has_free_files: bool = True
+    of_log: str = ""
+    """The storage of the log, where it is this one and not that of the data."""
 
     @property
     def is_scarce(self) -> bool:
@@ -50,6 +52,12 @@ class Space:
         """Whatever a system says, it lacked room."""
         share_bytes = min(self.size_bytes * _EXHAUSTED_SHARE, _MUCH_BYTES)
         return self.free_bytes <= max(share_bytes, _EXHAUSTED_BYTES) or not self.has_free_files
+
+    @property
+    def free_share(self) -> float:
+        """Nothing without free files."""
+        is_known = self.size_bytes and self.has_free_files
+        return self.free_bytes / self.size_bytes if is_known else 0.0
 
 
 def space_of(directory: Path) -> Space | None:
@@ -100,7 +108,7 @@ def name_full_storage(
     is_full = space is not None and (space.is_exhausted or (space.is_scarce and ran_out))
     if not is_full and not says_disk_is_full(error.message):
         return False
-    error.message = no_space_left(storage_name, error.message)
+    error.message = no_space_left((space and space.of_log) or storage_name, error.message)
     if error.hint in (None, FULL_DISK_HINT):
         error.hint = with_size(full_disk_hint(is_by_url=is_by_url), space)
     return True

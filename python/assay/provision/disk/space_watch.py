@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
+from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
@@ -44,7 +45,7 @@ class SpaceWatch:
         self._look()
         now_s = time.monotonic()
         lately = [space for second, space in list(self._least) if second > now_s - _LATELY_S]
-        return min(lately, key=lambda space: (space.has_free_files, space.free_bytes), default=None)
+        return min(lately, key=lambda space: space.free_share, default=None)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -75,11 +76,20 @@ class SpaceWatch:
                 return
 
     def _look(self) -> Space | None:
-        space, second = space_of(self._directory.root), int(time.monotonic())
+        space, second = self._space(), int(time.monotonic())
         if space is None:
             return None
         if not self._least or self._least[-1][0] != second:
             self._least.append((second, space))
-        elif space.free_bytes < self._least[-1][1].free_bytes or not space.has_free_files:
+        elif space.free_share < self._least[-1][1].free_share or not space.has_free_files:
             self._least[-1] = (second, space)
         return space
+
+    def _space(self) -> Space | None:
+        """Of the storage of the data; of that of the log where a smaller share of it is free."""
+        on = self._directory
+        of_data = space_of(on.root)
+        of_log = space_of(on.log) if on.log else None
+        if of_log is None or (of_data is not None and of_data.free_share <= of_log.free_share):
+            return of_data
+        return replace(of_log, of_log=on.log_storage.name if on.log_storage else "")

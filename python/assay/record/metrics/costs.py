@@ -112,6 +112,8 @@ def _fields(
         )
 
 
+_OF_LOG = "by the whole device under the log, where that is on a storage of its own"
+
 OF_COSTS = (
     CLIENT_CPU,
     _per_transaction(
@@ -177,6 +179,19 @@ OF_COSTS = (
             ("flushes", "count", "of the device's cache", "not counted, or it has none"),
             ("busy_ns", "ns", "with a request under way", ""),
             ("queue_ns", "ns", "of all requests under way, summed", ""),
+        ),
+    ),
+    *_fields(
+        "log_device_cost", "log_device_",
+        (
+            ("read_bytes", "bytes", _OF_LOG, ""),
+            ("written_bytes", "bytes", _OF_LOG, ""),
+            ("reads", "count", f"requests, {_OF_LOG}", ""),
+            (
+                "writes", "count", f"requests, {_OF_LOG}, with flushes that carry no data", "",
+            ),
+            ("flushes", "count", f"of its cache, {_OF_LOG}", "not counted, or it has none"),
+            ("busy_ns", "ns", f"with a request under way, {_OF_LOG}", ""),
         ),
     ),
     _per_transaction(

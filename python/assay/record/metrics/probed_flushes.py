@@ -22,7 +22,7 @@ def of_run(run: RunRecord) -> Flushes | None:
 def why_none(run: RunRecord) -> str:
     """Why commits do not wait for flushes of what was probed; empty: they may."""
     file_system = run.deployment.storage.file_system if run.deployment else None
-    if file_system == RAW:
+    if file_system == RAW or (run.deployment and run.deployment.log_storage):
         return "log elsewhere"
     if file_system in IN_MEMORY:
         return "in memory"

@@ -55,6 +55,7 @@ def _systems(asked: ExperimentDocument) -> Callable[[RunRecord], tuple[Place, ..
     systems = _numbered(map(_system, asked.get("systems", ())))
     memory = _numbered(asked.get("memory_bytes", ()))
     cpus, rtt = _numbered(asked.get("cpus", ())), _numbered(asked.get("rtts_s", ()))
+    log = _numbered(one and one.get("name") for one in asked.get("log_storages", ()))
 
     def place(run: RunRecord) -> tuple[Place, ...]:
         machine = run.server_machine
@@ -63,6 +64,7 @@ def _systems(asked: ExperimentDocument) -> Callable[[RunRecord], tuple[Place, ..
             _place(machine.memory_bytes, memory),
             _place(machine.cpus, cpus),
             _place(machine.rtt_s, rtt),
+            _place(machine.log_storage and machine.log_storage.name, log),
         )
 
     return place

@@ -23,9 +23,11 @@ _NOT_LIMITED = (
 
 def asked(experiment: ExperimentRecord) -> dict[str, str]:
     """Each storage as it was asked for, without its name: ``throttled[read_iops=200]``."""
+    asked = experiment.experiment
     choices = (
         convert(choice, StorageChoice, "storage")
-        for choice in experiment.experiment.get("storages", ())
+        for choice in (*asked.get("storages", ()), *asked.get("log_storages", ()))
+        if choice is not None
     )
     return {choice.name: written(choice) for choice in choices}
 
@@ -48,9 +50,12 @@ def changes(storage: RecordedStorage) -> list[str]:
 
 def table(runs: Iterable[RunRecord]) -> ReportTable | None:
     """A row for each limit or parameter and a column for each storage; None where none has any."""
-    deployments = (run.deployment for run in runs)
+    deployments = [run.deployment for run in runs if run.deployment]
     storages = {
-        one.storage.name: one.storage for one in deployments if one and one.storage.in_force
+        storage.name: storage
+        for one in deployments
+        for storage in one.all_storages
+        if storage.in_force
     }
     if not storages:
         return None

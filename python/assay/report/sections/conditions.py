@@ -257,7 +257,8 @@ def _storages_table(runs: Iterable[RunRecord]) -> ReportTable:
             storage.write_cache or "-",
         )
         for run in runs
-        if run.deployment and (storage := run.deployment.storage)
+        if run.deployment
+        for storage in run.deployment.all_storages
     )
     titles = ("storage", "kind", "file system", "device", "size")
     of_devices = ("mount options", "scheduler", "write cache")

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from assay.contracts.deployment import RAW
-from assay.contracts.observation import Observation, ServerCost
+from assay.contracts.observation import DeviceCost, Observation, ServerCost
 from assay.judge.evidence import cache, machine_states
 from assay.judge.evidence.durability import HIGHEST, comparable_durability
 from assay.judge.statistics.spread import median_of_all
@@ -57,20 +57,36 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     measured = cell_runs.middle_runs(cells)
     is_limited = any(_cpu_limit(run) for _, run in measured)
     is_apart = _flushes_are_apart(run for _, run in measured)
+    about = (
+        "of the whole device, for any program; busy: share of the time with a request under "
+        "way; queue: requests under way, mean; flushes: of its volatile cache, - where it has "
+        f"none; {_WRITES if is_apart else _WRITES_WITH_FLUSHES}"
+    )
     tables = [
         _table(
             f"{test}_device",
             "Requests of the device under the data: per second, and per transaction",
             _DEVICE,
             [
-                (cell, _device(run.driven, is_apart=is_apart))
+                (cell, _device(run.driven, run.driven.device_cost, is_apart=is_apart))
                 for cell, run in measured
                 if _is_counted(run.driven)
             ],
             cells,
-            "of the whole device, for any program; busy: share of the time with a request under "
-            "way; queue: requests under way, mean; flushes: of its volatile cache, - where it has "
-            f"none; {_WRITES if is_apart else _WRITES_WITH_FLUSHES}",
+            about,
+            is_detail=False,
+        ),
+        _table(
+            f"{test}_log_device",
+            "Requests of the device under the log, where that is on a storage of its own",
+            _DEVICE,
+            [
+                (cell, _device(run.driven, run.driven.log_device_cost, is_apart=is_apart))
+                for cell, run in measured
+                if run.driven.log_device_cost
+            ],
+            cells,
+            about,
             is_detail=False,
         ),
         _table(
@@ -136,7 +152,10 @@ def is_shared(run: DrivenRun) -> bool:
 
 def busy_share(driven: Observation) -> float | None:
     """Share of the measurement in which the device had something to do."""
-    device = driven.device_cost
+    return _busy_share(driven, driven.device_cost)
+
+
+def _busy_share(driven: Observation, device: DeviceCost | None) -> float | None:
     if device is None or device.busy_ns is None or not driven.elapsed_ns:
         return None
     return min(1.0, device.busy_ns / driven.elapsed_ns)
@@ -206,14 +225,16 @@ def _table(
     )
 
 
-def _device(driven: Observation, *, is_apart: bool) -> tuple[ReportCell, ...]:
-    device, elapsed_s, count = driven.device_cost, driven.elapsed_ns / 1e9, driven.outcomes.ended
+def _device(
+    driven: Observation, device: DeviceCost | None, *, is_apart: bool
+) -> tuple[ReportCell, ...]:
+    elapsed_s, count = driven.elapsed_ns / 1e9, driven.outcomes.ended
     if device is None:
         return ()
     of_writes = device.data_writes if is_apart else device.writes
     requests = (device.reads, of_writes, device.flushes)
     reads, writes, flushes = (_rate(total, elapsed_s) for total in requests)
-    busy, queue_ns = busy_share(driven), device.queue_ns
+    busy, queue_ns = _busy_share(driven, device), device.queue_ns
     return (
         reads,
         _bytes_rate(device.read_bytes, elapsed_s),

@@ -23,6 +23,7 @@ def _offered_rate(run: RunRecord) -> float | None:
 MACHINE_MEANING = "its name; without one, by its processors and memory"
 SHOWN_IF_VARIED = (
     "machine", "cache", "client_program", "offered_rate_per_s", "memory_bytes", "cpus", "rtt_s",
+    "log_storage",
 )  # fmt: skip
 """Columns of factors that forms with few columns have only where they differ."""
 FACTORS = [
@@ -59,6 +60,10 @@ FACTORS = [
     never_null(
         "rtt_s", "number", "round-trip time added between clients and server",
         lambda run: (run.cell.get("storage") or {}).get("rtt_s") or run.server_machine.rtt_s,
+    ),
+    TidyColumn(
+        "log_storage", "string", "of the server's log; null: that of its data",
+        path("server_machine", "log_storage", "name"),
     ),
     never_null("clients", "integer", "concurrent clients", attribute("clients")),
     never_null("protocol", "string", "simple, extended, prepared", attribute("protocol")),

@@ -68,6 +68,7 @@ class MariadbProduct(Product):
     settings_of_the_directory = frozenset(_DIRECTORY_SETTINGS.split())
     settings_of_assay: Mapping[str, str] = {}
     checking_arguments = ("--verbose", "--help")
+    writes_binary_log = False
     default_table_open_cache = 2000
     changed_query = """
     SELECT variable_name FROM information_schema.system_variables

@@ -86,6 +86,7 @@ class MysqlProduct(Product):
     # The server has the numbers of these transactions already and would refuse them.
     dump_arguments = ("--set-gtid-purged=OFF",)
     checking_arguments = ("--validate-config",)
+    writes_binary_log = True  # from version 8 on
     default_table_open_cache = 4000
     changed_query = """
     SELECT variable_name FROM performance_schema.variables_info WHERE variable_source <> 'COMPILED'

@@ -91,7 +91,10 @@ def _words(text: str) -> set[str]:
 
 
 def _is_the_same_file(asked: str, kept: str, effective: Mapping[str, str]) -> bool:
-    """The server leaves an extension out."""
+    """The server leaves an extension out; one that was asked for without its folder may be in that
+    of the logs (``--log-storage``)."""
+    if kept and "/" not in asked and PurePath(kept).stem == PurePath(asked).stem:
+        return True
     return bool(kept) and _path(asked, effective).with_suffix("") == _path(
         kept, effective
     ).with_suffix("")

@@ -50,6 +50,8 @@ class Product(ABC):
     """Where we do not leave a setting at its default, besides `server.CHOSEN_BY_ASSAY`."""
     settings_in_a_group: Mapping[str, str] = {}
     """Besides these, of a server in control groups."""
+    writes_binary_log: bool
+    """Whether a server writes one where nothing is asked."""
     default_table_open_cache: int
     changed_query: str
     """Gives the names of the variables that are not at their default."""

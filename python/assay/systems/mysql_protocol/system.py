@@ -28,6 +28,7 @@ from assay.systems.mysql_protocol import (
     client,
     raw_device,
     role,
+    separate_log,
     server,
     settings,
     spelling,
@@ -126,8 +127,11 @@ class ProductSystem:
         options = values(self.option_specs, choice)
         found = self.product.find_programs(choice.programs)
         own = buffer.settings(self._buffer_of(options), options, choice.settings)
+        logs = separate_log.settings(
+            directory, choice.settings, writes_binary_log=self.product.writes_binary_log
+        )
         if not directory.data.exists():
-            new = raw_device.settings(directory, is_new=True)
+            new = {**raw_device.settings(directory, is_new=True), **logs}
             server.initialise(self.product, found, directory, {**choice.settings, **new})
         own = {**own, **raw_device.settings(directory, is_new=False)}
         room = _room_for(self.product, connections, choice.settings)
@@ -136,7 +140,7 @@ class ProductSystem:
             self.product,
             found,
             directory,
-            {**room, **own, **choice.settings},
+            {**room, **own, **choice.settings, **logs},
             over_tcp=options[TRANSPORT.name] == "tcp",
             open_files=10_000 + 10 * most,
         ) as running:
@@ -158,6 +162,9 @@ class ProductSystem:
 
     def check_raw_device(self, choice: SystemChoice) -> None:
         raw_device.check(choice, values(self.option_specs, choice)[self.product.engine.name])
+
+    def check_separate_log(self, choice: SystemChoice) -> None:
+        separate_log.check(choice, values(self.option_specs, choice)[self.product.engine.name])
 
     def check_url(self, text: str) -> None:
         url.address_of(self.product, text)

@@ -92,6 +92,8 @@ def initialise(
         "--encoding=UTF8",
         "--locale=C",
     ]
+    if directory.log is not None:
+        arguments.append(f"--waldir={directory.log}")
     if checksums == "on":
         arguments.append("--data-checksums")
     elif checksums == "off" and installation.major_version >= 18:

@@ -164,6 +164,9 @@ class Postgresql:
         server.check_settings(choice.settings)
         buffer.check(choice)
 
+    def check_separate_log(self, choice: SystemChoice) -> None:
+        """The folder of the write-ahead log can be anywhere, whatever the settings."""
+
     def refuse_settings(self, choice: SystemChoice) -> None:
         server.refuse_settings(installation.find_server(choice.programs), choice.settings)
 

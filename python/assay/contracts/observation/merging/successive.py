@@ -70,6 +70,7 @@ def successive(parts: Sequence[Observation]) -> Observation:
         client_cost=_client_cost([part.client_cost for part in parts], added.outcomes.ended),
         server_cost=_server_cost([part.server_cost for part in parts], added.outcomes.ended),
         device_cost=_sums([part.device_cost for part in parts]),
+        log_device_cost=_sums([part.log_device_cost for part in parts]),
         machine_cost=_sums([part.machine_cost for part in parts]),
         data_in_memory=parts[-1].data_in_memory,
         embedded_read_bytes=total_or_none([part.embedded_read_bytes for part in parts]),
