@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Self
 
-from assay.record.file import opening, schema
+from assay.record.file import long_texts, opening, schema
 from assay.record.file.record_file import insert
 from assay.record.runs import reading
 
@@ -50,6 +50,7 @@ class ExperimentCopy:
 
 
 def _copy_rows(record: sqlite3.Connection, copy: sqlite3.Connection, experiment_id: int) -> None:
+    long_texts.add(record, copy)
     own = "experiment_id = ?"
     of_runs = "run_id IN (SELECT id FROM runs WHERE experiment_id = ?)"
     for table, which in (

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.errors import ArgumentError
-from assay.record.file import column_types, faults
+from assay.record.file import column_types, faults, long_texts
 from assay.record.file.read_only import open_for_reading
 from assay.record.file.record_file import SqlValue, insert, reading_errors
 from assay.record.progress import cell_verdicts
@@ -111,6 +111,7 @@ def _insist_on_an_intact_file(
 
 def _merged(source: sqlite3.Connection, target: sqlite3.Connection, progress: OnProgress) -> Merged:
     merged = Merged([], 0)
+    long_texts.add(source, target)
     of_runs = reading.tables_of_runs(target)
     # What the target has is looked up in memory: its indexes do not begin with these columns.
     known = _known(target, "experiments", _SAME_EXPERIMENT)

@@ -38,7 +38,9 @@ from assay.load.existing_data import ExistingTable
 from assay.plan import Plan, PlannedRun
 from assay.probe import Probe
 from assay.record import disputes
+from assay.record.file import long_texts
 from assay.record.file.json_text import json_text
+from assay.record.file.long_texts import NO_TEXTS, Texts
 from assay.record.file.record_file import insert
 from assay.record.machine.experiment_process import this_process
 from assay.record.progress import cell_verdicts, continuing, planned, repetitions_taken, run_states
@@ -280,7 +282,7 @@ class Store(RecordQuestions):
 
     def observed(self, observation: Observed) -> None:
         """What was measured: state checking."""
-        self._keep("observations", json_text(observation.document), state="checking", agent=0)
+        self._keep_observation(observation, state="checking", agent=0)
         self._so_far().add(observation=observation)
 
     def observed_by_agents(self, parts: Sequence[Observation]) -> Observation:
@@ -288,16 +290,18 @@ class Store(RecordQuestions):
         observed, and gives all of it together, which is kept as the step's."""
         whole = merge(parts)
         for agent, one in enumerate(parts, 1):
-            self._keep("observations", json_text(one.document), agent=agent)
+            self._keep_observation(one, agent=agent)
         self.observed(whole)
         return whole
 
     def amended(self, observation: Observed) -> None:
         """The run's last observation, with what a later step says of it."""
-        values = (json_text(observation.document), self._run())
+        document, texts = long_texts.apart(json_text(observation.document))
+        values = (document, self._run())
         self._so_far().amended(observation)
 
         def change(connection: sqlite3.Connection) -> None:
+            long_texts.keep(connection, texts)
             connection.execute(
                 "UPDATE observations SET document = ?1 WHERE run_id = ?2 AND agent = 0 AND step = "
                 "(SELECT max(step) FROM observations WHERE run_id = ?2 AND agent = 0)",
@@ -468,13 +472,29 @@ class Store(RecordQuestions):
 
         self._write().change(whole)
 
-    def _keep(self, table: str, document: str, *, state: str | None = None, **key: int) -> None:
-        """Adds a row to the current step. ``state`` is ignored if the run has named steps, whose
-        kinds decide its state."""
+    def _keep_observation(
+        self, observation: Observed, *, state: str | None = None, **key: int
+    ) -> None:
+        """Long statements, which it names, stand apart."""
+        document, texts = long_texts.apart(json_text(observation.document))
+        self._keep("observations", document, texts, state=state, **key)
+
+    def _keep(
+        self,
+        table: str,
+        document: str,
+        texts: Texts = NO_TEXTS,
+        *,
+        state: str | None = None,
+        **key: int,
+    ) -> None:
+        """Adds a row to the current step, and the texts of its document that stand apart. ``state``
+        is ignored if the run has named steps, whose kinds decide its state."""
         now_ns = time.time_ns()
         entered = None if self._has_named_steps else state
 
         def change(connection: sqlite3.Connection, run_id: int, step: int) -> None:
+            long_texts.keep(connection, texts)
             insert(connection, table, run_id=run_id, step=step, document=document, **key)
             if entered is not None:
                 run_states.enter(connection, run_id, entered, now_ns)

@@ -13,8 +13,9 @@ from typing import Any, Literal, NotRequired, TypedDict
 from assay import registry
 from assay.contracts.observation import Observation, Observed, ShapeError, decode_observed
 from assay.contracts.observation.merging.simultaneous import merge
-from assay.record.file import rows_of_runs
+from assay.record.file import long_texts, rows_of_runs
 from assay.record.file.json_text import storable
+from assay.record.file.long_texts import LongTexts
 from assay.record.file.record_file import insert
 from assay.record.file.rows_of_runs import RUNS, Row
 from assay.record.runs import run_samples, storage_requests, typed
@@ -82,9 +83,14 @@ def keep_drive(
     document: str,
     scripts: Iterable[SentScript],
 ) -> None:
-    """The drive document, and the text of each script."""
+    """The drive document, and the text of each script, a long one apart."""
     insert(connection, "drives", run_id=run_id, step=position, document=document)
     for place, script in enumerate(scripts):
+        text = storable(script["text"])
+        is_long = len(text) >= long_texts.LEAST_CHARACTERS
+        digest = long_texts.digest_of(text) if is_long else None
+        if digest is not None:
+            long_texts.keep(connection, {digest: text})
         insert(
             connection,
             "scripts",
@@ -93,7 +99,8 @@ def keep_drive(
             position=place,
             name=script["name"],
             path=storable(script["path"]),
-            text=storable(script["text"]),
+            text="" if is_long else text,
+            digest=digest,
             weight=script.get("weight", 1),
         )
 
@@ -129,7 +136,8 @@ class _Kept:
         self.datasets = read("document", "datasets")
         self.drives = read("document", "drives")
         self.checks = read("document", "checks")
-        self.scripts = read("name, path, text, weight", "scripts", "position")
+        self.scripts = read("name, path, text, weight, digest", "scripts", "position")
+        self.texts = LongTexts(connection)
         self.observations = read("agent, document", "observations", "agent")
         self.samples = run_samples.samples(connection, runs)
         self.open_files = run_samples.open_files(connection, runs)
@@ -148,7 +156,8 @@ def _step(
     ended_unix_ns: int | None,
 ) -> StepRecord:
     place = (run_id, position)
-    observation, agents = _observed(kept.observations.get(place, ()), f"run {run_id}: observation")
+    observed = [(agent, kept.texts.whole(text)) for agent, text in kept.observations.get(place, ())]
+    observation, agents = _observed(observed, f"run {run_id}: observation")
     return StepRecord(
         position,
         do,
@@ -159,7 +168,7 @@ def _step(
         ended_unix_ns,
         dataset=_document(kept.datasets, place),
         drive=_document(kept.drives, place),
-        scripts=tuple(ScriptRecord(*values) for values in kept.scripts.get(place, ())),
+        scripts=tuple(_script(kept.texts, *values) for values in kept.scripts.get(place, ())),
         observation=observation,
         agents=agents,
         samples=kept.samples.get(place, ()),
@@ -169,7 +178,9 @@ def _step(
     )
 
 
-def _observed(rows: Iterable[Row], name: str) -> tuple[Observed | None, tuple[Observation, ...]]:
+def _observed(
+    rows: Iterable[tuple[int, str]], name: str
+) -> tuple[Observed | None, tuple[Observation, ...]]:
     """What the step reported, and the observations of each machine where several drove its clients;
     where only these are kept, they add up to the step's. ``rows``: agent and document."""
     whole: Observed | None = None
@@ -185,6 +196,12 @@ def _observed(rows: Iterable[Row], name: str) -> tuple[Observed | None, tuple[Ob
     if whole is None and agents:
         whole = merge(agents)
     return whole, tuple(agents)
+
+
+def _script(
+    texts: LongTexts, name: str, path: str, text: str, weight: int, digest: str | None
+) -> ScriptRecord:
+    return ScriptRecord(name, path, text if digest is None else texts.text(digest), weight)
 
 
 def _document(rows: Mapping[Place, Sequence[Row]], place: Place) -> Any:
