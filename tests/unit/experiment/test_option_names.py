@@ -59,12 +59,14 @@ SAMPLES = {
     "order": "sequential",
     "seed": "7",
     "threads": "2",
+    "log_storage": "'none,tmpfs'",
     "protocol": "extended",
     "input": "papers.bib",
     "encoding": "latin-1",
     "feed": "plain.sql",
 }
 """Of each option that takes a value, one, as hints have them."""
+OF_MACHINE = ("memory", "cpus", "rtt", "log_storage")
 FLAGS = ("reconnect", "per_statement", "allow_shell", "keep_going")
 
 
@@ -112,7 +114,7 @@ def test_a_hint_means_the_same_in_all_three_places(
     asked = getattr(taken[0], name.argument)
     assert _plain(asked) == _plain(getattr(words, name.argument))
 
-    system = "postgresql" if field in ("memory", "cpus", "rtt") else "null"
+    system = "postgresql" if field in OF_MACHINE else "null"
     equals = "" if "=" in in_a_file else " = true"
     systems = "" if field == "on" else f'systems = "{system}"\n'
     Path("e.toml").write_text(f'workload = "{workload}"\n{systems}{in_a_file}{equals}\n')
