@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay import _engine
+from assay.contracts.events import Events
 from assay.experiment import Experiment
-from assay.lab.progress import Silent
 from assay.load.bibsql.bibliography import resolve
 from assay.workload import reader
 
@@ -79,7 +79,7 @@ class Enlarged:
 
 def main(rounds: int = ROUNDS, large_bytes: int = LARGE_BYTES) -> None:
     """Prints the two tables."""
-    bibliography = resolve(Experiment("bibsql", (), ()), reader.read("bibsql"), Silent())
+    bibliography = resolve(Experiment("bibsql", (), ()), reader.read("bibsql"), Events())
     files = bibliography.files
     print(f"{bibliography.description}: medians of {rounds} alternating rounds, whole processes\n")
     print(

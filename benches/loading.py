@@ -27,8 +27,8 @@ from typing import Any
 from assay import _engine, registry
 from assay.contracts.deployment import Deployment
 from assay.contracts.dialects.protocol import Column, Table
+from assay.contracts.events import Events
 from assay.experiment import Experiment, StorageChoice, SystemChoice
-from assay.lab.progress import Silent
 from assay.load.bibsql.bibliography import resolve
 from assay.load.fill import fill
 from assay.load.tables import drop
@@ -191,7 +191,7 @@ def six_columns() -> Work:
 def bibliography() -> Work:
     """The rows that are read and replicated; a server's COPY writes their files."""
     workload = reader.read("bibsql")
-    request = resolve(Experiment("bibsql", (), ()), workload, Silent()).request(replicas=REPLICAS)
+    request = resolve(Experiment("bibsql", (), ()), workload, Events()).request(replicas=REPLICAS)
     table = workload.tables[0].name
 
     def ready(folder: Path) -> dict[str, Path]:

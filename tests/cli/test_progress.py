@@ -6,27 +6,51 @@ import io
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from msgspec import structs
 
 from assay.cli.output.live import Live
 from assay.cli.output.progress import progress
 from assay.cli.program import run_program
-from assay.experiment import Driving, StorageChoice, SystemChoice
-from assay.plan import Cell, PlannedRun
-from assay.plan.forecast import NOT_KNOWN, TimeNeeded
+from assay.contracts.driving import Driving
+from assay.contracts.engine.drive import DriveProgress
+from assay.contracts.engine.load import LoadProgress
+from assay.contracts.events import (
+    ClientsAtWork,
+    RowsSent,
+    RunBegun,
+    RunEnded,
+    StageBegun,
+    TimeNeeded,
+    Warned,
+)
+from assay.contracts.observation import Interval
 
-RUN = PlannedRun(
-    Cell("bibsql", "parallel", SystemChoice("sqlite"), StorageChoice(), 8, {}, "simple", 0),
-    repetition=2,
-    seed=1,
+RUN = RunBegun(
     position=4,
+    of=12,
+    test_name="parallel",
+    system_label="sqlite",
+    storage_name="here",
+    clients=8,
+    driving=Driving(),
+    cache="as-is",
+    client_program="engine",
+    repetition=2,
 )
-BY_URL = replace(
-    RUN, cell=replace(RUN.cell, system=SystemChoice("postgresql", url="postgresql://u@h/d"))
-)
-LOADED = {"table": "t", "rows": 500, "bytes_read": 10, "bytes_sent": 12, "elapsed_s": 0.1}
-DRIVEN = {"elapsed_s": 1.0, "done": 3, "scheduled": 6, "ok": 2, "failed": 1, "clients_running": 8}
+LOADED = LoadProgress("t", 500, 10, 12, 0.1)
+DRIVEN = DriveProgress(1.0, done=3, scheduled=6, ok=2, failed=1, clients_running=8)
+
+
+def driven(**changes: Any) -> ClientsAtWork:
+    return ClientsAtWork(structs.replace(DRIVEN, **changes))
+
+
+def a_second(ok: int, p99_ns: int) -> tuple[Interval, ...]:
+    line = Interval(0, "", ok, 0, 0, 0, 0, 0, 0, 8, None, None, 0, p99_ns, 0, None, 0, 0)
+    return (line,)
 
 
 class Terminal(io.StringIO):
@@ -36,16 +60,16 @@ class Terminal(io.StringIO):
 
 def tell_a_run(stream: io.StringIO) -> None:
     with progress(stream) as shown:
-        shown.warning("read [this]")
-        shown.run(RUN, 12)
-        shown.stage("load")
-        shown.loading(LOADED)
-        shown.loading({**LOADED, "bytes_total": 40})
-        shown.stage("drive parallel")
-        shown.driving(DRIVEN)
-        shown.driving({**DRIVEN, "scheduled": None})
-        shown.ended(RUN, None)
-        shown.ended(RUN, "the server went away")
+        shown(Warned("read [this]"))
+        shown(RUN)
+        shown(StageBegun("load"))
+        shown(RowsSent(LOADED))
+        shown(RowsSent(LOADED, bytes_total=40))
+        shown(StageBegun("drive parallel"))
+        shown(driven())
+        shown(driven(scheduled=None))
+        shown(RunEnded(4, "done", None))
+        shown(RunEnded(4, "failed", "the server went away"))
 
 
 def test_a_log_gets_lines_and_no_bars() -> None:
@@ -78,14 +102,15 @@ def test_a_terminal_keeps_warnings_and_failures_and_gets_its_cursor_back(
 
 def test_a_run_that_ends_by_time_says_how_long_it_takes_and_what_it_is_doing() -> None:
     driving = Driving(duration_s=30.0, warm_up_s=5.0, arrival="poisson", offered_rate_per_s=100.0)
-    timed = replace(RUN, cell=replace(RUN.cell, driving=driving), drives_s=(35.0,))
+    after = TimeNeeded(230.0, is_known=True)
+    timed = replace(RUN, driving=driving, drives_s=(35.0,), after=after)
     lines, terminal = io.StringIO(), Terminal()
     for stream in (lines, terminal):
         with progress(stream) as shown:
-            shown.run(timed, 12, after=TimeNeeded(230.0, is_known=True))
-            shown.stage("drive parallel")
-            shown.driving({**DRIVEN, "scheduled": None, "elapsed_s": 3.0})
-            shown.driving({**DRIVEN, "scheduled": None, "elapsed_s": 20.0})
+            shown(timed)
+            shown(StageBegun("drive parallel"))
+            shown(driven(scheduled=None, elapsed_s=3.0))
+            shown(driven(scheduled=None, elapsed_s=20.0))
     assert "8 clients, 100 offered/s, repetition 2\n  drive parallel, about 35 s\n" in (
         lines.getvalue()
     )
@@ -95,7 +120,7 @@ def test_a_run_that_ends_by_time_says_how_long_it_takes_and_what_it_is_doing() -
 def test_a_server_by_url_has_no_storage() -> None:
     stream = io.StringIO()
     with progress(stream) as shown:
-        shown.run(BY_URL, 9)
+        shown(replace(RUN, system_label="postgresql at h", storage_name=""))
     assert "postgresql at h, 8 clients" in stream.getvalue()
 
 
@@ -107,44 +132,50 @@ class Clock:
 
 
 def test_throughput_and_p99_of_the_last_second_are_shown() -> None:
-    report = {**DRIVEN, "elapsed_s": 10.0, "last_second": {"ok": 26_091, "p99_ns": 1_040_000}}
-    assert Live().numbers(report) == "26091 TPS, p99 1.04 ms, 8 clients, 1 failed"
-    report["last_second"] = {"ok": 5, "p99_ns": 1_040_000}
-    assert Live().numbers(report) == "5.000 TPS, 8 clients, 1 failed", "a p99 of 5 is none"
+    live = Live()
+    report = structs.replace(DRIVEN, elapsed_s=10.0, seconds=a_second(26_091, 1_040_000))
+    assert live.numbers(report) == "26091 TPS, p99 1.04 ms, 8 clients, 1 failed"
+    assert live.numbers(DRIVEN) == "26091 TPS, p99 1.04 ms, 8 clients, 1 failed", "until the next"
+    report = structs.replace(report, seconds=a_second(5, 1_040_000))
+    assert live.numbers(report) == "5.000 TPS, 8 clients, 1 failed", "a p99 of 5 is none"
 
 
 def test_the_time_left_is_that_of_this_run_and_of_those_after_it() -> None:
     clock = Clock()
     live = Live(clock)
     timed = replace(RUN, drives_s=(30.0,))
-    report = {**DRIVEN, "elapsed_s": 10.0, "scheduled": None}
+    report = structs.replace(DRIVEN, elapsed_s=10.0, scheduled=None)
     after = TimeNeeded(60.0, is_known=True)
 
-    def left(own: TimeNeeded, after: TimeNeeded, run: PlannedRun = timed) -> str:
-        live.run(run, own, after)
+    def left(own: TimeNeeded, after: TimeNeeded, run: RunBegun = timed) -> str:
+        live.run(replace(run, own=own, after=after))
         live.stage("drive parallel")
         clock.now_s += 15.0  # 5 of them passed before the clients began
         return live.left(report)
 
-    assert left(NOT_KNOWN, after) == "about 80 s left"
-    assert left(NOT_KNOWN, TimeNeeded(60.0)) == "at least 80 s left"
+    assert left(TimeNeeded(), after) == "about 80 s left"
+    assert left(TimeNeeded(), TimeNeeded(60.0)) == "at least 80 s left"
     # The run took 45 s before: it goes on behind its clients.
     assert left(TimeNeeded(45.0, is_known=True), after) == "about 90 s left"
     # And where it takes longer than before, its clients tell.
     assert left(TimeNeeded(12.0, is_known=True), after) == "about 80 s left"
     # Another step follows, whose time is not known.
     two_steps = replace(RUN, drives_s=(30.0, None))
-    assert left(NOT_KNOWN, after, two_steps) == "at least 80 s left"
+    assert left(TimeNeeded(), after, two_steps) == "at least 80 s left"
 
 
 def test_the_time_left_of_clients_that_end_by_counts_is_that_of_their_transactions() -> None:
     live = Live(Clock())
-    live.run(replace(RUN, drives_s=(None,)), NOT_KNOWN, TimeNeeded(is_known=True))
+    live.run(replace(RUN, drives_s=(None,), after=TimeNeeded(is_known=True)))
     live.stage("drive parallel")
-    report = {**DRIVEN, "done": 100, "scheduled": 400}
-    assert live.left({**report, "elapsed_s": 0.2}) == "time left not known yet"
-    assert live.left({**report, "elapsed_s": 20.0}) == "about 60 s left"
-    assert live.left({**report, "elapsed_s": 20.0, "scheduled": None}) == "time left not known yet"
+    report = structs.replace(DRIVEN, done=100, scheduled=400)
+
+    def left(elapsed_s: float, scheduled: int | None = 400) -> str:
+        return live.left(structs.replace(report, elapsed_s=elapsed_s, scheduled=scheduled))
+
+    assert left(0.2) == "time left not known yet"
+    assert left(20.0) == "about 60 s left"
+    assert left(20.0, None) == "time left not known yet"
 
 
 @pytest.mark.parametrize("columns", [40, 80, 200])
@@ -156,9 +187,9 @@ def test_names_and_numbers_are_shortened_and_the_time_left_is_whole(
     stream = Terminal()
     name = "drive parallel-look-ups-of-persons-by-name with two-clients-and-a-writer"
     with progress(stream) as shown:
-        shown.run(replace(RUN, drives_s=(30.0,)), 12, after=TimeNeeded(3600.0))
-        shown.stage(name)
-        shown.driving({**DRIVEN, "scheduled": None, "elapsed_s": 20.0})
+        shown(replace(RUN, drives_s=(30.0,), after=TimeNeeded(3600.0)))
+        shown(StageBegun(name))
+        shown(driven(scheduled=None, elapsed_s=20.0))
     lines = re.findall(r"[^\r\n]*at least 60 min left[^\r\n]*", stream.getvalue())
     assert lines, stream.getvalue()
     shown_line = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", lines[-1]).rstrip()
@@ -169,9 +200,10 @@ def test_names_and_numbers_are_shortened_and_the_time_left_is_whole(
 
 def test_throughput_of_the_last_second_is_computed_where_it_is_not_reported() -> None:
     live = Live()
-    live.run(RUN, NOT_KNOWN, NOT_KNOWN)
+    live.run(RUN)
     reports = [
-        {**DRIVEN, "elapsed_s": at, "ok": ok} for at, ok in ((1.0, 100), (1.5, 150), (2.0, 400))
+        structs.replace(DRIVEN, elapsed_s=at, ok=ok)
+        for at, ok in ((1.0, 100), (1.5, 150), (2.0, 400))
     ]
     assert [live.numbers(report).partition(",")[0] for report in reports] == [
         "8 clients",
@@ -184,11 +216,11 @@ def test_throughput_of_the_last_second_is_computed_where_it_is_not_reported() ->
 def test_clients_of_another_stage_count_from_0(kind: type[io.StringIO]) -> None:
     stream = kind()
     with progress(stream, 1.0) as shown:
-        shown.run(RUN, 1)
+        shown(RUN)
         for _ in range(2):
-            shown.stage("drive reliability")
+            shown(StageBegun("drive reliability"))
             for at_s, ok in ((1.0, 500), (2.5, 800)):
-                shown.driving({**DRIVEN, "elapsed_s": at_s, "ok": ok})
+                shown(driven(elapsed_s=at_s, ok=ok))
     assert "200.0 TPS" in stream.getvalue()
     assert not re.search(r"-[\d.]+ TPS", stream.getvalue())
 
@@ -197,10 +229,10 @@ def test_a_log_gets_a_line_from_time_to_time() -> None:
     def lines(every_s: float) -> list[str]:
         stream = io.StringIO()
         with progress(stream, every_s) as shown:
-            shown.run(RUN, 12)
-            shown.stage("drive parallel")
+            shown(RUN)
+            shown(StageBegun("drive parallel"))
             for tenth in range(1, 251):
-                shown.driving({**DRIVEN, "elapsed_s": tenth / 10, "scheduled": None})
+                shown(driven(elapsed_s=tenth / 10, scheduled=None))
         return stream.getvalue().splitlines()[2:]
 
     assert [line.partition(":")[0].strip() for line in lines(10)] == ["10 s", "20 s"]

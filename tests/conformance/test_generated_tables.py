@@ -13,12 +13,12 @@ import pytest
 from assay import registry
 from assay.contracts.deployment import StorageFacts
 from assay.contracts.dialects.protocol import Table
+from assay.contracts.events import Events
 from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.contracts.systems.abilities import Counters
 from assay.errors import RunFailed
 from assay.experiment import Experiment
 from assay.lab.pool import Pool, PooledSystem
-from assay.lab.progress import Silent
 from assay.load.digest import table_digest, verify
 from assay.load.load import load
 from assay.load.load_options import DEFAULT, Loading
@@ -175,16 +175,16 @@ def test_a_copy_restores_the_loaded_data(
     loading = Loading(datasets=folder if is_kept else None)
     line = system.dialect.identifier("line")
     with pooled_on(system, storage, loading) as pooled:
-        dataset = pooled.load(rows.tables, rows.request, Silent(), is_wanted_again=True)
+        dataset = pooled.load(rows.tables, rows.request, Events(), is_wanted_again=True)
         assert (dataset.how, digests(pooled, rows.tables)) == ("loaded", rows.checksums)
         before = pooled.deployment.settings
         ask(pooled.deployment, f"DELETE FROM {line}")
         ask(pooled.deployment, "CREATE TABLE left_over (a INTEGER)")
         assert (
-            pooled.load(rows.tables, rows.request, Silent()) is dataset
+            pooled.load(rows.tables, rows.request, Events()) is dataset
         )  # not reported by anything
         pooled.forget()
-        again = pooled.load(rows.tables, rows.request, Silent())
+        again = pooled.load(rows.tables, rows.request, Events())
         assert (again.how, again.rows) == ("restored", dataset.rows)
         assert again.restore_ns > 0
         assert digests(pooled, rows.tables) == rows.checksums
@@ -193,7 +193,7 @@ def test_a_copy_restores_the_loaded_data(
             ask(pooled.deployment, "SELECT * FROM left_over")
     if is_kept:  # also for the next experiment
         with pooled_on(system, storage, loading) as pooled:
-            assert pooled.load(rows.tables, rows.request, Silent()).how == "restored"
+            assert pooled.load(rows.tables, rows.request, Events()).how == "restored"
             assert digests(pooled, rows.tables) == rows.checksums
         shutil.rmtree(folder)
 
@@ -202,7 +202,7 @@ def test_the_buffer_is_sized_from_the_data_and_has_counters(
     system: System, storage: StorageFacts, rows: Rows
 ) -> None:
     with pooled_on(system, storage) as pooled:
-        dataset = pooled.load(rows.tables, rows.request, Silent())
+        dataset = pooled.load(rows.tables, rows.request, Events())
         usual = system.buffer_bytes(pooled.deployment)
         sized = pooled.size_buffer(dataset, 0.01)
         assert sized.buffer_bytes == system.buffer_bytes(pooled.deployment)

@@ -13,8 +13,8 @@ import pytest
 
 from assay import registry
 from assay.contracts.deployment import Address, Deployment
+from assay.contracts.events import Events
 from assay.experiment import Experiment, StorageChoice, SystemChoice
-from assay.lab.progress import Silent
 from assay.load.bibsql.bibliography import Bibliography, resolve
 from assay.load.digest import table_digest
 from assay.load.load import load
@@ -48,7 +48,7 @@ def site_of(name: str) -> Iterator[Deployment]:
 
 def bibliography_of(files: list[Path]) -> Bibliography:
     experiment = Experiment("bibsql", (), (), input_paths=tuple(map(str, files)))
-    return resolve(experiment, WORKLOAD, Silent())
+    return resolve(experiment, WORKLOAD, Events())
 
 
 def digests(deployment: Deployment) -> dict[str, tuple[int, str]]:

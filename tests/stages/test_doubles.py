@@ -19,11 +19,11 @@ import pytest
 
 import doubles
 from assay import comparison, registry, systems
+from assay.contracts.events import ClientsAtWork, Event
 from assay.errors import ExperimentError, ScriptError, SystemDied
 from assay.experiment.from_command_line import Words, experiment
 from assay.judge.check.answers import Check
 from assay.lab import lab
-from assay.lab.progress import Silent
 from assay.lab.run_context import outcome_of_run
 from assay.lab.run_context.consistency import broken_rules
 from assay.lab.run_context.context import RunState
@@ -50,7 +50,7 @@ def _registered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
 
 def ran(tmp_path: Path, system: str, **words: object) -> RunRecord:
     asked, _ = experiment(Words(str(doubles.WORKLOAD), on=(system,), **words))  # type: ignore[arg-type]
-    lab.run(asked, records=tmp_path / "r.sqlite", progress=Silent())
+    lab.run(asked, records=tmp_path / "r.sqlite")
     with Store(tmp_path / "r.sqlite", must_exist=True) as store:
         (run,) = store.latest().runs
     return run
@@ -93,7 +93,7 @@ def test_a_script_of_sql_is_refused_before_a_system_of_documents_is_started(
     script.write_text("SELECT 1;\n", encoding="utf-8")
     asked, _ = experiment(Words("", script=(str(script),), on=("documents",)))
     with pytest.raises(ScriptError, match=r"expected a JSON document, found .SELECT 1"):
-        lab.run(asked, records=tmp_path / "r.sqlite", progress=Silent())
+        lab.run(asked, records=tmp_path / "r.sqlite")
 
 
 def test_clients_share_the_endpoints_of_three_nodes(tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_nodes_of_one_machine_are_warned_of_where_they_are_compared_with_one_ser
 ) -> None:
     words = Words(str(doubles.WORKLOAD), on=("null", "three-nodes"), clients="3", repetitions=2)
     asked, _ = experiment(words)
-    lab.run(asked, records=tmp_path / "r.sqlite", progress=Silent())
+    lab.run(asked, records=tmp_path / "r.sqlite")
     with Store(tmp_path / "r.sqlite", must_exist=True) as store:
         found = store.latest()
     name = "nodes-on-one-machine"
@@ -142,14 +142,14 @@ def test_a_client_beyond_the_limit_of_its_node_is_refused(tmp_path: Path) -> Non
     assert re.search("too many|allows 2 sessions", run.reason or "")
 
 
-class _KillsTheLastNode(Silent):
+class _KillsTheLastNode:
     """While clients work at the other two."""
 
     def __init__(self) -> None:
         self.nodes = list[int]()
 
-    def driving(self, report: dict[str, Any]) -> None:
-        if not self.nodes and report["done"]:
+    def __call__(self, event: Event) -> None:
+        if not self.nodes and isinstance(event, ClientsAtWork) and event.report.done:
             self.nodes = list(process._running)
             os.kill(self.nodes[-1], signal.SIGKILL)
 
@@ -159,7 +159,7 @@ def test_a_run_ends_when_any_process_of_its_system_has_died(tmp_path: Path) -> N
     asked, _ = experiment(
         Words(str(doubles.WORKLOAD), on=("three-nodes",), clients="1", duration_s=120.0)
     )
-    result = lab.run(asked, records=tmp_path / "r.sqlite", progress=_KillsTheLastNode())
+    result = lab.run(asked, records=tmp_path / "r.sqlite", sinks=[_KillsTheLastNode()])
     assert result.exit_code == SystemDied.exit_code
     with Store(tmp_path / "r.sqlite", must_exist=True) as store:
         (run,) = store.latest().runs
@@ -232,7 +232,7 @@ def test_a_level_that_needs_what_the_system_lacks_is_refused_and_the_others_run(
         file.write(_LEVELS)
     (folder / "checks" / "double.sql").write_text("-- No account twice\nSELECT 1 WHERE 1 = 2;\n")
     asked, _ = experiment(Words(str(folder), on=("documents",), set=("how=apart,together",)))
-    lab.run(asked, records=tmp_path / "r.sqlite", progress=Silent())
+    lab.run(asked, records=tmp_path / "r.sqlite")
     with Store(tmp_path / "r.sqlite", must_exist=True) as store:
         runs = store.latest().runs
     states = {run.parameters["how"]: (run.state, run.reason) for run in runs}

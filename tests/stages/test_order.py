@@ -13,11 +13,11 @@ import pytest
 
 import doubles
 from assay import registry
+from assay.contracts.events import Event, Sink, StageBegun
 from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.errors import ArgumentError, RunFailed, SystemMissing, SystemRefused
 from assay.experiment.from_command_line import Words, experiment
 from assay.lab import lab
-from assay.lab.progress import Silent
 from assay.probe.first_use import FirstUse
 from assay.provision.undo import ledger
 from assay.record import Store
@@ -35,15 +35,14 @@ def events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     assert list(ledger.state_directory().iterdir()) == [], "nothing is left"
 
 
-class LoggedProgress(Silent):
+def logged_in(events: Any) -> Sink:
     """Logs when a storage is probed and when clients are driven."""
 
-    def __init__(self, events: Any) -> None:
-        self._events = events
+    def log(event: Event) -> None:
+        if isinstance(event, StageBegun) and event.name.startswith(("drive ", "probe ")):
+            events.add(event.name[: len("drive")])
 
-    def stage(self, name: str) -> None:
-        if name.startswith(("drive ", "probe ")):
-            self._events.add(name[: len("drive")])
+    return log
 
 
 def run(
@@ -58,8 +57,8 @@ def run(
     assert asked.systems == tuple(map(SystemChoice, on))
     assert asked.storages == (StorageChoice("traced", "traced"),)
     try:
-        progress = LoggedProgress(events)
-        lab.run(asked, records=records, progress=progress, first_use=FirstUse(probe_s))
+        sinks = [logged_in(events)]
+        lab.run(asked, records=records, sinks=sinks, first_use=FirstUse(probe_s))
     finally:
         with Store(records, must_exist=True) as store:
             states = [one.state for one in store.latest().runs]

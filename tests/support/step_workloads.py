@@ -7,7 +7,6 @@ from typing import Any
 
 from assay.experiment.from_command_line import Words, experiment
 from assay.lab import lab
-from assay.lab.progress import Silent
 from assay.record import ExperimentRecord, Store
 
 TOP = """\
@@ -70,6 +69,6 @@ def ran(folder: Path, *on: str, records: Path | None = None, **words: Any) -> Ex
     """Runs the test by `lab.run` like the command line; returns its record."""
     records = records or folder / "records.sqlite"
     asked, _ = experiment(Words(str(folder), on=on or ("null",), **words))
-    result = lab.run(asked, records=records, progress=Silent())
+    result = lab.run(asked, records=records)
     with Store(records, must_exist=True) as store:
         return store.experiment(result.experiment_id)

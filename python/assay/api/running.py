@@ -12,13 +12,13 @@ from assay.api import asked
 from assay.api.asked import Limits, Numbers, Path
 from assay.api.results import Result
 from assay.cli.output.progress import progress as shown_on_standard_error
+from assay.contracts.events import ignored
 from assay.errors import ArgumentError
 from assay.experiment import from_command_line as command_line
 from assay.experiment.command import command_of, patterns
 from assay.experiment.settings.error_spelling import as_written
 from assay.lab import lab
 from assay.lab.continuation import Request
-from assay.lab.progress import Silent
 from assay.load.load_options import Loading
 from assay.probe import DEFAULT_S
 from assay.probe.first_use import FirstUse
@@ -157,11 +157,11 @@ def _result(
     first_use: FirstUse,
 ) -> Result:
     experiment, _ = command_line.experiment(words)
-    with shown_on_standard_error() if show_progress else nullcontext(Silent()) as progress:
+    with shown_on_standard_error() if show_progress else nullcontext(ignored) as shown:
         ended = lab.run(
             experiment,
             records=record,
-            progress=progress,
+            sinks=[shown],
             loading=loading,
             request=request,
             first_use=first_use,

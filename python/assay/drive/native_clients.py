@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.contracts.deployment import Deployment
+from assay.contracts.events import Sink
 from assay.contracts.systems.protocol import ProcessSample, ServerDirectory
 from assay.drive.monitoring.death_watch import ASK_EVERY_S, DeathWatch
 from assay.drive.monitoring.sampler import TimedSample
@@ -71,7 +72,7 @@ def observe(
     statements: str,
     clients: int,
     why_it_died: Callable[[], str | None],
-    warn: Callable[[str], None],
+    emit: Sink,
 ) -> ClientsReport:
     """They end with the block, whatever happens. Raises `SystemDied` where the system ends before
     they do, or no longer responds."""
@@ -94,7 +95,7 @@ def observe(
                     ),
                     Path(words[0]).name,
                 )
-            silence = SilentServer(deployment, warn, "the client programs have written nothing")
+            silence = SilentServer(deployment, emit, "the client programs have written nothing")
             watch = DeathWatch(why_it_died)
             while not running.have_ended(ASK_EVERY_S):
                 if not watch.is_alive():

@@ -3,14 +3,13 @@ observation."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 
 from msgspec import structs
 
 from assay import _engine
 from assay.contracts.deployment import Deployment
-from assay.contracts.engine.drive import DriveDocument, DriveProgress
+from assay.contracts.engine.drive import DriveDocument, DriveProgress, read_progress
 from assay.contracts.observation import Observation, decode_observation
 from assay.contracts.observation.merging.simultaneous import merge
 from assay.drive.parts import number_of, of_processes
@@ -21,7 +20,7 @@ from assay.provision.engine.session import raise_as_ours
 def observe(
     deployment: Deployment,
     document: DriveDocument,
-    progress: Callable[[DriveProgress], bool | None] | None = None,
+    progress: Callable[[DriveProgress], bool | None] = lambda _: None,
     session_statements: Iterable[str] = (),
 ) -> Observation:
     """Drives the document against ``deployment``. Errors of transactions are in the observation;
@@ -32,12 +31,12 @@ def observe(
     """
 
     def on_progress(text: str) -> bool | None:
-        return None if progress is None else progress(json.loads(text))
+        return progress(read_progress(text))
 
     document = structs.replace(document, site=deployment.for_engine(session_statements))
     if (processes := number_of(document, deployment)) is not None:
         parts = of_processes(document, processes)
-        found = drive_in_processes(parts, progress or (lambda _: None))
+        found = drive_in_processes(parts, progress)
         merged = merge(found, on_one_machine=True)
         return structs.replace(merged, client_processes=processes)
     try:

@@ -7,14 +7,19 @@ would wait for each other instead of for the system.
 
 from __future__ import annotations
 
-import json
 import queue
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from assay.contracts.engine.drive import DriveDocument, DriveProgress
-from assay.contracts.observation import Observation, decode_observation
+from assay.contracts.engine.drive import (
+    DrainProgress,
+    DriveDocument,
+    DriveProgress,
+    read_progress,
+)
+from assay.contracts.observation import Interval, Observation, decode_observation
+from assay.contracts.observation.merging.merged_intervals import line_of
 from assay.errors import SystemDied
 from assay.provision.engine.dbapi.messages import Message, Request
 from assay.provision.engine.python_calls import error_of
@@ -54,6 +59,7 @@ def _followed(
     ready: set[int] = set()
     found: dict[int, Observation] = {}
     progress: dict[int, DriveProgress] = {}
+    seconds = _Seconds(len(parts))
     reported_s = 0.0
     has_begun = False
     while len(found) < len(parts):
@@ -84,22 +90,23 @@ def _followed(
             for part in parts:
                 part.send({"begin": begin_unix_ns})
         if "progress" in message:
-            progress[place] = json.loads(message["progress"])
-            _insist_on_an_end(progress[place], parts[place])
+            progress[place] = report = read_progress(message["progress"])
+            seconds.add(place, report.seconds)
+            _insist_on_an_end(report, parts[place])
             now_s = time.monotonic()
             if has_begun and now_s - reported_s >= _REPORT_EVERY_S:
                 reported_s = now_s
-                if on_progress(_together(list(progress.values()))) is False:
+                if on_progress(_together(list(progress.values()), seconds.take())) is False:
                     raise KeyboardInterrupt
     return [found[place] for place in sorted(found)]
 
 
 def _insist_on_an_end(report: DriveProgress, part: PythonProcess) -> None:
     """Not every module can be called off: one that does not return is not waited for."""
-    draining = report.get("draining")
-    if draining is not None and draining["elapsed_s"] > draining["limit_s"] + _LONGEST_CALL_S:
+    draining = report.draining
+    if draining is not None and draining.elapsed_s > draining.limit_s + _LONGEST_CALL_S:
         raise SystemDied(
-            f"{draining['elapsed_s']:.0f} s after the end of the measurement a client is still "
+            f"{draining.elapsed_s:.0f} s after the end of the measurement a client is still "
             f"waiting: the module {part.module} does not return from a call, which cannot be "
             "cancelled",
             hint="check that the server still answers, or shorten its lock timeout",
@@ -126,26 +133,51 @@ def _started(
             part.kill()
 
 
-def _together(reports: Sequence[DriveProgress]) -> DriveProgress:
+class _Seconds:
+    """The seconds of all parts; each is complete when every part has told it."""
+
+    def __init__(self, parts: int) -> None:
+        self._parts = parts
+        self._told: dict[int, dict[int, list[Interval]]] = {}
+        """Second → part → its intervals."""
+
+    def add(self, part: int, intervals: Sequence[Interval]) -> None:
+        for interval in intervals:
+            self._told.setdefault(interval.second, {}).setdefault(part, []).append(interval)
+
+    def take(self) -> tuple[Interval, ...]:
+        """Those that were completed since the last call, one of each group."""
+        complete = [at for at, parts in sorted(self._told.items()) if len(parts) == self._parts]
+        return tuple(line for at in complete for line in _lines(at, self._told.pop(at)))
+
+
+def _lines(second: int, parts: Mapping[int, Sequence[Interval]]) -> Iterator[Interval]:
+    by_group: dict[str, list[Interval]] = {}
+    for intervals in parts.values():
+        for interval in intervals:
+            by_group.setdefault(interval.group, []).append(interval)
+    for group, intervals in by_group.items():
+        connected = sum(interval.clients_connected for interval in intervals)
+        yield line_of(second, group, intervals, connected, (), ())
+
+
+def _together(reports: Sequence[DriveProgress], seconds: tuple[Interval, ...]) -> DriveProgress:
     """The progress of all processes as that of one."""
-    scheduled = [one["scheduled"] for one in reports if one["scheduled"] is not None]
-    whole = DriveProgress(
-        done=sum(one["done"] for one in reports),
-        ok=sum(one["ok"] for one in reports),
-        failed=sum(one["failed"] for one in reports),
-        clients_running=sum(one["clients_running"] for one in reports),
-        elapsed_s=max(one["elapsed_s"] for one in reports),
+    scheduled = [report.scheduled for report in reports if report.scheduled is not None]
+    drains = [report.draining for report in reports if report.draining is not None]
+    return DriveProgress(
+        elapsed_s=max(report.elapsed_s for report in reports),
+        done=sum(report.done for report in reports),
         scheduled=sum(scheduled) if len(scheduled) == len(reports) else None,
+        ok=sum(report.ok for report in reports),
+        failed=sum(report.failed for report in reports),
+        clients_running=sum(report.clients_running for report in reports),
+        seconds=seconds,
+        draining=DrainProgress(
+            open=sum(drain.open for drain in drains),
+            elapsed_s=max(drain.elapsed_s for drain in drains),
+            limit_s=max(drain.limit_s for drain in drains),
+        )
+        if drains
+        else None,
     )
-    if seconds := [one["last_second"] for one in reports if "last_second" in one]:
-        whole["last_second"] = {
-            "ok": sum(one["ok"] for one in seconds),
-            "p99_ns": max(one["p99_ns"] for one in seconds),
-        }
-    if drains := [one["draining"] for one in reports if "draining" in one]:
-        whole["draining"] = {
-            "open": sum(one["open"] for one in drains),
-            "elapsed_s": max(one["elapsed_s"] for one in drains),
-            "limit_s": max(one["limit_s"] for one in drains),
-        }
-    return whole

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.engine.drive import DriveDocument, DriveProgress
+from assay.contracts.events import ClientsAtWork, Sink, ignored
 from assay.contracts.observation import DataInMemory, Observation
 from assay.contracts.systems.abilities import Counters
 from assay.contracts.systems.protocol import System
@@ -35,9 +36,8 @@ def observe_watched(
     deployment: Deployment,
     system: System,
     document: DriveDocument,
-    progress: Callable[[DriveProgress], None] | None = None,
+    emit: Sink = ignored,
     session_statements: Iterable[str] = (),
-    warn: Callable[[str], None] = lambda _: None,
     why_it_died: Callable[[], str | None] = lambda: None,
 ) -> tuple[Observation, list[TimedSample]]:
     """The observation, and the samples of the server's processes. It ends as ``lost`` when the
@@ -46,15 +46,14 @@ def observe_watched(
     run."""
     counters = _Counters(deployment, system, document)
     has_duration = document.stop.duration_s is not UNSET
-    silence = None if has_duration else SilentServer(deployment, warn)
+    silence = None if has_duration else SilentServer(deployment, emit)
     watch = DeathWatch(why_it_died)
 
     def on_progress(report: DriveProgress) -> bool:
         counters.on_progress(report)
         if silence is not None:
-            silence.progressed(report["done"] + report["failed"])
-        if progress is not None:
-            progress(report)
+            silence.progressed(report.done + report.failed)
+        emit(ClientsAtWork(report))
         return watch.is_alive()
 
     with Sampler(deployment, system) as sampler:
@@ -116,7 +115,7 @@ class _Counters:
             self._before = self._read()
 
     def on_progress(self, report: DriveProgress) -> None:
-        if self._before_s and self._reader is None and report["elapsed_s"] >= self._before_s:
+        if self._before_s and self._reader is None and report.elapsed_s >= self._before_s:
             self._reader = threading.Thread(target=self._begin, name="counters", daemon=True)
             self._reader.start()
 

@@ -10,11 +10,10 @@ machine.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 from assay import _engine, registry
 from assay.contracts.dialects.protocol import Dialect
-from assay.contracts.engine.drive import DriveDocument, DriveProgress, ScriptDocument, StopDocument
+from assay.contracts.engine.drive import DriveDocument, ScriptDocument, StopDocument
 from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.dialects.null_documents import NULL_DOCUMENTS
 from assay.drive.observe import observe
@@ -62,7 +61,6 @@ def calibrate(
     *,
     threads: int,
     duration_s: float,
-    progress: Callable[[DriveProgress], None] | None = None,
 ) -> CalibrationRecord:
     """One measurement; ``threads`` 0: one per processor. Raises as `provision` does."""
     choice, dialect = _choice(protocol), _dialect(protocol)
@@ -80,7 +78,7 @@ def calibrate(
     )
     begun_unix_ns = time.time_ns()
     with provision(choice, StorageChoice(), connections=clients) as deployment:
-        observation = observe(deployment, document, progress)
+        observation = observe(deployment, document)
         driver = deployment.address.driver
     times = observation.transactions[0].latency
     cost, elapsed_ns = observation.client_cost, observation.elapsed_ns

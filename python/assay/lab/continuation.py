@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from assay import registry
+from assay.contracts.events import Events
 from assay.contracts.recorded import Command, ExperimentFacts
 from assay.contracts.systems.abilities import ReachedByUrl
 from assay.errors import AssayError
 from assay.judge.check.questions import Questions
-from assay.lab.progress import Progress
 from assay.plan import Plan, PlannedRun
 from assay.plan.only import Patterns, chosen
 from assay.record import Store
@@ -61,7 +61,7 @@ class Begun:
 
 
 def begin(
-    store: Store, plan: Plan, request: Request, facts: ExperimentFacts, progress: Progress
+    store: Store, plan: Plan, request: Request, facts: ExperimentFacts, events: Events
 ) -> Begun:
     """``facts``: machine, workload, build and content, for the record.
 
@@ -73,7 +73,7 @@ def begin(
         versions = _versions_by_url(runs) if is_unfinished else {}
         found = store.continue_experiment(plan, runs, request.kept_command, facts, versions)
         if found is not None:
-            return _continued(found, plan, runs, progress)
+            return _continued(found, plan, runs, events)
     experiment_id = store.begin_experiment(
         plan.experiment,
         plan,
@@ -107,7 +107,7 @@ def _versions_by_url(runs: Sequence[PlannedRun]) -> dict[str, str]:
 
 
 def _continued(
-    continued: Continued, plan: Plan, runs: Sequence[PlannedRun], progress: Progress
+    continued: Continued, plan: Plan, runs: Sequence[PlannedRun], events: Events
 ) -> Begun:
     left = tuple(run for run in runs if run.position not in continued.kept)
     begun = Begun(
@@ -118,7 +118,7 @@ def _continued(
     for position, kept in sorted(continued.kept.items()):
         begun.questions.recall(position, kept.answers, kept.reason)
     state = f"; it was interrupted while {continued.interrupted}" if continued.interrupted else ""
-    progress.stage(
+    events.stage(
         f"continue experiment {continued.experiment_id}{state}: "
         f"{ended_runs(len(continued.kept), len(plan.runs))}, {len(left)} to do"
     )
@@ -128,11 +128,11 @@ def _continued(
         (changed, "done again, because scripts, data or versions have changed"),
     ):
         if number:
-            progress.warning(
+            events.warning(
                 f"of experiment {continued.experiment_id}, {counted(number, 'run')} had ended and "
                 f"{'is' if number == 1 else 'are'} {why}; the record keeps what was measured, no "
                 "report shows it"
             )
     for name, (before, now) in continued.changes.items():
-        progress.warning(f"changed since the experiment began: {name} was {before}, is {now}")
+        events.warning(f"changed since the experiment began: {name} was {before}, is {now}")
     return begun

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from assay import __version__
+from assay.contracts.events import (
+    Events,
+    ExperimentBegun,
+    ExperimentEnded,
+    RunBegun,
+    RunEnded,
+    RunRefused,
+    Sink,
+    TimeNeeded,
+)
 from assay.contracts.recorded import ExperimentFacts
 from assay.drive import transaction_log
 from assay.drive.read_only import may_commit
@@ -25,7 +35,6 @@ from assay.lab.pool import Pool
 from assay.lab.preflight.optional_levels import plan_here
 from assay.lab.preflight.preflight import Preflight, preflight, refuse_missing
 from assay.lab.preflight.small_storages import refuse_smaller_than_before
-from assay.lab.progress import Progress
 from assay.lab.repetitions import Repeating
 from assay.lab.run_context.context import Context, EarlierFindings
 from assay.lab.steps import take_all
@@ -33,7 +42,7 @@ from assay.load.load_options import DEFAULT, Loading
 from assay.load.row_sources.protocol import ExperimentRows, ReadsFiles, opened
 from assay.plan import Cell, Plan, PlannedRun, only
 from assay.plan.content import Content, content_of
-from assay.plan.forecast import Forecast, LeftToDo, TimeNeeded
+from assay.plan.forecast import Forecast, LeftToDo
 from assay.plugin_failures import plugin_failures
 from assay.probe.first_use import FirstUse
 from assay.provision.disk.full_storage import name_full_storage
@@ -73,7 +82,7 @@ def run(
     experiment: Experiment,
     *,
     records: Path,
-    progress: Progress,
+    sinks: Iterable[Sink] = (),
     loading: Loading = DEFAULT,
     request: Request = BEGINS_ANEW,
     first_use: FirstUse = NOT_PROBED,
@@ -104,27 +113,28 @@ def run(
 
     A failed run is recorded with its reason, and the next one follows. A user's mistake that is
     found only now ends the experiment, unless it has other systems or storages. Systems are stopped
-    in any case.
+    in any case. ``sinks`` get what happens, while it does.
     """
-    prepared = _prepare(experiment, loading, request, progress)
+    events = Events(sinks)
+    prepared = _prepare(experiment, loading, request, events)
     workload, found = prepared.workload, prepared.found
     is_limited = any(client_memory.is_limited(run.cell.system) for run in found.expressible)
     with contextlib.ExitStack() as stack:
         stack.enter_context(client_group.experiment(is_limited=is_limited))
         for cleared in clear_leftovers():
-            progress.warning(cleared.sentence())
+            events.warning(cleared.sentence())
         stack.enter_context(in_use(found.available.places))
         continued = continued_runs(records, prepared.plan, request) if experiment.log else None
         log = stack.enter_context(transaction_log.opened(experiment.log, continued))
-        store = stack.enter_context(
-            Store(records, waiting=progress.stage, warning=progress.warning)
-        )
+        store = stack.enter_context(Store(records, waiting=events.stage, warning=events.warning))
+        stack.enter_context(events.to(store.heard))
         refuse_smaller_than_before(
             workload,
             found.expressible,
             lambda run: store.data_bytes(workload.fingerprint, run, prepared.input_fingerprint),
         )
-        begun = begin(store, prepared.plan, request, prepared.facts(), progress)
+        begun = begin(store, prepared.plan, request, prepared.facts(), events)
+        events.emit(ExperimentBegun(begun.experiment_id, len(prepared.plan.runs)))
         made = Pool(
             prepared.plan,
             loading,
@@ -132,7 +142,7 @@ def run(
             measures_durability=first_use.measures_durability,
             may_commit=prepared.may_commit,
             session_settings=prepared.found.compiled.session_settings,
-            warning=progress.warning,
+            warning=events.warning,
         )
         with made as pool:
             context = Context(
@@ -141,7 +151,7 @@ def run(
                 prepared.rows,
                 store,
                 pool,
-                progress,
+                events,
                 EarlierFindings(begun.questions),
                 probe_s=first_use.probe_s,
                 log=log,
@@ -149,9 +159,10 @@ def run(
             too_short_budget = _run_all(context, prepared, begun)
         store.end_experiment()
         if too_short_budget:
-            progress.warning(too_short_budget)
+            events.warning(too_short_budget)
         for difference in begun.questions.differences():
-            progress.warning(f"{difference}: which is right is not known, all are invalid")
+            events.warning(f"{difference}: which is right is not known, all are invalid")
+        events.emit(ExperimentEnded(begun.experiment_id))
     rescue = None if store.path == records else store.path
     return ExperimentResult(begun.experiment_id, begun.ended, rescue)
 
@@ -182,7 +193,7 @@ class _Prepared:
 
 
 def _prepare(
-    experiment: Experiment, loading: Loading, request: Request, progress: Progress
+    experiment: Experiment, loading: Loading, request: Request, events: Events
 ) -> _Prepared:
     """Stages 1 and 2, without removing anything."""
     workload = workload_of(experiment)
@@ -194,9 +205,9 @@ def _prepare(
         planned = only.narrowed(planned, request.only)
     found = preflight(workload, planned, request.only)
     for warning in found.warnings:
-        progress.warning(warning)
+        events.warning(warning)
     refuse_missing(workload, found, loading.sessions)
-    rows = opened(workload, experiment, progress)
+    rows = opened(workload, experiment, events)
     read = rows.input_fingerprint if isinstance(rows, ReadsFiles) else ""
     content = content_of(
         experiment, workload, read, found.available.versions, __version__, loading.sessions
@@ -275,6 +286,25 @@ def _is_alone(planned: PlannedRun, runs: tuple[PlannedRun, ...]) -> bool:
     return all(kind(run.cell) == kind(planned.cell) for run in runs)
 
 
+def _begun(planned: PlannedRun, of: int, own: TimeNeeded, after: TimeNeeded) -> RunBegun:
+    cell = planned.cell
+    return RunBegun(
+        planned.position,
+        of,
+        cell.test_name,
+        cell.system_label,
+        cell.storage_name,
+        cell.clients,
+        cell.driving,
+        cell.cache,
+        cell.client_program,
+        planned.repetition,
+        planned.drives_s,
+        own,
+        after,
+    )
+
+
 def _run(
     context: Context,
     planned: PlannedRun,
@@ -286,10 +316,10 @@ def _run(
     the time of this run, and of those after it."""
     store, pool = context.store, context.pool
     store.begin_run(planned)
-    context.progress.run(planned, len(runs), *needed)
+    context.events.emit(_begun(planned, len(runs), *needed))
     if refusal is not None:
         store.end_run(REFUSED, reason=refusal, exit_status=0)
-        context.progress.refused(planned, refusal)
+        context.events.emit(RunRefused(planned.position, refusal))
         pool.release(planned)
         return RunEnd(REFUSED)
     exit_code = 0
@@ -316,6 +346,6 @@ def _run(
     found, warnings = judge_run(store.evidence(state, reason))
     verdict = (found.word, found.reason)
     store.end_run(state, reason=reason, verdict=verdict, warnings=warnings, exit_status=exit_code)
-    context.progress.ended(planned, reason)
+    context.events.emit(RunEnded(planned.position, state, reason))
     pool.release(planned)
     return RunEnd(state, exit_code)

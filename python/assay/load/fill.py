@@ -3,8 +3,9 @@ where the system has transactions."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
+
+import msgspec
 
 from assay import _engine
 from assay.contracts.deployment import Deployment
@@ -53,7 +54,7 @@ def fill(
 
     def report(text: str) -> None:
         if progress is not None:
-            progress(json.loads(text))
+            progress(msgspec.json.decode(text, type=LoadProgress))
 
     try:
         rows = _made_in_python(source()) if callable(source) else source.json

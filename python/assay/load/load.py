@@ -14,13 +14,14 @@ from collections.abc import Sequence
 from assay import _engine
 from assay.contracts.deployment import Deployment
 from assay.contracts.dialects.protocol import Dialect, Table
-from assay.contracts.engine.load import LoadReport
+from assay.contracts.engine.load import LoadProgress, LoadReport
+from assay.contracts.events import RowsSent, Sink, ignored
 from assay.contracts.systems.abilities import Sized, SpreadsSchema
 from assay.contracts.systems.protocol import System
 from assay.errors import InputError, RunFailed, SystemRefused
 from assay.load.dataset import Dataset
 from assay.load.digest import verify
-from assay.load.fill import OnProgress, fill
+from assay.load.fill import fill
 from assay.load.load_options import DEFAULT, Loading
 from assay.load.row_sources.request import DataRequest
 from assay.load.tables import count, drop, drop_abandoned, schema, views
@@ -37,7 +38,7 @@ def load(
     system: System,
     tables: Sequence[Table],
     request: DataRequest,
-    progress: OnProgress | None = None,
+    emit: Sink = ignored,
     loading: Loading = DEFAULT,
 ) -> Dataset:
     """Fills ``tables`` of ``deployment`` with the rows of ``request``, replacing their content.
@@ -56,7 +57,7 @@ def load(
             dialect,
             tables,
             request.source,
-            progress=None if progress is None else _with_total(progress, request),
+            progress=lambda report: emit(_loading(report, request)),
             sessions=sessions,
             with_checksums=loading.is_verified,
         )
@@ -134,12 +135,14 @@ def files_on_disk(deployment: Deployment) -> int | None:
     return sum(len(files) for place in directories for _, _, files in os.walk(place))
 
 
-def _with_total(progress: OnProgress, request: DataRequest) -> OnProgress:
-    """Adds the totals to each progress report, so that the remaining time can be shown."""
-    bytes_total = request.bytes_total or None
+def _loading(report: LoadProgress, request: DataRequest) -> RowsSent:
+    """With the totals, so that the remaining time can be shown."""
     rows = request.rows_expected
-    rows_total = None if rows is None else sum(rows.values())
-    return lambda report: progress({**report, "bytes_total": bytes_total, "rows_total": rows_total})
+    return RowsSent(
+        report,
+        bytes_total=request.bytes_total or None,
+        rows_total=None if rows is None else sum(rows.values()),
+    )
 
 
 def _timed(system: System, deployment: Deployment, statements: Sequence[str]) -> int:

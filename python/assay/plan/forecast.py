@@ -6,9 +6,9 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from assay.contracts.events import TimeNeeded
 from assay.plan import PlannedRun
 
 
@@ -24,19 +24,6 @@ class CellTimes(NamedTuple):
     no first one."""
 
 
-@dataclass(frozen=True)
-class TimeNeeded:
-    """How long runs take."""
-
-    seconds: float = 0.0
-    is_known: bool = False
-    """False: they take at least this long."""
-
-    def __add__(self, other: TimeNeeded) -> TimeNeeded:
-        return TimeNeeded(self.seconds + other.seconds, self.is_known and other.is_known)
-
-
-NOT_KNOWN = TimeNeeded()
 _NOTHING = TimeNeeded(0.0, is_known=True)
 
 

@@ -173,7 +173,7 @@ def _add_run(
         if found["ended_unix_ns"] is not None or run["begun_unix_ns"] is None:
             return None
         # Of two copies that never ended, as of a process that was killed, the longer one counts.
-        if run["ended_unix_ns"] is None and _row_count(source, own_id, of_runs) <= _row_count(
+        if run["ended_unix_ns"] is None and _written(source, own_id, of_runs) <= _written(
             target, here_id, of_runs
         ):
             return None
@@ -211,10 +211,16 @@ def _free_position(target: sqlite3.Connection, experiment_id: int, position: Sql
     return int(last) + 1 if is_taken else position
 
 
-def _row_count(connection: sqlite3.Connection, run_id: SqlValue, tables: list[str]) -> int:
-    """How much has been written of a run."""
-    questions = " + ".join(f"(SELECT count(*) FROM {table} WHERE run_id = ?1)" for table in tables)
-    return int(connection.execute(f"SELECT {questions}", (run_id,)).fetchone()[0])
+def _written(
+    connection: sqlite3.Connection, run_id: SqlValue, tables: list[str]
+) -> tuple[int, int]:
+    """How much has been written of a run: rows, and seconds of a step under way, which an
+    observation takes the place of."""
+    counts = [f"(SELECT count(*) FROM {table} WHERE run_id = ?1)" for table in tables]
+    of_seconds = counts.pop(tables.index("seconds"))
+    question = f"SELECT {' + '.join(counts)}, {of_seconds}"
+    rows, seconds = connection.execute(question, (run_id,)).fetchone()
+    return int(rows), int(seconds)
 
 
 def _the_same(

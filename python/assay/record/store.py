@@ -1,7 +1,8 @@
 """Takes the results of each stage from `lab.run`; writes each in its own transaction.
 
 The arguments of a call are on disk when it returns. That costs a flush, so `lab.run` calls between
-stages, never while clients are running. The calls are in the order of the stages::
+stages, never while clients are running; then, only their seconds are kept, as events
+(`assay.record.runs.live_seconds`). The calls are in the order of the stages::
 
     begin_experiment, or continue_experiment               every planned run is kept
         begin_run → probed → provisioned → existing_data
@@ -24,6 +25,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from assay.contracts.deployment import Deployment
+from assay.contracts.events import Event, SecondMeasured
 from assay.contracts.observation import Observation, Observed
 from assay.contracts.observation.merging.simultaneous import merge
 from assay.contracts.recorded import Build, Command, ExperimentFacts, Machine
@@ -52,6 +54,7 @@ from assay.record.reader import Reader, RecordQuestions
 from assay.record.runs import (
     calibrations,
     existing_tables,
+    live_seconds,
     probes,
     run_samples,
     run_steps,
@@ -93,6 +96,8 @@ class Store(RecordQuestions):
         """Position of the current step, or of the last one."""
         self._is_step_open = False
         self._has_named_steps = False
+        self._seconds: live_seconds.LiveSeconds | None = None
+        """Of the step that is under way."""
 
     @property
     def path(self) -> Path:
@@ -109,6 +114,7 @@ class Store(RecordQuestions):
         trace: TracebackType | None,
     ) -> None:
         """Ends the current run and experiment, and closes the file."""
+        self._end_seconds()
         try:
             if self._run_id is not None:
                 is_error = kind is not None and issubclass(kind, Exception)
@@ -280,8 +286,17 @@ class Store(RecordQuestions):
         self._change_step(change)
         self._so_far().add(drive=rest)
 
+    def heard(self, event: Event) -> None:
+        """Keeps each second of a measurement at once, without waiting for it. A sink of the events
+        of the experiment."""
+        if isinstance(event, SecondMeasured) and self._run_id is not None:
+            if self._seconds is None:
+                self._seconds = live_seconds.LiveSeconds(self.path, self._run_id, self._step or 0)
+            self._seconds.add(event.groups)
+
     def observed(self, observation: Observed) -> None:
-        """What was measured: state checking."""
+        """What was measured, in place of its single seconds: state checking."""
+        self._end_seconds()
         self._keep_observation(observation, state="checking", agent=0)
         self._so_far().add(observation=observation)
 
@@ -356,6 +371,7 @@ class Store(RecordQuestions):
         """The run has ended. ``verdict``: (word, reason), invalid if the run failed or was
         interrupted; ``warnings``: (name, detail); ``exit_status``: see
         `assay.record.runs.run_ends`, None where it follows from the state and the observation."""
+        self._end_seconds()
         run_id, found, now_ns = self._run(), tuple(warnings), time.time_ns()
         step = self._step if self._is_step_open else None
         if state in ("failed", "interrupted") and verdict[0] != "invalid":
@@ -456,6 +472,11 @@ class Store(RecordQuestions):
             raise Bug("a stage writes to the record, and no run has begun")
         return self._run_so_far
 
+    def _end_seconds(self) -> None:
+        if self._seconds is not None:
+            self._seconds.end()
+            self._seconds = None
+
     def _change_step(self, change: Callable[[sqlite3.Connection, int, int], None]) -> None:
         """Applies a change to the current or the last step; ``change`` gets the run and the step's
         position. If no step has begun, one begins in the same transaction."""
@@ -495,6 +516,8 @@ class Store(RecordQuestions):
 
         def change(connection: sqlite3.Connection, run_id: int, step: int) -> None:
             long_texts.keep(connection, texts)
+            if table == "observations":
+                live_seconds.forget(connection, run_id, step)
             insert(connection, table, run_id=run_id, step=step, document=document, **key)
             if entered is not None:
                 run_states.enter(connection, run_id, entered, now_ns)

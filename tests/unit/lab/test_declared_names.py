@@ -12,7 +12,6 @@ from assay.experiment.from_command_line import Words, experiment
 from assay.lab import lab
 from assay.lab.authoring.problems import examined
 from assay.lab.preflight.preflight import preflight
-from assay.lab.progress import Silent
 from assay.plan import plan
 from assay.record import Store
 from assay.report import check_declarations
@@ -112,7 +111,7 @@ def test_a_parameter_that_nothing_uses_is_refused(
 def test_a_system_without_the_isolation_level_is_refused_alone(tmp_path: Path) -> None:
     folder = folder_of(tmp_path, 'isolation = "read committed"\n')
     asked, _ = experiment(Words(folder, on=("sqlite", "null")))
-    done = lab.run(asked, records=tmp_path / "r.sqlite", progress=Silent())
+    done = lab.run(asked, records=tmp_path / "r.sqlite")
     with Store(tmp_path / "r.sqlite", must_exist=True) as store:
         states = [
             (run.system_label, run.state) for run in store.experiment(done.experiment_id).runs

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
 from assay import _engine
+from assay.contracts.events import Event, StageBegun
 from assay.errors import ScriptError
 from assay.experiment.from_command_line import Words, experiment
 from assay.lab import lab
-from assay.lab.progress import Silent
 from assay.report.cells import cell_runs
 from step_workloads import folder_of, ran
 
@@ -126,16 +126,16 @@ READ_AND_WRITE = (
 def test_data_are_copied_unless_the_run_that_changes_them_is_refused(
     tmp_path: Path, needs: str, expected: int
 ) -> None:
-    class Stages(Silent):
-        names: ClassVar[list[str]] = []
+    names = []
 
-        def stage(self, name: str) -> None:
-            self.names.append(name)
+    def hear(event: Event) -> None:
+        if isinstance(event, StageBegun):
+            names.append(event.name)
 
     folder = folder_of(tmp_path, READ_AND_WRITE.format(needs))
     asked, _ = experiment(Words(f"{folder}.t,write,again", on=("sqlite",)))
-    lab.run(asked, records=tmp_path / "r.sqlite", progress=Stages())
-    assert Stages.names.count("copy the data") == expected
+    lab.run(asked, records=tmp_path / "r.sqlite", sinks=[hear])
+    assert names.count("copy the data") == expected
 
 
 def test_a_ddl_step_that_is_refused_ends_the_run(tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from assay.contracts.events import Event, Events, Warned
 from assay.errors import InputError
 from assay.experiment import Experiment
-from assay.lab.progress import Silent
 from assay.load.bibsql.bibliography import Bibliography, files_of, resolve
 from assay.workload import reader
 
@@ -27,7 +27,7 @@ def resolved(*paths: Path, keep_going: bool = False) -> Bibliography:
     asked = Experiment(
         "bibsql", ("checks",), (), input_paths=tuple(map(str, paths)), keep_going=keep_going
     )
-    return resolve(asked, reader.read("bibsql"), Silent())
+    return resolve(asked, reader.read("bibsql"), Events())
 
 
 def test_files_and_folders_are_taken_once_and_by_name(tmp_path: Path) -> None:
@@ -87,14 +87,14 @@ def test_a_value_that_no_column_holds_is_a_warning_with_its_place(tmp_path: Path
     file.write_text('@Misc{k,\n  author = "A and and B",\n  pages = "1--99999999999"}\n')
     expected: list[str] = []
 
-    class Heard(Silent):
-        def warning(self, message: str) -> None:
-            expected.append(message)
+    def hear(event: Event) -> None:
+        if isinstance(event, Warned):
+            expected.append(event.message)
 
     resolve(
         Experiment("bibsql", ("checks",), (), input_paths=(str(file),)),
         reader.read("bibsql"),
-        Heard(),
+        Events([hear]),
     )
     assert len(expected) == 1
     assert expected[0].startswith("2 warnings; ")

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from assay.contracts.events import Event, RunBegun, TimeNeeded
 from assay.experiment.from_command_line import Words, experiment
 from assay.lab import lab
 from assay.lab.continuation import Request
-from assay.lab.progress import Silent
-from assay.plan import Plan, PlannedRun, plan
-from assay.plan.forecast import NOT_KNOWN, CellTimes, Forecast, TimeNeeded
+from assay.plan import Plan, plan
+from assay.plan.forecast import CellTimes, Forecast
 
 
 def planned(tmp_path: Path, **words: object) -> Plan:
@@ -60,24 +60,19 @@ def test_one_run_that_took_much_longer_does_not_count_besides(tmp_path: Path) ->
     assert forecast.runs(runs[4:]) == TimeNeeded(55.0, is_known=True)
 
 
-class Expected(Silent):
+class Expected:
     """Keeps what each run was expected to take; ends the experiment before a run."""
 
     def __init__(self, ends_before: int | None = None) -> None:
         self.needed: list[tuple[int, TimeNeeded, TimeNeeded]] = []
         self._ends_before = ends_before
 
-    def run(
-        self,
-        planned: PlannedRun,
-        of: int,
-        own: TimeNeeded = NOT_KNOWN,
-        after: TimeNeeded = NOT_KNOWN,
-    ) -> None:
-        del of
-        if planned.position == self._ends_before:
+    def __call__(self, event: Event) -> None:
+        if not isinstance(event, RunBegun):
+            return
+        if event.position == self._ends_before:
             raise KeyboardInterrupt
-        self.needed.append((planned.position, own, after))
+        self.needed.append((event.position, event.own, event.after))
 
 
 def test_an_experiment_that_goes_on_counts_the_runs_to_do_and_learns_from_those_kept(
@@ -90,7 +85,7 @@ def test_an_experiment_that_goes_on_counts_the_runs_to_do_and_learns_from_those_
     asked, _ = experiment(words)
     request = Request({"file": "one"})
     with pytest.raises(KeyboardInterrupt):
-        lab.run(asked, records=records, progress=Expected(ends_before=4), request=request)
+        lab.run(asked, records=records, sinks=[Expected(ends_before=4)], request=request)
     invent = (
         "UPDATE runs SET ended_unix_ns = begun_unix_ns + 1000000000 * iif(clients = 1, 1000, 10)"
     )
@@ -98,7 +93,7 @@ def test_an_experiment_that_goes_on_counts_the_runs_to_do_and_learns_from_those_
         connection.execute(f"{invent} WHERE state = 'done'")
     connection.close()
     expected = Expected()
-    lab.run(asked, records=records, progress=expected, request=request)
+    lab.run(asked, records=records, sinks=[expected], request=request)
     assert expected.needed[0] == (4, TimeNeeded(1000.0, True), TimeNeeded(10.0, True))
     assert [position for position, *_ in expected.needed] == [4, 5]
     assert expected.needed[1][1:] == (TimeNeeded(10.0, True), TimeNeeded(0.0, True))

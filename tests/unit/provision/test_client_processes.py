@@ -16,7 +16,7 @@ import pytest
 from msgspec import structs
 
 from assay.contracts.engine.drive import DriveDocument, GroupDocument, ScriptDocument, StopDocument
-from assay.contracts.observation import Observation
+from assay.contracts.observation import Interval, Observation
 from assay.drive import parts
 from assay.drive.observe import observe
 from assay.errors import ArgumentError, AssayError, SystemDied, SystemMissing, SystemRefused
@@ -138,6 +138,20 @@ def test_clients_in_three_processes_do_what_they_do_in_one(tmp_path: Path) -> No
     assert values[1] == values[3]
     assert len(values[1]) == 35
     assert "behaving_dbapi" not in sys.modules, "this process never calls a module"
+
+
+def test_a_second_is_told_when_all_processes_have_told_it(tmp_path: Path) -> None:
+    del tmp_path
+    told: list[Interval] = []
+    document = document_of(3, stop=StopDocument(duration_s=3.5))
+    choice = system_choice("dbapi:behaving_dbapi[client_processes=3]")
+    with provision(choice, StorageChoice(), connections=3) as deployment:
+        observation = observe(deployment, document, lambda report: told.extend(report.seconds))
+    assert [one.second for one in told][:2] == [0, 1]
+    by_second = {one.second: one for one in observation.intervals}
+    assert [(one.ok, one.clients_connected) for one in told] == [
+        (by_second[one.second].ok, 3) for one in told
+    ]
 
 
 def test_what_a_module_prints_is_not_in_the_output(capfd: pytest.CaptureFixture[str]) -> None:

@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from assay.cli.output.report_output import said_meanwhile, without_garbage_collection
+from assay.contracts.events import Event, RunBegun
 from assay.experiment.from_command_line import Words, experiment
 from assay.lab import lab
 from assay.lab.pool import pool
-from assay.lab.progress import Silent
 from assay.load.dataset import Dataset
 from assay.load.row_sources.request import DataRequest
 from assay.load.same_data import SameData
@@ -211,14 +211,15 @@ def test_data_are_wanted_again_by_a_run_behind_one_that_changes_them() -> None:
     assert wanted(made) == [False] * 5
 
 
-class Counting(Silent):
+class Counting:
     """Has a counter for each run that has begun."""
 
     def __init__(self) -> None:
         self.of_runs: list[int] = []
 
-    def run(self, *_: Any) -> None:
-        self.of_runs.append(0)
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, RunBegun):
+            self.of_runs.append(0)
 
 
 def test_what_is_done_between_two_runs_does_not_grow_with_their_number(tmp_path: Path) -> None:
@@ -238,7 +239,7 @@ def test_what_is_done_between_two_runs_does_not_grow_with_their_number(tmp_path:
 
         sys.setprofile(count)
         try:
-            lab.run(asked, records=tmp_path / f"{repetitions}.sqlite", progress=progress)
+            lab.run(asked, records=tmp_path / f"{repetitions}.sqlite", sinks=[progress])
         finally:
             sys.setprofile(None)
         assert len(progress.of_runs) == repetitions

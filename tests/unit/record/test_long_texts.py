@@ -8,11 +8,11 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from assay.lab.progress import Silent
 
 from assay.contracts.observation import ShapeError
 from assay.experiment.from_command_line import Words, experiment
 from assay.lab import lab
-from assay.lab.progress import Silent
 from assay.record import Store, merging
 from assay.record.file import long_texts
 from assay.record.file.long_texts import LEAST_CHARACTERS, LongTexts, apart

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from assay import registry
+from assay.contracts.events import Events
 from assay.experiment import Experiment
-from assay.lab.progress import Silent
 from assay.load.bibsql import beebe, bibliography
 from assay.report.declared import declaration
 from assay.text.files import toml_file
@@ -132,7 +132,7 @@ def test_answers_and_files_are_of_the_same_data_set(bibsql: Workload) -> None:
 def test_the_reader_recognises_the_real_files(bibsql: Workload) -> None:
     """Otherwise every count would be unknown, and a wrong one would pass."""
     asked = Experiment("bibsql", ("checks",), ())
-    found = bibliography.resolve(asked, bibsql, Silent()).request()
+    found = bibliography.resolve(asked, bibsql, Events()).request()
     assert (found.fingerprint, found.items) in {
         (known.fingerprint, known.entries) for known in bibsql.expected
     }

@@ -9,8 +9,6 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 use super::Layout;
 use super::completion_gaps::{CompletionGaps, TimeSpan};
 use super::second::{GroupSecond, Second};
@@ -60,15 +58,6 @@ impl OpenSeconds {
     }
 }
 
-/// The totals of one second over all groups of clients.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct LastSecond {
-    /// Transactions that ended `ok`.
-    pub ok: u64,
-    /// Their 99th percentile of latency, in the group where it is highest.
-    pub p99_ns: u64,
-}
-
 /// The intervals of all seconds so far.
 #[derive(Debug)]
 pub struct Series {
@@ -76,6 +65,8 @@ pub struct Series {
     groups: Vec<String>,
     /// For each second an interval of each group.
     lines: Vec<Interval>,
+    /// How many of them `take_completed` has given.
+    taken: usize,
     /// Seconds from the aggregators that have no intervals yet.
     handed_over: BTreeMap<u64, Second>,
     /// By second and group, the lowest number of connected clients.
@@ -90,6 +81,7 @@ impl Series {
         Self {
             groups: names.collect(),
             lines: Vec::new(),
+            taken: 0,
             handed_over: BTreeMap::new(),
             connected: BTreeMap::new(),
             gaps: CompletionGaps::default(),
@@ -131,17 +123,23 @@ impl Series {
         }
     }
 
-    /// The totals of the latest second that has its intervals.
-    pub fn newest(&self) -> Option<LastSecond> {
-        let number = self.lines.last()?.second;
-        let lines = self.lines.iter().rev();
-        let newest = lines.take_while(|line| line.second == number);
-        Some(
-            newest.fold(LastSecond { ok: 0, p99_ns: 0 }, |sum, line| LastSecond {
-                ok: sum.ok + line.ok,
-                p99_ns: sum.p99_ns.max(line.p99_ns),
-            }),
-        )
+    /// The intervals that were written since the last call.
+    pub fn take_completed(&mut self) -> Vec<Interval> {
+        let first = std::mem::replace(&mut self.taken, self.lines.len());
+        let mut lines = self.lines[first..].to_vec();
+        self.count_connected(&mut lines, first);
+        lines
+    }
+
+    /// Says of each interval how many clients were connected; `first`: the place of the first one.
+    fn count_connected(&self, lines: &mut [Interval], first: usize) {
+        let groups = self.groups.len();
+        for (place, line) in lines.iter_mut().enumerate() {
+            // A second that has just begun may have no count yet: it takes the one before.
+            let seen = self.connected.range(..=line.second).next_back();
+            line.clients_connected =
+                seen.map_or(0, |(_, clients)| clients[(first + place) % groups]);
+        }
     }
 
     /// Writes the intervals of all seconds before `horizon`, empty ones if nothing ended.
@@ -165,13 +163,9 @@ impl Series {
             .last_key_value()
             .map_or(0, |(number, _)| number + 1);
         self.write_lines(last);
-        let groups = self.groups.len();
-        for (place, line) in self.lines.iter_mut().enumerate() {
-            // A second that has just begun may have no count yet: it takes the one before.
-            let seen = self.connected.range(..=line.second).next_back();
-            line.clients_connected = seen.map_or(0, |(_, clients)| clients[place % groups]);
-        }
-        (self.lines, self.gaps.finish(elapsed_ns))
+        let mut lines = std::mem::take(&mut self.lines);
+        self.count_connected(&mut lines, 0);
+        (lines, self.gaps.finish(elapsed_ns))
     }
 }
 

@@ -38,7 +38,7 @@ pub use answer_sums::{AnswerSum, Answered};
 pub use completion_gaps::{TimeSpan, before_stop};
 pub use durations::Durations;
 pub use errors::ErrorLog;
-pub use intervals::{LastSecond, Series};
+pub use intervals::Series;
 pub use layout::{GroupLayout, Layout, TypeLayout};
 pub use outages::Outages;
 pub use pass_times::PassTimes;

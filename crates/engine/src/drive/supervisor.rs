@@ -12,9 +12,9 @@ use super::call_timeout::CallTimeout;
 use super::schedule::{Drain, Draining, Schedule};
 use super::shared::Shared;
 use super::start_barrier::Start;
-use crate::account::{LastSecond, Series, TransactionLog};
+use crate::account::{Series, TransactionLog};
 use crate::cost;
-use crate::observation::{ClientCost, Outcomes};
+use crate::observation::{ClientCost, Interval, Outcomes};
 
 /// How often progress is reported.
 const REPORT_EVERY_NS: u64 = 100_000_000;
@@ -35,9 +35,9 @@ pub struct DriveProgress {
     pub failed: u64,
     /// Clients that have not ended yet.
     pub clients_running: u32,
-    /// The latest complete second of the measurement.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_second: Option<LastSecond>,
+    /// The seconds of the measurement that were completed since the last report: an interval of each group.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub seconds: Vec<Interval>,
     /// The measurement has ended, and the remaining transactions are waited for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub draining: Option<DrainProgress>,
@@ -133,7 +133,7 @@ impl Supervisor<'_> {
                 // A thread has panicked before it arrived.
                 return true;
             }
-            if !is_interrupted && self.report(None, None).is_break() {
+            if !is_interrupted && self.report(None, Vec::new()).is_break() {
                 is_interrupted = true;
                 self.shared.barrier.cancel();
             }
@@ -191,10 +191,8 @@ impl Supervisor<'_> {
                 report_ns = now_ns + REPORT_EVERY_NS;
                 self.shared.flush_buffers(schedule.measure_ns);
                 self.close_seconds(now_ns, schedule, &mut watched.series);
-                if self
-                    .report(Some(&schedule), watched.series.newest())
-                    .is_break()
-                {
+                let seconds = watched.series.take_completed();
+                if self.report(Some(&schedule), seconds).is_break() {
                     watched.was_interrupted = true;
                     signals.interrupt();
                 }
@@ -245,11 +243,7 @@ impl Supervisor<'_> {
         }
     }
 
-    fn report(
-        &mut self,
-        schedule: Option<&Schedule>,
-        last_second: Option<LastSecond>,
-    ) -> ControlFlow<()> {
+    fn report(&mut self, schedule: Option<&Schedule>, seconds: Vec<Interval>) -> ControlFlow<()> {
         let mut outcomes = Outcomes::default();
         for aggregator in &self.shared.aggregators {
             outcomes.add(
@@ -271,7 +265,7 @@ impl Supervisor<'_> {
             ok: outcomes.ok,
             failed: outcomes.failed + outcomes.unknown,
             clients_running,
-            last_second,
+            seconds,
             draining: stopped.map(|schedule| DrainProgress {
                 open: clients_running,
                 elapsed_s: Duration::from_nanos(now_ns - schedule.stop_ns).as_secs_f64(),

@@ -36,8 +36,8 @@ from assay.cli.bibsql.update_lock import update_lock
 from assay.cli.output.progress import progress
 from assay.cli.process.outcome import say
 from assay.contracts.dialects.protocol import Table
+from assay.contracts.events import RowsSent, Sink, StageBegun, ignored
 from assay.errors import ArgumentError, AssayError
-from assay.lab.progress import Progress, Silent
 from assay.load.bibsql.bibliography import counted, files_of
 from assay.load.bibsql.changed_files import LoadedTables, Replaced
 from assay.load.bibsql.documents import BibDocument
@@ -227,14 +227,14 @@ def _read(
     say_problems(scan["problems"], parsed.given, changed)
     total_bytes = scan["bytes"]
     with _shown_progress(is_quiet) as shown:
-        shown.stage(f"load {counted(len(files), 'file')}")
-        yield source, lambda report: shown.loading({**report, "bytes_total": total_bytes})
+        shown(StageBegun(f"load {counted(len(files), 'file')}"))
+        yield source, lambda report: shown(RowsSent(report, total_bytes))
 
 
 @contextmanager
-def _shown_progress(is_quiet: bool) -> Iterator[Progress]:
+def _shown_progress(is_quiet: bool) -> Iterator[Sink]:
     if is_quiet:
-        yield Silent()
+        yield ignored
         return
     with progress() as shown:
         yield shown

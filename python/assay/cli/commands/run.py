@@ -105,7 +105,7 @@ def command(
             result = lab.run(
                 experiment,
                 records=records,
-                progress=shown,
+                sinks=[shown],
                 loading=loading,
                 request=request,
                 first_use=first_use,

@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable
 
 from assay.contracts.engine.drive import DriveProgress
+from assay.contracts.events import NOT_KNOWN, RunBegun, TimeNeeded
+from assay.contracts.observation import Interval
 from assay.judge.statistics.samples import needed_for
-from assay.plan import PlannedRun
-from assay.plan.forecast import NOT_KNOWN, TimeNeeded
 from assay.text.units import counted, digits, duration, latency
 
 LINE_EVERY_S = 10.0
@@ -31,22 +31,27 @@ class Live:
         """Place of the current drive step among those of the run."""
         self._before: tuple[float, int] | None = None
         self._rate_per_s: float | None = None
+        self._second: tuple[Interval, ...] = ()
+        """The last one that was measured: an interval of each group."""
 
-    def run(self, planned: PlannedRun, own: TimeNeeded, after: TimeNeeded) -> None:
-        """``own``: how long the run is expected to take; ``after``: all that follow it."""
+    def run(self, begun: RunBegun) -> None:
         self._run_began_s = self._clock()
-        self._own, self._after = own, after
-        self._drives_s, self._drive = planned.drives_s, -1
-        self._before = self._rate_per_s = None
+        self._own, self._after = begun.own, begun.after
+        self._drives_s, self._drive = begun.drives_s, -1
+        self._forget()
 
     def stage(self, name: str) -> float | None:
         """Another stage begins: if clients work in it, they count from 0 again. Returns how long
         they work by the clock; None: counts end it, or it has no clients."""
-        self._before = self._rate_per_s = None
+        self._forget()
         if not name.startswith("drive "):
             return None
         self._drive += 1
         return self.step_s
+
+    def _forget(self) -> None:
+        self._before = self._rate_per_s = None
+        self._second = ()
 
     @property
     def step_s(self) -> float | None:
@@ -55,14 +60,17 @@ class Live:
 
     def numbers(self, report: DriveProgress) -> str:
         """``26091 TPS, p99 1.04 ms, 8 clients, 3 failed`` of the last second, as far as known."""
-        last = report.get("last_second")
-        rate_per_s = last["ok"] if last else self._rate(report)
+        if report.seconds:
+            last = report.seconds[-1].second
+            self._second = tuple(line for line in report.seconds if line.second == last)
+        ok = sum(line.ok for line in self._second)
+        rate_per_s = ok if self._second else self._rate(report)
         parts = [] if rate_per_s is None else [f"{digits(rate_per_s)} TPS"]
-        if last and last["ok"] >= needed_for("p99"):
-            parts.append(f"p99 {latency(last['p99_ns'])}")
-        parts.append(counted(report["clients_running"], "client"))
-        if report["failed"]:
-            parts.append(f"{report['failed']} failed")
+        if ok >= needed_for("p99"):
+            parts.append(f"p99 {latency(max(line.p99_ns for line in self._second))}")
+        parts.append(counted(report.clients_running, "client"))
+        if report.failed:
+            parts.append(f"{report.failed} failed")
         return ", ".join(parts)
 
     def left(self, report: DriveProgress) -> str:
@@ -92,17 +100,17 @@ class Live:
 
     def _step_left_s(self, report: DriveProgress) -> float | None:
         """Seconds left of the current step; None: not known."""
-        elapsed_s = float(report["elapsed_s"])
+        elapsed_s = report.elapsed_s
         if self.step_s is not None:
             return max(0.0, self.step_s - elapsed_s)
-        scheduled, done = int(report.get("scheduled") or 0), int(report["done"])
+        scheduled, done = report.scheduled or 0, report.done
         if not scheduled or not done or elapsed_s < _EXTRAPOLATED_AFTER_S:
             return None
         return elapsed_s * (scheduled - done) / done
 
     def _rate(self, report: DriveProgress) -> float | None:
         """Throughput between two reports a second apart, where the engine reports none."""
-        at_s, ok = report["elapsed_s"], report["ok"]
+        at_s, ok = report.elapsed_s, report.ok
         if self._before is None or at_s - self._before[0] >= 1:
             if self._before is not None:
                 self._rate_per_s = (ok - self._before[1]) / (at_s - self._before[0])

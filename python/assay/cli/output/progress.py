@@ -1,5 +1,5 @@
-"""Prints the progress of `lab` on standard error: a bar with throughput, p99 and the time left, or
-lines if it is not a terminal."""
+"""Prints the events of an experiment on standard error: a bar with throughput, p99 and the time
+left, or lines if it is not a terminal."""
 
 from __future__ import annotations
 
@@ -14,12 +14,20 @@ from rich.text import Text
 
 from assay.cli.output.live import LINE_EVERY_S, Live
 from assay.cli.output.stage_bar import StageBar
+from assay.contracts.driving import AS_IS, ENGINE, Driving
 from assay.contracts.engine.drive import DriveProgress
-from assay.contracts.engine.load import CopyProgress, LoadProgress
-from assay.experiment import AS_IS, ENGINE, Driving
-from assay.lab.progress import Progress
-from assay.plan import PlannedRun
-from assay.plan.forecast import NOT_KNOWN, TimeNeeded
+from assay.contracts.events import (
+    ClientsAtWork,
+    Event,
+    FilesCopied,
+    RowsSent,
+    RunBegun,
+    RunEnded,
+    RunRefused,
+    Sink,
+    StageBegun,
+    Warned,
+)
 from assay.text import rates
 from assay.text.reasons import log_lines, sentence
 from assay.text.secrets import without_secrets
@@ -31,7 +39,7 @@ _SAY_AFTER_S = 1.0
 
 
 @contextmanager
-def progress(stream: TextIO | None = None, every_s: float = LINE_EVERY_S) -> Iterator[Progress]:
+def progress(stream: TextIO | None = None, every_s: float = LINE_EVERY_S) -> Iterator[Sink]:
     """A bar if ``stream`` (by default standard error) is a terminal, otherwise lines. The bar is
     removed at the end, also after an interrupt. ``every_s``: interval between lines; 0: none."""
     console = Console(
@@ -57,27 +65,23 @@ class Lines:
         """When the last line was written, on the clock of the stage."""
         self._once = _Once()
 
-    def run(
-        self,
-        planned: PlannedRun,
-        of: int,
-        own: TimeNeeded = NOT_KNOWN,
-        after: TimeNeeded = NOT_KNOWN,
-    ) -> None:
-        self._live.run(planned, own, after)
-        self._say(_name(planned, of))
+    def __call__(self, event: Event) -> None:
+        match event:
+            case RunBegun():
+                self._live.run(event)
+                self._say(_name(event))
+            case StageBegun(name):
+                self._drained, self._said_s = False, 0.0
+                planned_s = self._live.stage(name)
+                self._say(f"  {name}" + (f", about {duration(planned_s)}" if planned_s else ""))
+            case ClientsAtWork(report):
+                self._driving(report)
+            case _ if (line := self._once.line(event)) is not None:
+                self._say(line)
 
-    def stage(self, name: str) -> None:
-        self._drained, self._said_s = False, 0.0
-        planned_s = self._live.stage(name)
-        self._say(f"  {name}" + (f", about {duration(planned_s)}" if planned_s else ""))
-
-    def loading(self, report: LoadProgress | CopyProgress) -> None:
-        """Prints nothing: the line of the stage is enough."""
-
-    def driving(self, report: DriveProgress) -> None:
+    def _driving(self, report: DriveProgress) -> None:
         """A progress line at each interval, and one while open transactions are waited for."""
-        numbers, elapsed_s = self._live.numbers(report), report["elapsed_s"]
+        numbers, elapsed_s = self._live.numbers(report), report.elapsed_s
         if self._every_s and elapsed_s - self._said_s >= self._every_s:
             self._said_s = elapsed_s
             self._say(f"  {elapsed_s:.0f} s: {numbers}; {self._live.left(report)}")
@@ -85,28 +89,30 @@ class Lines:
             self._drained = True
             self._say(f"  {line}")
 
-    def ended(self, planned: PlannedRun, reason: str | None) -> None:
-        if reason is not None:
-            self._say(self._once.line("failed", planned, reason))
-
-    def refused(self, planned: PlannedRun, reason: str) -> None:
-        self._say(self._once.line("refused", planned, reason))
-
-    def warning(self, message: str) -> None:
-        self._say(f"warning: {message}")
-
     def _say(self, line: str) -> None:
         self._console.print(_line(line))
 
 
 class _Once:
-    """Says each reason once: of later runs, with which earlier one they share it."""
+    """The lines of warnings, and of runs that failed or were refused: each reason once; of later
+    runs, with which earlier one they share it."""
 
     def __init__(self) -> None:
         self._first: dict[tuple[str, str], int] = {}
 
-    def line(self, how: str, planned: PlannedRun, reason: str) -> str:
-        number = planned.position + 1
+    def line(self, event: Event) -> str | None:
+        """None: nothing is to be said of it."""
+        match event:
+            case Warned(message):
+                return f"warning: {message}"
+            case RunEnded(position, _, str(reason)):
+                return self._of("failed", position + 1, reason)
+            case RunRefused(position, reason):
+                return self._of("refused", position + 1, reason)
+            case _:
+                return None
+
+    def _of(self, how: str, number: int, reason: str) -> str:
         first = self._first.setdefault((how, reason), number)
         log = " (its last lines: assay report --detail)" if log_lines(reason) else ""
         said = (
@@ -123,22 +129,32 @@ class Bars:
         self._bars = bars
         self._task: rich.progress.TaskID | None = None
         self._live = Live()
-        self._driving = Driving()
+        self._driven = Driving()
         self._drained = False
         self._once = _Once()
 
-    def run(
-        self,
-        planned: PlannedRun,
-        of: int,
-        own: TimeNeeded = NOT_KNOWN,
-        after: TimeNeeded = NOT_KNOWN,
-    ) -> None:
-        self._driving = planned.cell.driving
-        self._live.run(planned, own, after)
-        self._console.print(_line(_name(planned, of)))
+    def __call__(self, event: Event) -> None:
+        match event:
+            case RunBegun():
+                self._driven = event.driving
+                self._live.run(event)
+                self._console.print(_line(_name(event)))
+            case StageBegun(name):
+                self._stage(name)
+            case FilesCopied(copied, total):
+                self._show(copied, total, "bytes")
+            case RowsSent(report, bytes_total, rows_total):
+                detail = f"{report.table} {counted(report.rows, 'row')}"
+                if rows_total:
+                    self._show(report.rows, rows_total, detail)
+                else:
+                    self._show(report.bytes_read, bytes_total, detail)
+            case ClientsAtWork(report):
+                self._driving(report)
+            case _ if (line := self._once.line(event)) is not None:
+                self._console.print(_line(line))
 
-    def stage(self, name: str) -> None:
+    def _stage(self, name: str) -> None:
         """Starts a new bar, so that its time is that of this stage."""
         self._drained = False
         self._live.stage(name)
@@ -146,38 +162,17 @@ class Bars:
             self._bars.remove_task(self._task)
         self._task = self._bars.add_task(visible(name), total=None, detail="", left="")
 
-    def loading(self, report: LoadProgress | CopyProgress) -> None:
-        if "bytes_copied" in report:
-            self._show(report["bytes_copied"], report["bytes_total"], "bytes")
-            return
-        rows_total = report.get("rows_total")
-        done, total = report["bytes_read"], report.get("bytes_total")
-        if rows_total:
-            done, total = report["rows"], rows_total
-        self._show(done, total, f"{report['table']} {counted(report['rows'], 'row')}")
-
-    def driving(self, report: DriveProgress) -> None:
+    def _driving(self, report: DriveProgress) -> None:
         if not self._drained and (line := _still_open(report)):
             self._drained = True
             self._console.print(Text(f"  {line}"))
         numbers, left = self._live.numbers(report), self._live.left(report)
         planned_s = self._live.step_s
-        if planned_s is None or report.get("scheduled"):
-            self._show(report["done"], report.get("scheduled"), numbers, left)
+        if planned_s is None or report.scheduled:
+            self._show(report.done, report.scheduled, numbers, left)
         else:
-            elapsed_s = report["elapsed_s"]
-            phase = _phase(self._driving, elapsed_s)
-            self._show(min(elapsed_s, planned_s), planned_s, f"{phase}: {numbers}", left)
-
-    def ended(self, planned: PlannedRun, reason: str | None) -> None:
-        if reason is not None:
-            self._console.print(_line(self._once.line("failed", planned, reason)))
-
-    def refused(self, planned: PlannedRun, reason: str) -> None:
-        self._console.print(_line(self._once.line("refused", planned, reason)))
-
-    def warning(self, message: str) -> None:
-        self._console.print(_line(f"warning: {message}"))
+            phase = _phase(self._driven, report.elapsed_s)
+            self._show(min(report.elapsed_s, planned_s), planned_s, f"{phase}: {numbers}", left)
 
     def _show(self, done: float, total: float | None, detail: str, left: str = "") -> None:
         if self._task is not None:
@@ -194,12 +189,12 @@ def _line(text: str) -> Text:
 
 def _still_open(report: DriveProgress) -> str | None:
     """A line about transactions that are still open; None while there is nothing to report."""
-    draining = report.get("draining")
-    if not draining or not draining["open"] or draining["elapsed_s"] < _SAY_AFTER_S:
+    draining = report.draining
+    if draining is None or not draining.open or draining.elapsed_s < _SAY_AFTER_S:
         return None
     return (
-        f"{counted(draining['open'], 'transaction')} still open {draining['elapsed_s']:.0f} s "
-        f"after the end of the measurement; waiting up to {draining['limit_s']:g} s (--drain)"
+        f"{counted(draining.open, 'transaction')} still open {draining.elapsed_s:.0f} s "
+        f"after the end of the measurement; waiting up to {draining.limit_s:g} s (--drain)"
     )
 
 
@@ -212,15 +207,14 @@ def _phase(driving: Driving, elapsed_s: float) -> str:
     return "measuring"
 
 
-def _name(planned: PlannedRun, of: int) -> str:
-    cell = planned.cell
-    repetition = f", repetition {planned.repetition}" if planned.repetition > 1 else ""
-    rate_per_s = cell.driving.offered_rate_per_s
+def _name(run: RunBegun) -> str:
+    repetition = f", repetition {run.repetition}" if run.repetition > 1 else ""
+    rate_per_s = run.driving.offered_rate_per_s
     offered = f", {rates.shown(rate_per_s)} offered/s" if rate_per_s else ""
-    storage = f", {cell.storage_name}" if cell.storage_name else ""
-    cache = f", cache {cell.cache}" if cell.cache != AS_IS else ""
-    program = f", {cell.client_program} client programs" if cell.client_program != ENGINE else ""
+    storage = f", {run.storage_name}" if run.storage_name else ""
+    cache = f", cache {run.cache}" if run.cache != AS_IS else ""
+    program = f", {run.client_program} client programs" if run.client_program != ENGINE else ""
     return (
-        f"run {planned.position + 1} of {of}: {cell.test_name}, {cell.system_label}{storage}, "
-        f"{counted(cell.clients, 'client')}{offered}{cache}{program}{repetition}"
+        f"run {run.position + 1} of {run.of}: {run.test_name}, {run.system_label}{storage}, "
+        f"{counted(run.clients, 'client')}{offered}{cache}{program}{repetition}"
     )

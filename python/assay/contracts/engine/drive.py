@@ -3,12 +3,12 @@ while they work (`DriveProgress`)."""
 
 from __future__ import annotations
 
-from typing import NotRequired, TypedDict
-
+import msgspec
 from msgspec import UNSET, UnsetType, field
 
 from assay.contracts.engine.document import EngineDocument
 from assay.contracts.engine.site import SiteDocument
+from assay.contracts.observation.parts.intervals import Interval
 
 Value = str | int | float | bool | None
 """Of a variable. The engine takes lists and objects, too."""
@@ -136,26 +136,35 @@ class DriveDocument(EngineDocument, frozen=True, kw_only=True):
     log: LogDocument | UnsetType = UNSET
 
 
-class LastSecond(TypedDict):
-    ok: int
-    p99_ns: int
+class DrainProgress(msgspec.Struct, frozen=True):
+    """The measurement has ended, and transactions that are still open are waited for."""
 
-
-class DrainProgress(TypedDict):
     open: int
     elapsed_s: float
+    """Since the measurement ended."""
     limit_s: float
+    """The maximum."""
 
 
-class DriveProgress(TypedDict):
-    """How far the clients are."""
+class DriveProgress(msgspec.Struct, frozen=True):
+    """How far the clients are, at most ten times a second."""
 
     elapsed_s: float
+    """Since the first client began, or since connecting began if none has yet."""
     done: int
+    """Measured transactions that have ended."""
     scheduled: int | None
-    """None: they end otherwise than by a count."""
+    """All transactions of the drive; None: not known beforehand."""
     ok: int
     failed: int
+    """Failed, or of unknown outcome."""
     clients_running: int
-    last_second: NotRequired[LastSecond]
-    draining: NotRequired[DrainProgress]
+    seconds: tuple[Interval, ...] = ()
+    """The seconds of the measurement that were completed since the last report: an interval of each
+    group. The observation has the same and, where a transaction was counted late, more."""
+    draining: DrainProgress | None = None
+
+
+def read_progress(text: str) -> DriveProgress:
+    """What the engine has told."""
+    return msgspec.json.decode(text, type=DriveProgress)

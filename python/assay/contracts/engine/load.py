@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import NotRequired, TypedDict, final
-
 import msgspec
 
 from assay.contracts.engine.document import EngineDocument
@@ -32,26 +30,17 @@ class LoadDocument(EngineDocument, frozen=True, kw_only=True):
     checksums: bool = False
 
 
-@final
-class LoadProgress(TypedDict):
-    """How far a load is; the totals are the laboratory's."""
+class LoadProgress(msgspec.Struct, frozen=True):
+    """How far a load is, at most ten times a second."""
 
     table: str
+    """The current one; with several sessions, that of the slowest."""
     rows: int
+    """Of all tables."""
     bytes_read: int
+    """Of the source's input."""
     bytes_sent: int
     elapsed_s: float
-    bytes_total: NotRequired[int | None]
-    """None: not known."""
-    rows_total: NotRequired[int | None]
-
-
-@final
-class CopyProgress(TypedDict):
-    """How far a copy of files is, which is made in place of a load."""
-
-    bytes_copied: int
-    bytes_total: int
 
 
 class TableReport(msgspec.Struct, frozen=True):

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 
 from assay.contracts.deployment import Deployment
+from assay.contracts.events import Sink, Warned
 from assay.errors import SystemDied
 from assay.provision.engine.session import responds
 
@@ -25,11 +25,11 @@ class SilentServer:
     def __init__(
         self,
         deployment: Deployment,
-        warn: Callable[[str], None],
+        emit: Sink,
         no_progress: str = "no transaction has ended",
     ) -> None:
         self._deployment = deployment
-        self._warn = warn
+        self._emit = emit
         self._no_progress = no_progress
         self._count = -1
         self._since_s = self._asked_s = time.monotonic()
@@ -54,7 +54,7 @@ class SilentServer:
             )
         if now_s - self._asked_s >= QUIET_S:
             self._asked_s = now_s
-            self._warn(f"{self._no_progress} for {quiet_s:.0f} s")
+            self._emit(Warned(f"{self._no_progress} for {quiet_s:.0f} s"))
             # In a thread: the clients wait for this function to return.
             self._asking = threading.Thread(target=self._ask, name="silent server", daemon=True)
             self._asking.start()

@@ -80,7 +80,7 @@ def prepare(state: RunState, run_once: Callable[[], object]) -> CacheState | Non
 
 def _cold(state: RunState, cache: str) -> CacheState:
     """Raises `ArgumentError` where Assay did not start the system."""
-    state.context.progress.stage("empty the caches")
+    state.context.events.stage("empty the caches")
     is_machine = cache == COLD_MACHINE
     restarted = state.up().restart(page_cache.drop_machine if is_machine else page_cache.drop)
     state.context.store.deployment_changed(restarted)
@@ -92,7 +92,7 @@ def _cold(state: RunState, cache: str) -> CacheState:
 
 def _warm(state: RunState, run_once: Callable[[], object]) -> CacheState:
     """Raises `ArgumentError` where nothing can be done."""
-    state.context.progress.stage("warm the caches")
+    state.context.events.stage("warm the caches")
     deployment = state.up().deployment
     done: list[str] = []
     folders = [node.directory for node in deployment.nodes if node.directory is not None]

@@ -104,14 +104,14 @@ def take(
             text,
             cell.clients,
             pooled.why_it_died,
-            state.context.progress.warning,
+            state.context.events.emit,
         )
 
     if may_change_data(state.context.compiled, state.planned):
         state.up().forget()
     cached = cache.prepare(state, run)
     programs = units.counted(cell.clients, "client program")
-    state.context.progress.stage(f"drive {cell.test_name} in {programs}")
+    state.context.events.stage(f"drive {cell.test_name} in {programs}")
     deployment = state.up().deployment
     with Sampler(deployment, system) as sampler:
         found = run()

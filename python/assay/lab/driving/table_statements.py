@@ -20,7 +20,7 @@ def execute(
     pooled = state.up()
     parameters = parameters_of(state.workload, state.planned, step)
     tables = state.workload.tables_for(parameters, pooled.system.dialect.language)
-    state.context.progress.stage(step.do)
+    state.context.events.stage(step.do)
     pooled.forget()
     state.must_be_discarded = True
     with session(pooled.deployment.address) as opened:

@@ -17,12 +17,11 @@ from typing import TypeVar
 from assay.contracts.deployment import Deployment
 from assay.contracts.dialects.protocol import Table
 from assay.contracts.durability import Durability
-from assay.contracts.engine.load import CopyProgress
+from assay.contracts.events import Events, FilesCopied
 from assay.contracts.storages.abilities import AccountedSecond
 from assay.contracts.systems.abilities import BufferSize
 from assay.contracts.systems.protocol import ServerDirectory, System
 from assay.errors import ArgumentError, SystemUnderTestError
-from assay.lab.progress import Progress
 from assay.load.copies import Copies, Copy, CopyFacts, facts_of, restore
 from assay.load.dataset import Dataset
 from assay.load.digest import verify
@@ -112,7 +111,7 @@ class PooledSystem:
         self,
         tables: Sequence[Table],
         request: DataRequest,
-        progress: Progress,
+        events: Events,
         *,
         is_wanted_again: bool = False,
     ) -> Dataset:
@@ -122,20 +121,20 @@ class PooledSystem:
         facts = facts_of(self.deployment, self.system, tables, request)
         expected = repr(facts)
         if self._held is None or self._held[0] != expected:
-            self._claim(tables, progress)
+            self._claim(tables, events)
             self.forget()
-            copy = self._copy_of(facts, progress)
+            copy = self._copy_of(facts, events)
             if copy is not None:
-                dataset = self._restore(copy, tables, request, progress)
-                self._verify(dataset, tables, progress)
+                dataset = self._restore(copy, tables, request, events)
+                self._verify(dataset, tables, events)
             else:
                 self._clear()
                 self._tables = tuple(tables)
                 dataset = load(
-                    self.deployment, self.system, tables, request, progress.loading, self._loading
+                    self.deployment, self.system, tables, request, events.emit, self._loading
                 )
                 if self._running.can_restart and (is_wanted_again or self._loading.datasets):
-                    self._keep(facts, dataset, progress)
+                    self._keep(facts, dataset, events)
             self._held = (expected, dataset)
         return self._held[1]
 
@@ -248,14 +247,14 @@ class PooledSystem:
             if self._claimed and not self.deployment.is_private:
                 drop(self.deployment, self.system.dialect, self._claimed)
 
-    def _claim(self, tables: Sequence[Table], progress: Progress) -> None:
+    def _claim(self, tables: Sequence[Table], events: Events) -> None:
         """From here on the tables may be replaced; whose they were is asked once."""
         if self.deployment.is_private:
             return
         mine = {table.name for table in self._claimed}
         new = [table for table in tables if table.name not in mine]
         if left := refuse_foreign_tables(self.deployment, self.system.dialect, new):
-            progress.warning(
+            events.warning(
                 f"{self.deployment.label} holds tables of an Assay that was killed: "
                 f"{', '.join(left)}; they are removed"
             )
@@ -281,7 +280,7 @@ class PooledSystem:
             found.append(Copies(self._running.directory.root / "copies", is_kept=False))
         return found
 
-    def _copy_of(self, facts: CopyFacts, progress: Progress) -> Copy | None:
+    def _copy_of(self, facts: CopyFacts, events: Events) -> Copy | None:
         """The first copy that is whole; one that is damaged is reported and left to be replaced."""
         if self._running.data is None:
             return None
@@ -291,45 +290,45 @@ class PooledSystem:
                 continue
             if copy.folder in self._sound or not copies.is_kept:
                 return copy
-            progress.stage("verify the copy of the data")
+            events.stage("verify the copy of the data")
             if (damage := copy.damage()) is None:
                 self._sound.add(copy.folder)
                 return copy
-            progress.warning(
+            events.warning(
                 f"the copy of the data in {copy.folder} is damaged: {damage}; the data are loaded "
                 "again, and the copy is replaced"
             )
         return None
 
-    def _keep(self, facts: CopyFacts, dataset: Dataset, progress: Progress) -> None:
+    def _keep(self, facts: CopyFacts, dataset: Dataset, events: Events) -> None:
         """Stops the server, copies what it wrote, and starts it again. Without room for a copy the
         data are loaded again when they are wanted again."""
         data = self._running.data
         if data is None:
             return
-        progress.stage("copy the data")
+        events.stage("copy the data")
         is_whole = self._running.stop()
         try:
             if is_whole:
-                on_copied = _copy_progress(progress, allocated_bytes(data))
+                on_copied = _copy_progress(events, allocated_bytes(data))
                 self._copies()[0].make(facts, data, dataset, on_copied)
             else:
-                progress.warning(
+                events.warning(
                     f"{self._running.choice.label} did not stop in order: its data are not copied"
                 )
         except SystemUnderTestError as error:
-            progress.warning(f"{error.message}; the data will be loaded again instead")
+            events.warning(f"{error.message}; the data will be loaded again instead")
         self._running.start(buffer=self._buffer)
 
     def _restore(
-        self, copy: Copy, tables: Sequence[Table], request: DataRequest, progress: Progress
+        self, copy: Copy, tables: Sequence[Table], request: DataRequest, events: Events
     ) -> Dataset:
-        progress.stage("restore the data")
+        events.stage("restore the data")
         data = self._running.data
         began_ns = time.monotonic_ns()
         self._running.stop()
         if data is not None:
-            restore(copy, data, _copy_progress(progress, copy.bytes))
+            restore(copy, data, _copy_progress(events, copy.bytes))
         self._tables = tuple(tables)
         deployment = self._running.start(buffer=self._buffer)
         return replace(
@@ -340,7 +339,7 @@ class PooledSystem:
             options=deployment.options,
         )
 
-    def _verify(self, dataset: Dataset, tables: Sequence[Table], progress: Progress) -> None:
+    def _verify(self, dataset: Dataset, tables: Sequence[Table], events: Events) -> None:
         if not self._loading.is_verified:
             return
         checksums = dataset.checksums
@@ -348,10 +347,10 @@ class PooledSystem:
             checksums = dataset.request.checksums()
         if not checksums:
             return
-        verify(self.deployment, self.system.dialect, tables, checksums, progress.stage)
+        verify(self.deployment, self.system.dialect, tables, checksums, events.stage)
 
 
-def _copy_progress(progress: Progress, bytes_total: int) -> OnCopied:
+def _copy_progress(events: Events, bytes_total: int) -> OnCopied:
     """At most ten times a second, as the engine reports a load."""
     last_s = 0.0
 
@@ -359,6 +358,6 @@ def _copy_progress(progress: Progress, bytes_total: int) -> OnCopied:
         nonlocal last_s
         if time.monotonic() - last_s >= 0.1:
             last_s = time.monotonic()
-            progress.loading(CopyProgress(bytes_copied=bytes_copied, bytes_total=bytes_total))
+            events.emit(FilesCopied(bytes_copied, bytes_total))
 
     return on_copied

@@ -9,6 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from assay import registry
+from assay.contracts.events import Events
 from assay.contracts.observation import Observation, Observed, StepReport
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.drive.prepare import Compiled
@@ -18,7 +19,6 @@ from assay.errors import Bug
 from assay.judge.check.answers import Check
 from assay.judge.check.questions import Questions
 from assay.lab.pool import Pool, PooledSystem
-from assay.lab.progress import Progress
 from assay.load.dataset import Dataset
 from assay.load.row_sources.protocol import ExperimentRows
 from assay.load.row_sources.request import DataRequest
@@ -57,7 +57,7 @@ class Context:
     rows: ExperimentRows
     store: Store
     pool: Pool
-    progress: Progress
+    events: Events
     known: EarlierFindings = field(default_factory=EarlierFindings)
     probe_s: float = 0.0
     """How long to probe each storage before its first use; 0: not."""
@@ -87,6 +87,8 @@ class RunState:
     """The data loaded last."""
     next_transaction: int = 0
     """Above the numbers of all transactions since the data were loaded."""
+    seconds_measured: int = 0
+    """Of the current step, so far."""
     reports: dict[str, Observed] = field(default_factory=dict)
     """By the name of the step."""
     new_report: Observed | None = None
@@ -136,8 +138,8 @@ class RunState:
         slow = ""
         if cpus is not None and cpus < _SLOW_CPUS:
             slow = f"; a start with {units.counted(cpus, 'processor')} is slow"
-        self.context.progress.stage(f"provision {choice.label}{slow}")
-        stage = self.context.progress.stage
+        self.context.events.stage(f"provision {choice.label}{slow}")
+        stage = self.context.events.stage
         on_directory = self._probe if self.context.probe_s else None
         self.pooled = self.context.pool.acquire(self.planned, stage, on_directory)
         pass_over_logs(self.pooled.deployment)
@@ -149,7 +151,7 @@ class RunState:
         if name in context.known.probed:
             return
         context.known.probed.add(name)
-        context.progress.stage(f"probe {name}")
+        context.events.stage(f"probe {name}")
         context.store.probed(probe(directory, context.probe_s))
 
     def observed(self, name: str, report: Observed) -> None:

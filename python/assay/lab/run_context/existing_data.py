@@ -31,7 +31,7 @@ def _is_foreign(state: RunState) -> bool:
 
 def _keep(state: RunState, *, is_after: bool) -> None:
     pooled, context = state.up(), state.context
-    context.progress.stage(f"count the rows {'after' if is_after else 'before'} the run")
+    context.events.stage(f"count the rows {'after' if is_after else 'before'} the run")
     tables = look(pooled.deployment, pooled.system.dialect, statements_of_run(state))
     context.store.existing_data(tables, is_after=is_after)
 

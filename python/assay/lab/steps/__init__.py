@@ -44,7 +44,7 @@ def _take(state: RunState) -> None:
     position = 0
     for position, step in enumerate(state.test.steps, 1):
         store.begin_step(position - 1, step.do, step.name)
-        checks, state.new_report = len(state.checks), None
+        checks, state.new_report, state.seconds_measured = len(state.checks), None, 0
         registry.step(step.do).take(step, state)
         failed = outcome_of_run.why_step_failed(state, state.new_report, state.checks[checks:])
         _end(context, failed)

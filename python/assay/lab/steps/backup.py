@@ -52,6 +52,6 @@ class Backup(Step):
         name = str(parameters[self.way])
         tables = state.workload.tables_for(parameters, pooled.system.dialect.language)
         pooled.forget()  # its data are restored, which is for this step to judge
-        report = observe(name, WAYS[name], pooled, tables, state.context.progress.stage)
+        report = observe(name, WAYS[name], pooled, tables, state.context.events.stage)
         state.must_be_discarded = not report.equals_source
         state.observed(self.label, report)

@@ -37,7 +37,7 @@ class Ddl(Step):
         workload, pooled = state.workload, state.up()
         script = workload.script_for(self.script, pooled.system.dialect)
         parameters = parameters_of(workload, state.planned, self)
-        state.context.progress.stage(f"ddl {script.path}")
+        state.context.events.stage(f"ddl {script.path}")
         pooled.forget()
         state.must_be_discarded = True
         query.ask(

@@ -6,12 +6,15 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import groupby
+from operator import attrgetter
 from typing import Self
 
 from msgspec import UNSET, UnsetType, structs
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.engine.drive import DriveDocument, LogDocument
+from assay.contracts.events import ClientsAtWork, Event, SecondMeasured, Sink
 from assay.contracts.observation import Observation
 from assay.contracts.systems.abilities import SessionLimit
 from assay.drive import reserved_names
@@ -125,15 +128,14 @@ def _bound(state: RunState, name: str) -> str:
 
 def _run_once(state: RunState, planned: PlannedDrive, document: DriveDocument) -> None:
     """The work of the clients, unmeasured."""
-    pooled, progress = state.up(), state.context.progress
+    pooled = state.up()
     statements = _session_statements(state, planned)
     observe_watched(
         pooled.deployment,
         pooled.system,
         document,
-        progress.driving,
+        state.context.events.emit,
         statements,
-        progress.warning,
         pooled.why_it_died,
     )
 
@@ -156,7 +158,7 @@ def observe(
     dialect = pooled.system.dialect
     is_read_only = bool(session_statements(state.workload, state.planned, dialect))
     name = "" if step.label == step.do else f", {step.label}"
-    context.progress.stage(f"drive {cell.test_name}{name}{_processes(pooled.deployment, document)}")
+    context.events.stage(f"drive {cell.test_name}{name}{_processes(pooled.deployment, document)}")
     if not pooled.deployment.is_private and isinstance(pooled.system, SessionLimit):
         pooled.system.refuse_too_many(pooled.deployment, cell.clients)
     if may_change_data(state.context.compiled, state.planned):
@@ -167,9 +169,8 @@ def observe(
                 pooled.deployment,
                 pooled.system,
                 structs.replace(document, log=log),
-                context.progress.driving,
+                _tells_seconds(state),
                 _session_statements(state, planned),
-                context.progress.warning,
                 pooled.why_it_died,
             )
     except RunFailed as error:
@@ -189,6 +190,23 @@ def observe(
     found["reads_device"] = state.test.reads_device
     found["left_out"] = tuple(_left_out(state, planned))
     return structs.replace(observation, **found), samples
+
+
+def _tells_seconds(state: RunState) -> Sink:
+    """Tells of the clients, and of each second of the measurement that is complete. Seconds are
+    numbered on from those of earlier parts of the same step."""
+    emit, first = state.context.events.emit, state.seconds_measured
+
+    def tell(event: Event) -> None:
+        emit(event)
+        if not isinstance(event, ClientsAtWork):
+            return
+        for second, lines in groupby(event.report.seconds, attrgetter("second")):
+            at = first + second
+            state.seconds_measured = at + 1
+            emit(SecondMeasured(at, tuple(structs.replace(line, second=at) for line in lines)))
+
+    return tell
 
 
 @contextmanager

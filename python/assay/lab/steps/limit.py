@@ -46,7 +46,7 @@ class Limit(Step):
                     context.store.provisioned(deployment)
                 yield deployment
 
-        context.progress.stage(f"provision {cell.system.label}")
+        context.events.stage(f"provision {cell.system.label}")
         state.observed(self.label, _observe(open_deployment, cell.clients))
 
 

@@ -56,14 +56,14 @@ def load(
     context, pooled = state.context, state.up()
     state.next_transaction = 0
     planned = replace(state.planned, cell=replace(state.planned.cell, parameters=parameters))
-    context.progress.stage("load")
+    context.events.stage("load")
     system = _RunSystem(context, planned, pooled)
     is_empty = state.test.data == "empty"
     request = request_of(context.workload, context.rows, Asked(parameters, system, is_empty))
     tables = context.workload.tables_for(parameters, system.dialect.language)
     again = is_wanted_again or _is_wanted_later(context, state.planned)
     try:
-        dataset = pooled.load(tables, request, context.progress, is_wanted_again=again)
+        dataset = pooled.load(tables, request, context.events, is_wanted_again=again)
     except InputError as error:
         if error.file:
             raise
@@ -122,7 +122,7 @@ class _RunSystem:
     def load(self, request: DataRequest) -> Deployment:
         parameters = self.planned.cell.parameters
         tables = self.context.workload.tables_for(parameters, self.dialect.language)
-        self.pooled.load(tables, request, self.context.progress)
+        self.pooled.load(tables, request, self.context.events)
         return self.pooled.deployment
 
     def statements(self) -> list[str]:

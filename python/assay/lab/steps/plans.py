@@ -45,7 +45,7 @@ class Plans(Step):
         return f"{choice.label} does not say how it executes a statement"
 
     def take(self, state: RunState) -> None:
-        state.context.progress.stage("ask for plans")
+        state.context.events.stage("ask for plans")
         earlier = [one for one in state.reports.values() if isinstance(one, PlansReport)]
         before = {
             (one.transaction, one.statement): one.fingerprint

@@ -28,6 +28,6 @@ class Restart(Step):
 
     def take(self, state: RunState) -> None:
         """Raises `ArgumentError` where Assay did not start the server."""
-        state.context.progress.stage("restart")
+        state.context.events.stage("restart")
         restarted = state.up().restart(page_cache.drop if self.drops_page_cache else None)
         state.context.store.deployment_changed(restarted)

@@ -61,7 +61,7 @@ class SpaceReuse(Step):
             state.request,
             int(parameters[self.cycles]),
             reclaims=bool(parameters[self.reclaim]),
-            on_stage=state.context.progress.stage,
+            on_stage=state.context.events.stage,
         )
         last = found.cycles[-1]
         state.observed(

@@ -26,7 +26,7 @@ class Update(Step):
         rows = context.rows
         if not isinstance(rows, UpdatesRows):
             raise Bug(f"the rows of {state.workload.name} cannot be updated")
-        context.progress.stage("update")
+        context.events.stage("update")
         pooled.forget()  # from here on its data differ from what was loaded
         observation = rows.update(
             pooled.deployment,

@@ -25,5 +25,5 @@ class Wait(Step):
         return cls(duration_s=duration_s, **common(section, names))
 
     def take(self, state: RunState) -> None:
-        state.context.progress.stage(f"wait {self.duration_s:g} s")
+        state.context.events.stage(f"wait {self.duration_s:g} s")
         time.sleep(self.duration_s)

@@ -23,7 +23,7 @@ from assay.workload.values import Workload
 
 
 class ProgressReceiver(Protocol):
-    """Receives progress reports; `assay.lab.progress.Progress` is one."""
+    """Gets what is said while input is read; `assay.contracts.events.Events` is one."""
 
     def stage(self, name: str) -> None: ...
 

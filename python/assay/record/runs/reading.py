@@ -14,6 +14,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from assay.contracts.observation import Interval
 from assay.contracts.recorded import Build, CellDocument, ExperimentDocument, Machine
 from assay.errors import ArgumentError
 from assay.experiment import StoragePrice
@@ -42,6 +43,7 @@ from assay.record.runs.records import (
     ExperimentRecord,
     RunRecord,
     RunSummary,
+    StepRecord,
     step_of_numbers,
 )
 from assay.record.runs.run_ends import ENDED
@@ -144,6 +146,7 @@ def _record(
         open_files=measured.open_files if measured else (),
         storage_requests=measured.storage_requests if measured else (),
         steps=steps,
+        seconds=_seconds(measured),
         warnings=tuple(RunWarning(*values) for values in kept.warnings.get(run_id, ())),
         stages=tuple((str(state), int(at_ns)) for state, at_ns in kept.stages.get(run_id, ())),
         calibration=calibrations.nearest_to(
@@ -157,6 +160,12 @@ def _record(
         facts=facts,
     )
     return found if _has_verdict(found) else _judged(found)
+
+
+def _seconds(step: StepRecord | None) -> tuple[Interval, ...]:
+    if step is None:
+        return ()
+    return step.seconds if step.driven is None else step.driven.intervals
 
 
 def _cell(row: RunRow) -> CellDocument:

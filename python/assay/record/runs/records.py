@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from assay.contracts.observation import Observation, Observed, StepReport
+from assay.contracts.observation import Interval, Observation, Observed, StepReport
 from assay.contracts.recorded import (
     Build,
     CellDocument,
@@ -190,6 +190,9 @@ class StepRecord:
     open_files: tuple[OpenFile, ...] = ()
     storage_requests: tuple[AccountedSecond, ...] = ()
     """By the storage's own account, in the measurement; empty where it keeps none."""
+    seconds: tuple[Interval, ...] = ()
+    """Those that had passed, where the step is under way or was interrupted; with an observation
+    these are its intervals."""
 
     @property
     def driven(self) -> Observation | None:
@@ -256,6 +259,8 @@ class RunRecord(RunSummary):
     storage_requests: tuple[AccountedSecond, ...] = ()
     """By the storage's own account, in the measurement; of the same step as the samples."""
     steps: tuple[StepRecord, ...] = ()
+    seconds: tuple[Interval, ...] = ()
+    """Of the measurement, or what has passed of it: one of each second and group."""
     calibration: CalibrationRecord | None = None
     """The nearest one of its driver, machine and build; None where there is none."""
     probe: Probe | None = None

@@ -18,7 +18,7 @@ from assay.record.file.json_text import storable
 from assay.record.file.long_texts import LongTexts
 from assay.record.file.record_file import insert
 from assay.record.file.rows_of_runs import RUNS, Row
-from assay.record.runs import run_samples, storage_requests, typed
+from assay.record.runs import live_seconds, run_samples, storage_requests, typed
 from assay.record.runs.records import ScriptRecord, StepRecord
 from assay.text.secrets import without_secrets
 
@@ -142,6 +142,7 @@ class _Kept:
         self.samples = run_samples.samples(connection, runs)
         self.open_files = run_samples.open_files(connection, runs)
         self.storage_requests = storage_requests.of_runs(connection, runs)
+        self.seconds = live_seconds.of_runs(connection, runs)
 
 
 def _step(
@@ -174,6 +175,7 @@ def _step(
         samples=kept.samples.get(place, ()),
         open_files=kept.open_files.get(place, ()),
         storage_requests=kept.storage_requests.get(place, ()),
+        seconds=kept.seconds.get(place, ()),
         checks=typed.checks(_document(kept.checks, place) or (), f"run {run_id}: checks"),
     )
 

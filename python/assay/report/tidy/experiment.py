@@ -81,7 +81,7 @@ def tables(experiment: ExperimentRecord) -> Tables:
             "passes": parts(tidy_parts.PASSES, _passes),
             "pass_times": parts(tidy_parts.PASS_TIMES, _pass_times),
             "statements": parts(tidy_parts.STATEMENTS, _all_of("per_statement")),
-            "intervals": parts(tidy_parts.INTERVALS, _all_of("intervals")),
+            "intervals": parts(tidy_parts.INTERVALS, lambda run: run.seconds),
             "errors": parts(tidy_parts.ERRORS, _all_of("errors")),
             "checks": parts(tidy_parts.CHECKS, lambda run: run.checks),
             "steps": parts(tidy_parts.STEPS, lambda run: run.steps),

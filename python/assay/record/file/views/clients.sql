@@ -131,26 +131,32 @@ CREATE VIEW statement_times AS
 
 CREATE VIEW intervals AS
   -- One row per second and group of clients; group_name '': the only group. Percentiles: NULL of too few transactions
-  -- (p50 needs 6, p99 368).
-  SELECT run_id, json_extract(one.value, '$.second') AS second,
-         json_extract(one.value, '$.ok') AS ok, json_extract(one.value, '$.failed') AS failed,
-         CASE WHEN json_extract(one.value, '$.ok') >= 6 THEN json_extract(one.value, '$.p50_ns') END AS p50_ns,
-         CASE WHEN json_extract(one.value, '$.ok') >= 368 THEN json_extract(one.value, '$.p99_ns') END AS p99_ns,
-         json_extract(one.value, '$.max_ns') AS max_ns,
-         json_extract(one.value, '$.aborted') AS aborted,
-         json_extract(one.value, '$.unknown') AS unknown,
-         json_extract(one.value, '$.late') AS late,
-         json_extract(one.value, '$.skipped') AS skipped,
-         json_extract(one.value, '$.retries') AS retries,
-         json_extract(one.value, '$.clients_connected') AS clients_connected,
-         CASE WHEN json_extract(one.value, '$.ok') + json_extract(one.value, '$.aborted')
-                + json_extract(one.value, '$.failed') + json_extract(one.value, '$.unknown') >= 368
-              THEN json_extract(one.value, '$.schedule_lag_p99_ns') END AS schedule_lag_p99_ns,
-         json_extract(one.value, '$.stalled_ns') AS stalled_ns,      -- of it, the system
-         json_extract(one.value, '$.suspended_ns') AS suspended_ns,  -- of it, the client
-         coalesce(json_extract(one.value, '$.group'), '') AS group_name,
-         step
-  FROM observations, json_each(document, '$.intervals') AS one WHERE agent = 0;
+  -- (p50 needs 6, p99 368). Of a run that is under way: the seconds that have passed.
+  WITH parts AS (
+    SELECT run_id, step, each.value AS one FROM observations, json_each(document, '$.intervals') AS each WHERE agent = 0
+    UNION ALL
+    SELECT run_id, step, document FROM seconds
+  )
+  SELECT run_id, json_extract(one, '$.second') AS second,
+         json_extract(one, '$.ok') AS ok, json_extract(one, '$.failed') AS failed,
+         CASE WHEN json_extract(one, '$.ok') >= 6 THEN json_extract(one, '$.p50_ns') END AS p50_ns,
+         CASE WHEN json_extract(one, '$.ok') >= 368 THEN json_extract(one, '$.p99_ns') END AS p99_ns,
+         json_extract(one, '$.max_ns') AS max_ns,
+         json_extract(one, '$.aborted') AS aborted,
+         json_extract(one, '$.unknown') AS unknown,
+         json_extract(one, '$.late') AS late,
+         json_extract(one, '$.skipped') AS skipped,
+         json_extract(one, '$.retries') AS retries,
+         json_extract(one, '$.clients_connected') AS clients_connected,
+         CASE WHEN json_extract(one, '$.ok') + json_extract(one, '$.aborted')
+                + json_extract(one, '$.failed') + json_extract(one, '$.unknown') >= 368
+              THEN json_extract(one, '$.schedule_lag_p99_ns') END AS schedule_lag_p99_ns,
+         json_extract(one, '$.stalled_ns') AS stalled_ns,      -- of it, the system
+         json_extract(one, '$.suspended_ns') AS suspended_ns,  -- of it, the client
+         coalesce(json_extract(one, '$.group'), '') AS group_name,
+         step,
+         json_extract(one, '$.latency.sum_ns') * 1.0 / nullif(json_extract(one, '$.latency.count'), 0) AS mean_ns
+  FROM parts;
 
 CREATE VIEW errors AS
   -- Each kind of error once: its count, its first message, when it came first.

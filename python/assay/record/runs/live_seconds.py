@@ -1,0 +1,113 @@
+"""Takes the seconds of a step that is under way; keeps each at once, where another process can read
+it. What the step observed takes their place when it ends.
+
+The clients are at work meanwhile, perhaps on the same disk. So a thread with a connection of its
+own writes them, and nobody waits for it; nothing is flushed (a power cut may take the last seconds,
+a kill does not); and where another process has locked the file, they come with a later one, or
+never.
+"""
+
+from __future__ import annotations
+
+import queue
+import sqlite3
+import threading
+from collections.abc import Iterable, Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+
+import msgspec
+
+from assay.contracts.observation import Interval
+from assay.contracts.observation.parts.shape import convert
+from assay.record.file import opening, rows_of_runs
+from assay.record.file.json_text import storable
+from assay.record.file.rows_of_runs import RUNS
+
+_LOCK_S = 0.2
+"""How long a write waits for a lock."""
+_LOG_PAGES = 16_384
+"""Of 4 kB: a log of that size is taken over into the file, which flushes it; once in hours."""
+_LONGEST_END_S = 5.0
+_INSERT = (
+    "INSERT OR REPLACE INTO seconds (run_id, step, second, group_name, document) "
+    "VALUES (?, ?, ?, ?, ?)"
+)
+_Row = tuple[int, int, int, str, str]
+
+
+class LiveSeconds:
+    """Those of one step."""
+
+    def __init__(self, path: Path, run_id: int, step: int) -> None:
+        self._path, self._place = path, (run_id, step)
+        self._told: queue.SimpleQueue[Sequence[Interval] | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._write, name="seconds", daemon=True)
+        self._thread.start()
+
+    def add(self, groups: Sequence[Interval]) -> None:
+        """A second: an interval of each group."""
+        self._told.put(groups)
+
+    def end(self) -> None:
+        """No more is written after this."""
+        self._told.put(None)
+        self._thread.join(_LONGEST_END_S)
+
+    def _write(self) -> None:
+        with suppress(sqlite3.Error), closing(_opened(self._path)) as connection:
+            (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
+            if mode != "wal":  # a file system that has none: each write would be a flush
+                return
+            left: list[_Row] = []
+            while (groups := self._told.get()) is not None:
+                left += [self._row(interval) for interval in groups]
+                with suppress(sqlite3.Error):
+                    _keep(connection, left)
+                    left = []
+
+    def _row(self, interval: Interval) -> _Row:
+        text = msgspec.json.encode(interval).decode()
+        return (*self._place, interval.second, storable(interval.group), text)
+
+
+def of_runs(
+    connection: sqlite3.Connection, runs: Sequence[int]
+) -> dict[tuple[int, int], tuple[Interval, ...]]:
+    """By run and step; of steps that have no observation."""
+    found = rows_of_runs.by_step(
+        connection,
+        runs,
+        f"SELECT run_id, step, document FROM seconds WHERE run_id IN {RUNS} ORDER BY second, rowid",
+    )
+    return {
+        place: tuple(
+            convert(msgspec.json.decode(text), Interval, f"run {place[0]}: second")
+            for (text,) in rows
+        )
+        for place, rows in found.items()
+    }
+
+
+def forget(connection: sqlite3.Connection, run_id: int, step: int) -> None:
+    """What was observed says the same."""
+    connection.execute("DELETE FROM seconds WHERE run_id = ? AND step = ?", (run_id, step))
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    connection = opening.connect(path, "rw", timeout_s=_LOCK_S)
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
+    return connection
+
+
+def _keep(connection: sqlite3.Connection, rows: Iterable[_Row]) -> None:
+    """One transaction."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        connection.executemany(_INSERT, rows)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
