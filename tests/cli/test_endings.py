@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -141,3 +143,36 @@ def test_after_a_cancelled_library_call_the_next_run_works(folder: Path) -> None
     assert running.returncode == 1, message
     assert message.count("not ended 0.5 s after") == 1
     assert message.count("run 2 failed for the reason of run 1") == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_what_was_measured_until_a_signal_is_kept(folder: Path, number: signal.Signals) -> None:
+    (folder / "one.sql").write_text("select 1;\n")
+    record = folder / DEFAULT_FILE_NAME
+
+    def has_seconds() -> bool:
+        if not record.exists():
+            return False
+        with contextlib.closing(sqlite3.connect(f"file:{record}?mode=ro", uri=True)) as connection:
+            try:
+                return bool(connection.execute("SELECT 1 FROM seconds").fetchall())
+            except sqlite3.OperationalError:
+                return False
+
+    words = ("one.sql", "--on", "null[delay=constant:1ms]", "--clients", "2", "--duration", "600")
+    with started(folder, *words, "--repetitions", "2") as running:
+        awaited(has_seconds, "a second has passed")
+        running.send_signal(number)
+        _, message = running.communicate(timeout=HANG_S)
+    assert running.returncode == 128 + number, message
+    with Store(record, must_exist=True) as store:
+        first, second = store.latest().runs
+    assert (first.state, first.verdict, second.state) == ("interrupted", "invalid", "planned")
+    assert first.driven is not None
+    assert first.driven.ended_by == "interrupted"
+    assert first.driven.outcomes.ok > 100
+    assert first.seconds == first.driven.intervals
+    report = subprocess.run(
+        [ASSAY, "report", "latest"], cwd=folder, capture_output=True, text=True, timeout=HANG_S
+    )
+    assert report.returncode == 0, report.stderr

@@ -15,8 +15,9 @@ import pytest
 
 from assay.cli.process.outcome import outcome_of
 from assay.cli.program import run_program
+from assay.contracts.stop import Stopped
 from assay.errors import ArgumentError, Bug, RunFailed, SystemMissing
-from assay.provision.machine.signals import Terminated
+from assay.provision.machine.signals import reason_of
 
 
 def test_the_variable_of_another_way_to_complete_words_changes_nothing(
@@ -41,7 +42,8 @@ def test_the_variable_of_another_way_to_complete_words_changes_nothing(
         ),
         (KeyboardInterrupt(), 130, "interrupted\n"),
         (click.Abort(), 130, "interrupted\n"),
-        (Terminated(signal.SIGTERM), 143, "ended by SIGTERM\n"),
+        (Stopped(reason_of(signal.SIGTERM)), 143, "ended by SIGTERM\n"),
+        (Stopped(reason_of(signal.SIGINT)), 130, "interrupted\n"),
     ],
 )
 def test_exit_statuses(

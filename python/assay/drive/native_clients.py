@@ -16,6 +16,7 @@ from pathlib import Path
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.events import Sink
+from assay.contracts.stop import Stop
 from assay.contracts.systems.protocol import ProcessSample, ServerDirectory
 from assay.drive.monitoring.death_watch import ASK_EVERY_S, DeathWatch
 from assay.drive.monitoring.sampler import TimedSample
@@ -73,6 +74,7 @@ def observe(
     clients: int,
     why_it_died: Callable[[], str | None],
     emit: Sink,
+    stop: Stop,
 ) -> ClientsReport:
     """They end with the block, whatever happens. Raises `SystemDied` where the system ends before
     they do, or no longer responds."""
@@ -97,7 +99,9 @@ def observe(
                 )
             silence = SilentServer(deployment, emit, "the client programs have written nothing")
             watch = DeathWatch(why_it_died)
+            block.enter_context(stop.looked_at())
             while not running.have_ended(ASK_EVERY_S):
+                stop.check()
                 if not watch.is_alive():
                     raise SystemDied(str(watch.reason))
                 silence.progressed(running.ended + sum(one.stat().st_size for one in outputs))

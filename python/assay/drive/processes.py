@@ -20,6 +20,7 @@ from assay.contracts.engine.drive import (
 )
 from assay.contracts.observation import Interval, Observation, decode_observation
 from assay.contracts.observation.merging.merged_intervals import line_of
+from assay.contracts.stop import NEVER, Stop
 from assay.errors import SystemDied
 from assay.provision.engine.dbapi.messages import Message, Request
 from assay.provision.engine.python_calls import error_of
@@ -40,21 +41,22 @@ _Messages = queue.Queue[tuple[int, Message | None]]
 
 
 def drive_in_processes(
-    documents: Sequence[DriveDocument], on_progress: OnProgress
+    documents: Sequence[DriveDocument], on_progress: OnProgress, stop: Stop = NEVER
 ) -> list[Observation]:
     """An observation of each part. Where some parts end before the beginning (the system refused
     their sessions), only theirs, and no other begins.
 
     Raises as `assay.drive.observe.observe`, and `KeyboardInterrupt` also where ``on_progress``
-    returns False while clients work. No process is left, whatever is raised.
+    returns False while clients work; `Stopped` where somebody asks to ``stop``: a module cannot be
+    relied on to return. No process is left, whatever is raised.
     """
     messages: _Messages = queue.Queue()
     with _started(documents, messages) as parts:
-        return _followed(parts, messages, on_progress)
+        return _followed(parts, messages, on_progress, stop)
 
 
 def _followed(
-    parts: Sequence[PythonProcess], messages: _Messages, on_progress: OnProgress
+    parts: Sequence[PythonProcess], messages: _Messages, on_progress: OnProgress, stop: Stop
 ) -> list[Observation]:
     ready: set[int] = set()
     found: dict[int, Observation] = {}
@@ -63,6 +65,7 @@ def _followed(
     reported_s = 0.0
     has_begun = False
     while len(found) < len(parts):
+        stop.check()
         try:
             place, message = messages.get(timeout=_LOOK_EVERY_S)
         except queue.Empty:

@@ -20,6 +20,7 @@ from assay.contracts.deployment import Deployment
 from assay.contracts.engine.drive import DriveDocument, DriveProgress
 from assay.contracts.events import ClientsAtWork, Sink, ignored
 from assay.contracts.observation import DataInMemory, Observation
+from assay.contracts.stop import NEVER, Stop
 from assay.contracts.systems.abilities import Counters
 from assay.contracts.systems.protocol import System
 from assay.drive.monitoring.death_watch import DeathWatch
@@ -39,11 +40,15 @@ def observe_watched(
     emit: Sink = ignored,
     session_statements: Iterable[str] = (),
     why_it_died: Callable[[], str | None] = lambda: None,
+    stop: Stop = NEVER,
 ) -> tuple[Observation, list[TimedSample]]:
     """The observation, and the samples of the server's processes. It ends as ``lost`` when the
     system or its storage has died, as ``why_it_died`` says. Raises `SystemDied` where that was
     before the clients began, and where the server no longer responds and nothing else would end the
-    run."""
+    run.
+
+    Where somebody asks to ``stop``, clients end, and the observation is ``interrupted``, without
+    what would have to be asked of the server now; raises `Stopped` where none has begun."""
     counters = _Counters(deployment, system, document)
     has_duration = document.stop.duration_s is not UNSET
     silence = None if has_duration else SilentServer(deployment, emit)
@@ -58,11 +63,13 @@ def observe_watched(
 
     with Sampler(deployment, system) as sampler:
         try:
-            observation = observe(deployment, document, on_progress, session_statements)
-        except KeyboardInterrupt:
-            if watch.reason is None:
-                raise
-            raise SystemDied(watch.reason) from None
+            with stop.looked_at():
+                observation = observe(deployment, document, on_progress, session_statements, stop)
+        except KeyboardInterrupt:  # clients were to end before any of them had begun
+            if watch.reason is not None:
+                raise SystemDied(watch.reason) from None
+            stop.check()
+            raise
     whole = observation if watch.reason is None else replace(observation, ended_by="lost")
     cost = server_cost(sampler.samples, sampler.began_unix_ns, observation)
     if cost is not None and deployment.is_embedded:
@@ -79,12 +86,12 @@ def observe_watched(
         whole, machine_cost=machine_cost(*sampled), data_in_memory=_data_in_memory(deployment)
     )
     unfinished = observation.unfinished
-    if unfinished is not None:
+    if unfinished is not None and not stop.is_asked:
         # A server with unfinished transactions may not open other sessions either.
         unfinished = replace(unfinished, responds=all(map(responds, deployment.endpoints)))
         whole = replace(whole, unfinished=unfinished)
     is_deaf = unfinished is not None and unfinished.is_deaf
-    if not is_deaf and (grown := counters.grown()):
+    if not (is_deaf or stop.is_asked) and (grown := counters.grown()):
         whole = replace(whole, server_counters=grown)
     return whole, sampler.samples
 

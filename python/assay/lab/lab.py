@@ -20,6 +20,7 @@ from assay.contracts.events import (
     TimeNeeded,
 )
 from assay.contracts.recorded import ExperimentFacts
+from assay.contracts.stop import NEVER, Stop
 from assay.drive import transaction_log
 from assay.drive.read_only import may_commit
 from assay.errors import (
@@ -83,6 +84,7 @@ def run(
     *,
     records: Path,
     sinks: Iterable[Sink] = (),
+    stop: Stop = NEVER,
     loading: Loading = DEFAULT,
     request: Request = BEGINS_ANEW,
     first_use: FirstUse = NOT_PROBED,
@@ -113,7 +115,8 @@ def run(
 
     A failed run is recorded with its reason, and the next one follows. A user's mistake that is
     found only now ends the experiment, unless it has other systems or storages. Systems are stopped
-    in any case. ``sinks`` get what happens, while it does.
+    in any case. ``sinks`` get what happens, while it does. Where somebody asks to ``stop``, the run
+    under way ends as interrupted, with what was measured so far, and `Stopped` is raised.
     """
     events = Events(sinks)
     prepared = _prepare(experiment, loading, request, events)
@@ -152,6 +155,7 @@ def run(
                 store,
                 pool,
                 events,
+                stop,
                 EarlierFindings(begun.questions),
                 probe_s=first_use.probe_s,
                 log=log,
@@ -238,6 +242,7 @@ def _run_all(context: Context, prepared: _Prepared, begun: Begun) -> str:
             left.add(run, is_certain=repeating.is_certain(run))
     try:
         for planned_run in repeating.needed(begun.runs, earlier):
+            context.stop.check()
             left.without([planned_run])
             needed = (forecast.run(planned_run), left.needed())
             refusal = refusals.get(planned_run.position)

@@ -15,9 +15,10 @@ from pathlib import Path
 import pytest
 
 from assay.cli.program import run_program
+from assay.contracts.stop import Stopped
 from assay.provision.machine import process_tags
 from assay.provision.machine.identity import ProcessIdentity
-from assay.provision.machine.signals import Terminated, raise_on_termination
+from assay.provision.machine.signals import stopped_by_signals
 from assay.provision.undo import clean_up, ledger
 from assay.provision.undo.clean_up import undone_at_end
 from assay.provision.undo.leftovers import clear_leftovers
@@ -111,8 +112,8 @@ def test_a_killed_assay_leaves_nothing_after_the_next_start(
 def test_an_interrupted_assay_cleans_up(reachable_directory: Path, number: signal.Signals) -> None:
     guarded = _HOLDER.replace(
         "with server_directory",
-        "from assay.provision.machine.signals import raise_on_termination\n"
-        "with raise_on_termination(), server_directory",
+        "from assay.provision.machine.signals import stopped_by_signals\n"
+        "with stopped_by_signals(), server_directory",
     )
     child = subprocess.Popen(
         [sys.executable, "-c", guarded, str(reachable_directory), "with setpriv"],
@@ -127,7 +128,7 @@ def test_an_interrupted_assay_cleans_up(reachable_directory: Path, number: signa
         child.wait(30)
         assert child.stderr is not None
         message = child.stderr.read()
-    assert ("Terminated" if number is signal.SIGTERM else "KeyboardInterrupt") in message
+    assert "Stopped" in message
     assert not any(Path(path).exists() for path in paths)
     assert process_tags.processes_of(Path(paths[0]).name.removeprefix("assay-")) == []
     assert clear_leftovers() == []
@@ -308,9 +309,9 @@ def test_a_signal_does_not_leave_half_a_note(
 
     identity = ledger.new_id()
     folders = [tmp_path / name / f"assay-{identity}" for name in ("data", "log")]
-    with monkeypatch.context() as patched, raise_on_termination():
+    with monkeypatch.context() as patched, stopped_by_signals():
         patched.setattr(ledger.os, call, interrupted)
-        with pytest.raises(Terminated), undone_at_end(identity) as entry:
+        with pytest.raises(Stopped), undone_at_end(identity) as entry:
             for folder in folders:
                 entry.add(Directory(str(folder)))
                 folder.mkdir(parents=True)
@@ -319,12 +320,9 @@ def test_a_signal_does_not_leave_half_a_note(
     assert ledger.held(identity) is None
 
 
-@pytest.mark.parametrize(
-    ("number", "raised"), [(signal.SIGTERM, Terminated), (signal.SIGINT, KeyboardInterrupt)]
-)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_does_not_cut_a_removal_short(
     number: signal.Signals,
-    raised: type[BaseException],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -338,11 +336,12 @@ def test_a_signal_does_not_cut_a_removal_short(
     identity = ledger.new_id()
     folder = tmp_path / f"assay-{identity}"
     with (
-        pytest.raises(raised),
-        raise_on_termination(),
+        pytest.raises(Stopped) as caught,
+        stopped_by_signals(),
         undone_at_end(identity) as entry,
     ):
         entry.add(Directory(str(folder)))
         folder.mkdir()
+    assert caught.value.reason.exit_code == 128 + number
     assert not folder.exists()
     assert list(ledger.state_directory().iterdir()) == []

@@ -16,13 +16,14 @@ from pathlib import Path
 import pytest
 
 from assay.contracts.deployment import StorageFacts
+from assay.contracts.stop import Stopped
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import Bug, SystemDied, SystemMissing, SystemRefused, SystemUnderTestError
 from assay.provision.disk.directory import server_directory
 from assay.provision.machine import process_tags, sampling
 from assay.provision.machine.identity import ProcessIdentity
 from assay.provision.machine.ports import free_port, free_ports
-from assay.provision.machine.signals import Terminated, raise_on_termination
+from assay.provision.machine.signals import stopped_by_signals
 from assay.provision.processes import process, programs
 
 pytestmark = pytest.mark.slow
@@ -197,7 +198,7 @@ def test_ctrl_c_while_a_server_is_stopping_ends_it_at_once(directory: ServerDire
 def test_a_second_ctrl_c_kills_a_server_at_once(directory: ServerDirectory) -> None:
     deaf = "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + IDLE
     with (
-        raise_on_termination(),
+        stopped_by_signals(),
         pytest.raises(KeyboardInterrupt),
         process.start(_python(deaf), directory, stop=((signal.SIGTERM, 200.0),) * 200) as server,
     ):
@@ -242,17 +243,17 @@ def test_a_server_that_must_be_killed_takes_its_stopped_children_with_it(
 def test_a_termination_is_raised_once_and_the_handlers_are_put_back(number: signal.Signals) -> None:
     inherited = signal.signal(number, signal.SIG_DFL)  # ignored in a background job of a shell
     before = signal.getsignal(number)
-    with pytest.raises(Terminated) as caught, raise_on_termination():
+    with pytest.raises(Stopped) as caught, stopped_by_signals():
         try:
             signal.raise_signal(number)
         finally:
             signal.raise_signal(signal.SIGHUP)  # the teardown goes on
-    assert caught.value.exit_code == 128 + number
+    assert caught.value.reason.exit_code == 128 + number
     assert signal.getsignal(number) == before
     signal.signal(number, inherited)
     ignored = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        with raise_on_termination():
+        with stopped_by_signals():
             signal.raise_signal(signal.SIGHUP)  # as with nohup
     finally:
         signal.signal(signal.SIGHUP, ignored)

@@ -96,6 +96,7 @@ def command(
     from assay.cli.process.passwords import with_passwords
     from assay.lab import lab
     from assay.lab.continuation import Request
+    from assay.provision.machine.signals import STOP
 
     insist_on_readable(form)
     experiment = with_passwords(experiment)
@@ -106,6 +107,7 @@ def command(
                 experiment,
                 records=records,
                 sinks=[shown],
+                stop=STOP,
                 loading=loading,
                 request=request,
                 first_use=first_use,

@@ -20,13 +20,13 @@ import click
 from assay.cli.options.usage_errors import sentence
 from assay.cli.process.process_environment import cause_of, keep_own_rights
 from assay.cli.process.streams import standard_streams
+from assay.contracts.stop import INTERRUPTED, Stopped
 from assay.errors import AssayError, YouError
 from assay.plugin_failures import plugin_failures
-from assay.provision.machine.signals import Terminated, raise_on_termination
+from assay.provision.machine.signals import stopped_by_signals
 from assay.text.secrets import without_secrets
 from assay.text.visible import indented
 
-INTERRUPTED = 130
 BUG = 4
 
 
@@ -35,7 +35,7 @@ def outcome_of(program: str, work: Callable[[], int | None]) -> int:
     keep_own_rights()
     with standard_streams():
         try:
-            with raise_on_termination(_say_at_once), plugin_failures():
+            with stopped_by_signals(_say_at_once), plugin_failures():
                 status = work() or 0
                 sys.stdout.flush()
                 return status
@@ -71,9 +71,9 @@ def _say_at_once(line: str) -> None:
 def _ended(error: BaseException) -> int:
     """Exit status after Ctrl-C or a termination signal, which click wraps in `Abort`."""
     cause = error.__cause__ if isinstance(error, click.Abort) else error
-    if isinstance(cause, Terminated):
-        say(f"ended by {cause.number.name}")
-        return cause.exit_code
+    if isinstance(cause, Stopped) and cause.reason.name:
+        say(f"ended by {cause.reason.name}")
+        return cause.reason.exit_code
     say("interrupted")
     return INTERRUPTED
 

@@ -105,6 +105,7 @@ def take(
             cell.clients,
             pooled.why_it_died,
             state.context.events.emit,
+            state.context.stop,
         )
 
     if may_change_data(state.context.compiled, state.planned):

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from assay import registry
 from assay.contracts.events import Events
 from assay.contracts.observation import Observation, Observed, StepReport
+from assay.contracts.stop import Stop
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.drive.prepare import Compiled
 from assay.drive.query import StatementAnswer
@@ -58,6 +59,7 @@ class Context:
     store: Store
     pool: Pool
     events: Events
+    stop: Stop
     known: EarlierFindings = field(default_factory=EarlierFindings)
     probe_s: float = 0.0
     """How long to probe each storage before its first use; 0: not."""

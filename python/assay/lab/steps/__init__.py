@@ -43,6 +43,7 @@ def _take(state: RunState) -> None:
     context, store = state.context, state.context.store
     position = 0
     for position, step in enumerate(state.test.steps, 1):
+        context.stop.check()
         store.begin_step(position - 1, step.do, step.name)
         checks, state.new_report, state.seconds_measured = len(state.checks), None, 0
         registry.step(step.do).take(step, state)
@@ -50,6 +51,7 @@ def _take(state: RunState) -> None:
         _end(context, failed)
         if outcome_of_run.is_over(state):
             break
+    context.stop.check()
     if outcome_of_run.has_rules(state):
         store.begin_step(position, "check")
         checks = len(state.checks)

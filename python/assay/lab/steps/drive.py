@@ -74,6 +74,7 @@ class DriveStep(Drive):
         observation = whole(measured)
         state.observed(self.label, observation)
         keep_samples(state, measured)
+        state.context.stop.check()  # a part of the answers says nothing
         titles = {**{script.name: script.title for script in scripts}, **workload.titles}
         if (checks := _checks(state, planned, observation, expected, titles)) is not None:
             missing = _left_out(state, planned)
@@ -137,7 +138,9 @@ def _run_once(state: RunState, planned: PlannedDrive, document: DriveDocument) -
         state.context.events.emit,
         statements,
         pooled.why_it_died,
+        state.context.stop,
     )
+    state.context.stop.check()
 
 
 def _session_statements(state: RunState, planned: PlannedDrive) -> list[str]:
@@ -172,6 +175,7 @@ def observe(
                 _tells_seconds(state),
                 _session_statements(state, planned),
                 pooled.why_it_died,
+                context.stop,
             )
     except RunFailed as error:
         if is_read_only and error.code in dialect.read_only_codes:

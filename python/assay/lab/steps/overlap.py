@@ -136,6 +136,7 @@ class _Asked:
         self._document = document_of(workload, planned, dialect, scripts)
         named = replace(step, name=f"{clients} at once")
         observation, self._samples = observe(state, named, planned, self._document)
+        state.context.stop.check()
         return observation
 
     def keep(self, observation: Observation) -> None:

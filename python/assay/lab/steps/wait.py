@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 from typing import ClassVar, Self
 
@@ -26,4 +25,4 @@ class Wait(Step):
 
     def take(self, state: RunState) -> None:
         state.context.events.stage(f"wait {self.duration_s:g} s")
-        time.sleep(self.duration_s)
+        state.context.stop.wait(self.duration_s)

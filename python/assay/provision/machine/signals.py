@@ -1,9 +1,14 @@
-"""Turns termination signals into an exception, so that every teardown runs, and notifies the user
-at once, since teardown may take a moment.
+"""Turns the signals that ask this process to end into the token `STOP`, and notifies the user at
+once, since it may take a moment until all has ended in order.
 
-Ctrl-C is an exception already. A terminal that closes sends SIGHUP, a service manager or a batch
-system SIGTERM, and Ctrl-\\ is SIGQUIT; by default these end Python at once, without stopping the
-servers.
+Ctrl-C is SIGINT. A terminal that closes sends SIGHUP, a service manager or a batch system SIGTERM,
+and Ctrl-\\ is SIGQUIT; by default these end Python at once, without stopping the servers.
+
+Where clients work, and in waits of a step, the token is looked at (`Stop.looked_at`), and what was
+measured so far is kept. Elsewhere the handler raises `Stopped` as well, as the last resort: a call
+of a foreign library (that of the record, pip and apt of an installation), a query for counts or
+settings, the start of a server and the load of rows do not look at anything while they block, and
+have no result that would be worth keeping.
 """
 
 from __future__ import annotations
@@ -14,29 +19,24 @@ import threading
 from collections.abc import Callable, Iterator
 from types import FrameType
 
+from assay.contracts.stop import Stop, Stopped, StopReason
+
 TERMINATIONS = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 """Besides Ctrl-C, what asks a program to end."""
 
+STOP = Stop()
+"""Of this process: signals are of a process, too."""
+
 _asked: list[signal.Signals] = []
-"""Every termination signal received inside `raise_on_termination`."""
-
-
+"""Every termination signal received inside `stopped_by_signals`."""
 _teardowns: list[None] = []
-_late: list[KeyboardInterrupt] = []
+_late: list[Stopped] = []
 """What a signal would have raised inside a teardown."""
 
 
-class Terminated(KeyboardInterrupt):
-    """One of `TERMINATIONS` was sent. What an interrupted run keeps, this keeps too."""
-
-    def __init__(self, number: signal.Signals) -> None:
-        super().__init__(number.name)
-        self.number = number
-
-    @property
-    def exit_code(self) -> int:
-        """What a shell reports for a program that this signal ended."""
-        return 128 + self.number
+def reason_of(number: signal.Signals) -> StopReason:
+    """The exit status is what a shell reports for a program that this signal ended."""
+    return StopReason("" if number is signal.SIGINT else number.name, 128 + number)
 
 
 def is_ending() -> bool:
@@ -51,8 +51,8 @@ def is_ending_at_once() -> bool:
 
 @contextlib.contextmanager
 def after_teardown() -> Iterator[None]:
-    """Defers signals until the end of the block, so that a teardown, or a note of what it needs, is
-    never interrupted. Only for work of bounded time."""
+    """Defers what signals raise until the end of the block, so that a teardown, or a note of what
+    it needs, is never interrupted. Only for work of bounded time."""
     _teardowns.append(None)
     try:
         yield
@@ -64,7 +64,7 @@ def after_teardown() -> Iterator[None]:
             raise first
 
 
-def _raise(error: KeyboardInterrupt) -> None:
+def _raise(error: Stopped) -> None:
     if _teardowns:
         _late.append(error)
     else:
@@ -72,12 +72,12 @@ def _raise(error: KeyboardInterrupt) -> None:
 
 
 @contextlib.contextmanager
-def raise_on_termination(notify: Callable[[str], None] | None = None) -> Iterator[None]:
-    """Inside, `TERMINATIONS` raise `Terminated` in the main thread, the first one only: the
-    teardown that it begins has its own limits of time and must not be cut short by the SIGHUP that
-    often follows. Ctrl-C raises `KeyboardInterrupt` each time, and so cuts it short. A signal that
-    is ignored (``nohup``) stays ignored. Does nothing outside the main thread, where Python allows
-    no handlers.
+def stopped_by_signals(notify: Callable[[str], None] | None = None) -> Iterator[None]:
+    """Inside, the first signal sets `STOP`, and raises `Stopped` in the main thread where nobody
+    looks at it. Of `TERMINATIONS` no other one counts: the teardown has its own limits of time and
+    must not be cut short by the SIGHUP that often follows. Each further Ctrl-C raises `Stopped`
+    wherever the main thread is, and so cuts it short. A signal that is ignored (``nohup``) stays
+    ignored. Does nothing outside the main thread, where Python allows no handlers.
 
     ``notify`` is called at the first signal, within its handler: it must not write into a buffered
     stream.
@@ -89,13 +89,16 @@ def raise_on_termination(notify: Callable[[str], None] | None = None) -> Iterato
     def end(number: int, _frame: FrameType | None) -> None:
         by = signal.Signals(number)
         _asked.append(by)
-        if len(_asked) == 1 and notify is not None:
+        is_first = len(_asked) == 1
+        STOP.ask(reason_of(by))
+        if is_first and notify is not None:
             again = "; press Ctrl-C again to stop at once" if by is signal.SIGINT else ""
             notify(f"{by.name}: stopping{again}")
-        if by is signal.SIGINT:
-            _raise(KeyboardInterrupt())
-        elif sum(received is not signal.SIGINT for received in _asked) == 1:
-            _raise(Terminated(by))
+        if is_first and STOP.is_looked_at:
+            return
+        terminations = sum(received is not signal.SIGINT for received in _asked)
+        if by is signal.SIGINT or terminations == 1:
+            _raise(Stopped(reason_of(by)))
 
     before = {}
     for number in (signal.SIGINT, *TERMINATIONS):
@@ -107,3 +110,4 @@ def raise_on_termination(notify: Callable[[str], None] | None = None) -> Iterato
         for number, handler in before.items():
             signal.signal(number, handler if handler is not None else signal.SIG_DFL)
         _asked.clear()
+        STOP.reason = None
