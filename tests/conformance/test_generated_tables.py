@@ -138,7 +138,9 @@ def pooled_on(
     cell = Cell("w", "all", choice, place, 4, {}, "simple", 1)
     run = PlannedRun(cell, 1, 1, 0)
     with Pool(Plan(Experiment("w", ("all",), (choice,)), (run,)), loading) as pool:
-        yield pool.acquire(run, lambda _: None)
+        pooled = pool.made(run)
+        pool.start(run)
+        yield pooled
 
 
 def digests(pooled: PooledSystem, tables: tuple[Table, ...]) -> dict[str, str]:

@@ -32,13 +32,20 @@ from assay.errors import (
 from assay.experiment import Experiment
 from assay.judge import judge_run
 from assay.lab.continuation import Begun, Request, begin, continued_runs
-from assay.lab.pool import Pool
+from assay.lab.pool import CommitDurability, Pool
 from assay.lab.preflight.optional_levels import plan_here
 from assay.lab.preflight.preflight import Preflight, preflight, refuse_missing
 from assay.lab.preflight.small_storages import refuse_smaller_than_before
+from assay.lab.provisioning import (
+    make_storage,
+    measure_durability,
+    probe_storage,
+    start_system,
+)
 from assay.lab.repetitions import Repeating
-from assay.lab.run_context.context import Context, EarlierFindings
-from assay.lab.steps import take_all
+from assay.lab.run_context import outcome_of_run
+from assay.lab.run_context.context import Context, EarlierFindings, RunState
+from assay.lab.steps import check, need_a_system, take_steps, within_its_limits
 from assay.load.load_options import DEFAULT, Loading
 from assay.load.row_sources.protocol import ExperimentRows, ReadsFiles, opened
 from assay.plan import Cell, Plan, PlannedRun, only
@@ -101,14 +108,16 @@ def run(
 
     Then for each run that has not ended, in its order:
 
-    4. Provision: make the storage, probe it if this is its first use,
+    4. Provision (`assay.lab.provisioning`): make the storage, probe it if this is its first use,
        start the system on it, and measure the durability of its commits if this is its first use
        there. A run whose test needs what the system lacks is refused instead, which is not a
        failure.
     5. Take the steps that its test declares, in order (`assay.lab.steps`). Most tests have two:
        load (fill the system with the data set and count it) and drive (bring the caches into the
-       state that is asked for, run the clients and measure). 6. Check: compare the answers with the
-       expected ones, and run the consistency checks. 7. Record the run with its verdict.
+       state that is asked for, run the clients, measure, and compare their answers with the
+       expected ones).
+    6. Check: run the consistency checks; say why the run failed, if it did.
+    7. Judge the run, and record it with its verdict.
 
     With a precision or a budget, runs that turn out not to be needed are taken out of the plan
     (`assay.lab.repetitions`).
@@ -142,9 +151,6 @@ def run(
             prepared.plan,
             loading,
             begun.runs,
-            measures_durability=first_use.measures_durability,
-            may_commit=prepared.may_commit,
-            session_settings=prepared.found.compiled.session_settings,
             warning=events.warning,
         )
         with made as pool:
@@ -154,6 +160,11 @@ def run(
                 prepared.rows,
                 store,
                 pool,
+                CommitDurability(
+                    is_measured=first_use.measures_durability,
+                    may_commit=prepared.may_commit,
+                    session_settings=found.compiled.session_settings,
+                ),
                 events,
                 stop,
                 EarlierFindings(begun.questions),
@@ -328,9 +339,18 @@ def _run(
         pool.release(planned)
         return RunEnd(REFUSED)
     exit_code = 0
+    run = RunState(context, planned)
     try:
         with plugin_failures():
-            reason = take_all(context, planned)
+            if need_a_system(run):  # 4. Provision
+                make_storage(run)
+                probe_storage(run)
+                start_system(run)
+                measure_durability(run)
+            with within_its_limits(run):
+                take_steps(run)  # 5.
+                check(run)  # 6.
+            reason = outcome_of_run.reason(run)
         if reason is not None:
             exit_code = RunFailed.exit_code
     except (SystemUnderTestError, RunFailed, ArgumentError) as error:
@@ -348,6 +368,7 @@ def _run(
     if answers := context.known.questions.given_by(planned.position):
         store.compared(answers)
     state: EndState = "failed" if reason else "done"
+    # 7. Judge, and record.
     found, warnings = judge_run(store.evidence(state, reason))
     verdict = (found.word, found.reason)
     store.end_run(state, reason=reason, verdict=verdict, warnings=warnings, exit_status=exit_code)

@@ -4,7 +4,7 @@ system's server is started, stopped, and started again on what it wrote."""
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -48,8 +48,6 @@ from assay.provision.processes.process import has_stopped_cleanly, why_out_of_me
 from assay.text import units
 from assay.text.mentions import phrase
 from assay.text.reasons import with_log, with_more
-
-OnDirectory = Callable[[ServerDirectory], None]
 
 
 class RunningSystem:
@@ -161,6 +159,26 @@ class RunningSystem:
         if directory is None or directory.raw_device or directory.log or not self.can_restart:
             return None
         return directory.data
+
+    def plain_directories(self) -> list[AbstractContextManager[ServerDirectory]]:
+        """A directory on each of its storages like its own, but with the memory and the processors
+        of the whole machine; none where it is reached by URL."""
+        if self.storage is None or self.prepared is None:
+            return []
+        both = ((self.storage, self.prepared), *([self.of_log] if self.of_log else []))
+        return [directory_on(kind, prepared) for kind, prepared in both]
+
+    @contextlib.contextmanager
+    def up(self) -> Iterator[None]:
+        """Starts it, on a directory of its storage; at the end it is stopped."""
+        with ExitStack() as stack:
+            if self.storage is not None and self.prepared is not None:
+                machine, of_log = self.choice.machine, self.of_log
+                own = directory_on(self.storage, self.prepared, machine, of_log)
+                self._directory = stack.enter_context(own)
+            stack.callback(self.stop)
+            self.start()
+            yield
 
     def start(self, *, buffer: str | None = None) -> Deployment:
         """Brings the system up on the directory as it is; ``buffer`` wins over the option of that
@@ -360,35 +378,28 @@ def directory_on(
 
 
 @contextlib.contextmanager
-def running_system(
-    system: SystemChoice,
-    storage: StorageChoice,
-    *,
-    connections: int | None,
-    on_directory: OnDirectory | None = None,
+def on_storage(
+    system: SystemChoice, storage: StorageChoice, *, connections: int | None
 ) -> Iterator[RunningSystem]:
-    """The system up on the storage, or the one of the choice's URL; see
-    `assay.provision.provision`.
-
-    Before that, ``on_directory`` is called with a directory on each of its storages like that of
-    the system, but with the memory and the processors of the whole machine.
-    """
+    """The system, with its storage made and not started yet (`RunningSystem.up`); of a server by
+    URL without one."""
     system = versions.with_programs(system)
     made = RunningSystem(system, storage, connections)
     with ExitStack() as stack:
         if system.url is None:
-            kind, prepared = made.storage, made.prepared = _prepared(stack, storage)
+            made.storage, made.prepared = _prepared(stack, storage)
             if (log := system.machine.log_storage) is not None:
                 made.of_log = _prepared(stack, log)
-            for one in (kind, prepared), made.of_log:
-                if on_directory is not None and one is not None:
-                    with directory_on(*one) as directory:
-                        on_directory(directory)
-            made._directory = stack.enter_context(
-                directory_on(kind, prepared, system.machine, made.of_log)
-            )
-        stack.callback(made.stop)
-        made.start()
+        yield made
+
+
+@contextlib.contextmanager
+def running_system(
+    system: SystemChoice, storage: StorageChoice, *, connections: int | None
+) -> Iterator[RunningSystem]:
+    """The system up on the storage, or the one of the choice's URL; see
+    `assay.provision.provision`."""
+    with on_storage(system, storage, connections=connections) as made, made.up():
         yield made
 
 

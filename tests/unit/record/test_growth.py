@@ -179,11 +179,11 @@ def test_a_merge_that_is_stopped_leaves_the_record_as_it_was(tmp_path: Path) -> 
 
 def test_a_run_does_not_look_at_all_runs_behind_it(monkeypatch: pytest.MonkeyPatch) -> None:
     planned = invented.plan([invented.POSTGRESQL, invented.MARIADB], repetitions=100)
-    placed = counted(monkeypatch, pool, "_place")
+    placed = counted(monkeypatch, pool, "place_of")
     made = pool.Pool(planned)
     for run in planned.runs:
         made.release(run)
-    assert placed["_place"] <= 4 * len(planned.runs)
+    assert placed["place_of"] <= 4 * len(planned.runs)
 
 
 def test_data_are_wanted_again_by_a_run_behind_one_that_changes_them() -> None:

@@ -56,6 +56,14 @@ class PooledSystem:
         self._sound: set[Path] = set()
         """Folders of copies that outlive the experiment, once they were found to be whole."""
 
+    def plain_directories(self) -> list[AbstractContextManager[ServerDirectory]]:
+        """On each of its storages before it is up; none where it is reached by URL."""
+        return self._running.plain_directories()
+
+    def start(self) -> None:
+        """Brings it up for the first time, on the storage that is there."""
+        self._teardown.enter_context(self._running.up())
+
     @property
     def deployment(self) -> Deployment:
         """As it is up now."""

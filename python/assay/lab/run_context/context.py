@@ -12,27 +12,20 @@ from assay import registry
 from assay.contracts.events import Events
 from assay.contracts.observation import Observation, Observed, StepReport
 from assay.contracts.stop import Stop
-from assay.contracts.systems.protocol import ServerDirectory
 from assay.drive.prepare import Compiled
 from assay.drive.query import StatementAnswer
 from assay.drive.transaction_log import TransactionLog
 from assay.errors import Bug
 from assay.judge.check.answers import Check
 from assay.judge.check.questions import Questions
-from assay.lab.pool import Pool, PooledSystem
+from assay.lab.pool import CommitDurability, Pool, PooledSystem
 from assay.load.dataset import Dataset
 from assay.load.row_sources.protocol import ExperimentRows
 from assay.load.row_sources.request import DataRequest
 from assay.load.same_data import SameData
 from assay.plan import PlannedRun
-from assay.probe import probe
-from assay.provision.processes.process import pass_over_logs
 from assay.record import Store
-from assay.text import units
 from assay.workload.values import Test, Workload
-
-_SLOW_CPUS = 0.5
-"""With less it takes tens of seconds until a server is ready."""
 
 
 @dataclass
@@ -58,6 +51,7 @@ class Context:
     rows: ExperimentRows
     store: Store
     pool: Pool
+    durability: CommitDurability
     events: Events
     stop: Stop
     known: EarlierFindings = field(default_factory=EarlierFindings)
@@ -89,6 +83,8 @@ class RunState:
     """The data loaded last."""
     next_transaction: int = 0
     """Above the numbers of all transactions since the data were loaded."""
+    steps_taken: int = 0
+    """The current one included."""
     seconds_measured: int = 0
     """Of the current step, so far."""
     reports: dict[str, Observed] = field(default_factory=dict)
@@ -133,28 +129,6 @@ class RunState:
         if self.pooled is None:
             raise Bug(f"{self.planned.cell.system.label} is not running")
         return self.pooled
-
-    def bring_up(self) -> None:
-        choice = self.planned.cell.system
-        cpus = choice.machine.cpus
-        slow = ""
-        if cpus is not None and cpus < _SLOW_CPUS:
-            slow = f"; a start with {units.counted(cpus, 'processor')} is slow"
-        self.context.events.stage(f"provision {choice.label}{slow}")
-        stage = self.context.events.stage
-        on_directory = self._probe if self.context.probe_s else None
-        self.pooled = self.context.pool.acquire(self.planned, stage, on_directory)
-        pass_over_logs(self.pooled.deployment)
-        self.context.store.provisioned(self.pooled.deployment)
-
-    def _probe(self, directory: ServerDirectory) -> None:
-        """Probes a storage of the experiment before its first use."""
-        context, name = self.context, directory.storage.name
-        if name in context.known.probed:
-            return
-        context.known.probed.add(name)
-        context.events.stage(f"probe {name}")
-        context.store.probed(probe(directory, context.probe_s))
 
     def observed(self, name: str, report: Observed) -> None:
         """Keeps the report of the current step; raises `PluginFailed` where its type could not be

@@ -1,5 +1,5 @@
-"""Takes a planned run and executes the steps of its test in order; returns the reason why the run
-failed, or None. Results go to the record.
+"""Takes a run whose system is up; executes the steps of its test in order, and its consistency
+checks after them. Results go to the record.
 
 Each kind of step is a module here: a class with its fields, ``read`` (from a workload file) and
 ``take`` (execute); `assay.registry` lists them.
@@ -8,6 +8,7 @@ Each kind of step is a module here: a class with its fields, ``read`` (from a wo
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 
 from assay import registry
 from assay.lab.run_context import (
@@ -17,34 +18,36 @@ from assay.lab.run_context import (
     session_durability,
 )
 from assay.lab.run_context.context import Context, RunState
-from assay.plan import PlannedRun
 
 
-def take_all(context: Context, planned: PlannedRun) -> str | None:
-    """Executes the steps of the run's test until its system is lost. Raises `SystemUnderTestError`
-    or `RunFailed` where a step cannot be executed."""
-    state = RunState(context, planned)
-    if any(step.needs_system for step in state.test.steps):
-        state.bring_up()
+def need_a_system(state: RunState) -> bool:
+    """Whether the run's steps work on a system that is up; others bring up their own."""
+    return any(step.needs_system for step in state.test.steps)
+
+
+@contextlib.contextmanager
+def within_its_limits(state: RunState) -> Iterator[None]:
+    """A block for the steps: in the memory that the system is given, with what it holds and how
+    its sessions commit looked at before and after."""
     with contextlib.ExitStack() as limited:
         if state.pooled is not None:
-            limited.enter_context(state.pooled.in_its_memory(planned.cell.clients))
+            limited.enter_context(state.pooled.in_its_memory(state.planned.cell.clients))
         read_only_server.refuse_writes(state)
         existing_data.keep_before(state)
         session_durability.note_before(state)
-        _take(state)
+        yield
         session_durability.note_after(state)
         existing_data.keep_after(state)
-    return outcome_of_run.reason(state)
 
 
-def _take(state: RunState) -> None:
-    """The steps, and the consistency checks after them."""
+def take_steps(state: RunState) -> None:
+    """The steps, until the system is lost. Raises `SystemUnderTestError` or `RunFailed` where one
+    cannot be executed."""
     context, store = state.context, state.context.store
-    position = 0
-    for position, step in enumerate(state.test.steps, 1):
+    for position, step in enumerate(state.test.steps):
         context.stop.check()
-        store.begin_step(position - 1, step.do, step.name)
+        store.begin_step(position, step.do, step.name)
+        state.steps_taken = position + 1
         checks, state.new_report, state.seconds_measured = len(state.checks), None, 0
         registry.step(step.do).take(step, state)
         failed = outcome_of_run.why_step_failed(state, state.new_report, state.checks[checks:])
@@ -52,11 +55,17 @@ def _take(state: RunState) -> None:
         if outcome_of_run.is_over(state):
             break
     context.stop.check()
+
+
+def check(state: RunState) -> None:
+    """The consistency checks after the last step; answers are compared by the steps that get
+    them."""
     if outcome_of_run.has_rules(state):
-        store.begin_step(position, "check")
+        state.context.store.begin_step(state.steps_taken, "check")
         checks = len(state.checks)
         outcome_of_run.ask_rules(state)
-        _end(context, outcome_of_run.why_step_failed(state, None, state.checks[checks:]))
+        failed = outcome_of_run.why_step_failed(state, None, state.checks[checks:])
+        _end(state.context, failed)
 
 
 def _end(context: Context, reason: str | None) -> None:
