@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ MOST = 100
 """Of all places, uses of aliases included."""
 _MAPPINGS = {"dict", "Mapping", "MutableMapping"}
 _ANYTHING = {"Any", "object"}
+_WRITTEN_OUT = re.compile(r"\[str, (?:Any|object)\]")
 
 
 def _is_untyped(node: ast.AST) -> bool:
@@ -47,7 +49,15 @@ def _aliases(tree: ast.Module) -> Iterator[str]:
 
 def places() -> Counter[str]:
     """How many are in each file: types written out, and uses of aliases."""
-    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in SOURCE.rglob("*.py")}
+    texts = {path: path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py")}
+    trees = {path: ast.parse(text) for path, text in texts.items() if _WRITTEN_OUT.search(text)}
+    names_of_aliases = {name for tree in trees.values() for name in _aliases(tree)}
+    uses = re.compile(rf"\b(?:{'|'.join(names_of_aliases)})\b")
+    trees |= {
+        path: ast.parse(text)
+        for path, text in texts.items()
+        if path not in trees and uses.search(text)
+    }
     alias_names = {path: set(_aliases(tree)) for path, tree in trees.items()}
     modules = {
         ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(".__init__"): (
