@@ -1,7 +1,7 @@
 """Takes the plan, every run and its results; keeps them in one SQLite file, and returns them as
 frozen values.
 
-`lab.run` calls a `Store` from the first stage on. The tables are described in ``steps/``, for
+`lab.run` calls a `Store` from the first stage on. The tables are described in ``file/tables/``, for
 people who query them with SQL.
 """
 

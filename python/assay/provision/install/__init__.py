@@ -2,5 +2,5 @@
 clients of this machine: no root, no change outside that folder.
 
 A file for each package client (`debian_prefix`, `maven`, `go_module`, `python_wheel`), which a
-system's ``install`` calls; `cache` has the folder, `stage` the order of things.
+system's ``install`` calls; `cache` has the folder, `install` the order of things.
 """
