@@ -148,9 +148,9 @@ def _agreement(a: SideCell, b: SideCell, differing: Sequence[Difference]) -> str
     )
 
 
-def _blocking(found: Sequence[Difference], despite: Sequence[str]) -> Iterator[Difference]:
+def _blocking(differing: Sequence[Difference], despite: Sequence[str]) -> Iterator[Difference]:
     """Those that leave no verdict."""
-    for one in found:
+    for one in differing:
         if one.what in differences.BLOCKING and one.what not in despite:
             yield one
 

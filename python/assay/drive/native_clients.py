@@ -180,13 +180,13 @@ class _Running:
         self._sample_s = began_s + max(_SAMPLED_EVERY_S, _PAUSE_FACTOR * took_s)
 
 
-def _sample(pid: int, one: ClientProcess, data_directory: Path | None) -> ProcessSample | None:
+def _sample(pid: int, process: ClientProcess, data_directory: Path | None) -> ProcessSample | None:
     found = sampling.sample(pid, data_directory, with_descendants=False)
     if found is None or not found.virtual_bytes:  # it has ended
         return None
-    one.threads = max(one.threads or 0, found.threads)
-    one.virtual_bytes = max(one.virtual_bytes or 0, found.virtual_bytes)
-    one.resident_bytes = max(one.resident_bytes or 0, found.resident_bytes)
+    process.threads = max(process.threads or 0, found.threads)
+    process.virtual_bytes = max(process.virtual_bytes or 0, found.virtual_bytes)
+    process.resident_bytes = max(process.resident_bytes or 0, found.resident_bytes)
     return found
 
 
@@ -194,13 +194,13 @@ def _resident_bytes(timed: TimedSample) -> int:
     return timed.sample.resident_bytes
 
 
-def _read(one: ClientProcess, output: Path, errors: Path) -> None:
+def _read(process: ClientProcess, output: Path, errors: Path) -> None:
     hashed = hashlib.sha256()
     with output.open("rb") as file:
         while part := file.read(1 << 20):
             hashed.update(part)
-            one.rows += part.count(b"\n")
-    one.digest = hashed.hexdigest()[:16]
-    if one.status != 0:
+            process.rows += part.count(b"\n")
+    process.digest = hashed.hexdigest()[:16]
+    if process.status != 0:
         said = " ".join(last_lines(errors, 3).split())
-        one.error = f"{ending(one.program, one.status)}: {said}".rstrip(": ")
+        process.error = f"{ending(process.program, process.status)}: {said}".rstrip(": ")

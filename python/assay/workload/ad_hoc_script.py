@@ -139,15 +139,15 @@ class OfScripts(TypedDict):
     of_tests: dict[str, OfTest]
 
 
-def experiment_of(files: tuple[ScriptFile, ...], found: Workload, *, is_mix: bool) -> OfScripts:
+def experiment_of(files: tuple[ScriptFile, ...], workload: Workload, *, is_mix: bool) -> OfScripts:
     """The fields of the `Experiment` of ad hoc scripts."""
     of_tests = {
         test_of(file): OfTest(scripts=(file,), workload=file.path)
         for file in (() if is_mix else files)
     }
     return OfScripts(
-        workload=found.name,
-        tests=tuple(found.tests),
+        workload=workload.name,
+        tests=tuple(workload.tests),
         scripts=files,
         is_ad_hoc=True,
         of_tests=of_tests,

@@ -100,11 +100,11 @@ def _at(section: TomlTable, key: str) -> Iterator[None]:
         raise section.error(error.message, key, hint=error.hint) from None
 
 
-def _refuse_unknown_dialects(folder: Path, found: scripts.FoundScripts) -> None:
+def _refuse_unknown_dialects(folder: Path, read_scripts: scripts.FoundScripts) -> None:
     """Raises `ExperimentError` for a folder of overrides that no system would read."""
-    for dialect, name in found.overrides:
+    for dialect, name in read_scripts.overrides:
         if hint := dialect_names.hint_if_unknown(dialect):
-            override = found.overrides[dialect, name]
+            override = read_scripts.overrides[dialect, name]
             raise ExperimentError(
                 f"replaces {name} for {dialect!r}: no dialect is called so",
                 file=folder / override.path,

@@ -94,7 +94,7 @@ def _examined(word: str, variables: tuple[str, ...]) -> AbstractContextManager[E
     return examined(word)
 
 
-def _try(found: Examined, workload: Workload, choice: SystemChoice, folder: str) -> None:
+def _try(examined: Examined, workload: Workload, choice: SystemChoice, folder: str) -> None:
     """Adds what the system refuses."""
     say(f"prepare the statements on {choice.label}")
     (place,) = storage_words.storage_choices(("here",))
@@ -103,7 +103,7 @@ def _try(found: Examined, workload: Workload, choice: SystemChoice, folder: str)
         for error in refused:
             if not workload.is_ad_hoc:
                 error.message = error.message.replace(str(workload.folder), folder)
-        found.problems += refused
+        examined.problems += refused
         scripts = scripts_of(workload, running)
         if "prepared statements" in running.system.capabilities:
             say(f"{choice.label}: prepared the statements of {counted(len(scripts), 'file')}")

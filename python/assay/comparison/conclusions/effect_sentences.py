@@ -17,8 +17,8 @@ _MOST = 4
 """Effects and interactions that a sentence names, of each kind; of more the rest is counted."""
 
 
-def lines(found: Sequence[SettingEffects]) -> list[Line]:
-    return [Line(TITLE, one.test if len(found) > 1 else "", _said(one)) for one in found]
+def lines(of_tests: Sequence[SettingEffects]) -> list[Line]:
+    return [Line(TITLE, one.test if len(of_tests) > 1 else "", _said(one)) for one in of_tests]
 
 
 def sentence(setting_effects: SettingEffects) -> str:

@@ -261,23 +261,23 @@ def _effect(of: tuple[Change, ...], estimate: Estimate, combinations: int) -> Ef
     return Effect(of, estimate.ratio, low, high, estimate.p_value, None, combinations)
 
 
-def _adjusted(found: Sequence[Effect], *, is_few: bool) -> list[Effect]:
+def _adjusted(effects: Sequence[Effect], *, is_few: bool) -> list[Effect]:
     """With p-values for all of them; with two repetitions that none was seen says nothing."""
-    known = [one for one in found if one.p_value is not None and not one.reason]
+    known = [one for one in effects if one.p_value is not None and not one.reason]
     values = iter(holm([one.p_value or 0.0 for one in known]))
     adjusted = [
         replace(one, adjusted_p=next(values)) if one.p_value is not None and not one.reason else one
-        for one in found
+        for one in effects
     ]
     if not is_few:
         return adjusted
-    few = f"2 repetitions are too few for {len(found)} effects"
+    few = f"2 repetitions are too few for {len(effects)} effects"
     return [one if one.is_seen or one.reason else replace(one, reason=few) for one in adjusted]
 
 
-def _sorted(found: Sequence[Effect]) -> list[Effect]:
+def _sorted(effects: Sequence[Effect]) -> list[Effect]:
     return sorted(
-        found, key=lambda one: (one.is_interaction, not one.is_seen, -abs(math.log(one.ratio)))
+        effects, key=lambda one: (one.is_interaction, not one.is_seen, -abs(math.log(one.ratio)))
     )
 
 

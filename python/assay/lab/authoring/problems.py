@@ -81,18 +81,20 @@ def examined_script(word: str, variables: Mapping[str, tuple[Scalar, ...]]) -> E
     return Examined(list(_of_scripts(workload)), workload)
 
 
-def _without_mistakes(found: Examined, reading: Reading, read: Callable[[], Read]) -> Read | None:
+def _without_mistakes(
+    examined: Examined, reading: Reading, read: Callable[[], Read]
+) -> Read | None:
     """What is read once all that is wrong is left out."""
-    while len(found.problems) < _MOST:
+    while len(examined.problems) < _MOST:
         try:
             return read()
         except YouError as error:
             complaint = reading.complaint_of(error)
             if complaint is None or not reading.follows(error, complaint):
-                found.problems.append(error)
+                examined.problems.append(error)
             if complaint is None or not reading.leave_out(complaint):
                 break
-    found.is_whole = False
+    examined.is_whole = False
     return None
 
 

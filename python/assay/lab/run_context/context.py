@@ -138,11 +138,11 @@ class RunState:
         self.reports[name] = self.new_report = report
         self.context.store.observed(report)
 
-    def add(self, **found: Any) -> None:
+    def add(self, **values: Any) -> None:
         """Adds the findings of a later step to the last observation, where reports read them."""
         if self.observation is not None:
             name = next(name for name, one in self.reports.items() if one is self.observation)
-            self.reports[name] = whole = replace(self.observation, **found)
+            self.reports[name] = whole = replace(self.observation, **values)
             self.context.store.amended(whole)
 
     def checked(self, checks: list[Check]) -> None:

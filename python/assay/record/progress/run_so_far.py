@@ -46,9 +46,9 @@ class RunSoFar:
             )
         )  # fmt: skip
 
-    def add(self, **found: Any) -> None:
+    def add(self, **values: Any) -> None:
         """What the current step found, by the fields of its record."""
-        self.steps[-1] = replace(self.steps[-1], **found)
+        self.steps[-1] = replace(self.steps[-1], **values)
 
     def amended(self, observation: Observed) -> None:
         """The last observation, with what a later step says of it."""

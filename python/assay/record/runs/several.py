@@ -114,10 +114,10 @@ def _asked(documents: Sequence[ExperimentDocument]) -> ExperimentDocument:
     return functools.reduce(_both, documents)
 
 
-def _both(one: Any, other: Any) -> Any:
-    if isinstance(one, list) and isinstance(other, list):
-        return [*one, *(level for level in other if level not in one)]
-    if isinstance(one, dict) and isinstance(other, dict):
-        both = {name: _both(one[name], level) for name, level in other.items() if name in one}
-        return {**one, **other, **both}
-    return one or other
+def _both(value: Any, other: Any) -> Any:
+    if isinstance(value, list) and isinstance(other, list):
+        return [*value, *(level for level in other if level not in value)]
+    if isinstance(value, dict) and isinstance(other, dict):
+        both = {name: _both(value[name], level) for name, level in other.items() if name in value}
+        return {**value, **other, **both}
+    return value or other

@@ -270,12 +270,12 @@ def measured_runs(cell: CellRuns) -> list[DrivenRun]:
     return [DrivenRun(run, run.driven) for run in cell.measured if run.driven is not None]
 
 
-def of_middle(found: Iterable[CellRuns]) -> tuple[str, ...]:
+def of_middle(measured_cells: Iterable[CellRuns]) -> tuple[str, ...]:
     """The note of a table that takes one run of each cell apart; none where each was run once."""
-    found = list(found)
-    if not any(len(cell.runs) > 1 for cell in found):
+    measured_cells = list(measured_cells)
+    if not any(len(cell.runs) > 1 for cell in measured_cells):
         return ()
-    ids = [run.run.id for _, run in middle_runs(found)]
+    ids = [run.run.id for _, run in middle_runs(measured_cells)]
     named = ", ".join(str(number) for number in ids[:_RUNS_NAMED])
     more = f" and {len(ids) - _RUNS_NAMED} more" if len(ids) > _RUNS_NAMED else ""
     return (

@@ -100,17 +100,17 @@ def write_csv(trends: Sequence[Trend], stream: TextIO) -> None:
     write_rows(stream, VERSION, names, document(trends)["points"])
 
 
-def _point(one: Trend, place: int) -> PointDocument:
-    point = one.points[place]
+def _point(trend: Trend, place: int) -> PointDocument:
+    point = trend.points[place]
     to_first, first_low, first_high = _ratio(point.to_first)
     to_previous, previous_low, previous_high = _ratio(point.to_previous)
     return PointDocument(
-        cell=one.name,
-        cell_fingerprint=one.fingerprint,
-        workload=one.workload,
-        test=one.test,
-        metric=one.metric.name,
-        unit=one.metric.unit,
+        cell=trend.name,
+        cell_fingerprint=trend.fingerprint,
+        workload=trend.workload,
+        test=trend.test,
+        metric=trend.metric.name,
+        unit=trend.metric.unit,
         point=place + 1,
         record=point.record,
         experiment=point.experiment,

@@ -35,19 +35,19 @@ class Panels(NamedTuple):
         return (f"{self.left_out} more charts of this kind are left out; the tables have all",)
 
 
-def panels(found: Sequence[CellRuns], prefer: str, without: Iterable[str] = ()) -> Panels:
+def panels(measured_cells: Sequence[CellRuns], prefer: str, without: Iterable[str] = ()) -> Panels:
     """Each level of the factor ``prefer`` is a line, and each combination of the other factors a
     panel; where all combinations are few, they are lines of one panel. ``without``: factors along
     which a line runs."""
     along = set(without)
-    varying = [name for name in cell_runs.varying(found) if name not in along]
-    every = _grouped(found, varying)
+    varying = [name for name in cell_runs.varying(measured_cells) if name not in along]
+    every = _grouped(measured_cells, varying)
     if len(every) <= (MOST_SERIES if prefer not in varying else 3):
         return Panels((Panel("", _named(every, varying)),), 0)
     lines = [prefer] if prefer in varying else varying[:1]
     apart = [name for name in varying if name not in lines]
     shown: list[Panel] = []
-    for levels, cells in _grouped(found, apart).items():
+    for levels, cells in _grouped(measured_cells, apart).items():
         series = _named(_grouped(cells, lines), lines)
         title = _name(levels, apart)
         shown += [

@@ -101,14 +101,14 @@ def machines_of(experiment: ExperimentRecord) -> Mapping[str, Machine]:
     return found if len(found) > 1 else {"": experiment.machine}
 
 
-def machine(found: Machine) -> str:
+def machine(recorded: Machine) -> str:
     """``AMD EPYC, 2 processors, 25.3 GB memory, Debian GNU/Linux 12, kernel 6.1``."""
     return (
-        f"{found.get('cpu_model') or 'unknown processor'}, "
-        f"{_processors(found)}{_limit(found, 'processors_limit')}, "
-        f"{units.size(found.get('memory_bytes') or 0)} memory"
-        f"{_limit(found, 'memory_limit_bytes')}, "
-        f"{found.get('operating_system')}, kernel {found.get('kernel')}"
+        f"{recorded.get('cpu_model') or 'unknown processor'}, "
+        f"{_processors(recorded)}{_limit(recorded, 'processors_limit')}, "
+        f"{units.size(recorded.get('memory_bytes') or 0)} memory"
+        f"{_limit(recorded, 'memory_limit_bytes')}, "
+        f"{recorded.get('operating_system')}, kernel {recorded.get('kernel')}"
     )
 
 

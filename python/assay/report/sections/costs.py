@@ -34,12 +34,12 @@ _UNITS = {"ns": "µs"}
 """Unit of a metric → of its column; of others each number names its own."""
 
 
-def section(test: str, found: Sequence[CellRuns]) -> Section | None:
+def section(test: str, measured_cells: Sequence[CellRuns]) -> Section | None:
     """None where no clients were driven."""
-    measured = list(cell_runs.middle_runs(found))
+    measured = list(cell_runs.middle_runs(measured_cells))
     if not measured:
         return None
-    factors = cell_runs.varying(found, "system", "clients")
+    factors = cell_runs.varying(measured_cells, "system", "clients")
     columns = _columns()
     rows = [(cell, [show(run) for _, show in columns.values()]) for cell, run in measured]
     always = (CLIENT_CPU.column, SERVER_CPU.column)
@@ -68,14 +68,14 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
         label_columns=len(factors),
         title="CPU time, context switches and bytes per transaction; memory in total",
         columns=(
-            *cell_runs.label_columns(found, factors),
+            *cell_runs.label_columns(measured_cells, factors),
             *(ReportColumn(title, is_number=True, unit=unit) for title, unit in shown.items()),
         ),
         rows=tuple(
             Row((*cell_runs.label_cells(cell, factors), *(cells[place] for place in places)))
             for cell, cells in rows
         ),
-        notes=(*notes, *cell_runs.of_middle(found)),
+        notes=(*notes, *cell_runs.of_middle(measured_cells)),
     )
     return Section("CPU and memory", (), (table,))
 

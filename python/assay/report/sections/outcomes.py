@@ -68,11 +68,11 @@ def _totals(driven: Sequence[Observation], names: Sequence[str]) -> dict[str, in
     return {name: sum(getattr(one.outcomes, name) for one in driven) for name in names}
 
 
-def _runs_table(test: str, found: Sequence[CellRuns]) -> ReportTable:
-    factors = cell_runs.varying(found, "system")
-    beside = [name for name in OF_THESE if _is_counted(found, name)]
+def _runs_table(test: str, measured_cells: Sequence[CellRuns]) -> ReportTable:
+    factors = cell_runs.varying(measured_cells, "system")
+    beside = [name for name in OF_THESE if _is_counted(measured_cells, name)]
     rows = []
-    for cell in found:
+    for cell in measured_cells:
         for run in cell.runs:
             cells = [absent("")] * (len(OUTCOMES) + 3 + len(beside))
             elapsed_ns = run.observation.elapsed_ns if run.observation else None
@@ -97,11 +97,11 @@ def _runs_table(test: str, found: Sequence[CellRuns]) -> ReportTable:
     return ReportTable(
         name=f"{test}_outcomes",
         label_columns=len(factors) + 2,
-        is_detail=all(run.state == "done" for cell in found for run in cell.runs),
+        is_detail=all(run.state == "done" for cell in measured_cells for run in cell.runs),
         title="Each run",
         columns=(
             ReportColumn("run", is_number=True),
-            *cell_runs.label_columns(found, factors),
+            *cell_runs.label_columns(measured_cells, factors),
             ReportColumn("rep.", is_number=True),
             ReportColumn("elapsed", is_number=True, unit="s"),
             ReportColumn("TPS", is_number=True),

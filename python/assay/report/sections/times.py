@@ -72,9 +72,11 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     return Section("Latency", (), tuple(tables), percentile_curves.figures(test, cells))
 
 
-def _over_repetitions(test: str, found: Sequence[CellRuns], names: Sequence[str]) -> ReportTable:
+def _over_repetitions(
+    test: str, measured_cells: Sequence[CellRuns], names: Sequence[str]
+) -> ReportTable:
     """Each transaction type of each cell, with the range of its repetitions."""
-    cells = [cell for cell in found if cell_runs.measured_runs(cell)]
+    cells = [cell for cell in measured_cells if cell_runs.measured_runs(cell)]
     factors = cell_runs.varying(cells, "system", "clients")
     unit = percentiles.unit_of(
         one.latency

@@ -39,13 +39,17 @@ from assay.text import units
 GB = 1_000_000_000
 
 
-def section(test: str, declared: Declaration | None, found: Sequence[CellRuns]) -> Section | None:
+def section(
+    test: str, declared: Declaration | None, measured_cells: Sequence[CellRuns]
+) -> Section | None:
     """None where no storage has a price, or the test has other values than times and rates."""
-    priced = [cell for cell in found if _price(cell)]
+    priced = [cell for cell in measured_cells if _price(cell)]
     if not priced or (declared and declared.fields):
         return None
     key = _compared(declared)
-    factors = [name for name in cell_runs.varying(found, "system", "clients") if name != STORAGE]
+    factors = [
+        name for name in cell_runs.varying(measured_cells, "system", "clients") if name != STORAGE
+    ]
     firsts: dict[object, CellRuns] = {}
     for cell in priced:
         if aggregates.number(cell, key) is not None:
@@ -66,7 +70,7 @@ def section(test: str, declared: Declaration | None, found: Sequence[CellRuns]) 
         title=f"Speed-up and price of each storage{unit}",
         label_columns=len(factors) + 1,
         columns=(
-            *cell_runs.label_columns(found, factors),
+            *cell_runs.label_columns(measured_cells, factors),
             ReportColumn(STORAGE),
             *(
                 ReportColumn(title, is_number=True)

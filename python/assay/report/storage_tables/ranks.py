@@ -102,12 +102,12 @@ def _table(test: str, cells: Sequence[CellRuns], made: Sequence[Ranks]) -> Repor
     )
 
 
-def of_cells(found: Sequence[CellRuns]) -> Iterator[Ranks]:
+def of_cells(measured_cells: Sequence[CellRuns]) -> Iterator[Ranks]:
     """Each set of at least three storages that were probed and measured under the same other
     factors, by the probe's flushes where their transactions commit, else by its reads. A system
     whose durability differs between storages has several."""
     alike: dict[object, list[CellRuns]] = {}
-    for cell in found:
+    for cell in measured_cells:
         alike.setdefault(cell.without(STORAGE), []).append(cell)
     for cells in alike.values():
         compared = [one for one in cells if one.runs[0].probe and cell_runs.middle_run(one)]

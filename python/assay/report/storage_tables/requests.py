@@ -41,20 +41,22 @@ class _Sums:
     late_ns: int
 
 
-def section(test: str, found: Sequence[CellRuns]) -> Section | None:
+def section(test: str, measured_cells: Sequence[CellRuns]) -> Section | None:
     """None where no storage keeps an account."""
     accounted = [
-        (cell, run) for cell, run in cell_runs.middle_runs(found) if run.run.storage_requests
+        (cell, run)
+        for cell, run in cell_runs.middle_runs(measured_cells)
+        if run.run.storage_requests
     ]
     if not accounted:
         return None
-    factors = cell_runs.varying(found, "system", "storage", "clients")
+    factors = cell_runs.varying(measured_cells, "system", "storage", "clients")
     table = ReportTable(
         name=f"{test}_storage_requests",
         title="Requests of each storage, by its own account",
         label_columns=len(factors) + 1,
         columns=(
-            *cell_runs.label_columns(found, factors),
+            *cell_runs.label_columns(measured_cells, factors),
             ReportColumn("operation"),
             *(ReportColumn(title, is_number=True) for title in _TITLES),
         ),
@@ -63,7 +65,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
             for cell, run in accounted
             for cells in _rows(run)
         ),
-        notes=(*_notes([run for _, run in accounted]), *cell_runs.of_middle(found)),
+        notes=(*_notes([run for _, run in accounted]), *cell_runs.of_middle(measured_cells)),
     )
     return Section("Requests of modelled disks", (), (table,))
 

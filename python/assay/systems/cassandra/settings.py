@@ -79,9 +79,9 @@ def insist(effective: Mapping[str, str], asked: Mapping[str, str]) -> None:
             )
 
 
-def is_in_effect(asked: str, found: str) -> bool:
+def is_in_effect(asked: str, effective: str) -> bool:
     """Whether both texts mean the same: ``1024KiB`` and ``1MiB``."""
-    left, right = (_meaning(text) for text in (asked, found))
+    left, right = (_meaning(text) for text in (asked, effective))
     return left == right
 
 

@@ -96,17 +96,17 @@ def read(folder: Path) -> FoundScripts:
     return found
 
 
-def _checks_alone(folder: Path, found: FoundScripts) -> dict[str, Script]:
+def _checks_alone(folder: Path, scripts: FoundScripts) -> dict[str, Script]:
     """The checks of another language without SQL beside them."""
     checks: dict[str, Script] = {}
     for language in LANGUAGES:
         for file in sorted((folder / CHECKS).rglob(f"*.{language}")):
             within, name = file.relative_to(folder).as_posix(), file.stem
-            if other := found.scripts.get(name):
+            if other := scripts.scripts.get(name):
                 raise _second(file, name, other)
-            if name not in (*found.checks, *checks):
+            if name not in (*scripts.checks, *checks):
                 text = text_file.read(file, ExperimentError)
-                found.texts[within] = text
+                scripts.texts[within] = text
                 checks[name] = Script(name, within, text, language=language)
     return checks
 
