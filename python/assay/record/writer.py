@@ -23,7 +23,7 @@ from typing import Any, TypeVar, cast
 from assay import env_vars
 from assay.errors import ArgumentError, AssayError, SystemUnderTestError
 from assay.record.experiment_copy import ExperimentCopy
-from assay.record.file import faults, opening
+from assay.record.file import column_types, faults, opening
 from assay.record.file.file_place import FilePlace
 from assay.record.file.record_file import RecordIsLocked, open_file, reading_errors, transaction
 
@@ -63,6 +63,11 @@ class Writer:
         """Of the experiment that has begun."""
         self.connection = self._safely(lambda: open_file(path))
         self._place = FilePlace.of(path)
+        try:
+            self.read(column_types.insist_on_owners_of_runs)
+        except AssayError:
+            self.connection.close()
+            raise
 
     def change(self, change: Change[T]) -> T:
         """Makes the change. Raises `SystemUnderTestError` if it cannot be made, and no experiment

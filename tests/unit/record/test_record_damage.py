@@ -103,6 +103,25 @@ def test_a_damaged_record_is_named_with_a_fix(
     assert "hint: " in message and "bug" not in message
 
 
+@pytest.mark.parametrize("words", ["run one.sql --on null --transactions 1", "merge sound.sqlite"])
+def test_runs_whose_experiment_is_lost_do_not_become_those_of_another(
+    words: str,
+    sound: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("one.sql").write_text("SELECT 1;\n")
+    for name in ("sound.sqlite", "damaged.sqlite"):
+        shutil.copy(sound, name)
+    sql("DELETE FROM experiments")(Path("damaged.sqlite"))
+    before = Path("damaged.sqlite").read_bytes()
+    assert run_program([*words.split(), "--records", "damaged.sqlite"]) == 2
+    assert "damaged: row 1 of runs belongs to none of experiments" in capsys.readouterr().err
+    assert Path("damaged.sqlite").read_bytes() == before
+
+
 def test_a_full_disk_is_reported_and_the_record_kept(sound: Path, tmp_path: Path) -> None:
     path = tmp_path / "full.sqlite"
     shutil.copy(sound, path)

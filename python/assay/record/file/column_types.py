@@ -32,6 +32,11 @@ def insist_on_overview(connection: sqlite3.Connection) -> None:
     for table, columns in _tables(connection):
         if "run_id" not in columns:
             _insist_on_types(connection, table, columns)
+    insist_on_owners_of_runs(connection)
+
+
+def insist_on_owners_of_runs(connection: sqlite3.Connection) -> None:
+    """A run whose experiment is lost would be one of the next experiment of that number."""
     _insist_on_owners(connection, "(runs)")
 
 
