@@ -8,7 +8,6 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from assay.lab.progress import Silent
 
 from assay.contracts.observation import ShapeError
 from assay.experiment.from_command_line import Words, experiment
@@ -29,7 +28,7 @@ def _measured(folder: Path) -> tuple[Path, str]:
         Words(str(script), on=("sqlite",), repetitions=4, transactions=1, warm_up_s=0, clients="1")
     )
     records = folder / "r.sqlite"
-    lab.run(asked, records=records, progress=Silent())
+    lab.run(asked, records=records)
     return records, statement
 
 
