@@ -10,15 +10,17 @@ from typing import Any
 
 import pytest
 from msgspec import structs
+from rich.console import Console
 
 from assay.cli.output.live import Live
-from assay.cli.output.progress import progress
+from assay.cli.output.progress import Lines, progress
 from assay.cli.program import run_program
 from assay.contracts.driving import Driving
 from assay.contracts.engine.drive import DriveProgress
 from assay.contracts.engine.load import LoadProgress
 from assay.contracts.events import (
     ClientsAtWork,
+    FilesCopied,
     RowsSent,
     RunBegun,
     RunEnded,
@@ -237,6 +239,42 @@ def test_a_log_gets_a_line_from_time_to_time() -> None:
 
     assert [line.partition(":")[0].strip() for line in lines(10)] == ["10 s", "20 s"]
     assert lines(0) == []
+
+
+def test_a_log_says_from_time_to_time_how_far_a_load_is() -> None:
+    def lines(every_s: float) -> list[str]:
+        stream, now_s = io.StringIO(), 100.0
+        shown = Lines(Console(file=stream, soft_wrap=True), every_s, lambda: now_s)
+        shown(StageBegun("load"))
+        for second in range(1, 26):
+            now_s = 100.0 + second
+            shown(RowsSent(structs.replace(LOADED, rows=40 * second), rows_total=1000))
+        shown(StageBegun("copy the data"))
+        now_s += 12
+        shown(FilesCopied(5_000_000, 20_000_000))
+        return stream.getvalue().splitlines()
+
+    assert lines(10) == [
+        "  load",
+        "  10 s: 400 rows, 40 %, in t",
+        "  20 s: 800 rows, 80 %, in t",
+        "  copy the data",
+        "  12 s: 5 MB of 20 MB copied",
+    ]
+    assert lines(0) == ["  load", "  copy the data"]
+
+
+def test_a_name_with_many_settings_is_said_once() -> None:
+    stream = io.StringIO()
+    shown = Lines(Console(file=stream, soft_wrap=True), 10)
+    many = "postgresql " + " ".join(f"setting_{number}=on" for number in range(75))
+    for position in (0, 1):
+        shown(replace(RUN, position=position, system_label=many))
+    first, second = stream.getvalue().splitlines()
+    assert many in first
+    assert (
+        second == "run 2 of 12: parallel, postgresql … as in run 1, here, 8 clients, repetition 2"
+    )
 
 
 def test_throughput_is_shown_during_a_run(

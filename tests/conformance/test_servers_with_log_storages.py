@@ -142,7 +142,10 @@ def test_nothing_of_either_storage_is_left_after_a_kill(
         "--storage", data, "--log-storage", log, "--duration", "60",
         "--warm-up", "0", "--no-durability", "--no-probe",
     ]  # fmt: skip
-    with subprocess.Popen(words, cwd=working_folder, stderr=subprocess.PIPE, text=True) as killed:
+    own_state = {**os.environ, "XDG_STATE_HOME": str(working_folder / "state")}
+    with subprocess.Popen(
+        words, cwd=working_folder, env=own_state, stderr=subprocess.PIPE, text=True
+    ) as killed:
         assert killed.stderr is not None
         for line in killed.stderr:
             if "drive" in line:

@@ -78,6 +78,16 @@ def setting_word(name: str, shown: str) -> str:
     return f"@{shown}" if name == VERSION else f" {name}={shown}"
 
 
+_LONG_LABEL = 80
+"""Characters; more make a line about something else unreadable."""
+
+
+def brief(label: str) -> str:
+    """The label of a system where all of it was said already: without its settings, if they are
+    many."""
+    return label if len(label) <= _LONG_LABEL else f"{label.partition(' ')[0]} …"
+
+
 @dataclass(frozen=True)
 class StorageChoice:
     """Where data directories are made: ``kind`` is a name of the registry, or `BY_URL`."""

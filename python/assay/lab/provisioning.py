@@ -6,6 +6,7 @@ What runs share is done once: where the deployment is up already, it stays as it
 
 from __future__ import annotations
 
+from assay.contracts.experiment import brief
 from assay.lab.run_context.context import RunState
 from assay.probe import probe
 from assay.provision.processes.process import pass_over_logs
@@ -21,7 +22,7 @@ def make_storage(state: RunState) -> None:
     slow = ""
     if cpus is not None and cpus < _SLOW_CPUS:
         slow = f"; a start with {units.counted(cpus, 'processor')} is slow"
-    state.context.events.stage(f"provision {choice.label}{slow}")
+    state.context.events.stage(f"provision {brief(choice.label)}{slow}")
     state.pooled = state.context.pool.made(state.planned)
 
 

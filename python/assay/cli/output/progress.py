@@ -4,8 +4,10 @@ left, or lines if it is not a terminal."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TextIO
 
 import rich.progress
@@ -28,10 +30,11 @@ from assay.contracts.events import (
     StageBegun,
     Warned,
 )
+from assay.contracts.experiment import brief
 from assay.text import rates
 from assay.text.reasons import log_lines, sentence
 from assay.text.secrets import without_secrets
-from assay.text.units import counted, duration
+from assay.text.units import counted, duration, share, size
 from assay.text.visible import indented, visible
 
 _SAY_AFTER_S = 1.0
@@ -56,35 +59,46 @@ def progress(stream: TextIO | None = None, every_s: float = LINE_EVERY_S) -> Ite
 class Lines:
     """One line per run and stage, and a progress line every ``every_s`` seconds: for logs."""
 
-    def __init__(self, console: Console, every_s: float) -> None:
+    def __init__(
+        self, console: Console, every_s: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._console = console
         self._every_s = every_s
+        self._clock = clock
         self._live = Live()
         self._drained = False
+        self._stage_began_s = clock()
         self._said_s = 0.0
         """When the last line was written, on the clock of the stage."""
         self._once = _Once()
+        self._names = _Names()
 
     def __call__(self, event: Event) -> None:
         match event:
             case RunBegun():
                 self._live.run(event)
-                self._say(_name(event))
+                self._say(self._names.line(event))
             case StageBegun(name):
                 self._drained, self._said_s = False, 0.0
+                self._stage_began_s = self._clock()
                 planned_s = self._live.stage(name)
                 self._say(f"  {name}" + (f", about {duration(planned_s)}" if planned_s else ""))
             case ClientsAtWork(report):
                 self._driving(report)
+            case RowsSent() | FilesCopied():
+                self._at_interval(self._clock() - self._stage_began_s, _loaded(event))
             case _ if (line := self._once.line(event)) is not None:
                 self._say(line)
+
+    def _at_interval(self, elapsed_s: float, words: str) -> None:
+        if self._every_s and elapsed_s - self._said_s >= self._every_s:
+            self._said_s = elapsed_s
+            self._say(f"  {elapsed_s:.0f} s: {words}")
 
     def _driving(self, report: DriveProgress) -> None:
         """A progress line at each interval, and one while open transactions are waited for."""
         numbers, elapsed_s = self._live.numbers(report), report.elapsed_s
-        if self._every_s and elapsed_s - self._said_s >= self._every_s:
-            self._said_s = elapsed_s
-            self._say(f"  {elapsed_s:.0f} s: {numbers}; {self._live.left(report)}")
+        self._at_interval(elapsed_s, f"{numbers}; {self._live.left(report)}")
         if not self._drained and (line := _still_open(report)):
             self._drained = True
             self._say(f"  {line}")
@@ -121,6 +135,21 @@ class _Once:
         return f"run {number} {how}{said}"
 
 
+class _Names:
+    """The lines of runs: a long name of a system is said once, and of later runs with which earlier
+    one they share it."""
+
+    def __init__(self) -> None:
+        self._first: dict[str, int] = {}
+
+    def line(self, run: RunBegun) -> str:
+        label, number = run.system_label, run.position + 1
+        first = self._first.setdefault(label, number)
+        if first == number or brief(label) == label:
+            return _name(run)
+        return _name(replace(run, system_label=f"{brief(label)} as in run {first}"))
+
+
 class Bars:
     """A line per run, and below the last one a bar for its current stage."""
 
@@ -132,13 +161,14 @@ class Bars:
         self._driven = Driving()
         self._drained = False
         self._once = _Once()
+        self._names = _Names()
 
     def __call__(self, event: Event) -> None:
         match event:
             case RunBegun():
                 self._driven = event.driving
                 self._live.run(event)
-                self._console.print(_line(_name(event)))
+                self._console.print(_line(self._names.line(event)))
             case StageBegun(name):
                 self._stage(name)
             case FilesCopied(copied, total):
@@ -196,6 +226,18 @@ def _still_open(report: DriveProgress) -> str | None:
         f"{counted(draining.open, 'transaction')} still open {draining.elapsed_s:.0f} s "
         f"after the end of the measurement; waiting up to {draining.limit_s:g} s (--drain)"
     )
+
+
+def _loaded(event: RowsSent | FilesCopied) -> str:
+    """``1,234,567 rows, 34 %, in pgbench_accounts``; of a copy ``1.2 GB of 3 GB``."""
+    if isinstance(event, FilesCopied):
+        return f"{size(event.bytes_copied)} of {size(event.bytes_total)} copied"
+    report = event.report
+    done, total = report.rows, event.rows_total
+    if not total:
+        done, total = report.bytes_read, event.bytes_total
+    of_all = f", {share(min(1.0, done / total))}" if total else ""
+    return f"{counted(report.rows, 'row')}{of_all}, in {report.table}"
 
 
 def _phase(driving: Driving, elapsed_s: float) -> str:
