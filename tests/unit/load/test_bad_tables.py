@@ -247,7 +247,7 @@ BAD = {
         'shelf = "shelf_{instance}"',
         'shelf = "shelves"',
         'shelf = "shelves"',
-        "unknown table 'shelves'",
+        "unknown table or column 'shelves'",
         "known: customers",
     ),
     "a value for an unknown column": Bad(

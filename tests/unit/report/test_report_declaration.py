@@ -140,6 +140,7 @@ PUBLISHED = {
     "glidemon": ["table", "response", "tasks", "load", "count", "aggregate"],
     "ssd": ["insert", "select-narrow", "select-wide"],
     "tpcb": [],
+    "tpcc": [],
 }
 """Workload → its tests and series with published values."""
 
