@@ -248,7 +248,7 @@ BAD = {
         'shelf = "shelves"',
         'shelf = "shelves"',
         "unknown table or column 'shelves'",
-        "known: customers",
+        "known: born, customer, customers",
     ),
     "a value for an unknown column": Bad(
         'email = "concat',
