@@ -82,7 +82,7 @@ def verdict(is_met: bool) -> str:
 def document(address: Address, work: Work, clients: int, stop: dict[str, int]) -> dict[str, Any]:
     """A drive document with one script, as `assay run SCRIPT` makes it."""
     return {
-        "site": address.for_engine().plain,
+        "deployment": address.for_engine().plain,
         "scripts": [{"name": work.name, "path": "bench.sql", "text": work.script}],
         "variables": work.variables,
         "order": "mix",

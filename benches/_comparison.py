@@ -20,10 +20,10 @@ Drive = dict[str, Any]
 Stop = dict[str, int]
 
 
-def drive(site: dict[str, Any], path: str, text: str, clients: int, threads: int) -> Drive:
+def drive(deployment: dict[str, Any], path: str, text: str, clients: int, threads: int) -> Drive:
     """A drive document with one script; it lacks when to stop."""
     return {
-        "site": site,
+        "deployment": deployment,
         "scripts": [{"name": "bench", "path": path, "text": text}],
         "order": "mix",
         "clients": clients,

@@ -47,33 +47,44 @@ def main(rounds: int = ROUNDS, seconds: int = SECONDS) -> None:
         print("\nthe DataStax driver is not installed (`pip install cassandra-driver`)")
         return
     host, _, port = address.rpartition(":")
-    site = {"driver": "cassandra", "host": host, "port": int(port), "user": USER, "password": USER}
-    fill(site)
+    deployment = {
+        "driver": "cassandra",
+        "host": host,
+        "port": int(port),
+        "user": USER,
+        "password": USER,
+    }
+    fill(deployment)
     print()
     cases = (
-        ([name, clients], sides_of(site, statement, clients))
+        ([name, clients], sides_of(deployment, statement, clients))
         for name, statement in STATEMENTS.items()
         for clients in CLIENTS
     )
     compare(["work", "clients"], cases, rounds, seconds, at_most=MOST_OF_PEER)
 
 
-def sides_of(site: dict[str, Any], statement: str, clients: int) -> list[Side]:
+def sides_of(deployment: dict[str, Any], statement: str, clients: int) -> list[Side]:
     """Ours and the peer."""
-    place = [site["host"], str(site["port"]), str(clients), statement.format(id="?", c="?")]
-    ours = document({**site, "database": KEYSPACE}, statement, clients)
+    place = [
+        deployment["host"],
+        str(deployment["port"]),
+        str(clients),
+        statement.format(id="?", c="?"),
+    ]
+    ours = document({**deployment, "database": KEYSPACE}, statement, clients)
     return sides(ours, "_datastax.py", *place)
 
 
-def document(site: dict[str, Any], statement: str, clients: int) -> Drive:
+def document(deployment: dict[str, Any], statement: str, clients: int) -> Drive:
     """With the statement as its script."""
     text = f"\\set id random(1, {ROWS})\n\\set c '{TEXT}'\n{statement.format(id=':id', c=':c')};\n"
-    return drive(site, "bench.cql", text, clients, threads=2)
+    return drive(deployment, "bench.cql", text, clients, threads=2)
 
 
-def fill(site: dict[str, Any]) -> None:
+def fill(deployment: dict[str, Any]) -> None:
     """A table in which every key has a row."""
-    session = _engine.Session(json.dumps(site))
+    session = _engine.Session(json.dumps(deployment))
     for statement in SCHEMA:
         session.execute(statement)
     session.close()
@@ -82,7 +93,7 @@ def fill(site: dict[str, Any]) -> None:
         "bulk": STATEMENTS["insert"].format(id="?", c="?"),
         "form": "native",
     }
-    load = {"site": {**site, "database": KEYSPACE}, "tables": [table]}
+    load = {"deployment": {**deployment, "database": KEYSPACE}, "tables": [table]}
     _engine.load(json.dumps(load), {"point": ((number, TEXT) for number in range(1, ROWS + 1))})
 
 
@@ -92,8 +103,8 @@ def on_the_null_server(rounds: int, seconds: int) -> None:
     print("| clients | cost, µs (least – most) | at most | |")
     print("|---:|---:|---:|---|")
 
-    def select(site: dict[str, Any], clients: int) -> Drive:
-        return document(site, STATEMENTS["point select"], clients)
+    def select(deployment: dict[str, Any], clients: int) -> Drive:
+        return document(deployment, STATEMENTS["point select"], clients)
 
     for clients, costs in costs_on_null("cassandra", select, CLIENTS, rounds, seconds):
         is_met = statistics.median(costs) <= MOST_ON_NULL_US

@@ -45,21 +45,23 @@ def main(rounds: int = ROUNDS, seconds: int = SECONDS) -> None:
         print(f"{missing.message}: nothing is compared")
         return
     with tempfile.TemporaryDirectory() as folder:
-        site = {
+        deployment = {
             "driver": "duckdb",
             "file": str(Path(folder) / "bench.duckdb"),
             "options": {"library": library},
         }
-        session = _engine.Session(json.dumps(site))
+        session = _engine.Session(json.dumps(deployment))
         for statement in SCHEMA:
             session.execute(statement)
         session.close()
-        cases = (([name], sides_of(site, statement)) for name, statement in STATEMENTS.items())
+        cases = (
+            ([name], sides_of(deployment, statement)) for name, statement in STATEMENTS.items()
+        )
         compare(["work"], cases, rounds, seconds, at_most=MOST_OF_PEER)
 
 
-def sides_of(site: dict[str, Any], statement: str) -> list[Side]:
+def sides_of(deployment: dict[str, Any], statement: str) -> list[Side]:
     """Ours and the peer."""
     text = f"\\set id random(1, {ROWS})\n{statement.format(id=':id')};\n"
-    place = [site["options"]["library"], site["file"], statement.format(id="$1")]
-    return sides(drive(site, "bench.sql", text, 1, threads=1), "_duckdb_python.py", *place)
+    place = [deployment["options"]["library"], deployment["file"], statement.format(id="$1")]
+    return sides(drive(deployment, "bench.sql", text, 1, threads=1), "_duckdb_python.py", *place)

@@ -40,34 +40,36 @@ def main(rounds: int = ROUNDS, seconds: int = SECONDS) -> None:
         print("\npymongo is not installed (`pip install pymongo`)")
         return
     host, _, port = address.rpartition(":")
-    site = {"driver": "mongodb", "host": host, "port": int(port), "database": DATABASE}
-    fill(site)
+    deployment = {"driver": "mongodb", "host": host, "port": int(port), "database": DATABASE}
+    fill(deployment)
     print()
     cases = (
-        ([work, clients], sides_of(site, work, clients)) for work in COMMANDS for clients in CLIENTS
+        ([work, clients], sides_of(deployment, work, clients))
+        for work in COMMANDS
+        for clients in CLIENTS
     )
     compare(["work", "clients"], cases, rounds, seconds, at_most=MOST_OF_PEER)
 
 
-def sides_of(site: dict[str, Any], work: str, clients: int) -> list[Side]:
+def sides_of(deployment: dict[str, Any], work: str, clients: int) -> list[Side]:
     """Ours and the peer."""
-    place = [site["host"], str(site["port"]), str(clients), work]
-    return sides(document(site, work, clients), "_pymongo.py", *place)
+    place = [deployment["host"], str(deployment["port"]), str(clients), work]
+    return sides(document(deployment, work, clients), "_pymongo.py", *place)
 
 
-def document(site: dict[str, Any], work: str, clients: int) -> Drive:
+def document(deployment: dict[str, Any], work: str, clients: int) -> Drive:
     """With the command as its script."""
     text = f"\\set id random(1, {ROWS})\n\\set c '{TEXT}'\n{COMMANDS[work]};\n"
-    return {**drive(site, "bench.json", text, clients, threads=2), "lexer": "json"}
+    return {**drive(deployment, "bench.json", text, clients, threads=2), "lexer": "json"}
 
 
-def fill(site: dict[str, Any]) -> None:
+def fill(deployment: dict[str, Any]) -> None:
     """A collection in which every key has a document, and an empty one."""
-    session = _engine.Session(json.dumps(site))
+    session = _engine.Session(json.dumps(deployment))
     session.execute('{"dropDatabase": 1}')
     session.close()
     table = {"name": "point", "bulk": '{"insert": "point", "fields": ["_id", "c"]}'}
-    load = {"site": site, "tables": [{**table, "form": "native"}]}
+    load = {"deployment": deployment, "tables": [{**table, "form": "native"}]}
     _engine.load(json.dumps(load), {"point": ((number, TEXT) for number in range(1, ROWS + 1))})
 
 
@@ -77,8 +79,8 @@ def on_the_null_server(rounds: int, seconds: int) -> None:
     print("| clients | cost, µs (least – most) |")
     print("|---:|---:|")
 
-    def find(site: dict[str, Any], clients: int) -> Drive:
-        return document(site, "find", clients)
+    def find(deployment: dict[str, Any], clients: int) -> Drive:
+        return document(deployment, "find", clients)
 
     for clients, costs in costs_on_null("mongodb", find, CLIENTS, rounds, seconds):
         print(f"| {clients} | {spread(costs)} |")

@@ -74,7 +74,9 @@ pub fn server(protocol: &str, data: &[u8]) {
         .map(|(name, what)| (name.to_owned(), what.to_owned()))
         .into();
     let server_model = ServerModel::new(&options).expect("the options are valid");
-    let mut model = server_model.open_session().expect("the site is not full");
+    let mut model = server_model
+        .open_session()
+        .expect("the deployment is not full");
     let mut server = server_of(protocol, Ok(1));
     let (mut out, mut input) = (Vec::new(), Vec::new());
     server.connected(&mut out);
@@ -118,7 +120,9 @@ pub fn server(protocol: &str, data: &[u8]) {
 pub fn conversation(protocol: &str) -> (Vec<u8>, Vec<u8>) {
     let server_model = ServerModel::new(&BTreeMap::from([("rows".to_owned(), "2".to_owned())]))
         .expect("the options are valid");
-    let model = server_model.open_session().expect("the site is not full");
+    let model = server_model
+        .open_session()
+        .expect("the deployment is not full");
     let (mut wire, mut server) = (wire_of(protocol), server_of(protocol, Ok(1)));
     let (mut sent, mut received) = (Vec::new(), Vec::new());
     let (mut to_server, mut to_client) = (Vec::new(), Vec::new());

@@ -88,7 +88,7 @@ class Rows:
 class Session:
     """One session with a system, for schema, settings and questions; not for measuring."""
 
-    def __new__(cls, site: str) -> Session: ...
+    def __new__(cls, deployment: str) -> Session: ...
     def execute(self, statement: str) -> Rows: ...
     def digest(self, statement: str, types: list[str] | None = None) -> tuple[int, str]:
         """Number of rows, and a digest that is equal for equal sets of rows in any order; with the
@@ -202,7 +202,7 @@ def query(document: str) -> list[tuple[str, Rows]]:
     """Runs every script of a `DriveDocument` once in one session, parameters bound; returns
     (transaction, rows) of each statement."""
 
-def probe(site: str, upto: int) -> str:
+def probe(deployment: str, upto: int) -> str:
     """Opens sessions and holds them until one is refused; returns a `Probe`."""
 
 def evaluate(

@@ -53,7 +53,7 @@ def _outcomes_with_a_node_that_stands_still(deployment: Deployment) -> dict[str,
     """For some seconds in the middle; then it goes on, so that all nodes can be read again."""
     document = {
         # The clients are those of the two nodes that go on.
-        "site": {
+        "deployment": {
             **deployment.for_engine().plain,
             "endpoints": deployment.for_engine().plain["endpoints"][:2],
         },

@@ -34,7 +34,7 @@ ROWS = 5_000
 
 
 @pytest.fixture
-def site(cassandra: Deployment) -> Iterator[dict[str, Any]]:
+def deployment(cassandra: Deployment) -> Iterator[dict[str, Any]]:
     """A table in a keyspace of its own."""
     place = {**cassandra.for_engine().plain, "database": ""}
     session = _engine.Session(json.dumps(place))
@@ -66,26 +66,26 @@ def rows() -> Iterator[tuple[object, ...]]:
 
 
 @pytest.mark.parametrize("options", [{}, {"compression": "lz4"}, {"protocol": "4"}], ids=str)
-def test_what_was_loaded_is_read_back(site: dict[str, Any], options: dict[str, str]) -> None:
-    site = {**site, "options": {**site["options"], "page_size": "700", **options}}
+def test_what_was_loaded_is_read_back(deployment: dict[str, Any], options: dict[str, str]) -> None:
+    deployment = {**deployment, "options": {**deployment["options"], "page_size": "700", **options}}
     marks = ", ".join("?" for _ in COLUMNS)
     bulk = f"INSERT INTO t ({', '.join(COLUMNS)}) VALUES ({marks})"
     table = {"name": "t", "bulk": bulk, "form": "native", "types": TYPES}
-    document = {"site": site, "tables": [table], "checksums": True}
+    document = {"deployment": deployment, "tables": [table], "checksums": True}
     report = json.loads(_engine.load(json.dumps(document), {"t": rows()}))
     (loaded,) = report["tables"]
     assert (loaded["rows"], loaded["affected"]) == (ROWS, ROWS)
-    session = _engine.Session(json.dumps(site))
+    session = _engine.Session(json.dumps(deployment))
     found = session.digest(f"SELECT {', '.join(COLUMNS)} FROM t", TYPES)
     session.close()
     assert found == (ROWS, loaded["checksum"])
 
 
-def test_clients_of_a_run_share_nothing(site: dict[str, Any]) -> None:
+def test_clients_of_a_run_share_nothing(deployment: dict[str, Any]) -> None:
     script = "\\set id random(1, 100)\nINSERT INTO t (id, name) VALUES (:id, 'x');\n"
     script += "SELECT name FROM t WHERE id = :id;\n"
     document = {
-        "site": site,
+        "deployment": deployment,
         "scripts": [{"name": "both", "path": "both.cql", "text": script}],
         "order": "mix",
         "clients": 8,

@@ -73,8 +73,8 @@ def test_over_tcp_it_requires_the_password_and_is_reached_by_url(
         assert ask(deployment, DIALECT.count("t")) == [("0",)]
         for stranger in ({"password": "wrong"}, {"user": "", "password": None}):
             with pytest.raises(_engine.EngineError) as refusal:
-                site = structs.replace(to.for_engine(), **stranger)
-                _engine.Session(site.json).execute(DIALECT.count("t"))
+                refused = structs.replace(to.for_engine(), **stranger)
+                _engine.Session(refused.json).execute(DIALECT.count("t"))
             assert refusal.value.error_class in ("authentication", "permission")
         url = f"ferretdb://{to.user}:{quote(to.password, safe='')}@{to.host}:{to.port}/assay"
         with FERRETDB.attach(SystemChoice("ferretdb", url=url)) as reached:

@@ -90,7 +90,7 @@ def test_values_are_read_back_as_they_were_written(server: MsqlServer) -> None:
             "types": ["int", "char(80)"],
         }
         document = {
-            "site": deployment.address.for_engine().plain,
+            "deployment": deployment.address.for_engine().plain,
             "tables": [table],
             "checksums": True,
         }
@@ -116,7 +116,7 @@ def test_a_row_that_msql_cannot_hold_ends_the_load(server: MsqlServer) -> None:
         with session(deployment.address) as opened:
             opened.execute("create table t (a int)")
         bulk = {"name": "t", "bulk": "INSERT INTO t (a) VALUES", "form": "multi-row", "types": []}
-        document = {"site": deployment.address.for_engine().plain, "tables": [bulk]}
+        document = {"deployment": deployment.address.for_engine().plain, "tables": [bulk]}
         rows = [(number,) for number in (1, 2, 2**31, 3)]
         with pytest.raises(_engine.EngineError, match="32 bits"):
             _engine.load(json.dumps(document), {"t": rows})

@@ -34,7 +34,7 @@ class Documents:
         self, choice: SystemChoice, directory: ServerDirectory, *, connections: int | None
     ) -> Iterator[Deployment]:
         del connections
-        address = Address(self.driver, options={"site": secrets.token_hex(8)})
+        address = Address(self.driver, options={"deployment": secrets.token_hex(8)})
         with session(address) as opened:
             version = opened.server_version
         yield Deployment(

@@ -39,7 +39,7 @@ HOSTILE = r"""
 
 
 @contextmanager
-def site_of(name: str) -> Iterator[Deployment]:
+def deployment_of(name: str) -> Iterator[Deployment]:
     with provision(
         SystemChoice(name), StorageChoice("tmpfs", "tmpfs"), connections=4
     ) as deployment:
@@ -86,7 +86,7 @@ def test_the_real_client_loads_what_assay_loads(
         files = [tmp_path / "hostile.bib"]
         line_end = "\r\n" if kind == "carriage returns" else "\n"
         files[0].write_text(HOSTILE, encoding="utf-8", newline=line_end)
-    with site_of(system) as deployment:
+    with deployment_of(system) as deployment:
         under_test = registry.system(system)
         load(deployment, under_test, WORKLOAD.tables, bibliography_of(files).request())
         ours = digests(deployment)
@@ -121,7 +121,7 @@ def test_a_fresh_file_by_the_shell(beebe: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("system", ["sqlite", "postgresql", "mariadb", "mysql"])
 def test_a_failed_query_is_not_an_empty_answer_with_status_0(tmp_path: Path, system: str) -> None:
     need(system)
-    with site_of(system) as deployment:
+    with deployment_of(system) as deployment:
         address = deployment.address
         keys = {
             "socket": address.unix, "file": address.file, "user": address.user,

@@ -131,42 +131,44 @@ def edit(file: Path) -> None:
 def test_an_update_leaves_what_a_fresh_load_holds(files: Path, tmp_path: Path, name: str) -> None:
     stamp = tmp_path / "last-update"
     words = ("--update", "--newer-than", stamp, "--apply")
-    with database(name, tmp_path) as site:
-        site.fresh(files)
-        first = site.bibtosql(*words, site.url, files)
+    with database(name, tmp_path) as deployment:
+        deployment.fresh(files)
+        first = deployment.bibtosql(*words, deployment.url, files)
         assert "3 of 3 files read: 147 rows deleted, 147 inserted" in first.stderr
         began = stamp.stat().st_mtime
         edit(files / "serif.bib")
-        again = site.bibtosql(*words, site.url, files)
+        again = deployment.bibtosql(*words, deployment.url, files)
         assert "1 of 3 files read: 67 rows deleted, 67 inserted" in again.stderr
         assert began < stamp.stat().st_mtime <= time.time()
-        updated = site.digests()
-        assert "no file of 3 has changed" in site.bibtosql(*words, site.url, files).stderr
+        updated = deployment.digests()
+        assert (
+            "no file of 3 has changed" in deployment.bibtosql(*words, deployment.url, files).stderr
+        )
         # By the system's own client, twice: a second run changes nothing.
         edit(files / "type.bib")
         for _ in range(2):
-            done = site.run_script("--update", "--newer-than", stamp, files)
+            done = deployment.run_script("--update", "--newer-than", stamp, files)
             assert done.returncode == 0, done.stderr
-        by_script = site.digests()
+        by_script = deployment.digests()
         edited = tmp_path / "edited"
         shutil.copytree(files, edited)
         # A file that is gone: refused by both ways, and nothing changes; then deleted.
         (files / "texnique.bib").unlink()
-        refused = site.bibtosql(*words, site.url, files)
+        refused = deployment.bibtosql(*words, deployment.url, files)
         assert refused.returncode == 2
         assert "holds rows of 1 file not named here: texnique.bib" in refused.stderr
-        assert site.run_script("--update", files).returncode != 0
-        assert site.digests() == by_script
-        gone = site.bibtosql(*words, site.url, "--remove-gone", files)
+        assert deployment.run_script("--update", files).returncode != 0
+        assert deployment.digests() == by_script
+        gone = deployment.bibtosql(*words, deployment.url, "--remove-gone", files)
         assert "1 of 2 files read, 1 file removed: 80 rows deleted, 32 inserted" in gone.stderr
-        without = site.digests()
-        assert without == site.fresh(files)
-        assert by_script == site.fresh(edited)
+        without = deployment.digests()
+        assert without == deployment.fresh(files)
+        assert by_script == deployment.fresh(edited)
         assert by_script != updated
         (edited / "texnique.bib").unlink()
-        done = site.run_script("--update", "--remove-gone", edited)
+        done = deployment.run_script("--update", "--remove-gone", edited)
         assert done.returncode == 0, done.stderr
-        assert site.digests() == without
+        assert deployment.digests() == without
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
@@ -174,31 +176,33 @@ def test_a_failed_or_killed_update_changes_nothing(beebe: Path, tmp_path: Path, 
     files, stamp = tmp_path / "all", tmp_path / "last-update"
     shutil.copytree(beebe, files)
     words = ("--update", "--newer-than", stamp, "--quiet", "--apply")
-    with database(name, tmp_path) as site:
-        old = site.fresh(files)
+    with database(name, tmp_path) as deployment:
+        old = deployment.fresh(files)
         assert old["bibtab"][0] == 9733
-        assert site.bibtosql(*words, site.url, files).returncode == 0
+        assert deployment.bibtosql(*words, deployment.url, files).returncode == 0
         began = stamp.stat().st_mtime_ns
         for file in files.glob("*.bib"):
             edit(file)
         (files / "type.bib").write_text("@Book{never, title = {ends\n")
-        assert site.bibtosql(*words, site.url, files).returncode == 2
-        assert (site.digests(), stamp.stat().st_mtime_ns) == (old, began)
+        assert deployment.bibtosql(*words, deployment.url, files).returncode == 2
+        assert (deployment.digests(), stamp.stat().st_mtime_ns) == (old, began)
         shutil.copy(beebe / "type.bib", files)
         left: list[tuple[bool, Digests]] = []
         for delay_s in (0.0, 0.1, 0.3):
-            update = site.started("--update", "--newer-than", stamp, "--apply", site.url, files)
+            update = deployment.started(
+                "--update", "--newer-than", stamp, "--apply", deployment.url, files
+            )
             assert update.stderr is not None
             with update:
                 while "load 13 files" not in update.stderr.readline():
                     assert update.poll() is None
                 time.sleep(delay_s)
                 update.kill()
-            left.append((stamp.stat().st_mtime_ns == began, site.digests()))
+            left.append((stamp.stat().st_mtime_ns == began, deployment.digests()))
         # Nothing of the killed ones is in the way.
-        assert site.bibtosql(*words, site.url, files).returncode == 0
-        new = site.digests()
-        assert new == site.fresh(files)
+        assert deployment.bibtosql(*words, deployment.url, files).returncode == 0
+        new = deployment.digests()
+        assert new == deployment.fresh(files)
         for is_old_stamp, found in left:
             # Killed between the commit and the stamp, it is done a second time.
             assert found == new or (found == old and is_old_stamp)
@@ -213,29 +217,32 @@ def test_two_updates_run_one_after_the_other(files: Path, tmp_path: Path) -> Non
         "from assay.cli.bibsql.update_lock import update_lock\n"
         "with update_lock(sys.argv[1], 0): Path(sys.argv[2]).touch(); time.sleep(600)\n"
     )
-    with database("sqlite", tmp_path) as site:
-        fresh = site.fresh(files)
+    with database("sqlite", tmp_path) as deployment:
+        fresh = deployment.fresh(files)
         holder = subprocess.Popen(
-            [sys.executable, "-c", code, site.url, held],
+            [sys.executable, "-c", code, deployment.url, held],
             env={**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")},
         )
         with holder:
             while not held.exists():
                 assert holder.poll() is None
                 time.sleep(0.05)
-            refused = site.bibtosql(*words, site.url, "--wait", "0.2", files)
-            waiting = site.started(*words, site.url, files)
+            refused = deployment.bibtosql(*words, deployment.url, "--wait", "0.2", files)
+            waiting = deployment.started(*words, deployment.url, files)
             time.sleep(0.5)
             assert waiting.poll() is None
             holder.kill()
         assert refused.returncode == 1
-        assert f"another update of {site.url} is running (process {holder.pid}," in refused.stderr
+        assert (
+            f"another update of {deployment.url} is running (process {holder.pid},"
+            in refused.stderr
+        )
         waiting.communicate(timeout=60)
-        both = [site.started(*words, site.url, files) for _ in range(2)]
+        both = [deployment.started(*words, deployment.url, files) for _ in range(2)]
         for one in both:
             one.communicate(timeout=60)
         assert [one.returncode for one in (waiting, *both)] == [0, 0, 0]
-        assert site.digests() == fresh
+        assert deployment.digests() == fresh
 
 
 @pytest.mark.parametrize(
@@ -258,14 +265,14 @@ def test_a_state_directory_without_locks_is_named(
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_an_update_from_elsewhere_is_waited_for(files: Path, tmp_path: Path, name: str) -> None:
     """Our lock does not reach it: it is of another user or another machine."""
-    with database(name, tmp_path) as site:
-        fresh = site.fresh(files)
+    with database(name, tmp_path) as deployment:
+        fresh = deployment.fresh(files)
         dialect = registry.system(name).dialect
         rows = "INSERT INTO bibtab (bibtype, filename, entry) VALUES ('Misc', 'serif.bib', 'x')"
-        with session(site.deployment.address) as opened:
+        with session(deployment.deployment.address) as opened:
             for statement in (*dialect.begin(), *dialect.delete_all("bibtab"), rows):
                 opened.execute(statement)
-            waiting = site.started("--update", "--apply", site.url, files)
+            waiting = deployment.started("--update", "--apply", deployment.url, files)
             assert waiting.stderr is not None
             with waiting:
                 while "load 3 files" not in waiting.stderr.readline():
@@ -275,7 +282,7 @@ def test_an_update_from_elsewhere_is_waited_for(files: Path, tmp_path: Path, nam
                 for statement in dialect.commit():
                     opened.execute(statement)
         assert waiting.returncode == 0
-        assert site.digests() == fresh
+        assert deployment.digests() == fresh
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
@@ -283,35 +290,37 @@ def test_a_lock_of_the_database_is_waited_for_no_longer_than_said(
     files: Path, tmp_path: Path, name: str
 ) -> None:
     """Also where no row is there that could be locked."""
-    with database(name, tmp_path) as site:
-        site.fresh(files)
-        site.bibtosql("--update", "--remove-gone", "--apply", site.url, files / "type.bib")
-        before = site.digests()
+    with database(name, tmp_path) as deployment:
+        deployment.fresh(files)
+        deployment.bibtosql(
+            "--update", "--remove-gone", "--apply", deployment.url, files / "type.bib"
+        )
+        before = deployment.digests()
         dialect = registry.system(name).dialect
         first = (
             dialect.lock_table("bibtab")
             if isinstance(dialect, LocksTables)
             else dialect.delete_where("bibtab", "filename", ["none"])
         )
-        with session(site.deployment.address) as opened:
+        with session(deployment.deployment.address) as opened:
             for statement in (*dialect.begin(), *first):
                 opened.execute(statement)
-            ended = site.bibtosql("--update", "--wait", "1", "--apply", site.url, files)
+            ended = deployment.bibtosql("--update", "--wait", "1", "--apply", deployment.url, files)
         assert ended.returncode == 1, ended.stderr
         assert "has locked what is needed, for longer than 1 s" in ended.stderr
-        assert site.digests() == before
-        assert site.bibtosql("--update", "--apply", site.url, files).returncode == 0
+        assert deployment.digests() == before
+        assert deployment.bibtosql("--update", "--apply", deployment.url, files).returncode == 0
 
 
 def test_a_lock_that_also_keeps_readers_out_is_waited_for_no_longer_than_said(
     files: Path, tmp_path: Path
 ) -> None:
     """As of an update whose changes are more than its cache holds."""
-    with database("sqlite", tmp_path) as site:
-        site.fresh(files)
-        with session(site.deployment.address) as opened:
+    with database("sqlite", tmp_path) as deployment:
+        deployment.fresh(files)
+        with session(deployment.deployment.address) as opened:
             opened.execute("BEGIN EXCLUSIVE")
-            ended = site.bibtosql("--update", "--wait", "1", "--apply", site.url, files)
+            ended = deployment.bibtosql("--update", "--wait", "1", "--apply", deployment.url, files)
         assert ended.returncode == 1, ended.stderr
         assert "has locked what is needed, for longer than 1 s" in ended.stderr
 
@@ -321,30 +330,32 @@ def test_a_file_with_an_old_time_is_found_and_a_stamp_in_the_future_refused(
 ) -> None:
     stamp = tmp_path / "last-update"
     words = ("--update", "--newer-than", stamp, "--apply")
-    with database("sqlite", tmp_path) as site:
-        site.fresh(files)
-        site.bibtosql(*words, site.url, files)
+    with database("sqlite", tmp_path) as deployment:
+        deployment.fresh(files)
+        deployment.bibtosql(*words, deployment.url, files)
         edited = tmp_path / "edited.bib"
         shutil.copy(files / "serif.bib", edited)
         edit(edited)
         os.utime(edited, (1e9, 1e9))
         edited.replace(files / "serif.bib")
-        assert "1 of 3 files read" in site.bibtosql(*words, site.url, files).stderr
+        assert "1 of 3 files read" in deployment.bibtosql(*words, deployment.url, files).stderr
         os.utime(files / "type.bib", (4e9, 4e9))
-        assert "1 of 3 files read" in site.bibtosql(*words, site.url, files).stderr
-        assert "no file of 3 has changed" in site.bibtosql(*words, site.url, files).stderr
+        assert "1 of 3 files read" in deployment.bibtosql(*words, deployment.url, files).stderr
+        assert (
+            "no file of 3 has changed" in deployment.bibtosql(*words, deployment.url, files).stderr
+        )
         edit(files / "type.bib")
         os.utime(stamp, (4e9, 4e9))
-        for more in (["--apply", site.url], []):
-            refused = site.bibtosql("--update", "--newer-than", stamp, *more, files)
+        for more in (["--apply", deployment.url], []):
+            refused = deployment.bibtosql("--update", "--newer-than", stamp, *more, files)
             assert refused.returncode == 2
             assert "is in the future, 2096-10-02" in refused.stderr
         assert stamp.stat().st_mtime == 4e9
         os.utime(stamp, (0, 0))
-        assert "3 of 3 files read" in site.bibtosql(*words, site.url, files).stderr
-        assert site.digests() == site.fresh(files)
+        assert "3 of 3 files read" in deployment.bibtosql(*words, deployment.url, files).stderr
+        assert deployment.digests() == deployment.fresh(files)
     os.mkfifo(files / "a.bib")
-    refused = site.bibtosql("--update", files)
+    refused = deployment.bibtosql("--update", files)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "a.bib: expected a file, found a pipe" in refused.stderr
 
@@ -352,17 +363,20 @@ def test_a_file_with_an_old_time_is_found_and_a_stamp_in_the_future_refused(
 def test_a_file_without_a_good_entry_keeps_its_rows(files: Path, tmp_path: Path) -> None:
     stamp = tmp_path / "last-update"
     words = ("--update", "--keep-going", "--quiet", "--newer-than", stamp)
-    with database("sqlite", tmp_path) as site:
-        site.fresh(files)
-        assert site.bibtosql(*words, "--apply", site.url, files).returncode == 0
-        before, began = site.digests(), stamp.stat().st_mtime_ns
+    with database("sqlite", tmp_path) as deployment:
+        deployment.fresh(files)
+        assert deployment.bibtosql(*words, "--apply", deployment.url, files).returncode == 0
+        before, began = deployment.digests(), stamp.stat().st_mtime_ns
         (files / "type.bib").write_text('@Article{a,\n  title = "never ends,\n}\n')
-        ended = site.bibtosql(*words, "--apply", site.url, files)
+        ended = deployment.bibtosql(*words, "--apply", deployment.url, files)
         assert (ended.returncode, ended.stdout) == (1, "")
         assert "error: " in ended.stderr
         assert "the rows that are there are kept: " in ended.stderr
-        assert (site.digests()["bibtab"], stamp.stat().st_mtime_ns) == (before["bibtab"], began)
-        script = site.bibtosql(*words, files)
+        assert (deployment.digests()["bibtab"], stamp.stat().st_mtime_ns) == (
+            before["bibtab"],
+            began,
+        )
+        script = deployment.bibtosql(*words, files)
         assert script.returncode == 1
         assert "DELETE FROM bibtab" not in script.stdout
 
@@ -408,21 +422,21 @@ def test_tables_that_another_program_made_meanwhile_are_not_dropped(
     files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    with database("sqlite", tmp_path) as site:
-        fresh = site.fresh(files)
+    with database("sqlite", tmp_path) as deployment:
+        fresh = deployment.fresh(files)
         monkeypatch.setattr(applying, "_empty_tables", lambda *_: [])
         with pytest.raises(AssayError, match="already exists"):
-            bibtosql.run(["--create", "--quiet", "--apply", site.url, str(files)])
-        assert site.digests() == fresh
+            bibtosql.run(["--create", "--quiet", "--apply", deployment.url, str(files)])
+        assert deployment.digests() == fresh
 
 
 def test_an_update_whose_server_is_lost_can_be_run_again(files: Path, tmp_path: Path) -> None:
-    with database("postgresql", tmp_path) as site:
-        site.fresh(files)
-        with session(site.deployment.address) as opened:
+    with database("postgresql", tmp_path) as deployment:
+        deployment.fresh(files)
+        with session(deployment.deployment.address) as opened:
             for statement in ("BEGIN", "LOCK TABLE bibtab IN EXCLUSIVE MODE"):
                 opened.execute(statement)
-            waiting = site.started("--update", "--apply", site.url, files)
+            waiting = deployment.started("--update", "--apply", deployment.url, files)
             question = (
                 "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
                 " AND pid <> pg_backend_pid()"
@@ -439,22 +453,22 @@ def test_an_update_whose_server_is_lost_can_be_run_again(files: Path, tmp_path: 
 def test_what_fails_after_the_commit_is_not_said_to_undo_it(
     files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with database("postgresql", tmp_path) as site:
-        site.fresh(files)
+    with database("postgresql", tmp_path) as deployment:
+        deployment.fresh(files)
         edit(files / "serif.bib")
-        with session(site.deployment.address) as opened:
+        with session(deployment.deployment.address) as opened:
             # What another GRANT has to wait for, and no update of rows.
             for statement in ("BEGIN", "GRANT SELECT ON bibtab TO PUBLIC"):
                 opened.execute(statement)
-            ended = site.bibtosql(
-                "--update", "--reader", "guest", "--wait", "1", "--apply", site.url, files,
+            ended = deployment.bibtosql(
+                "--update", "--reader", "guest", "--wait", "1", "--apply", deployment.url, files,
                 ASSAY_READER_PASSWORD="secret",
             )  # fmt: skip
         assert ended.returncode == 3, ended.stderr
         assert "the tables are up to date, but guest may not read all" in ended.stderr
         assert "bibtosql --reader guest --apply" in ended.stderr
         assert "nothing has changed" not in ended.stderr
-        assert site.digests() == site.fresh(files)
+        assert deployment.digests() == deployment.fresh(files)
     need("sqlite")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     dialect = registry.system("sqlite").dialect
@@ -470,47 +484,50 @@ def test_what_fails_after_the_commit_is_not_said_to_undo_it(
 @pytest.mark.parametrize("name", ["postgresql", "mariadb"])
 def test_a_reader_can_read_and_do_nothing_else(files: Path, tmp_path: Path, name: str) -> None:
     password = "it's \\ secret"
-    with database(name, tmp_path) as site:
-        words = ("--reader", "guest", "--apply", site.url)
-        without = site.bibtosql("--create", *words, files)
+    with database(name, tmp_path) as deployment:
+        words = ("--reader", "guest", "--apply", deployment.url)
+        without = deployment.bibtosql("--create", *words, files)
         assert without.returncode == 2
         assert "ASSAY_READER_PASSWORD" in without.stderr
         # That is said before anything is loaded.
-        assert "has no table" in site.bibtosql("--update", "--apply", site.url, files).stderr
-        assert site.fresh(files)
-        made = site.bibtosql(*words, ASSAY_READER_PASSWORD=password)
+        assert (
+            "has no table"
+            in deployment.bibtosql("--update", "--apply", deployment.url, files).stderr
+        )
+        assert deployment.fresh(files)
+        made = deployment.bibtosql(*words, ASSAY_READER_PASSWORD=password)
         assert (made.returncode, made.stderr) == (0, "guest, a new user, may read the tables\n")
-        assert "guest, who was there and keeps" in site.bibtosql(*words).stderr
+        assert "guest, who was there and keeps" in deployment.bibtosql(*words).stderr
         # Letter case matters: this is another user, who is not made without a password.
-        other = ("--reader", "Guest", "--apply", site.url)
-        assert "needs a password" in site.bibtosql(*other).stderr
-        assert site.bibtosql(*other, ASSAY_READER_PASSWORD=password).returncode == 0
+        other = ("--reader", "Guest", "--apply", deployment.url)
+        assert "needs a password" in deployment.bibtosql(*other).stderr
+        assert deployment.bibtosql(*other, ASSAY_READER_PASSWORD=password).returncode == 0
         # Who may write is named, and who may not log in is refused.
-        admin = site.deployment.address
+        admin = deployment.deployment.address
         if name == "mariadb":
             admin = replace(admin, user="root", password=None)
         account = "'Guest'@'%'" if name == "mariadb" else '"Guest"'
         with session(admin) as opened:
             opened.execute(f"GRANT DELETE ON strtab TO {account}")
-            warned = site.bibtosql(*other, ASSAY_READER_PASSWORD=password)
+            warned = deployment.bibtosql(*other, ASSAY_READER_PASSWORD=password)
             assert "warning: Guest may change the tables as well" in warned.stderr
             assert "(the one given is not used)" in warned.stderr
             if name == "postgresql":
                 opened.execute("CREATE ROLE several")
-                refused = site.bibtosql("--reader", "several", "--apply", site.url)
+                refused = deployment.bibtosql("--reader", "several", "--apply", deployment.url)
                 assert refused.returncode == 2
                 assert "may not log in" in refused.stderr
         if name == "mariadb":
             for user in ("guest", "Guest"):
-                nothing = replace(site.deployment.address, user=user, password="")
+                nothing = replace(deployment.deployment.address, user=user, password="")
                 with pytest.raises(AssayError, match="denied"), session(nothing):
                     pass
-            root = replace(site.deployment.address, user="root", password=None)
+            root = replace(deployment.deployment.address, user="root", password=None)
             with session(root) as opened:
                 # For local sessions MariaDB prefers this anonymous account to 'barred'@'%'.
                 opened.execute("CREATE USER ''@localhost")
-                barred = ("--reader", "barred", "--apply", site.url)
-                warned = site.bibtosql(*barred, ASSAY_READER_PASSWORD=password)
+                barred = ("--reader", "barred", "--apply", deployment.url)
+                warned = deployment.bibtosql(*barred, ASSAY_READER_PASSWORD=password)
                 assert "barred, a new user, may read the tables\nwarning: barred cannot log in" in (
                     warned.stderr
                 )
@@ -520,7 +537,7 @@ def test_a_reader_can_read_and_do_nothing_else(files: Path, tmp_path: Path, name
                 opened.execute(rights[0])
                 with pytest.raises(_engine.EngineError, match="any matching row"):
                     opened.execute(rights[1])
-        guest = replace(site.deployment.address, user="guest", password=password)
+        guest = replace(deployment.deployment.address, user="guest", password=password)
         with session(guest) as opened:
             for table in TABLES:
                 assert opened.execute(f"SELECT count(*) FROM {table.name}").rows != [("0",)]

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from known_systems import IN_PROCESS, NullServer, NullSystem, Site
+from known_systems import IN_PROCESS, Deployment, NullServer, NullSystem
 
 from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.errors import SystemMissing
@@ -28,16 +28,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def null_system(tmp_path: Path) -> NullSystem:
-    """``with null_system("postgresql", delay="constant:1ms") as site``; ``none``: in here."""
+    """``with null_system("postgresql", delay="constant:1ms") as deployment``; ``none``: in here."""
 
     @contextmanager
-    def started(protocol: str, **options: str) -> Iterator[Site]:
+    def started(protocol: str, **options: str) -> Iterator[Deployment]:
         if protocol == IN_PROCESS:
-            yield {"driver": "null", "options": {"rows": "1", "site": str(tmp_path), **options}}
+            yield {
+                "driver": "null",
+                "options": {"rows": "1", "deployment": str(tmp_path), **options},
+            }
             return
         server = NullServer(protocol, tmp_path / f"{protocol}.sock", options)
         try:
-            yield server.site
+            yield server.deployment
         finally:
             server.close()
 
@@ -45,17 +48,19 @@ def null_system(tmp_path: Path) -> NullSystem:
 
 
 @pytest.fixture
-def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployment]:
     monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
     with tempfile.TemporaryDirectory(prefix="assay-test-", dir="/var/tmp") as made:
         Path(made).chmod(0o755)  # the servers' user must be able to enter
         monkeypatch.setenv("ASSAY_DATA_DIRECTORY", made)
         try:
-            with provision(SystemChoice("postgresql"), StorageChoice(), connections=20) as site:
-                with session(site.address) as opened:
+            with provision(
+                SystemChoice("postgresql"), StorageChoice(), connections=20
+            ) as deployment:
+                with session(deployment.address) as opened:
                     opened.execute("CREATE TABLE once (id integer PRIMARY KEY)")
                     opened.execute("CREATE TABLE pairs (id integer PRIMARY KEY, n integer)")
                     opened.execute("INSERT INTO pairs SELECT n, 0 FROM generate_series(1, 2) AS n")
-                yield {**site.address.for_engine().plain, "pid": site.server_pid}
+                yield {**deployment.address.for_engine().plain, "pid": deployment.server_pid}
         except SystemMissing as error:
             pytest.skip(str(error))

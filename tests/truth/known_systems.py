@@ -13,9 +13,9 @@ from typing import Any
 
 from assay import _engine
 
-Site = dict[str, Any]
+Deployment = dict[str, Any]
 Observation = dict[str, Any]
-NullSystem = Callable[..., AbstractContextManager[Site]]
+NullSystem = Callable[..., AbstractContextManager[Deployment]]
 
 PROGRAM = Path(sys.executable).parent / "assay"
 IN_PROCESS = "none"
@@ -41,7 +41,7 @@ class NullServer:
         )
         assert self._child.stdout is not None
         assert self._child.stdout.readline().strip() == str(socket), self._child.stderr
-        self.site: Site = {"driver": protocol, "unix": str(socket), "user": "anybody"}
+        self.deployment: Deployment = {"driver": protocol, "unix": str(socket), "user": "anybody"}
 
     def kill(self) -> None:
         self._child.send_signal(signal.SIGKILL)
@@ -52,15 +52,15 @@ class NullServer:
 
 
 def drive(
-    site: Site,
+    deployment: Deployment,
     scripts: str | Mapping[str, str] = "SELECT 1;",
     progress: Callable[[str], None] | None = None,
     **document: Any,
 ) -> Observation:
-    """The engine's observation of clients that run the scripts (name → text) on the site."""
+    """The engine's observation of clients that run the scripts (name → text) on the deployment."""
     texts = {"only": scripts} if isinstance(scripts, str) else scripts
     whole = {
-        "site": site,
+        "deployment": deployment,
         "scripts": [
             {"name": name, "path": f"{name}.sql", "text": text} for name, text in texts.items()
         ],

@@ -13,9 +13,9 @@ from known_systems import (
     IN_PROCESS,
     PROTOCOLS,
     WITH_TRANSACTIONS,
+    Deployment,
     NullServer,
     NullSystem,
-    Site,
     drive,
     times,
 )
@@ -25,8 +25,8 @@ TWO_STATEMENTS = "BEGIN;\nUPDATE t SET a = 1;\nCOMMIT;\n"
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_if_a_client_is_refused_nothing_is_driven(protocol: str, null_system: NullSystem) -> None:
-    with null_system(protocol, refuse_after="3") as site:
-        observation = drive(site, clients=5, stop={"transactions": 10})
+    with null_system(protocol, refuse_after="3") as deployment:
+        observation = drive(deployment, clients=5, stop={"transactions": 10})
     assert observation["ended_by"] == "refused"
     assert observation["outcomes"]["scheduled"] == 0
     states = [one["state"] for one in observation["client_ends"]]
@@ -35,8 +35,8 @@ def test_if_a_client_is_refused_nothing_is_driven(protocol: str, null_system: Nu
 
 
 def test_nothing_listens_at_the_address(tmp_path: Path) -> None:
-    site = {"driver": PROTOCOLS[0], "unix": str(tmp_path / "nobody.sock"), "user": "anybody"}
-    observation = drive(site, clients=2, stop={"transactions": 1})
+    deployment = {"driver": PROTOCOLS[0], "unix": str(tmp_path / "nobody.sock"), "user": "anybody"}
+    observation = drive(deployment, clients=2, stop={"transactions": 1})
     assert observation["ended_by"] == "refused"
     assert [one["class"] for one in observation["errors"]] == ["connection refused"]
 
@@ -51,7 +51,7 @@ def test_a_killed_server_leaves_unknown_transactions(protocol: str, tmp_path: Pa
 
     try:
         observation = drive(
-            server.site, TWO_STATEMENTS, kill_later, clients=8, stop={"duration_s": 20}
+            server.deployment, TWO_STATEMENTS, kill_later, clients=8, stop={"duration_s": 20}
         )
     finally:
         server.close()
@@ -66,8 +66,8 @@ def test_lost_sessions_and_errors_are_counted_by_outcome(
     protocol: str, null_system: NullSystem
 ) -> None:
     options = {"fail": "deadlock@0.1,constraint@0.1", "lose": "#400"}
-    with null_system(protocol, **options) as site:
-        observation = drive(site, TWO_STATEMENTS, clients=4, stop={"transactions": 10_000})
+    with null_system(protocol, **options) as deployment:
+        observation = drive(deployment, TWO_STATEMENTS, clients=4, stop={"transactions": 10_000})
     outcomes = observation["outcomes"]
     assert outcomes["ok"] > 0
     classes: Counter[str] = Counter()
@@ -84,9 +84,9 @@ def test_lost_sessions_and_errors_are_counted_by_outcome(
 def test_a_retried_deadlock_is_one_transaction_and_two_attempts(
     protocol: str, null_system: NullSystem
 ) -> None:
-    with null_system(protocol, fail="deadlock@#2") as site:
+    with null_system(protocol, fail="deadlock@#2") as deployment:
         observation = drive(
-            site,
+            deployment,
             TWO_STATEMENTS,
             stop={"transactions": 5},
             retries={"most": 3, "classes": ["deadlock"]},
@@ -100,8 +100,8 @@ def test_a_retried_deadlock_is_one_transaction_and_two_attempts(
 def test_a_failed_transaction_is_not_in_the_histogram_of_ok(
     protocol: str, null_system: NullSystem
 ) -> None:
-    with null_system(protocol, stall="300ms@#10", fail="data@#10") as site:
-        observation = drive(site, clients=3, stop={"transactions": 20})
+    with null_system(protocol, stall="300ms@#10", fail="data@#10") as deployment:
+        observation = drive(deployment, clients=3, stop={"transactions": 20})
     assert observation["outcomes"]["failed"] == 3
     assert times(observation)["max_ns"] < 0.2e9
     assert times(observation, "failed")["min_ns"] >= 0.3e9
@@ -109,7 +109,7 @@ def test_a_failed_transaction_is_not_in_the_histogram_of_ok(
 
 
 @pytest.mark.server
-def test_the_accounts_of_a_real_server_balance(server: Site) -> None:
+def test_the_accounts_of_a_real_server_balance(server: Deployment) -> None:
     pid = server.pop("pid")
     scripts = {
         "doubled": "\\set id random(1, 5)\nINSERT INTO once VALUES (:id);\n",

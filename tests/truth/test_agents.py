@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from known_systems import NullSystem, Site
+from known_systems import Deployment, NullSystem
 
 from assay.api.results import Result
 from assay.contracts.observation import Observation, read_observation
@@ -38,9 +38,11 @@ print(_engine.drive(document, None, ready), flush=True)
 """
 
 
-def document(site: Site, values: Path, first_client: int, clients: int) -> dict[str, Any]:
+def document(
+    deployment: Deployment, values: Path, first_client: int, clients: int
+) -> dict[str, Any]:
     return {
-        "site": site,
+        "deployment": deployment,
         "scripts": [
             {
                 "name": "read",
@@ -59,7 +61,9 @@ def document(site: Site, values: Path, first_client: int, clients: int) -> dict[
     }
 
 
-def driven(site: Site, values: Path, parts: Sequence[tuple[int, int]]) -> list[Observation]:
+def driven(
+    deployment: Deployment, values: Path, parts: Sequence[tuple[int, int]]
+) -> list[Observation]:
     """A process for each part (first client, clients); all begin at one instant."""
     agents = [
         subprocess.Popen(
@@ -73,7 +77,7 @@ def driven(site: Site, values: Path, parts: Sequence[tuple[int, int]]) -> list[O
     try:
         for agent, part in zip(agents, parts, strict=True):
             assert agent.stdin and agent.stdout
-            print(json.dumps(document(site, values, *part)), file=agent.stdin, flush=True)
+            print(json.dumps(document(deployment, values, *part)), file=agent.stdin, flush=True)
         for agent in agents:
             assert agent.stdout and agent.stdout.readline() == "ready\n"
         begin_unix_ns = time.time_ns() + AHEAD_NS
@@ -108,9 +112,9 @@ def kept(path: Path, parts: Sequence[Observation]) -> ExperimentRecord:
 
 
 def test_two_processes_are_together_what_one_is(null_system: NullSystem, tmp_path: Path) -> None:
-    with null_system("postgresql", delay=f"constant:{DELAY_NS // 1_000_000}ms") as site:
-        (whole,) = driven(site, tmp_path / "whole", [(0, CLIENTS)])
-        parts = driven(site, tmp_path / "parts", [(0, 3), (3, CLIENTS - 3)])
+    with null_system("postgresql", delay=f"constant:{DELAY_NS // 1_000_000}ms") as deployment:
+        (whole,) = driven(deployment, tmp_path / "whole", [(0, CLIENTS)])
+        parts = driven(deployment, tmp_path / "parts", [(0, 3), (3, CLIENTS - 3)])
     assert drawn(tmp_path / "parts") == drawn(tmp_path / "whole")
     assert len(drawn(tmp_path / "whole")) == CLIENTS * EACH
 
@@ -126,8 +130,8 @@ def test_two_processes_are_together_what_one_is(null_system: NullSystem, tmp_pat
 
 
 def test_the_agents_of_a_step_are_one_result(null_system: NullSystem, tmp_path: Path) -> None:
-    with null_system("postgresql", delay="constant:1ms") as site:
-        parts = driven(site, tmp_path / "values", [(0, 3), (3, CLIENTS - 3)])
+    with null_system("postgresql", delay="constant:1ms") as deployment:
+        parts = driven(deployment, tmp_path / "values", [(0, 3), (3, CLIENTS - 3)])
     record = kept(tmp_path / "r.sqlite", parts)
     (run,) = record.runs
     assert run.driven == merge(parts)
@@ -147,8 +151,8 @@ def test_what_agents_kept_by_themselves_is_added_up_when_it_is_read(
     null_system: NullSystem, tmp_path: Path
 ) -> None:
     """As where a machine wrote its part and nobody the whole."""
-    with null_system("postgresql", delay="constant:1ms") as site:
-        parts = driven(site, tmp_path / "values", [(0, 4), (4, 4)])
+    with null_system("postgresql", delay="constant:1ms") as deployment:
+        parts = driven(deployment, tmp_path / "values", [(0, 4), (4, 4)])
     path = tmp_path / "r.sqlite"
     expected = kept(path, parts).runs[0].driven
     with Store(path) as store:

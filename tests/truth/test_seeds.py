@@ -21,8 +21,8 @@ def drawn(folder: Path, seed: int) -> Draws:
     file = folder / f"{len(list(folder.iterdir()))}.sqlite"
     with closing(sqlite3.connect(file)) as connection:
         connection.execute("CREATE TABLE drawn (client, uniform, skewed)")
-        site = {"driver": "sqlite", "file": str(file)}
-        drive(site, DRAWS, clients=4, seed=seed, stop={"transactions": 25})
+        deployment = {"driver": "sqlite", "file": str(file)}
+        drive(deployment, DRAWS, clients=4, seed=seed, stop={"transactions": 25})
         found: Draws = {}
         for client, *numbers in connection.execute("SELECT * FROM drawn ORDER BY rowid"):
             found.setdefault(client, []).append(tuple(numbers))
@@ -40,9 +40,9 @@ def test_equal_seeds_give_equal_data_and_different_clients_never_the_same(tmp_pa
 def choices(null_system: NullSystem, seed: int) -> dict[str, int]:
     """How often each transaction type was chosen."""
     scripts = {"a": "SELECT 1;", "b": "SELECT 2;", "c": "SELECT 3;"}
-    with null_system(PROTOCOLS[0]) as site:
+    with null_system(PROTOCOLS[0]) as deployment:
         observation = drive(
-            site, scripts, order="mix", clients=3, seed=seed, stop={"transactions": 400}
+            deployment, scripts, order="mix", clients=3, seed=seed, stop={"transactions": 400}
         )
     return {one["name"]: one["count"] for one in observation["transactions"]}
 

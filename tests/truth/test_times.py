@@ -14,9 +14,9 @@ SHARES = {"p50_ns": 0.5, "p90_ns": 0.9, "p95_ns": 0.95, "p99_ns": 0.99, "p99_9_n
 
 def deviations(protocol: str, null_system: NullSystem) -> dict[str, float]:
     """The relative deviation of each quantile from that of the distribution."""
-    with null_system(protocol, delay=f"uniform:{LEAST_MS}ms..{MOST_MS}ms") as site:
+    with null_system(protocol, delay=f"uniform:{LEAST_MS}ms..{MOST_MS}ms") as deployment:
         observation = drive(
-            site,
+            deployment,
             # A thread for each client, where the system is embedded.
             clients=300 if protocol == IN_PROCESS else 600,
             threads=1,
@@ -52,9 +52,9 @@ def test_a_stall_at_a_constant_rate_shows_in_the_latency_and_not_in_the_service_
     """On all null systems at once: together they take a tenth of a processor."""
 
     def driven(protocol: str) -> Observation:
-        with null_system(protocol, stall="1.4s@1s") as site:
+        with null_system(protocol, stall="1.4s@1s") as deployment:
             return drive(
-                site,
+                deployment,
                 clients=2,
                 arrival={"kind": "constant", "offered_rate_per_s": 200},
                 stop={"duration_s": 5},
@@ -75,9 +75,9 @@ def test_a_stall_at_a_constant_rate_shows_in_the_latency_and_not_in_the_service_
 def test_transactions_of_a_poisson_process_arrive_at_the_offered_rate(
     null_system: NullSystem,
 ) -> None:
-    with null_system(PROTOCOLS[0]) as site:
+    with null_system(PROTOCOLS[0]) as deployment:
         observation = drive(
-            site,
+            deployment,
             clients=20,
             arrival={"kind": "poisson", "offered_rate_per_s": 2000},
             stop={"duration_s": 4},

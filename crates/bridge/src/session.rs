@@ -1,10 +1,10 @@
-//! Takes a site document; returns a session to Python, for schema, settings and queries.
+//! Takes a deployment document; returns a session to Python, for schema, settings and queries.
 
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
 use assay_drivers::{Answer, Keep};
-use assay_engine::{DriveDocument, EngineError, SiteDocument};
+use assay_engine::{DeploymentDocument, DriveDocument, EngineError};
 use assay_values::{ColumnType, UnknownType};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -76,11 +76,11 @@ pub struct Session {
 #[pymethods]
 impl Session {
     #[new]
-    fn new(py: Python<'_>, site: &str) -> PyResult<Self> {
-        let site = SiteDocument::parse(site).map_err(raise)?;
+    fn new(py: Python<'_>, deployment: &str) -> PyResult<Self> {
+        let deployment = DeploymentDocument::parse(deployment).map_err(raise)?;
         let mut callback = ProgressCallback::new(None);
         let go_on = &mut || callback.report(&());
-        let opened = py.detach(|| assay_engine::Session::open_while(&site, go_on));
+        let opened = py.detach(|| assay_engine::Session::open_while(&deployment, go_on));
         if let Some(failure) = callback.into_failure() {
             return Err(failure);
         }

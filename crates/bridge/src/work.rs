@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use assay_engine::{DriveDocument, SiteDocument};
+use assay_engine::{DeploymentDocument, DriveDocument};
 use assay_script::Source;
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -60,11 +60,11 @@ pub fn check_load_sessions(sessions: u32) -> PyResult<()> {
 }
 
 #[pyfunction]
-pub fn probe(py: Python<'_>, site: &str, upto: u32) -> PyResult<String> {
-    let site = SiteDocument::parse(site).map_err(raise)?;
+pub fn probe(py: Python<'_>, deployment: &str, upto: u32) -> PyResult<String> {
+    let deployment = DeploymentDocument::parse(deployment).map_err(raise)?;
     let mut callback = ProgressCallback::new(None);
     let go_on = &mut || callback.report(&());
-    let found = py.detach(|| assay_engine::probe(&site, upto, go_on));
+    let found = py.detach(|| assay_engine::probe(&deployment, upto, go_on));
     ended(callback, found.map_err(raise))
 }
 

@@ -1,4 +1,4 @@
-//! Python's DB-API 2.0 (PEP 249): takes a site; returns a session that calls a Python module.
+//! Python's DB-API 2.0 (PEP 249): takes a deployment; returns a session that calls a Python module.
 //!
 //! This crate does not know Python: the crate that does says at its start how sessions are opened.
 
@@ -29,12 +29,12 @@ impl DbapiConnection {
     ///
     /// # Errors
     /// If the program has no Python, or the module cannot be imported or does not connect.
-    pub fn open(site: &LocalOptions<'_>) -> Result<Self, SystemError> {
+    pub fn open(deployment: &LocalOptions<'_>) -> Result<Self, SystemError> {
         let open = OPEN.get().ok_or_else(|| {
             let message = "this program has no Python, which the driver dbapi needs";
             SystemError::new(ErrorClass::ConnectionRefused, "", message)
         })?;
-        open(site).map(Self)
+        open(deployment).map(Self)
     }
 }
 

@@ -67,7 +67,7 @@ pub enum Progress {
 /// ([`Answer::error`]) and the connection continues. `Err` means that the connection has ended.
 /// With [`Progress::Ready`] the answer holds the state of the session's transaction.
 pub trait Wire: Send {
-    /// Whether the driver knows the options of a site document, asked before any session.
+    /// Whether the driver knows the options of a deployment document, asked before any session.
     ///
     /// # Errors
     /// Where an option is unknown, or has a value that it cannot have.

@@ -34,10 +34,10 @@ impl NullDocumentsConnection {
     pub const OPEN_FILES: u32 = 0;
 
     /// # Errors
-    /// Where an option is invalid, or the site has reached its limit of sessions.
-    pub fn open(site: &LocalOptions<'_>) -> Result<Self, SystemError> {
+    /// Where an option is invalid, or the deployment has reached its limit of sessions.
+    pub fn open(deployment: &LocalOptions<'_>) -> Result<Self, SystemError> {
         Ok(Self {
-            session: LocalSession::open(site)?,
+            session: LocalSession::open(deployment)?,
             prepared: Vec::new(),
             text: Vec::new(),
         })

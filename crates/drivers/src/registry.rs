@@ -27,7 +27,7 @@ pub enum SessionKind {
     },
 }
 
-/// Takes the options of a site document.
+/// Takes the options of a deployment document.
 pub type CheckOptions = fn(&BTreeMap<String, String>) -> Result<(), WrongOption>;
 
 /// Properties of a driver that are known without a session.
@@ -37,7 +37,7 @@ pub struct Driver {
     pub name: &'static str,
     /// How its sessions begin.
     pub sessions: SessionKind,
-    /// Refuses options of the site document that the driver does not have ([`Wire::check_options`]). A library
+    /// Refuses options of the deployment document that the driver does not have ([`Wire::check_options`]). A library
     /// refuses its own when it opens a session.
     pub check_options: CheckOptions,
     /// Who sends these first bytes ([`Wire::sender_of`]); a library has no server.

@@ -91,7 +91,7 @@ pub struct ConnectOptions {
     pub is_private: bool,
     /// Statements that each new session runs first.
     pub session_statements: Vec<String>,
-    /// The driver's own, from the site document: [`crate::Wire::check_options`] accepted them.
+    /// The driver's own, from the deployment document: [`crate::Wire::check_options`] accepted them.
     pub options: BTreeMap<String, String>,
 }
 
@@ -107,6 +107,6 @@ pub struct LocalOptions<'a> {
     pub session_statements: &'a [String],
     /// How long connecting may take, for a driver that calls code which may never return.
     pub connect_timeout: Duration,
-    /// The driver's own options, from the site document.
+    /// The driver's own options, from the deployment document.
     pub options: &'a BTreeMap<String, String>,
 }

@@ -1,4 +1,4 @@
-//! An option of a site document that its driver cannot take: which one, and what it can be.
+//! An option of a deployment document that its driver cannot take: which one, and what it can be.
 
 /// Its parts are kept apart, because callers may know the option by another name.
 #[derive(Clone, Debug, PartialEq, Eq)]

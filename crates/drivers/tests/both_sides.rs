@@ -66,7 +66,9 @@ fn parts(variant: &str) -> (AnyWire, NewServer) {
 impl Session {
     fn open(protocol: &str, server_model: &ServerModel, cut: usize) -> Self {
         let (wire, receive) = parts(protocol);
-        let model = server_model.open_session().expect("the site is not full");
+        let model = server_model
+            .open_session()
+            .expect("the deployment is not full");
         let mut session = Self {
             wire,
             server: receive(Ok(7)),

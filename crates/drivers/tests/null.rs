@@ -68,7 +68,7 @@ fn load(session: &mut NullConnection, table: &str, rows: u64) -> Answer {
 
 #[test]
 fn it_accepts_any_statement_and_returns_the_configured_rows() {
-    let mut session = open(&[("rows", "3"), ("site", "any")]);
+    let mut session = open(&[("rows", "3"), ("deployment", "any")]);
     for nonsense in ["", "?", "BEGIN", "frobnicate é", "INSERT INTO t VALUES (1)"] {
         let answer = text(&mut session, nonsense);
         assert_eq!((answer.error, answer.rows), (None, 0), "{nonsense}");
@@ -100,11 +100,11 @@ fn it_accepts_any_statement_and_returns_the_configured_rows() {
 }
 
 #[test]
-fn a_load_can_be_verified_by_another_session_of_the_same_site() {
-    let mut session = open(&[("site", "load")]);
+fn a_load_can_be_verified_by_another_session_of_the_same_deployment() {
+    let mut session = open(&[("deployment", "load")]);
     text(&mut session, "CREATE TABLE Bibtab (a INTEGER)");
     assert_eq!(load(&mut session, "bibtab", 12).affected, 12);
-    let mut second = open(&[("site", "load")]);
+    let mut second = open(&[("deployment", "load")]);
     let count = |session: &mut NullConnection| {
         let answer = text(session, "select COUNT(*)\n from bibtab;");
         answer
@@ -113,7 +113,7 @@ fn a_load_can_be_verified_by_another_session_of_the_same_site() {
             .map(|row| row[0].clone().expect("a count is not NULL"))
     };
     assert_eq!(count(&mut second).as_deref(), Some(&b"12"[..]));
-    assert_eq!(count(&mut open(&[("site", "elsewhere")])), None);
+    assert_eq!(count(&mut open(&[("deployment", "elsewhere")])), None);
     text(&mut session, "DELETE FROM bibtab WHERE a = 1");
     assert_eq!(
         count(&mut second).as_deref(),
@@ -135,11 +135,11 @@ fn delays_and_stalls_are_at_least_as_long_as_configured() {
     let times = [(); 4].map(|()| timed(&mut session));
     assert!(times[1] >= Duration::from_millis(30) && times[3] >= Duration::from_millis(20));
 
-    // The whole site stalls from 20 ms to 60 ms: a session that enters the stall leaves it after its end.
+    // The whole deployment stalls from 20 ms to 60 ms: a session that enters the stall leaves it after its end.
     let options = [
         ("stall", "40ms@20ms"),
         ("delay", "constant:1ms"),
-        ("site", "stall"),
+        ("deployment", "stall"),
     ];
     let (mut first, mut second) = (open(&options), open(&options));
     let began = Instant::now();
@@ -166,7 +166,7 @@ fn the_configured_share_of_statements_fails() {
         let mut session = open(&[
             ("fail", "deadlock@0.25"),
             ("seed", seed),
-            ("site", "shares"),
+            ("deployment", "shares"),
         ]);
         (0..4000)
             .filter(|_| text(&mut session, "COMMIT").error.is_some())
@@ -192,7 +192,7 @@ fn failures_and_lost_connections_come_when_configured() {
     let lost = session.request(&Request::Text("COMMIT"), &mut Answer::default());
     assert_eq!(lost.expect_err("it is lost").class, LostConnection);
 
-    let mut session = open(&[("fail", "data@0s"), ("site", "once")]);
+    let mut session = open(&[("fail", "data@0s"), ("deployment", "once")]);
     assert!(text(&mut session, "COMMIT").error.is_some());
     assert!(
         text(&mut session, "COMMIT").error.is_none(),
@@ -219,8 +219,8 @@ fn schema_statements_are_neither_delayed_nor_failed() {
 }
 
 #[test]
-fn a_full_site_refuses_a_further_session_until_a_session_ends() {
-    let options = [("refuse_after", "2"), ("site", "full")];
+fn a_full_deployment_refuses_a_further_session_until_a_session_ends() {
+    let options = [("refuse_after", "2"), ("deployment", "full")];
     let _first = open(&options);
     let second = open(&options);
     let error = try_open(&options).err().expect("the third is refused");

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `document` | JSON → a request, or which key is wrong |
 //! | `transport` | an address → non-blocking sockets, and TLS as a layer over them |
-//! | `session` | a site → sessions: a wire driver, optionally TLS, and a socket |
+//! | `session` | a deployment → sessions: a wire driver, optionally TLS, and a socket |
 //! | `limits` | how many threads and files are needed → whether this machine allows them |
 //! | `load` | a source of rows → filled tables |
 //! | `drive` | scripts → running clients: one event loop for each processor, or a thread for each client |
@@ -36,9 +36,9 @@ mod transport;
 
 pub use delay_proxy::{Delayed, Delaying, delay};
 pub use document::{
-    ArrivalDocument, BulkFormWord, DelayDocument, DriveDocument, GroupDocument, LoadDocument,
-    Order, Password, Protocol, ReconnectDocument, RetriesDocument, ScriptDocument, ServeDocument,
-    SiteDocument, StopDocument, TableDocument, TlsMode,
+    ArrivalDocument, BulkFormWord, DelayDocument, DeploymentDocument, DriveDocument, GroupDocument,
+    LoadDocument, Order, Password, Protocol, ReconnectDocument, RetriesDocument, ScriptDocument,
+    ServeDocument, StopDocument, TableDocument, TlsMode,
 };
 pub use drive::{DrainProgress, DriveProgress, check_clients, compile, drive};
 pub use error::EngineError;

@@ -1,13 +1,13 @@
-//! Takes a site; returns how many sessions it accepts.
+//! Takes a deployment; returns how many sessions it accepts.
 
 use std::ops::ControlFlow;
 
 use serde::Serialize;
 
 use crate::EngineError;
-use crate::document::SiteDocument;
+use crate::document::DeploymentDocument;
 use crate::limits::allow_many_open_files;
-use crate::session::{Cancellation, Halt, Session, Site};
+use crate::session::{Cancellation, Deployment, Halt, Session};
 
 /// The result of opening sessions one after the other and keeping all open.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -37,16 +37,16 @@ pub struct ProbeError {
 /// If the document is wrong, or `go_on`, which is called ten times a second, broke. A refusal is a result,
 /// not an error, even of the first session.
 pub fn probe(
-    document: &SiteDocument,
+    document: &DeploymentDocument,
     upto: u32,
     go_on: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<Probe, EngineError> {
     allow_many_open_files();
-    let site = Site::of(document)?;
+    let deployment = Deployment::of(document)?;
     let mut cancellation = Cancellation::new(go_on);
     let mut held = Vec::new();
     for opened in 0..upto {
-        match Session::at(&site, &mut cancellation) {
+        match Session::at(&deployment, &mut cancellation) {
             Ok(session) => held.push(session),
             Err(Halt::System(error)) => {
                 let error = ProbeError {

@@ -35,11 +35,13 @@ pub fn query(
     document: &DriveDocument,
     go_on: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<Vec<Answered>, EngineError> {
-    let site = document.site.as_ref().ok_or_else(|| {
-        EngineError::Document("the drive document, key `site`: expected a site, found none".into())
+    let deployment = document.deployment.as_ref().ok_or_else(|| {
+        EngineError::Document(
+            "the drive document, key `deployment`: expected a deployment, found none".into(),
+        )
     })?;
     let program = Arc::new(compile(document)?);
-    let mut session = Session::open_while(site, go_on)?;
+    let mut session = Session::open_while(deployment, go_on)?;
     let mut is_prepared = vec![false; program.statements.len()];
     let mut machine = Machine::new(Arc::clone(&program), document.seed, 0);
     let mut answers = Vec::new();

@@ -16,8 +16,8 @@ use std::time::Duration;
 
 use assay_drivers::registry::{DRIVERS, SessionKind};
 use assay_engine::{
-    DriveDocument, ServeDocument, Session, SiteDocument, drive, null_protocols, null_protocols_in,
-    serve,
+    DeploymentDocument, DriveDocument, ServeDocument, Session, drive, null_protocols,
+    null_protocols_in, serve,
 };
 use assay_values::Random;
 use serde_json::{Value, json};
@@ -71,13 +71,13 @@ fn peer(speak: impl Fn(TcpStream) + Send + Sync + 'static) -> u16 {
     port
 }
 
-fn site(driver: &str, port: u16) -> Value {
+fn deployment(driver: &str, port: u16) -> Value {
     json!({ "driver": driver, "host": "127.0.0.1", "port": port, "user": "u", "password": "p",
             "database": "d", "connect_timeout_s": 1.5, "answer_timeout_s": 1.5 })
 }
 
-fn open(site: &Value) -> Result<String, String> {
-    let document = SiteDocument::parse(&site.to_string()).unwrap();
+fn open(deployment: &Value) -> Result<String, String> {
+    let document = DeploymentDocument::parse(&deployment.to_string()).unwrap();
     match Session::open(&document) {
         Ok(session) => Ok(session.server_version().to_owned()),
         Err(error) => Err(error.to_string()),
@@ -131,8 +131,8 @@ fn a_session_with_what_is_no_server_ends_with_an_error() {
     ];
     each_wire_driver(|driver| {
         let fails = |what: &str, port: u16| {
-            let (site, what) = (site(driver, port), format!("{driver}, {what}"));
-            let message = in_time(&what, move || open(&site)).expect_err(&what);
+            let (deployment, what) = (deployment(driver, port), format!("{driver}, {what}"));
+            let message = in_time(&what, move || open(&deployment)).expect_err(&what);
             memory_is_bounded(&what);
             message
         };
@@ -231,9 +231,9 @@ fn a_server_of_another_protocol_is_an_error() {
                 return;
             }
             let what = format!("{driver} with a server of {protocol}");
-            let site = json!({ "driver": driver, "unix": socket, "user": "u", "password": "p",
+            let deployment = json!({ "driver": driver, "unix": socket, "user": "u", "password": "p",
                                "database": "d", "connect_timeout_s": 1.5 });
-            let message = in_time(&what, move || open(&site)).expect_err(&what);
+            let message = in_time(&what, move || open(&deployment)).expect_err(&what);
             // These speak first, so that every client can tell.
             let speaking_first = [("mysql", "mariadb://"), ("msql", "msql://")];
             if let Some((_, scheme)) = speaking_first.iter().find(|(name, _)| *name == protocol) {
@@ -269,9 +269,9 @@ fn what_a_server_says_before_it_closes_is_reported() {
                 let _ = stream.write_all(refusal);
             }
         });
-        let site = json!({ "driver": driver, "unix": socket, "user": "u", "database": "d" });
+        let deployment = json!({ "driver": driver, "unix": socket, "user": "u", "database": "d" });
         for _ in 0..100 {
-            let message = open(&site).unwrap_err();
+            let message = open(&deployment).unwrap_err();
             assert!(message.contains("sorry, too many"), "{driver}: {message}");
         }
     }
@@ -289,9 +289,9 @@ fn messages_without_end_do_not_keep_a_client_from_its_deadline() {
         let _ = stream.read(&mut [0; 4096]);
         endlessly(stream, b"", NOTICE);
     });
-    let site = site("postgresql", port);
+    let deployment = deployment("postgresql", port);
     let document = json!({
-        "site": site, "scripts": [{ "name": "A", "path": "A.sql", "text": "SELECT 1;\n" }],
+        "deployment": deployment, "scripts": [{ "name": "A", "path": "A.sql", "text": "SELECT 1;\n" }],
         "order": "sequence", "clients": 1, "threads": 1, "stop": { "passes": 1 },
         "drain_s": 0.2, "statement_timeout_s": 0.3, "seed": 1, "protocol": "simple",
     });
@@ -303,7 +303,7 @@ fn messages_without_end_do_not_keep_a_client_from_its_deadline() {
     });
     assert_eq!(run.unwrap().outcomes.unknown, 1);
     let message = in_time("a session", move || {
-        let document = SiteDocument::parse(&site.to_string()).unwrap();
+        let document = DeploymentDocument::parse(&deployment.to_string()).unwrap();
         let mut session = Session::open(&document).unwrap();
         session.execute("SELECT 1").unwrap_err().to_string()
     });
@@ -417,7 +417,7 @@ fn try_damages(driver: &'static str, language: &str, statement: &str) {
             let to = socket.clone();
             let port = peer(move |stream| damaged(stream, &to, behind, damage));
             let document = json!({
-                "site": site(driver, port),
+                "deployment": deployment(driver, port),
                 "scripts": [{ "name": "A", "path": "A.sql",
                               "text": format!("\\set id random(1, 9)\n{statement};\n") }],
                 "lexer": language, "order": "sequence", "clients": 2, "threads": 1, "protocol": "prepared",

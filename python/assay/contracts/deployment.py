@@ -10,7 +10,7 @@ from typing import Any, Self
 from msgspec import structs
 
 from assay.contracts.durability import Durability
-from assay.contracts.engine.site import SiteDocument
+from assay.contracts.engine.deployment import DeploymentDocument
 from assay.errors import Bug
 
 RAW = "raw"
@@ -71,9 +71,9 @@ class Address:
     programs: str = field(default="", compare=False)
     """Where the system's own clients are, as `SystemChoice.programs`."""
 
-    def for_engine(self) -> SiteDocument:
+    def for_engine(self) -> DeploymentDocument:
         """The document the engine takes; holds the password."""
-        return SiteDocument(
+        return DeploymentDocument(
             driver=self.driver,
             unix=self.unix,
             host=self.host,
@@ -306,8 +306,8 @@ class Deployment:
         """Of the first node."""
         return self.nodes[0].directory
 
-    def for_engine(self, session_statements: Iterable[str] = ()) -> SiteDocument:
-        """Where the engine's clients go, as it takes it (``site``); holds the password. Each
+    def for_engine(self, session_statements: Iterable[str] = ()) -> DeploymentDocument:
+        """Where the engine's clients go, as it takes it (``deployment``); holds the password. Each
         session runs ``session_statements`` behind its own."""
         own = self.address.session_statements
         first = replace(self.address, session_statements=(*own, *session_statements))

@@ -37,7 +37,7 @@ def observe(
     def on_progress(text: str) -> bool | None:
         return False if stop.is_asked else progress(read_progress(text))
 
-    document = structs.replace(document, site=deployment.for_engine(session_statements))
+    document = structs.replace(document, deployment=deployment.for_engine(session_statements))
     if (processes := number_of(document, deployment)) is not None:
         parts = of_processes(document, processes)
         found = drive_in_processes(parts, progress, stop)

@@ -127,8 +127,8 @@ def _started(
 
     try:
         for place, document in enumerate(documents):
-            assert document.site is not None
-            parts.append(PythonProcess(document.site.options["module"], received_from(place)))
+            assert document.deployment is not None
+            parts.append(PythonProcess(document.deployment.options["module"], received_from(place)))
             parts[-1].send(Request(call="drive", document=document.json))
         yield parts
     finally:

@@ -95,7 +95,7 @@ def ask_each(
     dialect = registry.system(deployment.system).dialect
     document = document_of(script, variables, identifiers or {}, dialect)
     try:
-        answers = engine_calls.query(structs.replace(document, site=address.for_engine()))
+        answers = engine_calls.query(structs.replace(document, deployment=address.for_engine()))
     except _engine.EngineError as error:
         raise_as_ours(error)
     return [

@@ -43,7 +43,7 @@ def fill(
         for table in tables
     )
     document = LoadDocument(
-        site=deployment.address.for_engine(),
+        deployment=deployment.address.for_engine(),
         before=(*dialect.begin(), *before),
         tables=tuple(documents),
         after=tuple(dialect.commit()),

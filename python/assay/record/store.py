@@ -271,7 +271,9 @@ class Store(RecordQuestions):
     def driving(self, document: Mapping[str, Any]) -> None:
         """Writes the drive document and its scripts, without the deployment. State driving, also if
         nothing was loaded."""
-        rest = {key: value for key, value in document.items() if key not in {"site", "scripts"}}
+        rest = {
+            key: value for key, value in document.items() if key not in {"deployment", "scripts"}
+        }
         text, scripts = json_text(rest), tuple(document.get("scripts", ()))
         now_ns = time.time_ns()
 

@@ -392,7 +392,7 @@ def samples() -> list[TimedSample]:
 
 def drive_document(cell: Cell, password: str | None = None) -> dict[str, Any]:
     return {
-        "site": {"driver": cell.system.name, "password": password},
+        "deployment": {"driver": cell.system.name, "password": password},
         "scripts": [
             {
                 "name": name,

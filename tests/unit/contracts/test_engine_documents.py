@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay._engine import EngineError, statements
-from assay.contracts.engine import drive, load, rows, site
+from assay.contracts.engine import deployment, drive, load, rows
 from assay.contracts.engine.document import EngineDocument
 from assay.load.bibsql import documents
 
@@ -29,7 +29,7 @@ CALLED = {
 def kinds() -> list[type[EngineDocument]]:
     return [
         kind
-        for module in (drive, load, rows, site, documents)
+        for module in (drive, load, rows, deployment, documents)
         for kind in vars(module).values()
         if isinstance(kind, type)
         and issubclass(kind, EngineDocument)
@@ -64,8 +64,10 @@ def test_what_is_not_said_is_left_to_the_engine() -> None:
 
 
 def test_a_document_with_a_password_does_not_show_it() -> None:
-    there = site.SiteDocument(driver="null", password="geheim", options={"key": "geheim"})
-    document = drive.DriveDocument(site=there, scripts=(), seed=1)
+    there = deployment.DeploymentDocument(
+        driver="null", password="geheim", options={"key": "geheim"}
+    )
+    document = drive.DriveDocument(deployment=there, scripts=(), seed=1)
     assert "geheim" in document.json
     assert "geheim" not in repr(document)
     with pytest.raises(EngineError, match="script"):

@@ -29,7 +29,10 @@ from assay.contracts.observation.merging.successive import successive
 def driven(name: str, **changes: Any) -> Observation:
     """The engine's observation of clients of the null system."""
     document = {
-        "site": {"driver": "null", "options": {"site": name, "delay": "exponential:2ms"}},
+        "deployment": {
+            "driver": "null",
+            "options": {"deployment": name, "delay": "exponential:2ms"},
+        },
         "scripts": [
             {"name": "read", "path": "read.sql", "text": "SELECT 1;\n"},
             {"name": "write", "path": "write.sql", "text": "SELECT 2;\n"},
@@ -119,8 +122,8 @@ def test_the_order_of_machines_changes_no_number(machines: list[Observation]) ->
 
 
 def test_the_passes_that_ended_first_are_kept_and_the_others_counted() -> None:
-    site = {"driver": "null", "options": {"site": "many passes"}}
-    one = driven("many passes", site=site, stop={"passes": MOST_PASS_TIMES})
+    deployment = {"driver": "null", "options": {"deployment": "many passes"}}
+    one = driven("many passes", deployment=deployment, stop={"passes": MOST_PASS_TIMES})
     whole = merge([one, numbered_from(one, 2)])
     for observed, made in ((one, 2 * MOST_PASS_TIMES), (whole, 4 * MOST_PASS_TIMES)):
         assert len(observed.pass_times) == MOST_PASS_TIMES

@@ -91,7 +91,7 @@ def modules(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     yield made
 
 
-def site(password: str | None = None, **options: str) -> dict[str, Any]:
+def deployment(password: str | None = None, **options: str) -> dict[str, Any]:
     return {
         "driver": "dbapi",
         "password": password,
@@ -102,7 +102,7 @@ def site(password: str | None = None, **options: str) -> dict[str, Any]:
 def driven(script: str, **options: str) -> Any:
     """The observation of one pass of one client."""
     document = {
-        "site": site(**options),
+        "deployment": deployment(**options),
         "scripts": [{"name": "s", "path": "s.sql", "text": script}],
         "order": "sequence",
         "clients": 1,
@@ -188,7 +188,9 @@ def test_after_an_error_the_transaction_is_rolled_back(modules: Any, begin: str)
 def test_a_password_goes_by_the_keyword_of_the_module_and_into_no_message(modules: Any) -> None:
     module = modules()
     keywords = json.dumps({"host": "h"})
-    opened = _engine.Session(json.dumps(site("geheim", password_keyword="pwd", keywords=keywords)))
+    opened = _engine.Session(
+        json.dumps(deployment("geheim", password_keyword="pwd", keywords=keywords))
+    )
     assert module.calls[0] == {"host": "h", "pwd": "geheim"}
     opened.close()
 
@@ -197,13 +199,13 @@ def test_a_password_goes_by_the_keyword_of_the_module_and_into_no_message(module
 
     module.connect = connect
     with pytest.raises(_engine.EngineError, match="cannot connect with") as raised:
-        _engine.Session(json.dumps(site("geheim", password_keyword="pwd")))
+        _engine.Session(json.dumps(deployment("geheim", password_keyword="pwd")))
     assert "geheim" not in str(raised.value)
 
 
 def test_rows_are_lists_or_tuples_with_none_for_null(modules: Any) -> None:
     modules()
-    opened = _engine.Session(json.dumps(site()))
+    opened = _engine.Session(json.dumps(deployment()))
     found = opened.execute("SELECT a, b FROM t")
     assert (found.columns, found.rows) == (["a", "b"], [("1", None), ("2", "x")])
     assert opened.execute("UPDATE t").affected == 1

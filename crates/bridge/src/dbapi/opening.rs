@@ -1,4 +1,4 @@
-//! Takes a site; has Python import the module and connect; returns the session.
+//! Takes a deployment; has Python import the module and connect; returns the session.
 
 use assay_drivers::{Answer, Blocking, ErrorClass, Keep, LocalOptions, Request, SystemError};
 use pyo3::prelude::*;
@@ -17,9 +17,9 @@ const MODULE: &str = "assay.provision.engine.dbapi.opening";
 ///
 /// # Errors
 /// If the module cannot be imported, does not connect, or refuses a statement.
-pub fn open(site: &LocalOptions<'_>) -> Result<Box<dyn Blocking>, SystemError> {
-    let connecting = Connecting::begin(site.connect_timeout);
-    let opened = Python::attach(|py| connect(py, site.options, site.password));
+pub fn open(deployment: &LocalOptions<'_>) -> Result<Box<dyn Blocking>, SystemError> {
+    let connecting = Connecting::begin(deployment.connect_timeout);
+    let opened = Python::attach(|py| connect(py, deployment.options, deployment.password));
     drop(connecting);
     let mut session = opened.map_err(|error| match error.class {
         // While connecting nothing is lost.
@@ -30,7 +30,7 @@ pub fn open(site: &LocalOptions<'_>) -> Result<Box<dyn Blocking>, SystemError> {
         _ => error,
     })?;
     let mut answer = Answer::default();
-    for statement in site.session_statements {
+    for statement in deployment.session_statements {
         answer.clear(Keep::Count);
         session.request(&Request::Text(statement), &mut answer)?;
         if let Some(error) = answer.error.take() {

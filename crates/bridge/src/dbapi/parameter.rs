@@ -6,7 +6,7 @@ use assay_values::{Cell, ColumnType, Value};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyString};
 
-/// The options of a site document.
+/// The options of a deployment document.
 pub type Options = BTreeMap<String, String>;
 
 /// The classes of Python for values that have none built in, and what a module cannot bind.

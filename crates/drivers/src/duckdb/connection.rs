@@ -43,11 +43,14 @@ impl DuckdbConnection {
     ///
     /// # Errors
     /// Where no file or no library is given, one of the two cannot be opened, or a session statement fails.
-    pub fn open(site: &LocalOptions<'_>) -> Result<Self, SystemError> {
-        let file = site.file.filter(|file| !file.is_empty()).ok_or_else(|| {
-            refusal::connecting("expected a database file, found none".to_owned())
-        })?;
-        let database = Database::open(file, Options::parse(site.options)?)?;
+    pub fn open(deployment: &LocalOptions<'_>) -> Result<Self, SystemError> {
+        let file = deployment
+            .file
+            .filter(|file| !file.is_empty())
+            .ok_or_else(|| {
+                refusal::connecting("expected a database file, found none".to_owned())
+            })?;
+        let database = Database::open(file, Options::parse(deployment.options)?)?;
         let version = database.library.version();
         let connection = Arc::new(database.connect()?);
         let own = |text: &str| match Statement::compile(&connection, text)? {
@@ -68,7 +71,7 @@ impl DuckdbConnection {
             connection,
         };
         let mut answer = Answer::default();
-        for statement in site.session_statements {
+        for statement in deployment.session_statements {
             answer.clear(Keep::Count);
             opened.request(&Request::Text(statement), &mut answer)?;
             if let Some(error) = answer.error.take() {

@@ -1,4 +1,4 @@
-//! Takes the driver's options from the site document; returns the library's path, and the settings of the
+//! Takes the driver's options from the deployment document; returns the library's path, and the settings of the
 //! database.
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Takes the options of the site document for this driver; gives how requests are sent.
+//! Takes the options of the deployment document for this driver; gives how requests are sent.
 //!
 //! | option | values | default | meaning |
 //! |---|---|---|---|

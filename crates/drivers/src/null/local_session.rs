@@ -24,10 +24,10 @@ struct Bulk {
 
 impl LocalSession {
     /// # Errors
-    /// Where an option is invalid, or the site has reached its limit of sessions.
-    pub fn open(site: &LocalOptions<'_>) -> Result<Self, SystemError> {
+    /// Where an option is invalid, or the deployment has reached its limit of sessions.
+    pub fn open(deployment: &LocalOptions<'_>) -> Result<Self, SystemError> {
         Ok(Self {
-            model: ServerModel::shared(site.options)?.open_session()?,
+            model: ServerModel::shared(deployment.options)?.open_session()?,
             bulk: None,
             is_cancelled: Arc::new(AtomicBool::new(false)),
         })

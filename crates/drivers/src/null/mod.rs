@@ -5,6 +5,7 @@
 //! It stores only the number of rows of each table, so that a load can be verified.
 
 mod delay;
+mod deployment;
 mod lines;
 mod loading;
 mod local_session;
@@ -13,7 +14,6 @@ mod model;
 mod options;
 pub(crate) mod query;
 mod selection;
-mod site;
 mod statement;
 mod tables;
 mod trigger;
@@ -46,10 +46,10 @@ impl NullConnection {
     pub const OPEN_FILES: u32 = 0;
 
     /// # Errors
-    /// Where an option is invalid, or the site has reached its limit of sessions.
-    pub fn open(site: &LocalOptions<'_>) -> Result<Self, SystemError> {
+    /// Where an option is invalid, or the deployment has reached its limit of sessions.
+    pub fn open(deployment: &LocalOptions<'_>) -> Result<Self, SystemError> {
         Ok(Self {
-            session: LocalSession::open(site)?,
+            session: LocalSession::open(deployment)?,
             prepared: Vec::new(),
             transaction: TransactionStatus::None,
         })

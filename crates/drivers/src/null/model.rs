@@ -1,5 +1,5 @@
 //! Takes the statements of one session in order; returns the planned reply to each, by the options of
-//! the site. It never waits: the caller does.
+//! the deployment. It never waits: the caller does.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,24 +7,24 @@ use std::time::{Duration, Instant};
 
 use assay_values::Random;
 
+use super::deployment::{Deployment, SessionPlace};
 use super::meaning::{Meaning, Statement};
 use super::options::Options;
-use super::site::{SessionPlace, Site};
 use crate::{Certainty, ErrorClass, SystemError};
 
 /// A null system: its options, and the tables that its sessions share.
 pub struct ServerModel {
     options: Options,
-    site: Arc<Site>,
+    deployment: Arc<Deployment>,
 }
 
 /// One session of a [`ServerModel`]; dropping it closes the session.
 pub struct SessionModel {
     options: Options,
-    site: Arc<Site>,
+    deployment: Arc<Deployment>,
     /// The session's number among all ever opened, from 1.
     ordinal: u64,
-    /// When the first of the site's open sessions was opened.
+    /// When the first of the deployment's open sessions was opened.
     since: Instant,
     random: Random,
     /// Statements executed so far, without DDL.
@@ -62,7 +62,7 @@ impl ServerModel {
     pub fn new(options: &BTreeMap<String, String>) -> Result<Self, SystemError> {
         Ok(Self {
             options: Options::parse(options)?,
-            site: Arc::default(),
+            deployment: Arc::default(),
         })
     }
 
@@ -73,19 +73,19 @@ impl ServerModel {
     pub(super) fn shared(options: &BTreeMap<String, String>) -> Result<Self, SystemError> {
         Ok(Self {
             options: Options::parse(options)?,
-            site: Site::shared(options),
+            deployment: Deployment::shared(options),
         })
     }
 
     /// Opens one more session.
     ///
     /// # Errors
-    /// Where the site has reached its limit of sessions.
+    /// Where the deployment has reached its limit of sessions.
     pub fn open_session(&self) -> Result<SessionModel, SystemError> {
-        let SessionPlace { ordinal, since } = self.site.enter(self.options.refuse_after)?;
+        let SessionPlace { ordinal, since } = self.deployment.enter(self.options.refuse_after)?;
         Ok(SessionModel {
             options: self.options.clone(),
-            site: Arc::clone(&self.site),
+            deployment: Arc::clone(&self.deployment),
             ordinal,
             since,
             random: Random::stream(self.options.seed, ordinal),
@@ -166,22 +166,22 @@ impl SessionModel {
             ..ResultSize::default()
         };
         match &statement.meaning {
-            Meaning::Count(table) => match self.site.tables().rows(table) {
+            Meaning::Count(table) => match self.deployment.tables().rows(table) {
                 Some(counted) => rows(1, counted),
                 None => rows(self.options.rows, 1),
             },
             Meaning::Read => rows(self.options.rows, 1),
             Meaning::Create(table) => {
-                self.site.tables().make(table);
+                self.deployment.tables().make(table);
                 ResultSize::default()
             }
             Meaning::Drop(table) => {
-                self.site.tables().remove(table);
+                self.deployment.tables().remove(table);
                 ResultSize::default()
             }
-            Meaning::Empty(table) => changed(self.site.tables().empty(table)),
+            Meaning::Empty(table) => changed(self.deployment.tables().empty(table)),
             Meaning::Insert { table, rows } => {
-                self.site.tables().extend(table, *rows);
+                self.deployment.tables().extend(table, *rows);
                 ResultSize {
                     rows: if statement.columns.is_empty() {
                         0
@@ -203,13 +203,13 @@ impl SessionModel {
 
     /// Counts rows that were loaded into a table.
     pub fn loaded(&self, table: &str, rows: u64) {
-        self.site.tables().add(table.to_owned(), rows);
+        self.deployment.tables().add(table.to_owned(), rows);
     }
 }
 
 impl Drop for SessionModel {
     fn drop(&mut self) {
-        self.site.leave();
+        self.deployment.leave();
     }
 }
 

@@ -1,16 +1,16 @@
-//! Takes the null system's options from the site document; returns them parsed.
+//! Takes the null system's options from the deployment document; returns them parsed.
 //!
 //! | option | form | what it does |
 //! |---|---|---|
 //! | `delay` | `constant:1ms`, `uniform:1ms..3ms`, `exponential:1ms`, `lognormal:1ms,0.5` | duration of each statement: fixed; a range; by its mean; by its median and the standard deviation of its logarithm |
-//! | `stall` | `1.4s@5s`, `1.4s@#1000`, `1.4s@0.01` | the site stalls for 1.4 s from second 5 on; the session's 1000th statement, or each statement with probability 0.01, takes 1.4 s longer |
+//! | `stall` | `1.4s@5s`, `1.4s@#1000`, `1.4s@0.01` | the deployment stalls for 1.4 s from second 5 on; the session's 1000th statement, or each statement with probability 0.01, takes 1.4 s longer |
 //! | `fail` | `deadlock@#10`, `timeout@0.01`, `data@5s` | the session's 10th statement, each statement with probability 0.01, or the first statement after 5 s gets an error of this class |
 //! | `unknown` | `timeout@#10`, `timeout@0.01` | the same, and it is unknown whether the statement took effect |
 //! | `lose` | `#100`, `0.001`, `5s` | the session is lost at that statement |
 //! | `rows` | `3` | number of rows that each SELECT returns |
 //! | `refuse_after` | `100` | number of open sessions beyond which more are refused |
 //! | `seed` | `1` | seed of all random numbers |
-//! | `site` | any text | sessions with the same options, this one included, share a site |
+//! | `deployment` | any text | sessions with the same options, this one included, share a deployment |
 //!
 //! `stall`, `fail` and `unknown` take several values, separated by commas. Times count from the opening of the
 //! oldest session that is still open. DDL statements take no time, never fail and are not counted, so that
@@ -49,7 +49,7 @@ pub(super) struct Failure {
 }
 
 impl Stall {
-    /// The delay of a statement that begins at this age of the site, including this stall.
+    /// The delay of a statement that begins at this age of the deployment, including this stall.
     pub(super) fn lengthen(
         &mut self,
         pause: Duration,
@@ -58,7 +58,7 @@ impl Stall {
         random: &mut Random,
     ) -> Duration {
         if let Trigger::At(from) = self.trigger {
-            // The whole site stalls: statements that run or arrive meanwhile wait.
+            // The whole deployment stalls: statements that run or arrive meanwhile wait.
             let until = from + self.duration;
             let meets = age < until && age + pause >= from;
             return if meets { pause.max(until - age) } else { pause };
@@ -126,10 +126,10 @@ impl Options {
                 "rows" => options.rows = number()?,
                 "refuse_after" => options.refuse_after = Some(number()?),
                 "seed" => options.seed = number()?,
-                "site" => {}
+                "deployment" => {}
                 _ => {
                     let message = format!(
-                        "no option {key:?}; there are delay, stall, fail, unknown, lose, rows, refuse_after, seed, site"
+                        "no option {key:?}; there are delay, stall, fail, unknown, lose, rows, refuse_after, seed, deployment"
                     );
                     return Err(SystemError::new(ErrorClass::Other, "", message));
                 }

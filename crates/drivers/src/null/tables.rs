@@ -1,4 +1,4 @@
-//! The tables of a null site: their names and numbers of rows.
+//! The tables of a null deployment: their names and numbers of rows.
 
 use std::collections::HashMap;
 

@@ -8,7 +8,7 @@ use assay_values::{Random, duration};
 pub(super) enum Trigger {
     /// The session's statement of this number, counted from 1.
     Statement(u64),
-    /// The first statement at this age of the site or later; once per session.
+    /// The first statement at this age of the deployment or later; once per session.
     At(Duration),
     /// An `At` that has fired in this session.
     Past,
@@ -32,7 +32,7 @@ impl Trigger {
         }
     }
 
-    /// Whether it fires at this statement of the session, at this age of the site.
+    /// Whether it fires at this statement of the session, at this age of the deployment.
     pub(super) fn fires(&mut self, statement: u64, age: Duration, random: &mut Random) -> bool {
         match *self {
             Self::Statement(number) => statement == number,

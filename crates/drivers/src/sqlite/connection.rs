@@ -37,16 +37,19 @@ impl SqliteConnection {
     ///
     /// # Errors
     /// Where no file is given, it cannot be opened or is not a database, or a session statement fails.
-    pub fn open(site: &LocalOptions<'_>) -> Result<Self, SystemError> {
-        let file = site.file.filter(|file| !file.is_empty()).ok_or_else(|| {
-            SystemError::new(
-                ErrorClass::ConnectionRefused,
-                "",
-                "expected a database file, found none",
-            )
-        })?;
+    pub fn open(deployment: &LocalOptions<'_>) -> Result<Self, SystemError> {
+        let file = deployment
+            .file
+            .filter(|file| !file.is_empty())
+            .ok_or_else(|| {
+                SystemError::new(
+                    ErrorClass::ConnectionRefused,
+                    "",
+                    "expected a database file, found none",
+                )
+            })?;
         let path = Path::new(file);
-        let options = Options::parse(site.options)?;
+        let options = Options::parse(deployment.options)?;
         let mode = if options.read_only {
             OpenFlags::SQLITE_OPEN_READ_ONLY
         } else {
@@ -77,7 +80,7 @@ impl SqliteConnection {
             version: format!("SQLite {}", rusqlite::version()),
         };
         let mut answer = Answer::default();
-        for statement in site.session_statements {
+        for statement in deployment.session_statements {
             answer.clear(crate::Keep::Count);
             opened.request(&Request::Text(statement), &mut answer)?;
             if let Some(error) = answer.error.take() {

@@ -1,4 +1,4 @@
-//! Takes the driver's options from the site document; returns them parsed.
+//! Takes the driver's options from the deployment document; returns them parsed.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -44,7 +44,7 @@ impl Session {
                 ..ConnectOptions::default()
             }),
             server: MongodbServer::new(Ok(7)),
-            model: model.open_session().expect("the site is not full"),
+            model: model.open_session().expect("the deployment is not full"),
             to_server: Vec::new(),
             to_client: Vec::new(),
             cut,

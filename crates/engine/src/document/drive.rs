@@ -9,12 +9,12 @@ use assay_values::json::of_json;
 use assay_values::{Distribution, Value};
 use serde::{Deserialize, Deserializer};
 
+use super::deployment::DeploymentDocument;
 use super::group::{GroupDocument, Order};
 use super::log::LogDocument;
 use super::pace::{ArrivalDocument, ReconnectDocument, RetriesDocument, distribution};
 use super::reading::{null_is_default, parse};
 use super::seconds::{optional_seconds, seconds};
-use super::site::SiteDocument;
 use super::stop::StopDocument;
 use crate::EngineError;
 
@@ -24,7 +24,7 @@ use crate::EngineError;
 pub struct DriveDocument {
     /// Absent if scripts are only explained.
     #[serde(default)]
-    pub site: Option<SiteDocument>,
+    pub deployment: Option<DeploymentDocument>,
     /// The scripts, each one transaction type.
     pub scripts: Vec<ScriptDocument>,
     /// Variables of all scripts, with their values at the start.

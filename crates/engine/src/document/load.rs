@@ -4,8 +4,8 @@ use assay_drivers::BulkForm;
 use assay_values::ColumnType;
 use serde::Deserialize;
 
+use super::deployment::DeploymentDocument;
 use super::reading::{null_is_default, parse};
-use super::site::SiteDocument;
 use crate::EngineError;
 
 /// Every session runs all of it, in the order of the fields.
@@ -13,7 +13,7 @@ use crate::EngineError;
 #[serde(deny_unknown_fields)]
 pub struct LoadDocument {
     /// Where the tables are.
-    pub site: SiteDocument,
+    pub deployment: DeploymentDocument,
     /// Statements of each session before its rows.
     #[serde(default, deserialize_with = "null_is_default")]
     pub before: Vec<String>,

@@ -2,6 +2,7 @@
 
 mod check;
 mod delay;
+mod deployment;
 mod drive;
 mod group;
 mod load;
@@ -10,15 +11,14 @@ mod pace;
 mod reading;
 mod seconds;
 mod serve;
-mod site;
 mod stop;
 
 pub use delay::DelayDocument;
+pub use deployment::{DeploymentDocument, Password, TlsMode};
 pub use drive::{DriveDocument, Protocol, ScriptDocument};
 pub use group::{GroupDocument, Order};
 pub use load::{BulkFormWord, LoadDocument, TableDocument};
 pub use log::LogDocument;
 pub use pace::{ArrivalDocument, ReconnectDocument, RetriesDocument};
 pub use serve::ServeDocument;
-pub use site::{Password, SiteDocument, TlsMode};
 pub use stop::StopDocument;

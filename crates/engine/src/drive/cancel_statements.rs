@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use assay_drivers::{Answer, Cancel, Keep, Progress, Request};
 use mio::{Events, Interest, Poll, Token};
 
-use crate::session::{BlockingConnection, Cancellation, Connection, Scratch, WireSite};
+use crate::session::{BlockingConnection, Cancellation, Connection, Scratch, WireDeployment};
 use crate::transport::Socket;
 
 /// How often the sessions are polled.
@@ -17,15 +17,19 @@ const POLL_EVERY: Duration = Duration::from_millis(5);
 /// Cancels the current statement of each session at its endpoint, within `timeout`; returns how many
 /// sessions were answered by then. The others are closed: the server ends them when it notices.
 pub fn cancel(
-    sites: &[WireSite],
+    deployments: &[WireDeployment],
     mut sessions: Vec<(usize, Connection)>,
     scratch: &mut Scratch,
     timeout: Duration,
 ) -> u64 {
     let deadline = Instant::now() + timeout;
-    for (endpoint, site) in sites.iter().enumerate() {
+    for (endpoint, deployment) in deployments.iter().enumerate() {
         let of_endpoint = sessions.iter().filter(|(at, _)| *at == endpoint);
-        request_cancels(site, of_endpoint.map(|(_, session)| session), deadline);
+        request_cancels(
+            deployment,
+            of_endpoint.map(|(_, session)| session),
+            deadline,
+        );
     }
     let mut answered = 0;
     let mut answer = Answer::new(Keep::Count);
@@ -59,17 +63,19 @@ fn has_answered(session: &mut Connection, scratch: &mut Scratch, answer: &mut An
 
 /// Requests the cancellations one after the other, until the first that cannot be sent.
 fn request_cancels<'s>(
-    site: &WireSite,
+    deployment: &WireDeployment,
     sessions: impl Iterator<Item = &'s Connection>,
     deadline: Instant,
 ) {
     let mut statements = Vec::new();
     for session in sessions {
         match session.cancel() {
-            Some(Cancel::Message(bytes)) => match send(site, session.place(), &bytes, deadline) {
-                Ok(()) => {}
-                Err(_) => return,
-            },
+            Some(Cancel::Message(bytes)) => {
+                match send(deployment, session.place(), &bytes, deadline) {
+                    Ok(()) => {}
+                    Err(_) => return,
+                }
+            }
             Some(Cancel::Statement(text)) => statements.push(text),
             None => {}
         }
@@ -82,7 +88,7 @@ fn request_cancels<'s>(
         false => ControlFlow::Break(()),
     };
     let mut cancellation = Cancellation::new(&mut within_deadline);
-    let Ok(mut connection) = BlockingConnection::open(site, &mut cancellation) else {
+    let Ok(mut connection) = BlockingConnection::open(deployment, &mut cancellation) else {
         return;
     };
     for text in &statements {
@@ -95,8 +101,13 @@ fn request_cancels<'s>(
 }
 
 /// Sends the bytes on a connection of their own, and waits until the server has closed it.
-fn send(site: &WireSite, place: usize, bytes: &[u8], deadline: Instant) -> io::Result<()> {
-    let mut socket = Socket::connect(&site.address, place)?;
+fn send(
+    deployment: &WireDeployment,
+    place: usize,
+    bytes: &[u8],
+    deadline: Instant,
+) -> io::Result<()> {
+    let mut socket = Socket::connect(&deployment.address, place)?;
     let mut poll = Poll::new()?;
     let both = Interest::READABLE | Interest::WRITABLE;
     poll.registry().register(&mut socket, Token(0), both)?;

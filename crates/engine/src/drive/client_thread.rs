@@ -17,7 +17,7 @@ use super::shared::Shared;
 use super::sleep;
 use super::start_barrier::{Readiness, Start};
 use crate::account::{End, EndState, ThreadRecorder, Worktime};
-use crate::session::{LocalSite, endpoint_of};
+use crate::session::{LocalDeployment, endpoint_of};
 
 /// How often a pause checks whether the run is stopping.
 const PAUSE_SLICE: Duration = Duration::from_millis(50);
@@ -25,13 +25,13 @@ const PAUSE_SLICE: Duration = Duration::from_millis(50);
 /// Runs one client; the watchdog may cancel its calls through `watch`.
 pub fn run(
     shared: &Shared,
-    sites: &[LocalSite],
+    deployments: &[LocalDeployment],
     watch: &CallTimeout,
     place: u32,
 ) -> ThreadRecorder {
     let _presence = shared.presence();
     let number = shared.plan.group_at(place).client_number(place);
-    let site = &sites[endpoint_of(number, sites.len())];
+    let deployment = &deployments[endpoint_of(number, deployments.len())];
     let mut recorder = shared.recorder(place as usize);
     let mut library = None;
     // If each transaction opens its own connection, one client connects beforehand to show that it can.
@@ -43,7 +43,7 @@ pub fn run(
             true => &plan.to_prepare,
             false => &plan.group_at(place).to_prepare,
         };
-        match open(shared, site, to_prepare) {
+        match open(shared, deployment, to_prepare) {
             Ok(opened) => {
                 library = Some(opened);
                 Readiness::Ready
@@ -68,7 +68,7 @@ pub fn run(
             sleep::set_timer_slack();
             let mut worker = ClientThread {
                 shared,
-                site,
+                deployment,
                 schedule,
                 watch,
                 library: None,
@@ -94,9 +94,13 @@ pub fn run(
     }
 }
 
-fn open(shared: &Shared, site: &LocalSite, to_prepare: &[u32]) -> Result<AnyBlocking, OpenError> {
+fn open(
+    shared: &Shared,
+    deployment: &LocalDeployment,
+    to_prepare: &[u32],
+) -> Result<AnyBlocking, OpenError> {
     let plan = &shared.plan;
-    let mut library = site.open().map_err(OpenError::Refused)?;
+    let mut library = deployment.open().map_err(OpenError::Refused)?;
     let mut answer = Answer::new(Keep::Count);
     for &id in to_prepare {
         answer.clear(Keep::Count);
@@ -114,7 +118,7 @@ fn open(shared: &Shared, site: &LocalSite, to_prepare: &[u32]) -> Result<AnyBloc
 
 struct ClientThread<'a> {
     shared: &'a Shared,
-    site: &'a LocalSite,
+    deployment: &'a LocalDeployment,
     schedule: Schedule,
     watch: &'a CallTimeout,
     /// `None` while the client has no connection.
@@ -224,7 +228,7 @@ impl ClientThread<'_> {
 
     /// Opens a connection; returns whether the client continues.
     fn connect(&mut self, client: &mut Client<'_>) -> bool {
-        match open(self.shared, self.site, client.to_prepare()) {
+        match open(self.shared, self.deployment, client.to_prepare()) {
             Ok(library) => {
                 self.take(Some(library));
                 client.connected(false, &mut self.recorder);

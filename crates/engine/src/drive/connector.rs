@@ -11,7 +11,7 @@ use super::session_opener::{OpenError, Opening, SessionOpener};
 use super::start_barrier::{Readiness, StartBarrier};
 use crate::EngineError;
 use crate::account::SessionServers;
-use crate::session::{Connection, Scratch, WireSite, endpoint_of, out_of_resources};
+use crate::session::{Connection, Scratch, WireDeployment, endpoint_of, out_of_resources};
 
 /// How often deadlines and the start barrier are checked.
 const CHECK_EVERY: Duration = Duration::from_millis(50);
@@ -28,7 +28,7 @@ pub struct Opened {
 
 /// What opening a session needs.
 pub struct Connector<'a> {
-    pub sites: &'a [WireSite],
+    pub deployments: &'a [WireDeployment],
     pub plan: &'a Plan,
     /// Their places among the clients of this process.
     pub clients: &'a [u32],
@@ -128,9 +128,9 @@ impl Connector<'_> {
             true => &self.plan.to_prepare,
             false => &group.to_prepare,
         };
-        let endpoint = endpoint_of(group.client_number(place), self.sites.len());
+        let endpoint = endpoint_of(group.client_number(place), self.deployments.len());
         Opening {
-            site: &self.sites[endpoint],
+            deployment: &self.deployments[endpoint],
             plan: self.plan,
             to_prepare,
             registry: self.poll.registry(),

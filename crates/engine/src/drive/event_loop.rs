@@ -24,7 +24,7 @@ use super::schedule::{Drain, Draining, Schedule};
 use super::shared::Shared;
 use super::to_send::ToSend;
 use crate::account::ThreadRecorder;
-use crate::session::{Connection, Scratch, WireSite, endpoint_of, out_of_resources};
+use crate::session::{Connection, Scratch, WireDeployment, endpoint_of, out_of_resources};
 use crate::timer::Timer;
 use crate::timer_queue::TimerQueue;
 
@@ -53,7 +53,7 @@ pub struct EventLoop<'a> {
 impl<'a> EventLoop<'a> {
     /// `connections` must be registered with `poll`, each with its place in the list as its token.
     pub fn new(
-        (shared, sites): (&'a Shared, &'a [WireSite]),
+        (shared, deployments): (&'a Shared, &'a [WireDeployment]),
         schedule: Schedule,
         thread: usize,
         connections: impl Iterator<Item = (u32, Option<Connection>)>,
@@ -63,13 +63,13 @@ impl<'a> EventLoop<'a> {
             .zip(connections)
             .map(|(place, (client, connection))| {
                 let client = Client::new(shared, schedule, client);
-                let endpoint = endpoint_of(client.number(), sites.len());
+                let endpoint = endpoint_of(client.number(), deployments.len());
                 Some(ClientConnection::new(place, client, endpoint, connection))
             })
             .collect();
         let context = LoopContext {
             shared,
-            sites,
+            deployments,
             poll,
             scratch,
             timers: TimerQueue::default(),
@@ -121,7 +121,7 @@ impl<'a> EventLoop<'a> {
             false => CANCEL_TIMEOUT,
         };
         self.context.recorder.cancelled += cancel(
-            self.context.sites,
+            self.context.deployments,
             sessions,
             &mut self.context.scratch,
             timeout,

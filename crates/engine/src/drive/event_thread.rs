@@ -12,7 +12,7 @@ use super::shared::Shared;
 use super::start_barrier::{Readiness, Start};
 use crate::EngineError;
 use crate::account::{End, EndState, ThreadRecorder, Worktime};
-use crate::session::{Scratch, WireSite, out_of_resources};
+use crate::session::{Scratch, WireDeployment, out_of_resources};
 
 /// How many sessions may be opening at once, over all threads: a server forks or authenticates for each, and
 /// its listen queue is short.
@@ -23,7 +23,12 @@ const PENDING_SESSIONS: usize = 64;
 const BOUND_CLIENTS: usize = 8;
 
 /// Runs the clients of the `thread`-th of `threads` threads: every `threads`-th client, from that one on.
-pub fn run(shared: &Shared, sites: &[WireSite], thread: usize, threads: usize) -> ThreadRecorder {
+pub fn run(
+    shared: &Shared,
+    deployments: &[WireDeployment],
+    thread: usize,
+    threads: usize,
+) -> ThreadRecorder {
     let _presence = shared.presence();
     let mut recorder = shared.recorder(thread);
     let first = u32::try_from(thread).expect("there are fewer threads than clients");
@@ -42,7 +47,7 @@ pub fn run(shared: &Shared, sites: &[WireSite], thread: usize, threads: usize) -
         false => places.len(),
     };
     let mut connector = Connector {
-        sites,
+        deployments,
         plan: &shared.plan,
         clients: &places[..sessions],
         barrier: &shared.barrier,
@@ -67,7 +72,7 @@ pub fn run(shared: &Shared, sites: &[WireSite], thread: usize, threads: usize) -
             });
             let sessions = sessions.chain(std::iter::repeat_with(|| None));
             EventLoop::new(
-                (shared, sites),
+                (shared, deployments),
                 schedule,
                 thread,
                 places.into_iter().zip(sessions),

@@ -11,13 +11,13 @@ use super::session_opener::Opening;
 use super::shared::Shared;
 use super::to_send::ToSend;
 use crate::account::ThreadRecorder;
-use crate::session::{Connection, Scratch, WireSite, out_of_resources};
+use crate::session::{Connection, Scratch, WireDeployment, out_of_resources};
 use crate::timer_queue::TimerQueue;
 
 pub struct LoopContext<'a> {
     pub shared: &'a Shared,
     /// By endpoint.
-    pub sites: &'a [WireSite],
+    pub deployments: &'a [WireDeployment],
     pub poll: Poll,
     pub scratch: Scratch,
     pub timers: TimerQueue,
@@ -121,7 +121,7 @@ impl LoopContext<'_> {
     /// What opening a session at an endpoint needs; the session prepares these statements.
     pub fn opening<'o>(&'o mut self, endpoint: usize, to_prepare: &'o [u32]) -> Opening<'o> {
         Opening {
-            site: &self.sites[endpoint],
+            deployment: &self.deployments[endpoint],
             plan: &self.shared.plan,
             to_prepare,
             registry: self.poll.registry(),

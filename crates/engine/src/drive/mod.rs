@@ -48,7 +48,7 @@ use crate::cost;
 use crate::document::DriveDocument;
 use crate::limits::{self, Consumer, Need};
 use crate::observation::Observation;
-use crate::session::{Endpoints, Site};
+use crate::session::{Deployment, Endpoints};
 use call_timeout::CallTimeout;
 use plan::Plan;
 use shared::Shared;
@@ -76,17 +76,17 @@ pub fn drive(
     ready: &mut dyn FnMut() -> ControlFlow<(), Option<u64>>,
 ) -> Result<Observation, EngineError> {
     let plan = Plan::new(document)?;
-    let Some(site) = &document.site else {
+    let Some(deployment) = &document.deployment else {
         return Err(EngineError::Document(
-            "the drive document: expected the key `site`".to_owned(),
+            "the drive document: expected the key `deployment`".to_owned(),
         ));
     };
-    let endpoints = Endpoints::of(site)?;
+    let endpoints = Endpoints::of(deployment)?;
     let processors = processors();
     let clients = document.all_clients();
     let need = match &endpoints {
         Endpoints::Wire(_) => Need::of_sockets(clients, wire_threads(document.threads, clients)),
-        Endpoints::Local(sites) => Need::of_library(clients, sites[0].open_files),
+        Endpoints::Local(deployments) => Need::of_library(clients, deployments[0].open_files),
     };
     need.check()?;
     let threads = usize::try_from(need.threads).unwrap_or(usize::MAX);
@@ -140,7 +140,7 @@ pub fn drive(
 /// # Errors
 /// If it does not, or there is no such driver.
 pub fn check_clients(driver: &str, clients: u32, threads: u32) -> Result<(), EngineError> {
-    let need = match Site::files_of_library(driver)? {
+    let need = match Deployment::files_of_library(driver)? {
         Some(open_files) => Need::of_library(clients, open_files),
         None => Need::of_sockets(clients, wire_threads(threads, clients)),
     };
@@ -184,11 +184,13 @@ fn work(
         for thread in 0..threads {
             let watch = call_timeouts.get(thread);
             let work = move || match endpoints {
-                Endpoints::Wire(sites) => event_thread::run(shared, sites, thread, threads),
-                Endpoints::Local(sites) => {
+                Endpoints::Wire(deployments) => {
+                    event_thread::run(shared, deployments, thread, threads)
+                }
+                Endpoints::Local(deployments) => {
                     let watch = watch.expect("there is one for each client");
                     let client = u32::try_from(thread).expect("the document counts clients so");
-                    client_thread::run(shared, sites, watch, client)
+                    client_thread::run(shared, deployments, watch, client)
                 }
             };
             match limits::start(scope, &format!("clients-{}", thread + 1), work) {

@@ -12,7 +12,7 @@ use crate::EngineError;
 use crate::account::{GroupLayout, Layout, TypeLayout};
 use crate::clock::nanoseconds;
 use crate::document::{DriveDocument, Protocol};
-use crate::session::Site;
+use crate::session::Deployment;
 
 pub struct Plan {
     pub program: Arc<Program>,
@@ -273,8 +273,8 @@ pub fn compile(document: &DriveDocument) -> Result<Program, EngineError> {
         .iter()
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
-    let driver_has_transactions = match &document.site {
-        Some(site) => Site::has_transactions(&site.driver)?,
+    let driver_has_transactions = match &document.deployment {
+        Some(deployment) => Deployment::has_transactions(&deployment.driver)?,
         None => true,
     };
     let options = Options {

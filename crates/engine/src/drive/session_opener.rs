@@ -12,7 +12,8 @@ use super::plan::Plan;
 use crate::EngineError;
 use crate::account::SessionServer;
 use crate::session::{
-    Connection, RETRY_AFTER, Scratch, WireSite, connect_timed_out, out_of_resources, unreachable,
+    Connection, RETRY_AFTER, Scratch, WireDeployment, connect_timed_out, out_of_resources,
+    unreachable,
 };
 
 pub struct SessionOpener {
@@ -72,7 +73,7 @@ impl OpenError {
 
 /// What opening a session needs besides the client itself.
 pub struct Opening<'a> {
-    pub site: &'a WireSite,
+    pub deployment: &'a WireDeployment,
     pub plan: &'a Plan,
     /// The statements that the session prepares.
     pub to_prepare: &'a [u32],
@@ -201,13 +202,13 @@ impl SessionOpener {
         if !self.is_pending() {
             return Ok(());
         }
-        if now >= self.begun + opening.site.connect_timeout {
+        if now >= self.begun + opening.deployment.connect_timeout {
             let error = match self.take_stage() {
                 Stage::Connecting { connection, .. }
                 | Stage::Greeting(connection)
                 | Stage::Preparing { connection, .. }
-                | Stage::Asking(connection) => connection.timed_out(opening.site),
-                _ => connect_timed_out(opening.site),
+                | Stage::Asking(connection) => connection.timed_out(opening.deployment),
+                _ => connect_timed_out(opening.deployment),
             };
             return Err(OpenError::Refused(error));
         }
@@ -257,7 +258,7 @@ impl SessionOpener {
         mut place: usize,
     ) -> Result<Stage, OpenError> {
         loop {
-            match Connection::begin(opening.site, place) {
+            match Connection::begin(opening.deployment, place) {
                 Ok(mut connection) => {
                     watch(opening, &mut connection, token)?;
                     return Ok(Stage::Connecting { connection, place });
@@ -268,8 +269,10 @@ impl SessionOpener {
                         place,
                     });
                 }
-                Err(_) if place + 1 < opening.site.address.place_count() => place += 1,
-                Err(error) => return Err(OpenError::Refused(unreachable(opening.site, &error))),
+                Err(_) if place + 1 < opening.deployment.address.place_count() => place += 1,
+                Err(error) => {
+                    return Err(OpenError::Refused(unreachable(opening.deployment, &error)));
+                }
             }
         }
     }
@@ -288,10 +291,10 @@ impl SessionOpener {
             Err(error) if connection.is_connected() => Err(OpenError::Refused(
                 connection.error_before_close(&error, opening.scratch, &mut self.answer),
             )),
-            Err(_) if place + 1 < opening.site.address.place_count() => {
+            Err(_) if place + 1 < opening.deployment.address.place_count() => {
                 Self::connect(opening, token, place + 1)
             }
-            Err(error) => Err(OpenError::Refused(unreachable(opening.site, &error))),
+            Err(error) => Err(OpenError::Refused(unreachable(opening.deployment, &error))),
         }
     }
 
@@ -338,7 +341,7 @@ impl SessionOpener {
         self.ask(opening, connection)
     }
 
-    /// Asks which server answers, where the site has a query for that.
+    /// Asks which server answers, where the deployment has a query for that.
     fn ask(
         &mut self,
         opening: &mut Opening<'_>,
@@ -348,7 +351,7 @@ impl SessionOpener {
             return Ok(Stage::Open(connection));
         }
         self.answer.clear(Keep::Rows);
-        let Some(query) = &opening.site.server_query else {
+        let Some(query) = &opening.deployment.server_query else {
             return Ok(self.answered(connection));
         };
         match connection.request(&Request::Text(query), opening.scratch, &mut self.answer) {

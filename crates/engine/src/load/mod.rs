@@ -21,7 +21,7 @@ use std::time::Instant;
 use crate::EngineError;
 use crate::document::LoadDocument;
 use crate::limits::{self, Consumer, Need};
-use crate::session::{CHECK_EVERY, Cancellation, Session, Site};
+use crate::session::{CHECK_EVERY, Cancellation, Deployment, Session};
 use barrier::{CONNECTED, LoadBarrier};
 use failure::Failure;
 use load_session::LoadSession;
@@ -55,11 +55,11 @@ pub fn load_parts(
     sources: Vec<LoadSource<'_>>,
     progress: &mut dyn FnMut(&LoadProgress) -> ControlFlow<()>,
 ) -> Result<LoadReport, EngineError> {
-    let site = Site::of(&document.site)?;
+    let deployment = Deployment::of(&document.deployment)?;
     let gauges: Vec<Gauge> = sources.iter().map(|_| Gauge::new(document)).collect();
     let work = Work {
         document,
-        site: &site,
+        deployment: &deployment,
         barrier: LoadBarrier::new(sources.len()),
         sessions: sources.len(),
         connected_at: OnceLock::new(),
@@ -115,7 +115,7 @@ pub fn load_parts(
 /// The state that all sessions of one load share.
 struct Work<'a> {
     document: &'a LoadDocument,
-    site: &'a Site,
+    deployment: &'a Deployment,
     barrier: LoadBarrier,
     sessions: usize,
     /// When all were connected.
@@ -130,7 +130,7 @@ impl Work<'_> {
             true => ControlFlow::Break(()),
         };
         let mut cancellation = Cancellation::new(&mut go_on);
-        let session = match Session::at(self.site, &mut cancellation) {
+        let session = match Session::at(self.deployment, &mut cancellation) {
             Ok(session) => session,
             Err(halt) => {
                 self.barrier

@@ -13,7 +13,7 @@ use mio::{Events, Poll, Token};
 use super::connect_errors::{
     RETRY_AFTER, connect_timed_out, no_answer, out_of_resources, unreachable,
 };
-use super::{CHECK_EVERY, Cancellation, Connection, Halt, Scratch, WireSite};
+use super::{CHECK_EVERY, Cancellation, Connection, Halt, Scratch, WireDeployment};
 
 /// Bulk rows are collected into messages of about this size (measured: larger ones gain nothing).
 const BULK_BYTES: usize = 64 * 1024;
@@ -35,11 +35,14 @@ impl BlockingConnection {
     ///
     /// # Errors
     /// If the server cannot be reached in time or refuses the connection, or the caller cancels.
-    pub fn open(site: &WireSite, cancellation: &mut Cancellation<'_>) -> Result<Self, Halt> {
-        let deadline = Instant::now() + site.connect_timeout;
+    pub fn open(
+        deployment: &WireDeployment,
+        cancellation: &mut Cancellation<'_>,
+    ) -> Result<Self, Halt> {
+        let deadline = Instant::now() + deployment.connect_timeout;
         let mut refusal = None;
-        for place in 0..site.address.place_count() {
-            match Self::open_place(site, place, deadline, cancellation) {
+        for place in 0..deployment.address.place_count() {
+            match Self::open_place(deployment, place, deadline, cancellation) {
                 Err(Halt::System(error)) if error.class == ErrorClass::ConnectionRefused => {
                     refusal = Some(error);
                 }
@@ -52,22 +55,22 @@ impl BlockingConnection {
     }
 
     fn open_place(
-        site: &WireSite,
+        deployment: &WireDeployment,
         place: usize,
         deadline: Instant,
         cancellation: &mut Cancellation<'_>,
     ) -> Result<Self, Halt> {
         let connection = loop {
-            match Connection::begin(site, place) {
+            match Connection::begin(deployment, place) {
                 Ok(connection) => break connection,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     if Instant::now() >= deadline {
-                        return Err(connect_timed_out(site).into());
+                        return Err(connect_timed_out(deployment).into());
                     }
                     std::thread::sleep(RETRY_AFTER);
                     cancellation.check()?;
                 }
-                Err(error) => return Err(unreachable(site, &error).into()),
+                Err(error) => return Err(unreachable(deployment, &error).into()),
             }
         };
         let mut connection = Self {
@@ -77,19 +80,19 @@ impl BlockingConnection {
             scratch: Scratch::new(),
             bytes_sent: 0,
             answer: Answer::new(Keep::Count),
-            limit: site
+            limit: deployment
                 .answer_timeout
-                .map(|longest| (longest, no_answer(site, longest))),
+                .map(|longest| (longest, no_answer(deployment, longest))),
         };
         loop {
             match connection.poll_once(CHECK_EVERY) {
                 Ok(Progress::Ready) => return Ok(connection),
                 Ok(_) if Instant::now() >= deadline => {
-                    return Err(connection.connection.timed_out(site).into());
+                    return Err(connection.connection.timed_out(deployment).into());
                 }
                 Ok(_) => cancellation.check()?,
                 Err(PollError::Socket(error)) if !connection.connection.is_connected() => {
-                    return Err(unreachable(site, &error).into());
+                    return Err(unreachable(deployment, &error).into());
                 }
                 Err(error) => return Err(connection.error_before_close(error).into()),
             }

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use assay_drivers::{ErrorClass, SystemError};
 
-use super::WireSite;
+use super::WireDeployment;
 
 /// When to retry a Unix socket whose listen queue is full.
 pub const RETRY_AFTER: Duration = Duration::from_millis(5);
 
 /// Nothing listens at the address, or this machine has no more sockets.
-pub fn unreachable(site: &WireSite, error: &io::Error) -> SystemError {
+pub fn unreachable(deployment: &WireDeployment, error: &io::Error) -> SystemError {
     if matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE)) {
         return out_of_resources(error);
     }
@@ -21,24 +21,24 @@ pub fn unreachable(site: &WireSite, error: &io::Error) -> SystemError {
     SystemError::new(
         ErrorClass::ConnectionRefused,
         code,
-        format!("{}: {error}", site.address),
+        format!("{}: {error}", deployment.address),
     )
 }
 
 /// The connection was not accepted in time.
-pub fn connect_timed_out(site: &WireSite) -> SystemError {
+pub fn connect_timed_out(deployment: &WireDeployment) -> SystemError {
     SystemError::new(
         ErrorClass::Timeout,
         "no connection",
         format!(
             "{}: no connection within {:?}",
-            site.address, site.connect_timeout
+            deployment.address, deployment.connect_timeout
         ),
     )
 }
 
 /// The server has not answered the session's first statements in time.
-pub fn preparing_timed_out(site: &WireSite) -> SystemError {
+pub fn preparing_timed_out(deployment: &WireDeployment) -> SystemError {
     SystemError::new(
         ErrorClass::Timeout,
         "",
@@ -46,19 +46,19 @@ pub fn preparing_timed_out(site: &WireSite) -> SystemError {
             "{}: a session was opened, but its first statement was not answered within {:?}: a \
              pooler that keeps a session of the server for each client may have none left: give it \
              one for each client, or use fewer clients",
-            site.address, site.connect_timeout
+            deployment.address, deployment.connect_timeout
         ),
     )
 }
 
 /// A session whose server does not answer is treated as lost.
-pub fn no_answer(site: &WireSite, longest: Duration) -> SystemError {
+pub fn no_answer(deployment: &WireDeployment, longest: Duration) -> SystemError {
     SystemError::new(
         ErrorClass::LostConnection,
         "",
         format!(
             "{} accepted the session but did not answer a query within {longest:?}",
-            site.address
+            deployment.address
         ),
     )
 }

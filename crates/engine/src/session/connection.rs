@@ -20,7 +20,7 @@ use mio::{Interest, Registry, Token};
 use super::connect_errors::{connect_timed_out, preparing_timed_out};
 use super::opening_bytes::OpeningBytes;
 use super::security::Security;
-use super::{Scratch, WireSite};
+use super::{Scratch, WireDeployment};
 use crate::transport::{Socket, Unsent};
 
 /// In this order: first what every statement needs, so that it takes few lines of the processor's caches.
@@ -57,9 +57,9 @@ impl Connection {
     ///
     /// # Errors
     /// If connecting failed at once (`WouldBlock`: retry a little later).
-    pub fn begin(site: &WireSite, place: usize) -> io::Result<Self> {
+    pub fn begin(deployment: &WireDeployment, place: usize) -> io::Result<Self> {
         Ok(Self {
-            socket: Socket::connect(&site.address, place)?,
+            socket: Socket::connect(&deployment.address, place)?,
             put_at: usize::MAX,
             is_connected: false,
             more_to_take: false,
@@ -69,8 +69,8 @@ impl Connection {
             unsent: Unsent::default(),
             partial: Vec::new(),
             queued: Vec::new(),
-            wire: site.driver(),
-            security: Security::new(site.tls.as_ref()),
+            wire: deployment.driver(),
+            security: Security::new(deployment.tls.as_ref()),
             taken: 0,
             registered: None,
             place,
@@ -95,14 +95,14 @@ impl Connection {
 
     /// The error of a session that is not open in time.
     #[must_use]
-    pub fn timed_out(&self, site: &WireSite) -> SystemError {
+    pub fn timed_out(&self, deployment: &WireDeployment) -> SystemError {
         match &self.opening {
             Some(opening) if self.is_connected => {
-                let error = opening.timed_out(&site.address, site.connect_timeout);
+                let error = opening.timed_out(&deployment.address, deployment.connect_timeout);
                 opening.explain(error, self.wire.name(), self.security.is_tls())
             }
-            Some(_) => connect_timed_out(site),
-            None => preparing_timed_out(site),
+            Some(_) => connect_timed_out(deployment),
+            None => preparing_timed_out(deployment),
         }
     }
 
@@ -118,7 +118,7 @@ impl Connection {
         self.wire.cancel()
     }
 
-    /// The index of the site's address it is connected to.
+    /// The index of the deployment's address it is connected to.
     #[must_use]
     pub fn place(&self) -> usize {
         self.place

@@ -1,4 +1,4 @@
-//! Takes a site; returns sessions: [`Session`] for schema, settings and queries, and [`Connection`], of which
+//! Takes a deployment; returns sessions: [`Session`] for schema, settings and queries, and [`Connection`], of which
 //! an event loop holds many.
 
 mod blocking_connection;
@@ -6,11 +6,11 @@ mod bulk;
 mod cancellation;
 mod connect_errors;
 mod connection;
+mod deployment;
 mod local;
 mod opening_bytes;
 mod scratch;
 mod security;
-mod site;
 
 pub use blocking_connection::BlockingConnection;
 pub use cancellation::{CHECK_EVERY, Cancellation, Halt};
@@ -18,11 +18,11 @@ pub use connect_errors::{
     RETRY_AFTER, connect_timed_out, no_thread, out_of_resources, unreachable,
 };
 pub use connection::Connection;
-pub use scratch::Scratch;
-pub use site::{
-    Endpoints, LocalSite, Site, WireSite, driver_names, drivers_with_transactions, endpoint_of,
-    expected_of_option,
+pub use deployment::{
+    Deployment, Endpoints, LocalDeployment, WireDeployment, driver_names,
+    drivers_with_transactions, endpoint_of, expected_of_option,
 };
+pub use scratch::Scratch;
 
 use std::ops::ControlFlow;
 
@@ -31,7 +31,7 @@ use assay_drivers::{Answer, Blocking as _, Keep, Request, TransactionStatus};
 use assay_values::ColumnType;
 
 use crate::EngineError;
-use crate::document::SiteDocument;
+use crate::document::DeploymentDocument;
 
 /// One session whose calls wait for their answers. Not for measuring.
 pub struct Session {
@@ -60,7 +60,7 @@ pub(crate) enum SessionState {
 impl Session {
     /// # Errors
     /// If the document is wrong, or the system cannot be reached or refuses the connection.
-    pub fn open(document: &SiteDocument) -> Result<Self, EngineError> {
+    pub fn open(document: &DeploymentDocument) -> Result<Self, EngineError> {
         Self::open_while(document, &mut || ControlFlow::Continue(()))
     }
 
@@ -69,20 +69,24 @@ impl Session {
     /// # Errors
     /// As [`Session::open`], or if `go_on` broke.
     pub fn open_while(
-        document: &SiteDocument,
+        document: &DeploymentDocument,
         go_on: &mut dyn FnMut() -> ControlFlow<()>,
     ) -> Result<Self, EngineError> {
-        let site = Site::of(document)?;
-        Self::at(&site, &mut Cancellation::new(go_on))
+        let deployment = Deployment::of(document)?;
+        Self::at(&deployment, &mut Cancellation::new(go_on))
             .map_err(|halt| in_context(halt, "opening a session"))
     }
 
-    pub(crate) fn at(site: &Site, cancellation: &mut Cancellation<'_>) -> Result<Self, Halt> {
-        let channel = match site {
-            Site::Wire(site) => {
-                Channel::Server(Box::new(BlockingConnection::open(site, cancellation)?))
-            }
-            Site::Local(site) => Channel::Library(Box::new(site.open()?)),
+    pub(crate) fn at(
+        deployment: &Deployment,
+        cancellation: &mut Cancellation<'_>,
+    ) -> Result<Self, Halt> {
+        let channel = match deployment {
+            Deployment::Wire(deployment) => Channel::Server(Box::new(BlockingConnection::open(
+                deployment,
+                cancellation,
+            )?)),
+            Deployment::Local(deployment) => Channel::Library(Box::new(deployment.open()?)),
         };
         Ok(Self {
             channel,

@@ -1,4 +1,4 @@
-//! The TLS state of a session: what the site requests, what the server answers, the handshake.
+//! The TLS state of a session: what the deployment requests, what the server answers, the handshake.
 
 use assay_drivers::{ErrorClass, Progress, SystemError};
 
@@ -18,7 +18,7 @@ impl Security {
         offer.cloned().map_or(Self::Clear, Self::Offered)
     }
 
-    /// Whether the site asks for TLS, and it is not known yet whether it begins.
+    /// Whether the deployment asks for TLS, and it is not known yet whether it begins.
     #[must_use]
     pub fn is_offered(&self) -> bool {
         matches!(self, Self::Offered(_))
@@ -52,7 +52,7 @@ impl Security {
     /// confidential, and what it has written now is not sent yet.
     ///
     /// # Errors
-    /// If the server does not encrypt, and the site requires it.
+    /// If the server does not encrypt, and the deployment requires it.
     #[inline]
     pub fn settle(&mut self, has_answered: bool, progress: Progress) -> Result<(), SystemError> {
         let Self::Offered(offer) = self else {

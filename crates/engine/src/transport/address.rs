@@ -1,11 +1,11 @@
-//! Takes a site document; returns the addresses to connect to, resolved once for all clients.
+//! Takes a deployment document; returns the addresses to connect to, resolved once for all clients.
 
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
 
 use assay_drivers::{ErrorClass, SystemError};
 
-use crate::document::SiteDocument;
+use crate::document::DeploymentDocument;
 use crate::{EngineError, document::TlsMode};
 
 #[derive(Clone, Debug)]
@@ -22,22 +22,25 @@ pub enum Address {
 impl Address {
     /// # Errors
     /// If the document has no address, or the host name cannot be resolved.
-    pub fn resolve(site: &SiteDocument) -> Result<Self, EngineError> {
-        if let Some(path) = &site.unix {
+    pub fn resolve(deployment: &DeploymentDocument) -> Result<Self, EngineError> {
+        if let Some(path) = &deployment.unix {
             return Ok(Self::Unix(path.into()));
         }
-        let (Some(host), Some(port)) = (&site.host, site.port) else {
+        let (Some(host), Some(port)) = (&deployment.host, deployment.port) else {
             return Err(EngineError::Document(format!(
-                "the site document: the driver {} reaches its server through `unix`, or `host` and \
+                "the deployment document: the driver {} reaches its server through `unix`, or `host` and \
                  `port`; expected one of them",
-                site.driver
+                deployment.driver
             )));
         };
         let unknown = |reason: String| {
             let error = SystemError::new(ErrorClass::ConnectionRefused, "", reason);
             EngineError::System(error, format!("looking up the host {host}"))
         };
-        let places: Vec<_> = (site.host_address.as_ref().unwrap_or(host).as_str(), port)
+        let places: Vec<_> = (
+            deployment.host_address.as_ref().unwrap_or(host).as_str(),
+            port,
+        )
             .to_socket_addrs()
             .map_err(|error| unknown(error.to_string()))?
             .collect();

@@ -13,7 +13,7 @@ use rustls::{ClientConfig, Error as TlsError, InconsistentKeys, RootCertStore};
 use super::Address;
 use super::verifier::{Trust, Verifier};
 use crate::EngineError;
-use crate::document::{SiteDocument, TlsMode};
+use crate::document::{DeploymentDocument, TlsMode};
 
 /// What TLS with one server needs; shared by all clients.
 #[derive(Clone, Debug)]
@@ -29,11 +29,14 @@ impl TlsOffer {
     ///
     /// # Errors
     /// If a certificate file cannot be used, or the host name cannot be in a certificate.
-    pub fn new(site: &SiteDocument, address: &Address) -> Result<Option<Self>, EngineError> {
+    pub fn new(
+        deployment: &DeploymentDocument,
+        address: &Address,
+    ) -> Result<Option<Self>, EngineError> {
         let Address::Tcp { host, .. } = address else {
             return Ok(None);
         };
-        if !address.wants_tls(site.tls) {
+        if !address.wants_tls(deployment.tls) {
             return Ok(None);
         }
         let server = ServerName::try_from(host.clone()).map_err(|_| {
@@ -42,11 +45,11 @@ impl TlsOffer {
             EngineError::System(error, format!("connecting to {address}"))
         })?;
         let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let trust = match site.tls {
+        let trust = match deployment.tls {
             TlsMode::Off | TlsMode::Prefer | TlsMode::Require => Trust::Anything,
             TlsMode::VerifyCa | TlsMode::Verify => {
-                let (roots, listed) = authorities(site.ca_file.as_deref())?;
-                let checks_name = site.tls == TlsMode::Verify;
+                let (roots, listed) = authorities(deployment.ca_file.as_deref())?;
+                let checks_name = deployment.tls == TlsMode::Verify;
                 Trust::Authorities {
                     roots,
                     listed,
@@ -62,14 +65,14 @@ impl TlsOffer {
                 trust,
                 Arc::clone(&provider),
             )));
-        let config = match own_certificate(site, &provider)? {
+        let config = match own_certificate(deployment, &provider)? {
             Some(own) => builder.with_client_cert_resolver(Arc::new(SingleCertAndKey::from(own))),
             None => builder.with_no_client_auth(),
         };
         Ok(Some(Self {
             config: Arc::new(config),
             server,
-            is_required: site.tls != TlsMode::Prefer,
+            is_required: deployment.tls != TlsMode::Prefer,
         }))
     }
 }
@@ -103,10 +106,10 @@ fn authorities(
 
 /// The client's own certificate, its chain and its key.
 fn own_certificate(
-    site: &SiteDocument,
+    deployment: &DeploymentDocument,
     provider: &CryptoProvider,
 ) -> Result<Option<CertifiedKey>, EngineError> {
-    let (Some(cert_file), Some(key_file)) = (&site.cert_file, &site.key_file) else {
+    let (Some(cert_file), Some(key_file)) = (&deployment.cert_file, &deployment.key_file) else {
         return Ok(None);
     };
     let chain = certificates(cert_file)?;

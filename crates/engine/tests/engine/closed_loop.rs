@@ -5,13 +5,15 @@ use std::ops::ControlFlow;
 use assay_engine::drive;
 use serde_json::{Value, json};
 
-use crate::support::{at_once, document, null_site, observe, outcomes, parsed, refused_document};
+use crate::support::{
+    at_once, document, null_deployment, observe, outcomes, parsed, refused_document,
+};
 
 #[test]
 fn pauses_between_transactions_are_not_part_of_any_latency() {
     let timed = |text: &str, more: Value| {
-        let site = null_site(text, json!({ "delay": "constant:2ms" }));
-        let run = observe(&document(site, &[text], more));
+        let deployment = null_deployment(text, json!({ "delay": "constant:2ms" }));
+        let run = observe(&document(deployment, &[text], more));
         let times = &run.transactions[0].latency;
         (
             run.elapsed_ns,
@@ -51,7 +53,7 @@ fn pauses_between_transactions_are_not_part_of_any_latency() {
 fn think_times_differ_between_clients_and_are_equal_for_equal_seeds() {
     let elapsed = |seed: u64| {
         let run = observe(&document(
-            null_site("think", json!({})),
+            null_deployment("think", json!({})),
             &["SELECT 1;"],
             json!({
                 "think_time": "uniform:0ms..40ms", "seed": seed, "clients": 2,
@@ -75,12 +77,12 @@ fn think_times_differ_between_clients_and_are_equal_for_equal_seeds() {
 #[test]
 fn clients_start_evenly_over_the_ramp_up_which_is_not_measured() {
     // The first statement of every session fails before the measurement.
-    let site = null_site(
+    let deployment = null_deployment(
         "ramp",
         json!({ "delay": "constant:5ms", "fail": "data@#1" }),
     );
     let run = observe(&document(
-        site,
+        deployment,
         &["SELECT 1;"],
         json!({ "clients": 4, "ramp_up_s": 0.6, "warm_up_s": 0.1, "stop": { "duration_s": 0.3 } }),
     ));
@@ -89,9 +91,9 @@ fn clients_start_evenly_over_the_ramp_up_which_is_not_measured() {
 
     // Each client loses its session with its first statement: the first of two at once, the second in the
     // middle of the ramp-up.
-    let site = null_site("spread", json!({ "lose": "#1" }));
+    let deployment = null_deployment("spread", json!({ "lose": "#1" }));
     let two_clients = document(
-        site,
+        deployment,
         &["SELECT 1;"],
         json!({ "clients": 2, "ramp_up_s": 1.0, "stop": { "passes": 1 } }),
     );
@@ -138,7 +140,11 @@ fn an_error_in_the_pace_names_its_key() {
         ("latency_limit_s", json!(0), "above 0"),
     ] {
         let more = json!({ key: value });
-        let message = refused_document(&document(null_site("no", json!({})), &["SELECT 1;"], more));
+        let message = refused_document(&document(
+            null_deployment("no", json!({})),
+            &["SELECT 1;"],
+            more,
+        ));
         assert!(
             message.contains(key) && message.contains(expected),
             "{key}: {message}"

@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 
-use assay_engine::{LoadDocument, Session, SiteDocument, load};
+use assay_engine::{DeploymentDocument, LoadDocument, Session, load};
 use serde_json::{Value, json};
 
 use crate::serve::served;
@@ -20,8 +20,8 @@ const TRANSACTION: &str = r#"
 \commit
 "#;
 
-fn documents(site: Value, more: Value) -> Value {
-    let mut document = document(site, &[TRANSACTION], more);
+fn documents(deployment: Value, more: Value) -> Value {
+    let mut document = document(deployment, &[TRANSACTION], more);
     document["lexer"] = json!("json");
     document
 }
@@ -29,10 +29,10 @@ fn documents(site: Value, more: Value) -> Value {
 #[test]
 fn a_transaction_begins_without_a_round_trip() {
     for protocol in ["simple", "extended", "prepared"] {
-        let served = served(PROTOCOL, json!({ "rows": "3" }), |mut site| {
-            site["options"] = json!({ "batch_size": "2", "write_concern": "majority" });
+        let served = served(PROTOCOL, json!({ "rows": "3" }), |mut deployment| {
+            deployment["options"] = json!({ "batch_size": "2", "write_concern": "majority" });
             let more = json!({ "clients": 20, "protocol": protocol, "stop": { "passes": 5 } });
-            let run = observe(&documents(site, more));
+            let run = observe(&documents(deployment, more));
             assert_eq!(outcomes(&run), (100, 0, 0, 0), "{:?}", run.errors);
         });
         // The update, the find and the commit: the server never hears of the beginning, and gives the second batch
@@ -45,10 +45,10 @@ fn a_transaction_begins_without_a_round_trip() {
 #[test]
 fn a_transaction_that_failed_is_rolled_back_and_tried_again() {
     let options = json!({ "rows": "3", "fail": "serialization@#2" });
-    let served = served(PROTOCOL, options, |site| {
+    let served = served(PROTOCOL, options, |deployment| {
         let retries = json!({ "most": 3, "classes": ["serialization"] });
         let more = json!({ "retries": retries, "stop": { "passes": 2 } });
-        let run = observe(&documents(site, more));
+        let run = observe(&documents(deployment, more));
         assert_eq!(outcomes(&run), (2, 0, 0, 0), "{:?}", run.errors);
         assert_eq!(run.outcomes.retries, 1);
         assert_eq!(the_error(&run).class, "serialization");
@@ -59,13 +59,13 @@ fn a_transaction_that_failed_is_rolled_back_and_tried_again() {
 
 #[test]
 fn rows_are_loaded_by_inserts_of_many_documents() {
-    let served = served(PROTOCOL, json!({}), |site| {
-        let parsed = SiteDocument::parse(&site.to_string()).unwrap();
+    let served = served(PROTOCOL, json!({}), |deployment| {
+        let parsed = DeploymentDocument::parse(&deployment.to_string()).unwrap();
         let mut session = Session::open(&parsed).unwrap();
         session.execute(r#"{"create": "t"}"#).unwrap();
         let bulk = r#"{"insert": "t", "fields": ["n", "t"]}"#;
         let table = json!({ "name": "t", "bulk": bulk, "form": "native" });
-        let document = json!({ "site": site, "tables": [table] }).to_string();
+        let document = json!({ "deployment": deployment, "tables": [table] }).to_string();
         let document = LoadDocument::parse(&document).unwrap();
         let mut source = Counting::new(1, 100_000);
         let report = load(&document, &mut source, &mut |_| ControlFlow::Continue(())).unwrap();

@@ -1,18 +1,18 @@
 //! A system with documents instead of SQL and without transactions, behind the same contract.
 
-use assay_engine::{Certainty, EngineError, Session, SiteDocument};
+use assay_engine::{Certainty, DeploymentDocument, EngineError, Session};
 use serde_json::{Value, json};
 
 use crate::support::{document, observe, outcomes, refused, the_error};
 
-fn site(name: &str, options: Value) -> Value {
+fn deployment(name: &str, options: Value) -> Value {
     let mut options = options;
-    options["site"] = json!(name);
+    options["deployment"] = json!(name);
     json!({ "driver": "null_documents", "options": options })
 }
 
-fn documents(site: Value, texts: &[&str], more: Value) -> Value {
-    let mut documents = document(site, texts, more);
+fn documents(deployment: Value, texts: &[&str], more: Value) -> Value {
+    let mut documents = document(deployment, texts, more);
     documents["lexer"] = json!("json");
     documents["identifiers"] = json!({ "table": ["a", "it's \"b\""] });
     documents
@@ -33,13 +33,14 @@ fn documents_are_driven_by_every_protocol_and_values_arrive_as_json() {
 "#;
     for (number, protocol) in ["simple", "extended", "prepared"].into_iter().enumerate() {
         let name = format!("documents {protocol}");
-        let site = site(&name, json!({ "rows": "1" }));
-        let mut session = Session::open(&SiteDocument::parse(&site.to_string()).unwrap()).unwrap();
+        let deployment = deployment(&name, json!({ "rows": "1" }));
+        let mut session =
+            Session::open(&DeploymentDocument::parse(&deployment.to_string()).unwrap()).unwrap();
         session.execute(r#"{"create": "it's \"b\""}"#).unwrap();
         let found =
             r#"{"asked":{"find":"it's \"b\"","where":{"id":42,"name":"it's \"so\""}},"n":1}"#;
         let run = observe(&documents(
-            site,
+            deployment,
             &[text],
             json!({ "protocol": protocol, "seed": number, "variables": { "counted": 2, "found": found } }),
         ));
@@ -50,13 +51,13 @@ fn documents_are_driven_by_every_protocol_and_values_arrive_as_json() {
 /// Without transactions no rollback is sent: a failed statement is the last one of its transaction.
 #[test]
 fn without_transactions_nothing_is_sent_after_a_failure() {
-    let site = site(
+    let deployment = deployment(
         "no rollback",
         json!({ "fail": "constraint@#1", "lose": "#2" }),
     );
     let text = "{\"update\": \"a\"}\n";
     let run = observe(&documents(
-        site,
+        deployment,
         &[text],
         json!({ "stop": { "passes": 2 } }),
     ));
@@ -67,7 +68,7 @@ fn without_transactions_nothing_is_sent_after_a_failure() {
 #[test]
 fn an_abort_needs_no_transaction() {
     let run = observe(&documents(
-        site("abort", json!({})),
+        deployment("abort", json!({})),
         &["{\"update\": \"a\"}\n\\abort\n"],
         json!({ "stop": { "passes": 3 } }),
     ));
@@ -77,7 +78,11 @@ fn an_abort_needs_no_transaction() {
 #[test]
 fn a_statement_that_begins_a_transaction_is_an_error_with_its_place() {
     let text = "{\"count\": \"a\"}\n  \\begin\n{\"count\": \"a\"}\n\\commit\n";
-    let error = refused(&documents(site("refused", json!({})), &[text], json!({})));
+    let error = refused(&documents(
+        deployment("refused", json!({})),
+        &[text],
+        json!({}),
+    ));
     let EngineError::Script(error) = error else {
         panic!("{error:?}")
     };
@@ -88,7 +93,7 @@ fn a_statement_that_begins_a_transaction_is_an_error_with_its_place() {
 #[test]
 fn an_unknown_document_is_an_error_of_the_system() {
     let run = observe(&documents(
-        site("unknown", json!({})),
+        deployment("unknown", json!({})),
         &["{\"fly\": 1}"],
         json!({}),
     ));

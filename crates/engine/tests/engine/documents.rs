@@ -1,9 +1,9 @@
 //! An invalid document is rejected with the name of the wrong key.
 
-use assay_engine::{DriveDocument, LoadDocument, Session, SiteDocument};
+use assay_engine::{DeploymentDocument, DriveDocument, LoadDocument, Session};
 use serde_json::{Value, json};
 
-use crate::support::{document, null_site};
+use crate::support::{document, null_deployment};
 
 fn message(document: &Value) -> String {
     DriveDocument::parse(&document.to_string())
@@ -13,7 +13,11 @@ fn message(document: &Value) -> String {
 
 #[test]
 fn the_error_names_the_wrong_key() {
-    let good = document(null_site("documents", json!({})), &["SELECT 1;"], json!({}));
+    let good = document(
+        null_deployment("documents", json!({})),
+        &["SELECT 1;"],
+        json!({}),
+    );
     let with = |pointer: &str, value: Value| {
         let mut wrong = good.clone();
         let (parent, key) = pointer.rsplit_once('/').unwrap();
@@ -24,13 +28,13 @@ fn the_error_names_the_wrong_key() {
         ("/clients", json!("eight"), "clients"),
         ("/clients", json!(0), "clients"),
         ("/cleints", json!(8), "cleints"),
-        ("/site/port", json!(70000), "site.port"),
+        ("/deployment/port", json!(70000), "deployment.port"),
         (
-            "/site/connect_timeout_s",
+            "/deployment/connect_timeout_s",
             json!(-1),
-            "site.connect_timeout_s",
+            "deployment.connect_timeout_s",
         ),
-        ("/site/tls", json!("sometimes"), "site.tls"),
+        ("/deployment/tls", json!("sometimes"), "deployment.tls"),
         ("/stop", json!({}), "stop"),
         ("/stop/duration_s", json!(0), "stop.duration_s"),
         ("/order", json!("mix"), "stop.passes"),
@@ -47,29 +51,28 @@ fn the_error_names_the_wrong_key() {
 
 #[test]
 fn null_equals_an_absent_key() {
-    let site = json!({
+    let deployment = json!({
         "driver": "null", "unix": null, "host": null, "port": null, "file": null, "user": null,
         "password": null, "database": null, "tls": null, "ca_file": null,
         "session_statements": null, "connect_timeout_s": null, "options": null,
     });
-    let site = SiteDocument::parse(&site.to_string()).unwrap();
-    assert_eq!(site.connect_timeout().as_secs(), 30);
-    let load =
-        json!({ "site": { "driver": "null" }, "tables": [], "before": null, "on_error": null });
+    let deployment = DeploymentDocument::parse(&deployment.to_string()).unwrap();
+    assert_eq!(deployment.connect_timeout().as_secs(), 30);
+    let load = json!({ "deployment": { "driver": "null" }, "tables": [], "before": null, "on_error": null });
     LoadDocument::parse(&load.to_string()).unwrap();
 }
 
 #[test]
 fn a_password_is_not_printed() {
-    let site = json!({ "driver": "null", "password": "hunter2" });
-    let site = SiteDocument::parse(&site.to_string()).unwrap();
-    assert!(!format!("{site:?}").contains("hunter2"));
+    let deployment = json!({ "driver": "null", "password": "hunter2" });
+    let deployment = DeploymentDocument::parse(&deployment.to_string()).unwrap();
+    assert!(!format!("{deployment:?}").contains("hunter2"));
 }
 
 #[test]
 fn an_unknown_driver_is_reported_with_the_known_ones() {
-    let site = SiteDocument::parse(&json!({ "driver": "dbase" }).to_string()).unwrap();
-    let message = Session::open(&site).err().unwrap().to_string();
+    let deployment = DeploymentDocument::parse(&json!({ "driver": "dbase" }).to_string()).unwrap();
+    let message = Session::open(&deployment).err().unwrap().to_string();
     assert!(
         message.contains("`dbase`") && message.contains("null"),
         "{message}"

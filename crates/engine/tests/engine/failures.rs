@@ -7,14 +7,14 @@ use serde_json::json;
 
 use crate::serve::served;
 use crate::support::{
-    at_once, check, document, ended, null_site, observe, outcomes, parsed, refused, the_error,
+    at_once, check, document, ended, null_deployment, observe, outcomes, parsed, refused, the_error,
 };
 
 #[test]
 fn a_statements_error_fails_its_transaction_and_keeps_the_systems_message() {
-    let site = null_site("fail", json!({ "fail": "deadlock@#3" }));
+    let deployment = null_deployment("fail", json!({ "fail": "deadlock@#3" }));
     let run = observe(&document(
-        site,
+        deployment,
         &["SELECT 1; UPDATE t SET a = 1;"],
         json!({ "clients": 2, "stop": { "passes": 5 } }),
     ));
@@ -35,13 +35,13 @@ fn a_statements_error_fails_its_transaction_and_keeps_the_systems_message() {
 fn a_script_that_never_reaches_its_statement_ends_with_the_run() {
     // Each repetition copies some megabytes, so that all of them would take hours.
     let text = "\\set x text(4000000, 4000000)\n\\for i in 1..9000000\n\\set y concat(:x, 1)\n\\endfor\nSELECT 1;";
-    let ends = |site| {
+    let ends = |deployment| {
         let more = json!({ "clients": 2, "stop": { "duration_s": 0.2 }, "drain_s": 0.1 });
-        let run = observe(&document(site, &[text], more));
+        let run = observe(&document(deployment, &[text], more));
         // Nothing was sent, so it is known that they had no effect.
         assert_eq!(outcomes(&run), (0, 0, 2, 0));
     };
-    ends(null_site("endless", json!({})));
+    ends(null_deployment("endless", json!({})));
     served("postgresql", json!({}), ends);
 }
 
@@ -49,9 +49,13 @@ fn a_script_that_never_reaches_its_statement_ends_with_the_run() {
 fn a_failure_in_an_open_transaction_is_rolled_back() {
     // Statement 2 fails within BEGIN … COMMIT, so the third must be the rollback. The session is lost at the
     // third: if that were the BEGIN of the next transaction, its outcome would be unknown.
-    let site = null_site("rollback", json!({ "fail": "constraint@#2", "lose": "#3" }));
+    let deployment = null_deployment("rollback", json!({ "fail": "constraint@#2", "lose": "#3" }));
     let text = "BEGIN; UPDATE t SET a = 1; COMMIT;";
-    let run = observe(&document(site, &[text], json!({ "stop": { "passes": 5 } })));
+    let run = observe(&document(
+        deployment,
+        &[text],
+        json!({ "stop": { "passes": 5 } }),
+    ));
     assert_eq!(outcomes(&run), (0, 0, 1, 0));
     let classes: Vec<_> = run.errors.iter().map(|error| error.class).collect();
     assert_eq!(classes, ["constraint", "lost connection"]);
@@ -60,21 +64,25 @@ fn a_failure_in_an_open_transaction_is_rolled_back() {
 #[test]
 fn an_abort_is_rolled_back_and_is_no_failure() {
     // Without the rollback, BEGIN would be the third statement, and the fourth the update.
-    let site = null_site("abort", json!({ "fail": "data@#4" }));
+    let deployment = null_deployment("abort", json!({ "fail": "data@#4" }));
     let text = "BEGIN; UPDATE t SET a = 1;\n\\abort\n";
-    let run = observe(&document(site, &[text], json!({ "stop": { "passes": 3 } })));
+    let run = observe(&document(
+        deployment,
+        &[text],
+        json!({ "stop": { "passes": 3 } }),
+    ));
     assert_eq!(outcomes(&run), (0, 2, 1, 0));
     assert_eq!(the_error(&run).class, "data");
 }
 
 #[test]
 fn an_expectation_that_is_not_met_is_a_failure() {
-    let site = null_site("expect", json!({ "rows": "3" }));
+    let deployment = null_deployment("expect", json!({ "rows": "3" }));
     let scripts = [
         "SELECT 1;\n\\expect rows 3\n",
         "SELECT 1;\n\\expect rows 4\n",
     ];
-    let run = observe(&document(site, &scripts, json!({})));
+    let run = observe(&document(deployment, &scripts, json!({})));
     assert_eq!(outcomes(&run), (1, 0, 1, 0));
     let error = the_error(&run);
     assert_eq!(
@@ -85,9 +93,9 @@ fn an_expectation_that_is_not_met_is_a_failure() {
 
 #[test]
 fn a_lost_session_leaves_one_unknown_transaction_and_the_other_clients_continue() {
-    let site = null_site("lost", json!({ "lose": "#5" }));
+    let deployment = null_deployment("lost", json!({ "lose": "#5" }));
     let asked = document(
-        site,
+        deployment,
         &["SELECT 1;"],
         json!({ "clients": 4, "stop": { "passes": 10 } }),
     );
@@ -97,9 +105,9 @@ fn a_lost_session_leaves_one_unknown_transaction_and_the_other_clients_continue(
     let error = the_error(&run);
     assert_eq!((error.class, error.count), ("lost connection", 4));
 
-    let site = null_site("one lost", json!({ "lose": "0.02", "seed": "7" }));
+    let deployment = null_deployment("one lost", json!({ "lose": "0.02", "seed": "7" }));
     let asked = document(
-        site,
+        deployment,
         &["SELECT 1;"],
         json!({ "clients": 8, "stop": { "passes": 40 } }),
     );
@@ -123,8 +131,12 @@ fn a_lost_session_leaves_one_unknown_transaction_and_the_other_clients_continue(
 
 #[test]
 fn with_one_client_refused_nothing_is_driven() {
-    let site = null_site("refuse", json!({ "refuse_after": "3" }));
-    let run = observe(&document(site, &["SELECT 1;"], json!({ "clients": 5 })));
+    let deployment = null_deployment("refuse", json!({ "refuse_after": "3" }));
+    let run = observe(&document(
+        deployment,
+        &["SELECT 1;"],
+        json!({ "clients": 5 }),
+    ));
     assert_eq!(run.ended_by.word(), "refused");
     assert_eq!(run.outcomes.scheduled, 0);
     assert_eq!((ended(&run, "refused"), ended(&run, "interrupted")), (2, 3));
@@ -135,18 +147,19 @@ fn with_one_client_refused_nothing_is_driven() {
 
 #[test]
 fn a_probe_finds_the_first_session_that_is_refused() {
-    let site = |name: &str, options| {
-        assay_engine::SiteDocument::parse(&null_site(name, options).to_string()).unwrap()
+    let deployment = |name: &str, options| {
+        assay_engine::DeploymentDocument::parse(&null_deployment(name, options).to_string())
+            .unwrap()
     };
     let found = probe(
-        &site("probe", json!({ "refuse_after": "7" })),
+        &deployment("probe", json!({ "refuse_after": "7" })),
         20,
         &mut || ControlFlow::Continue(()),
     )
     .unwrap();
     assert_eq!((found.opened, found.refused_at), (7, Some(8)));
     assert_eq!(found.error.unwrap().class, "too many connections");
-    let found = probe(&site("open", json!({})), 20, &mut || {
+    let found = probe(&deployment("open", json!({})), 20, &mut || {
         ControlFlow::Continue(())
     })
     .unwrap();
@@ -158,9 +171,9 @@ fn a_probe_finds_the_first_session_that_is_refused() {
 
 #[test]
 fn a_statement_that_takes_too_long_ends_its_client() {
-    let site = null_site("timeout", json!({ "stall": "600s@#3" }));
+    let deployment = null_deployment("timeout", json!({ "stall": "600s@#3" }));
     let run = observe(&document(
-        site,
+        deployment,
         &["SELECT 1;"],
         json!({ "clients": 2, "statement_timeout_s": 0.2, "stop": { "passes": 10 } }),
     ));
@@ -181,12 +194,12 @@ fn a_statement_that_takes_too_long_ends_its_client() {
 
 #[test]
 fn a_statement_that_can_never_work_ends_the_run_before_its_time() {
-    let site = null_site(
+    let deployment = null_deployment(
         "wrong",
         json!({ "fail": "syntax@1", "delay": "constant:5ms" }),
     );
     let run = observe(&document(
-        site,
+        deployment,
         &["SELEKT 1;"],
         json!({ "clients": 2, "stop": { "duration_s": 3600 } }),
     ));
@@ -201,9 +214,9 @@ fn a_statement_that_can_never_work_ends_the_run_before_its_time() {
 
 #[test]
 fn an_interrupt_ends_the_run_and_returns_the_results_so_far() {
-    let site = null_site("interrupt", json!({ "delay": "constant:2ms" }));
+    let deployment = null_deployment("interrupt", json!({ "delay": "constant:2ms" }));
     let asked = document(
-        site,
+        deployment,
         &["SELECT 1;"],
         json!({ "clients": 3, "stop": { "duration_s": 3600 } }),
     );
@@ -227,9 +240,9 @@ fn an_interrupt_ends_the_run_and_returns_the_results_so_far() {
 
 #[test]
 fn an_interrupt_does_not_wait_for_an_endless_statement() {
-    let site = null_site("hung", json!({ "stall": "3600s@#2" }));
+    let deployment = null_deployment("hung", json!({ "stall": "3600s@#2" }));
     let asked = document(
-        site,
+        deployment,
         &["SELECT 1;"],
         json!({ "clients": 3, "stop": { "passes": 9 } }),
     );
@@ -252,9 +265,9 @@ fn an_interrupt_does_not_wait_for_an_endless_statement() {
 
 #[test]
 fn scripts_without_a_statement_do_not_block_the_run() {
-    let site = null_site("idle", json!({}));
+    let deployment = null_deployment("idle", json!({}));
     let asked = document(
-        site,
+        deployment,
         &["\\set x 1\n"],
         json!({ "clients": 2, "stop": { "duration_s": 0.2 } }),
     );
@@ -265,9 +278,13 @@ fn scripts_without_a_statement_do_not_block_the_run() {
 
 #[test]
 fn an_error_in_a_script_has_its_place_and_comes_before_connecting() {
-    // A site that would refuse every client.
-    let site = null_site("never opened", json!({ "refuse_after": "0" }));
-    let error = refused(&document(site, &["SELECT 1;\n\\nonsense\n"], json!({})));
+    // A deployment that would refuse every client.
+    let deployment = null_deployment("never opened", json!({ "refuse_after": "0" }));
+    let error = refused(&document(
+        deployment,
+        &["SELECT 1;\n\\nonsense\n"],
+        json!({}),
+    ));
     let EngineError::Script(error) = error else {
         panic!("{error:?}")
     };

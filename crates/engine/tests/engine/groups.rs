@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use assay_engine::{GroupReport, Observation};
 use serde_json::{Value, json};
 
-use crate::support::{document, null_site, observe, refused_document};
+use crate::support::{document, null_deployment, observe, refused_document};
 use crate::values::Values;
 
 /// A document of two scripts, `A` and `B`, with these groups.
-fn grouped(site: Value, groups: Value, more: Value) -> Value {
-    let mut document = document(site, &["SELECT 1;", "SELECT 2;\nSELECT 3;"], more);
+fn grouped(deployment: Value, groups: Value, more: Value) -> Value {
+    let mut document = document(deployment, &["SELECT 1;", "SELECT 2;\nSELECT 3;"], more);
     let keys = document.as_object_mut().unwrap();
     keys.remove("order");
     keys.remove("clients");
@@ -37,7 +37,7 @@ fn scheduled(group: &GroupReport) -> BTreeMap<&str, u64> {
 
 #[test]
 fn each_group_has_its_own_scripts_clients_pace_and_results() {
-    let site = null_site("groups", json!({ "delay": "constant:5ms" }));
+    let deployment = null_deployment("groups", json!({ "delay": "constant:5ms" }));
     let groups = json!([
         {
             "name": "readers", "scripts": ["A", "B"], "clients": 3, "stop": { "passes": 4 },
@@ -52,7 +52,7 @@ fn each_group_has_its_own_scripts_clients_pace_and_results() {
             "clients": 1, "think_time": "constant:20ms", "stop": { "transactions": 6 },
         },
     ]);
-    let run = observe(&grouped(site, groups, json!({})));
+    let run = observe(&grouped(deployment, groups, json!({})));
 
     let readers = group(&run, "readers");
     assert_eq!(scheduled(readers), BTreeMap::from([("A", 12), ("B", 12)]));
@@ -88,8 +88,12 @@ fn each_group_has_its_own_scripts_clients_pace_and_results() {
 
 #[test]
 fn a_document_without_groups_has_one() {
-    let site = null_site("one group", json!({}));
-    let run = observe(&document(site, &["SELECT 1;"], json!({ "clients": 3 })));
+    let deployment = null_deployment("one group", json!({}));
+    let run = observe(&document(
+        deployment,
+        &["SELECT 1;"],
+        json!({ "clients": 3 }),
+    ));
     let [only] = &run.groups[..] else {
         panic!("{:?}", run.groups)
     };
@@ -103,7 +107,7 @@ fn an_error_in_a_group_names_its_key() {
         { "name": "x", "scripts": ["A"], "clients": 1, "stop": { "passes": 1 } },
         { "name": "y", "scripts": ["B"], "clients": 1, "stop": { "passes": 1 } },
     ]);
-    let site = || null_site("wrong groups", json!({}));
+    let deployment = || null_deployment("wrong groups", json!({}));
     for (pointer, value, expected) in [
         ("/1/scripts", json!(["C"]), "groups[1].scripts"),
         ("/1/scripts", json!([]), "groups[1].scripts"),
@@ -128,7 +132,7 @@ fn an_error_in_a_group_names_its_key() {
         let mut groups = good.clone();
         let (parent, key) = pointer.rsplit_once('/').unwrap();
         groups.pointer_mut(parent).unwrap()[key] = value;
-        let message = refused_document(&grouped(site(), groups, json!({})));
+        let message = refused_document(&grouped(deployment(), groups, json!({})));
         let key = format!("`{expected}`");
         assert!(message.contains(&key), "{pointer}: {message}");
     }
@@ -136,10 +140,10 @@ fn an_error_in_a_group_names_its_key() {
         (json!({ "think_time": "constant:1ms" }), "`think_time`"),
         (json!({ "stop": { "transactions": 1 } }), "`stop`"),
     ] {
-        let message = refused_document(&grouped(site(), good.clone(), more));
+        let message = refused_document(&grouped(deployment(), good.clone(), more));
         assert!(message.contains(expected), "{message}");
     }
-    let message = refused_document(&grouped(site(), json!([]), json!({})));
+    let message = refused_document(&grouped(deployment(), json!([]), json!({})));
     assert!(message.contains("`groups`"), "{message}");
 }
 
@@ -147,7 +151,7 @@ fn an_error_in_a_group_names_its_key() {
 fn clients_share_a_list_of_numbered_transactions_whose_values_depend_on_the_number() {
     let run = |clients: u32, delay: &str, more: Value| {
         let values = Values::new();
-        let site = null_site(
+        let deployment = null_deployment(
             &format!("queue {clients} {delay}"),
             json!({ "delay": delay }),
         );
@@ -158,7 +162,7 @@ fn clients_share_a_list_of_numbered_transactions_whose_values_depend_on_the_numb
         let mut more = more;
         more["clients"] = json!(clients);
         more["allow_shell"] = json!(true);
-        let run = observe(&document(site, &[&script, &script], more));
+        let run = observe(&document(deployment, &[&script, &script], more));
         (values.sorted(), run)
     };
     for order in ["sequence", "mix"] {
@@ -176,7 +180,7 @@ fn clients_share_a_list_of_numbered_transactions_whose_values_depend_on_the_numb
 /// Hashing of all clients' first answers would be a large part of a short run with many clients.
 #[test]
 fn answers_of_the_first_clients_of_each_group_are_compared() {
-    let site = null_site("compared", json!({}));
+    let deployment = null_deployment("compared", json!({}));
     let groups = json!([
         { "name": "many", "scripts": ["A"], "clients": 20, "stop": { "transactions": 3 } },
         { "name": "few", "scripts": ["A", "B"], "clients": 3, "stop": { "transactions": 4 } },
@@ -184,7 +188,11 @@ fn answers_of_the_first_clients_of_each_group_are_compared() {
             "name": "listed", "scripts": ["B"], "clients": 9, "stop": { "queue": 70 },
         },
     ]);
-    let run = observe(&grouped(site, groups, json!({ "compare_answers": true })));
+    let run = observe(&grouped(
+        deployment,
+        groups,
+        json!({ "compare_answers": true }),
+    ));
     let firsts = |transaction: &str| {
         let reports = run.answers.iter();
         let mut of_it = reports.filter(|report| report.transaction == transaction);

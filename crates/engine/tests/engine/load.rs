@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use assay_engine::{EngineError, LoadDocument, LoadReport, Session, SiteDocument, load};
+use assay_engine::{DeploymentDocument, EngineError, LoadDocument, LoadReport, Session, load};
 use serde_json::{Value, json};
 
 use crate::support::rows::Counting;
@@ -10,16 +10,16 @@ use crate::support::rows::Counting;
 /// A database file with two empty tables `a` and `b`.
 struct Database {
     _folder: tempfile::TempDir,
-    site: Value,
+    deployment: Value,
 }
 
 impl Database {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let site = json!({ "driver": "sqlite", "file": folder.path().join("data.db") });
+        let deployment = json!({ "driver": "sqlite", "file": folder.path().join("data.db") });
         let database = Self {
             _folder: folder,
-            site,
+            deployment,
         };
         database.execute("CREATE TABLE a (n INTEGER CHECK (typeof(n) = 'integer'), t TEXT)");
         database.execute("CREATE TABLE b (n INTEGER CHECK (typeof(n) = 'integer'), t TEXT)");
@@ -27,8 +27,8 @@ impl Database {
     }
 
     fn execute(&self, statement: &str) -> Vec<Vec<Option<Box<[u8]>>>> {
-        let site = SiteDocument::parse(&self.site.to_string()).unwrap();
-        Session::open(&site)
+        let deployment = DeploymentDocument::parse(&self.deployment.to_string()).unwrap();
+        Session::open(&deployment)
             .unwrap()
             .execute(statement)
             .unwrap()
@@ -48,7 +48,7 @@ impl Database {
             json!({ "name": name, "bulk": bulk, "form": "native" })
         };
         let document = json!({
-            "site": self.site,
+            "deployment": self.deployment,
             "before": ["BEGIN"],
             "tables": [table("a"), table("b")],
             "after": ["COMMIT"],

@@ -1,6 +1,6 @@
 //! Loading generated rows: a system returns what was generated.
 
-use assay_engine::{EngineError, Session, SiteDocument};
+use assay_engine::{DeploymentDocument, EngineError, Session};
 use serde_json::json;
 
 use crate::support::generated::{COLUMNS, Loading, checksum, dataset, digest, types};
@@ -14,18 +14,19 @@ fn names() -> String {
 #[test]
 fn a_library_returns_the_generated_rows() {
     let folder = tempfile::tempdir().unwrap();
-    let site = json!({ "driver": "sqlite", "file": folder.path().join("data.db") });
+    let deployment = json!({ "driver": "sqlite", "file": folder.path().join("data.db") });
     let columns: Vec<String> = COLUMNS
         .iter()
         .map(|(name, of, _)| format!("{name} {of}"))
         .collect();
-    let mut session = Session::open(&SiteDocument::parse(&site.to_string()).unwrap()).unwrap();
+    let mut session =
+        Session::open(&DeploymentDocument::parse(&deployment.to_string()).unwrap()).unwrap();
     session
         .execute(&format!("CREATE TABLE t ({})", columns.join(", ")))
         .unwrap();
     let marks = vec!["?"; COLUMNS.len()].join(", ");
     let loading = Loading {
-        site: site.clone(),
+        deployment: deployment.clone(),
         bulk: &format!("INSERT INTO t ({}) VALUES ({marks})", names()),
         types: COLUMNS.iter().map(|&(_, of, _)| of).collect(),
         sessions: 1,
@@ -37,7 +38,10 @@ fn a_library_returns_the_generated_rows() {
     let expected = checksum(&rows);
     assert_eq!(table.checksum.as_ref(), Some(&expected));
     let select = format!("SELECT {} FROM t", names());
-    assert_eq!(digest(&site, &select, types(COLUMNS)), (3000, expected));
+    assert_eq!(
+        digest(&deployment, &select, types(COLUMNS)),
+        (3000, expected)
+    );
 }
 
 #[test]
@@ -64,7 +68,7 @@ fn server_type(of: &str) -> &str {
 /// By COPY, in three sessions; without types as text.
 fn loading<'a>(server: &Server, bulk: &'a str, types: Vec<&'a str>) -> Loading<'a> {
     Loading {
-        site: server.site(),
+        deployment: server.deployment(),
         bulk,
         types,
         sessions: 3,
@@ -102,7 +106,7 @@ fn the_server_returns_the_generated_rows(server: &Server) {
         if is_typed {
             assert_eq!(table.checksum.as_ref(), Some(&expected));
         }
-        let digest = digest(&server.site(), "SELECT * FROM t", types(columns));
+        let digest = digest(&server.deployment(), "SELECT * FROM t", types(columns));
         assert_eq!(digest, (20_000, expected));
     }
 }
@@ -188,7 +192,7 @@ fn an_interrupt_leaves_nothing(server: &Server) {
 
 fn an_address_without_a_server_is_reported(server: &Server) {
     let mut loading = loading(server, "COPY t FROM STDIN", vec!["int", "int"]);
-    loading.site = json!({ "driver": "postgresql", "unix": "/nowhere/at/all" });
+    loading.deployment = json!({ "driver": "postgresql", "unix": "/nowhere/at/all" });
     let rows = dataset("3", &[("id", "int", ":row"), ("n", "int", "1")]);
     let error = loading.load(&rows, u64::MAX).unwrap_err();
     let EngineError::System(error, context) = error else {

@@ -2,13 +2,13 @@
 
 use serde_json::json;
 
-use crate::support::{document, ended, null_site, observe, outcomes, the_error};
+use crate::support::{document, ended, null_deployment, observe, outcomes, the_error};
 
 #[test]
 fn a_client_whose_session_was_lost_reconnects_and_continues() {
-    let site = null_site("return", json!({ "lose": "#5" }));
+    let deployment = null_deployment("return", json!({ "lose": "#5" }));
     let run = observe(&document(
-        site,
+        deployment,
         &["SELECT 1;"],
         json!({
             "clients": 2, "reconnect": { "after_loss": true }, "stop": { "transactions": 12 },
@@ -24,9 +24,9 @@ fn a_client_whose_session_was_lost_reconnects_and_continues() {
 #[test]
 fn a_transaction_that_is_lost_before_its_commit_is_known_to_be_undone() {
     for (lost_at, expected) in [(1, (0, 0, 1, 0)), (2, (0, 0, 1, 0)), (3, (0, 0, 0, 1))] {
-        let site = null_site("undone", json!({ "lose": format!("#{lost_at}") }));
+        let deployment = null_deployment("undone", json!({ "lose": format!("#{lost_at}") }));
         let text = "BEGIN; UPDATE t SET a = 1; COMMIT;";
-        let run = observe(&document(site, &[text], json!({})));
+        let run = observe(&document(deployment, &[text], json!({})));
         assert_eq!(outcomes(&run), expected, "lost at statement {lost_at}");
         assert_eq!(run.client_ends[0].state.word(), "lost");
     }
@@ -35,9 +35,9 @@ fn a_transaction_that_is_lost_before_its_commit_is_known_to_be_undone() {
 #[test]
 fn each_transaction_may_have_its_own_session() {
     // In a shared session the second statement would fail.
-    let site = null_site("own", json!({ "fail": "data@#2" }));
+    let deployment = null_deployment("own", json!({ "fail": "data@#2" }));
     let run = observe(&document(
-        site.clone(),
+        deployment.clone(),
         &["SELECT 1;"],
         json!({ "clients": 3, "connect_each_transaction": true, "stop": { "passes": 20 } }),
     ));
@@ -46,11 +46,11 @@ fn each_transaction_may_have_its_own_session() {
 
     // Transactions whose session is refused fail and are counted; the others run.
     let mut refusing = document(
-        null_site("own refused", json!({ "delay": "constant:5ms" })),
+        null_deployment("own refused", json!({ "delay": "constant:5ms" })),
         &["SELECT 1;"],
         json!({ "clients": 4, "connect_each_transaction": true, "stop": { "passes": 10 } }),
     );
-    refusing["site"]["options"]["refuse_after"] = json!("2");
+    refusing["deployment"]["options"]["refuse_after"] = json!("2");
     let run = observe(&refusing);
     let (ok, _, failed, _) = outcomes(&run);
     assert_eq!((ok + failed, ended(&run, "done")), (40, 4));
@@ -62,9 +62,9 @@ fn each_transaction_may_have_its_own_session() {
 
 #[test]
 fn in_an_open_loop_arrivals_wait_for_clients_to_reconnect() {
-    let site = null_site("open loss", json!({ "lose": "#10" }));
+    let deployment = null_deployment("open loss", json!({ "lose": "#10" }));
     let run = observe(&document(
-        site,
+        deployment,
         &["SELECT 1;"],
         json!({
             "clients": 2, "reconnect": { "after_loss": true },

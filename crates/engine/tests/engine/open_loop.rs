@@ -4,7 +4,7 @@ use assay_engine::{Observation, TransactionReport};
 use serde_json::{Value, json};
 
 use crate::serve::served;
-use crate::support::{document, null_site, observe, refused_document};
+use crate::support::{document, null_deployment, observe, refused_document};
 
 fn at_rate(kind: &str, per_s: u32) -> Value {
     json!({ "kind": kind, "offered_rate_per_s": per_s })
@@ -20,9 +20,9 @@ fn the_ok(run: &Observation) -> &TransactionReport {
 #[test]
 fn all_arrivals_of_a_rate_are_run_and_latency_is_service_time_plus_lag() {
     for kind in ["constant", "poisson"] {
-        let site = null_site(kind, json!({ "delay": "constant:2ms" }));
+        let deployment = null_deployment(kind, json!({ "delay": "constant:2ms" }));
         let run = observe(&document(
-            site,
+            deployment,
             &["SELECT 1;"],
             json!({
                 "clients": 8, "arrival": at_rate(kind, 200), "warm_up_s": 0.2,
@@ -54,12 +54,12 @@ fn all_arrivals_of_a_rate_are_run_and_latency_is_service_time_plus_lag() {
 #[test]
 fn a_stall_delays_the_arrivals_meanwhile_and_slows_only_one() {
     // 70 of 300 arrivals come while the only client is stalled: they wait, but are then served at once.
-    let site = null_site(
+    let deployment = null_deployment(
         "open stall",
         json!({ "delay": "constant:1ms", "stall": "700ms@#60" }),
     );
     let run = observe(&document(
-        site,
+        deployment,
         &["SELECT 1;"],
         json!({ "arrival": at_rate("constant", 100), "stop": { "transactions": 300 } }),
     ));
@@ -75,12 +75,12 @@ fn a_stall_delays_the_arrivals_meanwhile_and_slows_only_one() {
 
 #[test]
 fn arrivals_that_start_beyond_the_limit_are_skipped_and_those_that_end_beyond_it_are_late() {
-    let site = null_site(
+    let deployment = null_deployment(
         "limit",
         json!({ "delay": "constant:1ms", "stall": "800ms@#20" }),
     );
     let run = observe(&document(
-        site,
+        deployment,
         &["SELECT 1;", "SELECT 2;"],
         json!({
             "arrival": at_rate("constant", 100), "latency_limit_s": 0.2,
@@ -107,10 +107,10 @@ fn arrivals_that_start_beyond_the_limit_are_skipped_and_those_that_end_beyond_it
 
 #[test]
 fn arrivals_not_started_at_the_end_are_counted_as_skipped() {
-    let site = null_site("overload", json!({ "delay": "constant:50ms" }));
+    let deployment = null_deployment("overload", json!({ "delay": "constant:50ms" }));
     for clients in [1, 2] {
         let run = observe(&document(
-            site.clone(),
+            deployment.clone(),
             &["SELECT 1;"],
             json!({
                 "clients": clients, "arrival": at_rate("constant", 200), "stop": { "duration_s": 0.5 },
@@ -140,9 +140,9 @@ fn arrivals_not_started_at_the_end_are_counted_as_skipped() {
 #[test]
 fn the_backlog_of_the_warm_up_is_not_run_in_the_measurement() {
     // The warm-up leaves 400 transactions: five times what the measurement can run.
-    let site = null_site("warm backlog", json!({ "delay": "constant:10ms" }));
+    let deployment = null_deployment("warm backlog", json!({ "delay": "constant:10ms" }));
     let run = observe(&document(
-        site,
+        deployment,
         &["SELECT 1;"],
         json!({
             "clients": 1, "arrival": at_rate("constant", 500), "warm_up_s": 1.0,
@@ -158,7 +158,7 @@ fn the_backlog_of_the_warm_up_is_not_run_in_the_measurement() {
 fn equal_seeds_make_equal_choices_with_any_number_of_clients() {
     let mix = |clients: u32, seed: u64| {
         let mut open = document(
-            null_site("open mix", json!({})),
+            null_deployment("open mix", json!({})),
             &["SELECT 1;", "SELECT 2;"],
             json!({
                 "order": "mix", "clients": clients, "seed": seed,
@@ -179,7 +179,7 @@ fn equal_seeds_make_equal_choices_with_any_number_of_clients() {
 #[test]
 fn an_open_loop_has_no_passes_and_no_think_times() {
     let open = |more: Value| {
-        let mut open = document(null_site("no", json!({})), &["SELECT 1;"], more);
+        let mut open = document(null_deployment("no", json!({})), &["SELECT 1;"], more);
         open["arrival"] = at_rate("constant", 10);
         refused_document(&open)
     };
@@ -198,8 +198,8 @@ fn no_arrival_waits_while_a_client_is_free_on_another_thread() {
             "clients": 4, "threads": threads, "arrival": at_rate("constant", 20),
             "stop": { "transactions": 10 },
         });
-        served("postgresql", json!({}), |site| {
-            let run = observe(&document(site, &[slow, "SELECT 2;"], more.clone()));
+        served("postgresql", json!({}), |deployment| {
+            let run = observe(&document(deployment, &[slow, "SELECT 2;"], more.clone()));
             assert_eq!((run.threads, run.outcomes.ok), (threads, 40));
             let lag = run.all_ok.schedule_lag.as_ref().unwrap();
             // With its own clients only, the last of them would wait 800 ms, and half of them 400 ms.
@@ -219,8 +219,8 @@ fn the_first_free_client_on_any_thread_takes_the_backlog() {
         "clients": 4, "threads": 4, "arrival": at_rate("constant", 40),
         "stop": { "transactions": 20 }, "latency_limit_s": 5.0,
     });
-    served("postgresql", json!({}), |site| {
-        let run = observe(&document(site, &[slow], more));
+    served("postgresql", json!({}), |deployment| {
+        let run = observe(&document(deployment, &[slow], more));
         assert_eq!((run.outcomes.ok, run.outcomes.skipped), (80, 0));
         // Eight of 80 take half a second: four clients would need one second, and each has a thread.
         let lag = run.all_ok.schedule_lag.as_ref().unwrap();

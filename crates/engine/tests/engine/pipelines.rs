@@ -4,15 +4,15 @@ use assay_engine::Observation;
 use serde_json::json;
 
 use crate::support::server::Server;
-use crate::support::{document, null_site, observe, outcomes, the_error};
+use crate::support::{document, null_deployment, observe, outcomes, the_error};
 
 const TEXT: &str = "\\startpipeline\nBEGIN;\nINSERT INTO t VALUES (:client_id);\nSELECT count(*) FROM t;\nCOMMIT;\n\\endpipeline\n";
 
 #[test]
 fn a_library_executes_a_pipeline_one_by_one_and_stops_at_the_first_error() {
-    let site = null_site("pipeline", json!({}));
+    let deployment = null_deployment("pipeline", json!({}));
     let run = observe(&document(
-        site,
+        deployment,
         &[TEXT],
         json!({ "protocol": "prepared", "stop": { "passes": 3 } }),
     ));
@@ -20,9 +20,9 @@ fn a_library_executes_a_pipeline_one_by_one_and_stops_at_the_first_error() {
     assert_eq!(run.statements, 12);
 
     // Statements after the error are not executed; the transaction is rolled back.
-    let site = null_site("pipeline error", json!({ "fail": "constraint@#2" }));
+    let deployment = null_deployment("pipeline error", json!({ "fail": "constraint@#2" }));
     let run = observe(&document(
-        site,
+        deployment,
         &[TEXT],
         json!({ "protocol": "extended", "stop": { "passes": 2 } }),
     ));
@@ -37,7 +37,7 @@ fn on_a_server(texts: &[&str], protocol: &str) -> Option<(Server, Observation)> 
     let more = json!({
         "clients": 3, "protocol": protocol, "per_statement": true, "stop": { "passes": 5 },
     });
-    let run = observe(&document(server.site(), texts, more));
+    let run = observe(&document(server.deployment(), texts, more));
     Some((server, run))
 }
 

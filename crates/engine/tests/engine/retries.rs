@@ -3,19 +3,19 @@
 use serde_json::json;
 
 use crate::support::server::Server;
-use crate::support::{document, null_site, observe, outcomes, the_error};
+use crate::support::{document, null_deployment, observe, outcomes, the_error};
 
 const TRANSFER: &str = "BEGIN; UPDATE t SET a = 1; COMMIT;";
 
 #[test]
 fn an_attempt_after_a_deadlock_is_part_of_the_same_transaction() {
     // BEGIN, the update that fails, ROLLBACK, BEGIN, UPDATE, COMMIT: six statements of 5 ms.
-    let site = null_site(
+    let deployment = null_deployment(
         "retry",
         json!({ "delay": "constant:5ms", "fail": "deadlock@#2" }),
     );
     let run = observe(&document(
-        site,
+        deployment,
         &[TRANSFER],
         json!({ "clients": 2, "retries": { "most": 1 }, "stop": { "passes": 4 } }),
     ));
@@ -36,10 +36,11 @@ fn an_attempt_after_a_deadlock_is_part_of_the_same_transaction() {
 
 #[test]
 fn retries_are_limited_to_a_number_and_to_the_given_classes() {
-    let site = |class: &str| null_site(class, json!({ "fail": format!("{class}@1.0") }));
+    let deployment =
+        |class: &str| null_deployment(class, json!({ "fail": format!("{class}@1.0") }));
     let run = |class: &str, retries| {
         observe(&document(
-            site(class),
+            deployment(class),
             &["UPDATE t SET a = 1;"],
             json!({ "retries": retries, "stop": { "passes": 3 } }),
         ))
@@ -93,7 +94,7 @@ fn real_deadlocks_are_retried_and_nothing_is_done_twice() {
     ];
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let run = observe(&document(
-        server.site(),
+        server.deployment(),
         &texts,
         json!({ "clients": 4, "threads": 2, "retries": { "most": 100 }, "stop": { "passes": 8 } }),
     ));

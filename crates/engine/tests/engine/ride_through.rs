@@ -13,7 +13,7 @@ fn while_it_crashes(more: Value, crash_s: f64, start_s: Option<f64>) -> Option<O
     let mut server = Server::start(&[])?;
     server.session().execute("CREATE TABLE t (n int)").unwrap();
     let crashing = document(
-        server.site(),
+        server.deployment(),
         &["SELECT 1; INSERT INTO t VALUES (1);"],
         more,
     );

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use assay_engine::{ServeDocument, Served, Session, SiteDocument, null_protocols_in, serve};
+use assay_engine::{DeploymentDocument, ServeDocument, Served, Session, null_protocols_in, serve};
 use serde_json::{Value, json};
 
 use crate::support::{document, observe, outcomes};
@@ -58,13 +58,17 @@ pub fn served(protocol: &str, options: Value, act: impl FnOnce(Value)) -> Served
 #[test]
 fn every_statement_of_many_clients_is_answered() {
     for protocol in null_protocols_in("sql") {
-        let served = served(protocol, json!({ "delay": "uniform:0ms..2ms" }), |site| {
-            let more = json!({ "clients": 100, "threads": 2, "stop": { "transactions": 20 },
+        let served = served(
+            protocol,
+            json!({ "delay": "uniform:0ms..2ms" }),
+            |deployment| {
+                let more = json!({ "clients": 100, "threads": 2, "stop": { "transactions": 20 },
                                "protocol": "prepared" });
-            let script = "\\set id random(1, 9)\nSELECT a FROM t WHERE id = :id;\n";
-            let observation = observe(&document(site, &[script], more));
-            assert_eq!(outcomes(&observation), (2000, 0, 0, 0), "{protocol}");
-        });
+                let script = "\\set id random(1, 9)\nSELECT a FROM t WHERE id = :id;\n";
+                let observation = observe(&document(deployment, &[script], more));
+                assert_eq!(outcomes(&observation), (2000, 0, 0, 0), "{protocol}");
+            },
+        );
         assert_eq!((served.sessions, served.refused), (100, 0), "{protocol}");
         assert_eq!(served.statements, 2000, "{protocol}");
     }
@@ -74,9 +78,9 @@ fn every_statement_of_many_clients_is_answered() {
 #[test]
 fn a_large_answer_is_sent_as_fast_as_it_is_read() {
     for protocol in null_protocols_in("sql") {
-        served(protocol, json!({ "rows": "500000" }), |site| {
-            let site = SiteDocument::parse(&site.to_string()).unwrap();
-            let mut session = Session::open(&site).unwrap();
+        served(protocol, json!({ "rows": "500000" }), |deployment| {
+            let deployment = DeploymentDocument::parse(&deployment.to_string()).unwrap();
+            let mut session = Session::open(&deployment).unwrap();
             for _ in 0..2 {
                 let answer = session.execute("SELECT a, b FROM t").unwrap();
                 assert_eq!(answer.rows, 500_000, "{protocol}");
@@ -91,9 +95,9 @@ fn a_large_answer_is_sent_as_fast_as_it_is_read() {
 fn a_statement_of_200_megabytes_is_sent_and_received_fast() {
     let mut sent = 0;
     for protocol in null_protocols_in("sql") {
-        served(protocol, json!({}), |site| {
-            let site = SiteDocument::parse(&site.to_string()).unwrap();
-            let mut session = Session::open(&site).unwrap();
+        served(protocol, json!({}), |deployment| {
+            let deployment = DeploymentDocument::parse(&deployment.to_string()).unwrap();
+            let mut session = Session::open(&deployment).unwrap();
             let statement = format!("SELECT '{}'", "x".repeat(200_000_000));
             let begun = Instant::now();
             match session.execute(&statement) {
@@ -116,12 +120,22 @@ fn a_statement_of_200_megabytes_is_sent_and_received_fast() {
 fn a_client_that_disconnects_in_a_long_statement_frees_its_place() {
     for protocol in null_protocols_in("sql") {
         let options = json!({ "delay": "constant:60s", "refuse_after": "1" });
-        served(protocol, options, |site| {
+        served(protocol, options, |deployment| {
             let impatient = json!({ "statement_timeout_s": 0.1, "stop": { "transactions": 1 } });
-            let observation = observe(&document(site.clone(), &["SELECT 1"], impatient.clone()));
+            let observation = observe(&document(
+                deployment.clone(),
+                &["SELECT 1"],
+                impatient.clone(),
+            ));
             assert_eq!(outcomes(&observation).3, 1, "{protocol}: unknown");
             // The server needs a moment to notice that the client has disconnected.
-            let again = || observe(&document(site.clone(), &["SELECT 1"], impatient.clone()));
+            let again = || {
+                observe(&document(
+                    deployment.clone(),
+                    &["SELECT 1"],
+                    impatient.clone(),
+                ))
+            };
             let is_accepted = std::iter::repeat_with(again)
                 .take(100)
                 .any(|again| again.ended_by.word() == observation.ended_by.word());

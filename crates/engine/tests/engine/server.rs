@@ -32,7 +32,7 @@ fn a_server_is_driven_by_an_event_loop() {
 fn prepared_selects_of_32_clients_on_2_threads(server: &Server) {
     let text = "\\set id random(1, 1000)\nSELECT n FROM t WHERE id = :id;\n\\expect rows 1\n";
     let run = observe(&document(
-        server.site(),
+        server.deployment(),
         &[text],
         json!({ "clients": 32, "threads": 2, "protocol": "prepared", "stop": { "passes": 200 } }),
     ));
@@ -54,7 +54,7 @@ fn every_ok_update_is_in_the_database(server: &Server) {
     for protocol in ["simple", "extended", "prepared"] {
         server.session().execute("UPDATE t SET n = 0").unwrap();
         let run = observe(&document(
-            server.site(),
+            server.deployment(),
             &[text],
             json!({ "clients": 8, "protocol": protocol, "stop": { "transactions": 100 } }),
         ));
@@ -69,7 +69,7 @@ fn sleeps_on_either_side_are_in_the_latency(server: &Server) {
         "SELECT 1;\n\\sleep 15 ms\nSELECT 2;",
     ];
     let run = observe(&document(
-        server.site(),
+        server.deployment(),
         &scripts,
         json!({ "clients": 20, "threads": 2, "stop": { "passes": 10 } }),
     ));
@@ -87,7 +87,7 @@ fn a_failed_transaction_is_rolled_back(server: &Server) {
         "BEGIN;\nUPDATE t SET n = 1 WHERE id = 3;\n\\abort\n",
     ];
     let run = observe(&document(
-        server.site(),
+        server.deployment(),
         &scripts,
         json!({ "stop": { "passes": 5 } }),
     ));
@@ -105,7 +105,7 @@ fn large_answers_agree_among_clients(server: &Server) {
     // Rows of all sizes, so that messages are split anywhere; 20 MB for each answer.
     let text = "SELECT i, repeat('x', i % 1500) FROM generate_series(1, 25000) i;";
     let run = observe(&document(
-        server.site(),
+        server.deployment(),
         &[text],
         json!({ "clients": 4, "threads": 2, "digest": true, "stop": { "passes": 3 } }),
     ));
@@ -119,7 +119,7 @@ fn large_answers_agree_among_clients(server: &Server) {
 
 fn a_statement_that_cannot_be_prepared_is_reported_with_its_place(server: &Server) {
     let unpreparable = document(
-        server.site(),
+        server.deployment(),
         &["SELECT 1;\nSELECT nothing FROM nowhere;"],
         json!({ "clients": 4, "protocol": "prepared" }),
     );
@@ -131,7 +131,11 @@ fn a_statement_that_cannot_be_prepared_is_reported_with_its_place(server: &Serve
 }
 
 fn a_bulk_load_in_a_script_is_an_error(server: &Server) {
-    let run = observe(&document(server.site(), &["COPY t FROM STDIN;"], json!({})));
+    let run = observe(&document(
+        server.deployment(),
+        &["COPY t FROM STDIN;"],
+        json!({}),
+    ));
     assert_eq!(outcomes(&run).0, 0);
     assert_eq!(run.errors.len(), 1, "{:?}", run.errors);
 }
@@ -139,7 +143,7 @@ fn a_bulk_load_in_a_script_is_an_error(server: &Server) {
 fn a_statement_that_takes_too_long_ends_its_client(server: &Server) {
     let scripts = ["SELECT 1;", "SELECT pg_sleep(600);"];
     let run = observe(&document(
-        server.site(),
+        server.deployment(),
         &scripts,
         json!({ "clients": 3, "statement_timeout_s": 0.3 }),
     ));

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use assay_engine::{Session, SiteDocument, drive, probe};
+use assay_engine::{DeploymentDocument, Session, drive, probe};
 use serde_json::json;
 
 use crate::support::server::Server;
@@ -14,7 +14,7 @@ fn a_server_that_crashes_ends_the_run_as_lost() {
         return;
     };
     let crashing = document(
-        server.site(),
+        server.deployment(),
         &["SELECT 1;", "SELECT pg_sleep(0.001);"],
         json!({ "clients": 16, "threads": 2, "stop": { "duration_s": 600 } }),
     );
@@ -55,7 +55,7 @@ fn all_clients_try_a_full_server_and_nothing_is_run() {
         return;
     };
     let run = observe(&document(
-        server.site(),
+        server.deployment(),
         &["SELECT 1;"],
         json!({ "clients": 40, "threads": 2, "stop": { "passes": 5 } }),
     ));
@@ -70,13 +70,14 @@ fn all_clients_try_a_full_server_and_nothing_is_run() {
     assert!((20..=25).contains(&error.count), "{error:?}");
 
     // Sessions of the previous run may still be closing.
-    let site = SiteDocument::parse(&server.site().to_string()).unwrap();
-    let found =
-        std::iter::repeat_with(|| probe(&site, 40, &mut || ControlFlow::Continue(())).unwrap())
-            .take(50)
-            .inspect(|_| std::thread::sleep(std::time::Duration::from_millis(20)))
-            .find(|found| found.opened == 20)
-            .expect("the server has 20 places, superusers' included");
+    let deployment = DeploymentDocument::parse(&server.deployment().to_string()).unwrap();
+    let found = std::iter::repeat_with(|| {
+        probe(&deployment, 40, &mut || ControlFlow::Continue(())).unwrap()
+    })
+    .take(50)
+    .inspect(|_| std::thread::sleep(std::time::Duration::from_millis(20)))
+    .find(|found| found.opened == 20)
+    .expect("the server has 20 places, superusers' included");
     assert_eq!(found.refused_at, Some(21));
     assert_eq!(found.error.unwrap().class, "too many connections");
 }
@@ -84,9 +85,9 @@ fn all_clients_try_a_full_server_and_nothing_is_run() {
 #[test]
 fn an_address_without_a_server_is_reported() {
     let folder = tempfile::tempdir().unwrap();
-    let site = json!({ "driver": "postgresql", "unix": folder.path().join("socket") });
+    let deployment = json!({ "driver": "postgresql", "unix": folder.path().join("socket") });
     let run = observe(&document(
-        site.clone(),
+        deployment.clone(),
         &["SELECT 1;"],
         json!({ "clients": 3 }),
     ));
@@ -95,8 +96,8 @@ fn an_address_without_a_server_is_reported() {
     assert_eq!(error.class, "connection refused");
     assert!(error.message.contains("socket"), "{error:?}");
 
-    let site = SiteDocument::parse(&site.to_string()).unwrap();
-    let message = Session::open(&site).err().unwrap().to_string();
+    let deployment = DeploymentDocument::parse(&deployment.to_string()).unwrap();
+    let message = Session::open(&deployment).err().unwrap().to_string();
     assert!(
         message.contains("opening a session") && message.contains("socket"),
         "{message}"
@@ -106,11 +107,15 @@ fn an_address_without_a_server_is_reported() {
 #[test]
 fn connecting_to_a_silent_server_times_out() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let site = json!({
+    let deployment = json!({
         "driver": "postgresql", "host": "localhost", "connect_timeout_s": 0.3,
         "port": listener.local_addr().unwrap().port(),
     });
-    let run = observe(&document(site, &["SELECT 1;"], json!({ "clients": 2 })));
+    let run = observe(&document(
+        deployment,
+        &["SELECT 1;"],
+        json!({ "clients": 2 }),
+    ));
     assert_eq!(run.ended_by.word(), "refused");
     assert_eq!(the_error(&run).class, "timeout");
     assert!(run.connect_ns >= 300_000_000);

@@ -37,7 +37,7 @@ fn try_load(
 ) -> Result<LoadReport, EngineError> {
     let table = |name: &str| json!({ "name": name, "bulk": format!("COPY {name} FROM STDIN"), "form": "native" });
     let document = json!({
-        "site": server.site(),
+        "deployment": server.deployment(),
         "before": ["BEGIN", "TRUNCATE a, b"],
         "tables": [table("a"), table("b")],
         "after": [after],

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use assay_engine::{EngineError, Session, SiteDocument};
+use assay_engine::{DeploymentDocument, EngineError, Session};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
@@ -46,7 +46,7 @@ fn sessions_are_encrypted_as_requested() {
     let Some(server) = Server::start(&settings) else {
         return;
     };
-    let site = |tls: &str, ca_file: Option<&Path>, host: &str| {
+    let deployment = |tls: &str, ca_file: Option<&Path>, host: &str| {
         json!({
             "driver": "postgresql", "host": host, "port": server.port, "user": "postgres",
             "tls": tls, "ca_file": ca_file,
@@ -55,21 +55,21 @@ fn sessions_are_encrypted_as_requested() {
 
     for (tls, expected) in [("off", "f"), ("prefer", "t"), ("require", "t")] {
         assert_eq!(
-            is_encrypted(&site(tls, None, "localhost")).unwrap(),
+            is_encrypted(&deployment(tls, None, "localhost")).unwrap(),
             expected,
             "{tls}"
         );
     }
-    let trusted = site("verify", Some(&certificate), "localhost");
+    let trusted = deployment("verify", Some(&certificate), "localhost");
     assert_eq!(is_encrypted(&trusted).unwrap(), "t");
     // Only the authority counts, not the host.
-    let by_authority = site("verify-ca", Some(&certificate), "127.0.0.1");
+    let by_authority = deployment("verify-ca", Some(&certificate), "127.0.0.1");
     assert_eq!(is_encrypted(&by_authority).unwrap(), "t");
     // The certificate is for localhost, and its authority is not installed.
     for wrong in [
-        site("verify", Some(&certificate), "127.0.0.1"),
-        site("verify", None, "localhost"),
-        site("verify-ca", None, "localhost"),
+        deployment("verify", Some(&certificate), "127.0.0.1"),
+        deployment("verify", None, "localhost"),
+        deployment("verify-ca", None, "localhost"),
     ] {
         let error = is_encrypted(&wrong).unwrap_err();
         let EngineError::System(error, _) = error else {
@@ -95,14 +95,16 @@ fn a_server_without_tls_is_rejected_only_if_it_is_required() {
     let Some(server) = Server::start(&[]) else {
         return;
     };
-    let site = |tls: &str| {
+    let deployment = |tls: &str| {
         json!({
             "driver": "postgresql", "host": "localhost", "port": server.port, "user": "postgres",
             "tls": tls,
         })
     };
-    assert_eq!(is_encrypted(&site("prefer")).unwrap(), "f");
-    let message = is_encrypted(&site("require")).unwrap_err().to_string();
+    assert_eq!(is_encrypted(&deployment("prefer")).unwrap(), "f");
+    let message = is_encrypted(&deployment("require"))
+        .unwrap_err()
+        .to_string();
     assert!(message.contains("does not offer TLS"), "{message}");
 }
 
@@ -122,12 +124,12 @@ fn a_session_begins_with_tls_where_the_protocol_does_not_ask_for_it() {
     ] {
         let served = served(protocol, json!({}), |unix| {
             let port = tls_before(unix["unix"].as_str().unwrap(), &certificate, &key);
-            let site = |tls: &str, host: &str, port: u16| {
+            let deployment = |tls: &str, host: &str, port: u16| {
                 json!({ "driver": protocol, "host": host, "port": port, "user": "u",
                         "tls": tls, "ca_file": certificate, "connect_timeout_s": 5.0 })
             };
             let more = json!({ "lexer": language, "clients": 2, "stop": { "passes": 5 } });
-            let trusted = site("verify", "localhost", port);
+            let trusted = deployment("verify", "localhost", port);
             let run = observe(&document(trusted, &[statement], more));
             assert_eq!(
                 outcomes(&run),
@@ -135,19 +137,19 @@ fn a_session_begins_with_tls_where_the_protocol_does_not_ask_for_it() {
                 "{protocol}: {:?}",
                 run.errors
             );
-            let refused = |site: Value| {
-                let site = SiteDocument::parse(&site.to_string()).unwrap();
-                Session::open(&site).err().unwrap().to_string()
+            let refused = |deployment: Value| {
+                let deployment = DeploymentDocument::parse(&deployment.to_string()).unwrap();
+                Session::open(&deployment).err().unwrap().to_string()
             };
-            let message = refused(site("verify", "127.0.0.1", port));
+            let message = refused(deployment("verify", "127.0.0.1", port));
             assert!(
                 message.contains("certificate is for localhost"),
                 "{message}"
             );
-            let message = refused(site("off", "localhost", port));
+            let message = refused(deployment("off", "localhost", port));
             assert!(message.contains("begins with TLS"), "{message}");
             let plain = forwarding(unix["unix"].as_str().unwrap());
-            let message = refused(site("require", "localhost", plain));
+            let message = refused(deployment("require", "localhost", plain));
             let is_plain = message.contains("does not offer TLS") || message.contains("closed");
             assert!(is_plain, "{protocol}: {message}");
         });
@@ -230,8 +232,8 @@ fn exchange(client: &mut (impl Read + Write), mut server: UnixStream) {
     }
 }
 
-fn is_encrypted(site: &Value) -> Result<String, EngineError> {
-    let mut session = Session::open(&SiteDocument::parse(&site.to_string()).unwrap())?;
+fn is_encrypted(deployment: &Value) -> Result<String, EngineError> {
+    let mut session = Session::open(&DeploymentDocument::parse(&deployment.to_string()).unwrap())?;
     let text = "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
     let answer = session.execute(text)?;
     Ok(String::from_utf8(answer.kept[0][0].as_deref().unwrap().to_vec()).unwrap())

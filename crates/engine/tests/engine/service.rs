@@ -4,12 +4,12 @@
 use assay_engine::Observation;
 use serde_json::{Value, json};
 
-use crate::support::{document, null_site, observe};
+use crate::support::{document, null_deployment, observe};
 
 const S: u64 = 1_000_000_000;
 
 fn run(name: &str, options: Value, text: &str, more: Value) -> Observation {
-    observe(&document(null_site(name, options), &[text], more))
+    observe(&document(null_deployment(name, options), &[text], more))
 }
 
 #[test]

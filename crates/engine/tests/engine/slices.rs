@@ -7,19 +7,23 @@ use assay_engine::{DriveDocument, EngineError, Observation, drive};
 use serde_json::{Value, json};
 
 use crate::serve::served;
-use crate::support::{check, document, null_site, observe, parsed};
+use crate::support::{check, document, null_deployment, observe, parsed};
 use crate::values::Values;
 
 /// Every value that the clients of these parts drew, and the observation of each part. Each part is (first
 /// client, clients); the parts run at the same time, as in several processes.
-fn driven(site: &Value, parts: &[(u32, u32)], more: &Value) -> (Vec<String>, Vec<Observation>) {
+fn driven(
+    deployment: &Value,
+    parts: &[(u32, u32)],
+    more: &Value,
+) -> (Vec<String>, Vec<Observation>) {
     let values = Values::new();
     let script = format!(
         "\\set v random(1, 1000000)\n{}\nSELECT 1;",
         values.write(":v")
     );
     let part = |(first_client, clients): &(u32, u32)| {
-        let mut document = document(site.clone(), &[&script, &script], more.clone());
+        let mut document = document(deployment.clone(), &[&script, &script], more.clone());
         document["first_client"] = json!(first_client);
         document["clients"] = json!(clients);
         document["of_clients"] = json!(8);
@@ -48,26 +52,30 @@ fn one_process_with_8_clients_and_four_with_2_draw_the_same() {
         json!({ "stop": { "queue": 64 } }),
     ];
     for more in cases {
-        served("postgresql", json!({ "delay": "constant:3ms" }), |site| {
-            let (alone, whole) = driven(&site, &[(0, 8)], &more);
-            let four = [(0, 2), (2, 2), (4, 2), (6, 2)];
-            let (together, parts) = driven(&site, &four, &more);
-            assert_eq!(alone.len(), 64, "{more}");
-            assert_eq!(together, alone, "{more}");
-            // On a server with known delays every transaction takes at least as long.
-            let [whole] = &whole[..] else {
-                panic!("{more}")
-            };
-            let counted: u64 = parts.iter().map(|part| part.all_ok.count).sum();
-            assert_eq!((counted, whole.all_ok.count), (64, 64), "{more}");
-            for part in parts.iter().chain([whole]) {
-                assert!(part.all_ok.latency.min_ns >= 3_000_000, "{more}");
-            }
-            let numbers: Vec<u32> = (parts.iter())
-                .flat_map(|part| part.client_ends.iter().map(|end| end.client))
-                .collect();
-            assert_eq!(numbers, [0, 1, 2, 3, 4, 5, 6, 7]);
-        });
+        served(
+            "postgresql",
+            json!({ "delay": "constant:3ms" }),
+            |deployment| {
+                let (alone, whole) = driven(&deployment, &[(0, 8)], &more);
+                let four = [(0, 2), (2, 2), (4, 2), (6, 2)];
+                let (together, parts) = driven(&deployment, &four, &more);
+                assert_eq!(alone.len(), 64, "{more}");
+                assert_eq!(together, alone, "{more}");
+                // On a server with known delays every transaction takes at least as long.
+                let [whole] = &whole[..] else {
+                    panic!("{more}")
+                };
+                let counted: u64 = parts.iter().map(|part| part.all_ok.count).sum();
+                assert_eq!((counted, whole.all_ok.count), (64, 64), "{more}");
+                for part in parts.iter().chain([whole]) {
+                    assert!(part.all_ok.latency.min_ns >= 3_000_000, "{more}");
+                }
+                let numbers: Vec<u32> = (parts.iter())
+                    .flat_map(|part| part.client_ends.iter().map(|end| end.client))
+                    .collect();
+                assert_eq!(numbers, [0, 1, 2, 3, 4, 5, 6, 7]);
+            },
+        );
     }
 }
 
@@ -87,8 +95,8 @@ fn ready_clients_begin_at_the_given_instant() {
     ] {
         // Never early; and on time in one of several attempts, since other processes may use all processors.
         let is_punctual = (0..5).any(|_| {
-            let site = null_site("ready", json!({ "delay": "constant:1ms" }));
-            late_ns(&parsed(&document(site, &["SELECT 1;"], more.clone()))) < 5_000_000
+            let deployment = null_deployment("ready", json!({ "delay": "constant:1ms" }));
+            late_ns(&parsed(&document(deployment, &["SELECT 1;"], more.clone()))) < 5_000_000
         });
         assert!(is_punctual);
     }
@@ -116,8 +124,8 @@ fn late_ns(document: &DriveDocument) -> i64 {
 
 #[test]
 fn nothing_is_run_if_the_caller_cancels_when_clients_are_ready() {
-    let site = null_site("not ready", json!({}));
-    let asked = document(site, &["SELECT 1;"], json!({}));
+    let deployment = null_deployment("not ready", json!({}));
+    let asked = document(deployment, &["SELECT 1;"], json!({}));
     let cancelled = drive(
         &parsed(&asked),
         &mut |_| ControlFlow::Continue(()),
@@ -130,12 +138,12 @@ fn nothing_is_run_if_the_caller_cancels_when_clients_are_ready() {
 fn clients_use_the_endpoints_in_turn_by_their_numbers() {
     served("postgresql", json!({}), |first| {
         let sessions = served("postgresql", json!({}), |second| {
-            let mut site = first.clone();
-            site["endpoints"] = json!([first, second, first]);
-            site.as_object_mut().unwrap().remove("unix");
+            let mut deployment = first.clone();
+            deployment["endpoints"] = json!([first, second, first]);
+            deployment.as_object_mut().unwrap().remove("unix");
             // Clients 2 to 6 of ten: 4 is the only one with remainder 1.
             let more = json!({ "clients": 5, "first_client": 2, "of_clients": 10 });
-            let run = observe(&document(site, &["SELECT 1;"], more));
+            let run = observe(&document(deployment, &["SELECT 1;"], more));
             assert_eq!(run.outcomes.ok, 5);
         })
         .sessions;

@@ -20,12 +20,12 @@ fn there_is_a_thread_for_each_processor_or_the_number_asked_for_and_never_more_t
         served(
             "postgresql",
             json!({ "delay": "constant:2ms" }),
-            |site: Value| {
+            |deployment: Value| {
                 let more = json!({
                     "clients": clients, "threads": asked, "protocol": "prepared",
                     "stop": { "transactions": 20 },
                 });
-                let run = observe(&document(site, &["SELECT 1;"], more));
+                let run = observe(&document(deployment, &["SELECT 1;"], more));
                 assert_eq!(
                     (run.threads, run.outcomes.ok),
                     (used, u64::from(clients) * 20)

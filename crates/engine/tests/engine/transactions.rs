@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use crate::mysql_server::Server as MariaDb;
 use crate::serve::served;
 use crate::support::server::Server;
-use crate::support::{document, null_site, observe, outcomes, the_error};
+use crate::support::{document, null_deployment, observe, outcomes, the_error};
 use crate::typed_values::are_sent_and_read_back;
 use assay_drivers::registry::DRIVERS;
-use assay_engine::{Certainty, Session, SiteDocument, null_protocols_in};
+use assay_engine::{Certainty, DeploymentDocument, Session, null_protocols_in};
 
 /// Statements that look like the end of a transaction and are not.
 const NO_ENDS: [&str; 2] = ["SELECT 'x; commit it'", "SELECT 'a;\nROLLBACK'"];
@@ -40,14 +40,14 @@ fn protocols_with_transactions() -> Vec<&'static str> {
 }
 
 /// Runs both in turn, three times, on tables `t (a)` with a key and `u (a)` without.
-fn is_rolled_back(site: &Value, statement: &str) {
+fn is_rolled_back(deployment: &Value, statement: &str) {
     for sql in ["DELETE FROM t", "DELETE FROM u"] {
-        execute(site, sql);
+        execute(deployment, sql);
     }
     let texts = failing(statement);
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let run = observe(&document(
-        site.clone(),
+        deployment.clone(),
         &texts,
         json!({ "stop": { "passes": 3 } }),
     ));
@@ -58,54 +58,58 @@ fn is_rolled_back(site: &Value, statement: &str) {
         run.errors
     );
     assert_eq!(the_error(&run).class, "constraint", "{statement}");
-    assert_eq!(count(site, "t"), "0", "{statement}");
-    assert_eq!(count(site, "u"), "3", "{statement}");
+    assert_eq!(count(deployment, "t"), "0", "{statement}");
+    assert_eq!(count(deployment, "u"), "3", "{statement}");
 }
 
-fn session(site: &Value) -> Session {
-    Session::open(&SiteDocument::parse(&site.to_string()).unwrap()).unwrap()
+fn session(deployment: &Value) -> Session {
+    Session::open(&DeploymentDocument::parse(&deployment.to_string()).unwrap()).unwrap()
 }
 
-fn execute(site: &Value, statement: &str) {
-    session(site).execute(statement).unwrap();
+fn execute(deployment: &Value, statement: &str) {
+    session(deployment).execute(statement).unwrap();
 }
 
-fn count(site: &Value, table: &str) -> String {
+fn count(deployment: &Value, table: &str) -> String {
     let text = format!("SELECT count(*) FROM {table}");
-    let answer = session(site).execute(&text).unwrap();
+    let answer = session(deployment).execute(&text).unwrap();
     String::from_utf8_lossy(answer.kept[0][0].as_deref().unwrap()).into_owned()
 }
 
-fn tables(site: &Value) {
-    execute(site, "CREATE TABLE t (a int NOT NULL PRIMARY KEY)");
-    execute(site, "CREATE TABLE u (a int NOT NULL)");
+fn tables(deployment: &Value) {
+    execute(deployment, "CREATE TABLE t (a int NOT NULL PRIMARY KEY)");
+    execute(deployment, "CREATE TABLE u (a int NOT NULL)");
 }
 
 /// A text of several statements, as a plain file may contain.
-fn in_one_text(site: &Value, text: &str) -> Value {
-    let mut plain = document(site.clone(), &[text, "INSERT INTO u VALUES (1)"], json!({}));
+fn in_one_text(deployment: &Value, text: &str) -> Value {
+    let mut plain = document(
+        deployment.clone(),
+        &[text, "INSERT INTO u VALUES (1)"],
+        json!({}),
+    );
     for script in plain["scripts"].as_array_mut().unwrap() {
         script["is_plain"] = json!(true);
     }
     plain
 }
 
-fn texts_of_several_statements(site: &Value) {
-    execute(site, "DELETE FROM t");
-    execute(site, "DELETE FROM u");
+fn texts_of_several_statements(deployment: &Value) {
+    execute(deployment, "DELETE FROM t");
+    execute(deployment, "DELETE FROM u");
     let text = "BEGIN; INSERT INTO t VALUES (7); COMMIT";
-    let run = observe(&in_one_text(site, text));
+    let run = observe(&in_one_text(deployment, text));
     assert_eq!(outcomes(&run), (2, 0, 0, 0), "{:?}", run.errors);
     assert_eq!(
-        (count(site, "t"), count(site, "u")),
+        (count(deployment, "t"), count(deployment, "u")),
         ("1".into(), "1".into())
     );
     // It fails in the transaction that it has started.
     let text = "BEGIN; INSERT INTO t VALUES (8); INSERT INTO t VALUES (8); COMMIT";
-    let run = observe(&in_one_text(site, text));
+    let run = observe(&in_one_text(deployment, text));
     assert_eq!(outcomes(&run), (1, 0, 1, 0), "{:?}", run.errors);
     assert_eq!(
-        (count(site, "t"), count(site, "u")),
+        (count(deployment, "t"), count(deployment, "u")),
         ("1".into(), "2".into())
     );
 }
@@ -115,23 +119,23 @@ fn postgresql_reports_whether_a_transaction_is_open() {
     let Some(server) = Server::start(&[]) else {
         return;
     };
-    let site = server.site();
-    tables(&site);
+    let deployment = server.deployment();
+    tables(&deployment);
     for statement in NO_ENDS {
-        is_rolled_back(&site, statement);
+        is_rolled_back(&deployment, statement);
     }
-    is_rolled_back(&site, "DO $$ BEGIN PERFORM 1; END $$");
-    texts_of_several_statements(&site);
+    is_rolled_back(&deployment, "DO $$ BEGIN PERFORM 1; END $$");
+    texts_of_several_statements(&deployment);
 
     execute(
-        &site,
+        &deployment,
         "CREATE TABLE kinds (d date, t time, ts timestamp, n numeric(12, 2), b bytea, doc jsonb)",
     );
-    are_sent_and_read_back(&site, "::jsonb");
+    are_sent_and_read_back(&deployment, "::jsonb");
 
     // Commits by the driver work, and errors of the commit are errors of a statement.
     execute(
-        &site,
+        &deployment,
         "CREATE TABLE late (a int UNIQUE DEFERRABLE INITIALLY DEFERRED)",
     );
     let scripts = [
@@ -140,14 +144,14 @@ fn postgresql_reports_whether_a_transaction_is_open() {
         "\\startpipeline\n\\begin\nINSERT INTO late VALUES (2);\n\\commit\n\\endpipeline\n",
     ];
     for protocol in ["extended", "prepared"] {
-        execute(&site, "DELETE FROM late");
+        execute(&deployment, "DELETE FROM late");
         let run = observe(&document(
-            site.clone(),
+            deployment.clone(),
             &scripts,
             json!({ "protocol": protocol }),
         ));
         assert_eq!(outcomes(&run), (3, 0, 0, 0), "{:?}", run.errors);
-        assert_eq!(count(&site, "late"), "2");
+        assert_eq!(count(&deployment, "late"), "2");
     }
 }
 
@@ -157,46 +161,46 @@ fn mariadb_reports_whether_a_transaction_is_open() {
         Ok(server) => server,
         Err(reason) => return eprintln!("skipped: {reason}"),
     };
-    let site = |database: &str| json!({ "driver": "mysql", "unix": server.socket(), "user": "root", "database": database });
-    execute(&site(""), "CREATE DATABASE test");
-    let site = site("test");
-    tables(&site);
+    let deployment = |database: &str| json!({ "driver": "mysql", "unix": server.socket(), "user": "root", "database": database });
+    execute(&deployment(""), "CREATE DATABASE test");
+    let deployment = deployment("test");
+    tables(&deployment);
     for statement in NO_ENDS {
-        is_rolled_back(&site, statement);
+        is_rolled_back(&deployment, statement);
     }
-    texts_of_several_statements(&site);
+    texts_of_several_statements(&deployment);
 
     execute(
-        &site,
+        &deployment,
         "CREATE TABLE kinds (d date, t time(6), ts datetime(6), n decimal(12, 2), b blob, doc json)",
     );
-    are_sent_and_read_back(&site, "");
+    are_sent_and_read_back(&deployment, "");
 
     // A procedure that commits leaves nothing to roll back, and no open transaction.
-    execute(&site, "DELETE FROM t");
-    execute(&site, "CREATE PROCEDURE finish() COMMIT");
+    execute(&deployment, "DELETE FROM t");
+    execute(&deployment, "CREATE PROCEDURE finish() COMMIT");
     let scripts = [
         "\\begin\nINSERT INTO t VALUES (1);\nCALL finish();\n",
         "\\begin\nINSERT INTO t VALUES (2);\nCALL finish();\nINSERT INTO t VALUES (2);\n",
     ];
-    let run = observe(&document(site.clone(), &scripts, json!({})));
+    let run = observe(&document(deployment.clone(), &scripts, json!({})));
     assert_eq!(outcomes(&run), (1, 0, 1, 0), "{:?}", run.errors);
-    assert_eq!(count(&site, "t"), "2");
+    assert_eq!(count(&deployment, "t"), "2");
 }
 
 #[test]
 fn sqlite_reports_whether_a_transaction_is_open() {
     let folder = tempfile::tempdir().unwrap();
-    let site = json!({ "driver": "sqlite", "file": folder.path().join("test.db") });
-    tables(&site);
+    let deployment = json!({ "driver": "sqlite", "file": folder.path().join("test.db") });
+    tables(&deployment);
     for statement in NO_ENDS {
-        is_rolled_back(&site, statement);
+        is_rolled_back(&deployment, statement);
     }
     execute(
-        &site,
+        &deployment,
         "CREATE TABLE kinds (d date, t time, ts timestamp, n decimal(12, 2), b blob, doc json)",
     );
-    are_sent_and_read_back(&site, "");
+    are_sent_and_read_back(&deployment, "");
 }
 
 /// The third statement fails within a transaction, so the fourth must be the rollback. The session is lost at
@@ -204,11 +208,11 @@ fn sqlite_reports_whether_a_transaction_is_open() {
 #[test]
 fn the_null_systems_report_it_as_well() {
     let options = json!({ "fail": "data@#3", "lose": "#4" });
-    let check = |site: Value| {
+    let check = |deployment: Value| {
         let texts = failing(NO_ENDS[0]);
         let text = texts[0].replacen("INSERT INTO t VALUES (1);\n", "", 1);
         let run = observe(&document(
-            site,
+            deployment,
             &[&text],
             json!({ "stop": { "passes": 5 } }),
         ));
@@ -216,7 +220,7 @@ fn the_null_systems_report_it_as_well() {
         let classes: Vec<_> = run.errors.iter().map(|error| error.class).collect();
         assert_eq!(classes, ["data", "lost connection"]);
     };
-    check(null_site("reported", options.clone()));
+    check(null_deployment("reported", options.clone()));
     for protocol in protocols_with_transactions() {
         served(protocol, options.clone(), check);
     }
@@ -228,8 +232,8 @@ fn an_unknown_statement_is_never_retried() {
     let options = json!({ "fail": "timeout@#1", "unknown": "timeout@#2" });
     let again =
         json!({ "retries": { "most": 5, "classes": ["timeout"] }, "stop": { "passes": 2 } });
-    let site = null_site("unknown", options);
-    let run = observe(&document(site, &["UPDATE t SET a = 1;"], again));
+    let deployment = null_deployment("unknown", options);
+    let run = observe(&document(deployment, &["UPDATE t SET a = 1;"], again));
     assert_eq!(outcomes(&run), (1, 0, 0, 1));
     assert_eq!((run.outcomes.attempts, run.outcomes.retries), (3, 1));
     let errors: Vec<_> = (run.errors.iter())
@@ -249,8 +253,8 @@ fn an_unknown_statement_is_never_retried() {
         let options = json!({ "unknown": format!("timeout@#{statement}") });
         let text = "BEGIN; UPDATE t SET a = 1; COMMIT;";
         for protocol in protocols_with_transactions() {
-            served(protocol, options.clone(), |site| {
-                let run = observe(&document(site, &[text], json!({})));
+            served(protocol, options.clone(), |deployment| {
+                let run = observe(&document(deployment, &[text], json!({})));
                 assert_eq!(outcomes(&run), expected, "{protocol}, at {statement}");
             });
         }
@@ -258,9 +262,9 @@ fn an_unknown_statement_is_never_retried() {
 
     // A statement by itself, also where there are no transactions.
     for protocol in null_protocols_in("sql") {
-        served(protocol, json!({ "unknown": "timeout@#1" }), |site| {
+        served(protocol, json!({ "unknown": "timeout@#1" }), |deployment| {
             let again = json!({ "retries": { "most": 5, "classes": ["timeout"] } });
-            let run = observe(&document(site, &["UPDATE t SET a = 1;"], again));
+            let run = observe(&document(deployment, &["UPDATE t SET a = 1;"], again));
             assert_eq!(outcomes(&run), (0, 0, 0, 1), "{protocol}");
             assert_eq!(run.outcomes.attempts, 1, "{protocol}");
         });

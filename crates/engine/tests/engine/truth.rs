@@ -7,7 +7,7 @@ use assay_engine::{Observation, drive};
 use serde_json::json;
 
 use crate::support::{
-    at_once, check, document, null_site, observe, ok_count, outcomes, parsed, the_error,
+    at_once, check, document, null_deployment, observe, ok_count, outcomes, parsed, the_error,
 };
 
 /// Three digits: a percentile may be this much below the true value.
@@ -19,9 +19,9 @@ fn at_least(found_ns: u64, true_ns: u64) -> bool {
 
 #[test]
 fn a_known_delay_is_in_every_percentile() {
-    let site = null_site("delay", json!({ "delay": "constant:3ms" }));
+    let deployment = null_deployment("delay", json!({ "delay": "constant:3ms" }));
     let run = observe(&document(
-        site,
+        deployment,
         &["SELECT 1;", "SELECT 1; SELECT 2;"],
         json!({ "clients": 2, "stop": { "passes": 20 } }),
     ));
@@ -71,12 +71,12 @@ fn a_known_delay_is_in_every_percentile() {
 
 #[test]
 fn a_stall_is_in_the_maximum_and_not_in_the_median() {
-    let site = null_site(
+    let deployment = null_deployment(
         "stall",
         json!({ "delay": "constant:1ms", "stall": "1.2s@#30" }),
     );
     let run = observe(&document(
-        site,
+        deployment,
         &["SELECT 1;"],
         json!({ "stop": { "passes": 60 } }),
     ));
@@ -93,12 +93,12 @@ fn a_stall_is_in_the_maximum_and_not_in_the_median() {
 
 #[test]
 fn all_clients_begin_together_and_see_the_same_stall() {
-    let site = null_site(
+    let deployment = null_deployment(
         "shared stall",
         json!({ "delay": "constant:1ms", "stall": "700ms@300ms" }),
     );
     let run = observe(&document(
-        site,
+        deployment,
         &["SELECT 1;"],
         json!({ "clients": 8, "stop": { "duration_s": 1.5 } }),
     ));
@@ -115,9 +115,9 @@ fn all_clients_begin_together_and_see_the_same_stall() {
 #[test]
 fn every_script_runs_once_a_pass_and_in_order() {
     // The second statement of each session fails: it must be that of B.
-    let site = null_site("order", json!({ "fail": "data@#2" }));
+    let deployment = null_deployment("order", json!({ "fail": "data@#2" }));
     let run = observe(&document(
-        site,
+        deployment,
         &["SELECT 1;", "SELECT 2;", "SELECT 3;"],
         json!({ "clients": 3, "stop": { "passes": 2 } }),
     ));
@@ -141,7 +141,7 @@ fn every_script_runs_once_a_pass_and_in_order() {
 fn a_mix_keeps_its_weights_and_is_repeatable() {
     let mix = |seed: u64| {
         let mut asked = document(
-            null_site("mix", json!({})),
+            null_deployment("mix", json!({})),
             &["SELECT 1;", "SELECT 2;", "SELECT 3;"],
             json!({ "order": "mix", "clients": 4, "seed": seed, "stop": { "transactions": 2000 } }),
         );
@@ -163,12 +163,12 @@ fn a_mix_keeps_its_weights_and_is_repeatable() {
 #[test]
 fn warm_up_is_not_measured() {
     // The first statement of each session fails and takes very long, within the warm-up.
-    let site = null_site(
+    let deployment = null_deployment(
         "warm-up",
         json!({ "delay": "constant:1ms", "fail": "data@#1", "stall": "200ms@#1" }),
     );
     let run = observe(&document(
-        site,
+        deployment,
         &["SELECT 1;"],
         json!({ "clients": 2, "warm_up_s": 0.5, "stop": { "passes": 10 } }),
     ));
@@ -179,9 +179,9 @@ fn warm_up_is_not_measured() {
 
 #[test]
 fn a_duration_stops_the_run_and_elapsed_is_by_the_clock() {
-    let site = null_site("duration", json!({ "delay": "constant:40ms" }));
+    let deployment = null_deployment("duration", json!({ "delay": "constant:40ms" }));
     let run = observe(&document(
-        site,
+        deployment,
         &["SELECT 1;"],
         json!({ "clients": 2, "stop": { "duration_s": 0.5 } }),
     ));
@@ -194,14 +194,14 @@ fn a_duration_stops_the_run_and_elapsed_is_by_the_clock() {
 #[test]
 fn different_answers_are_reported() {
     // Without the table the count is answered by three rows, with it by one.
-    let site = null_site("differing", json!({ "rows": "3" }));
+    let deployment = null_deployment("differing", json!({ "rows": "3" }));
     let scripts = [
         "SELECT count(*) FROM t;",
         "CREATE TABLE t (n int);",
         "SELECT 1;",
     ];
     let run = observe(&document(
-        site,
+        deployment,
         &scripts,
         json!({ "digest": true, "stop": { "passes": 3 } }),
     ));
@@ -232,9 +232,9 @@ fn different_answers_are_reported() {
 
 #[test]
 fn progress_counts_up_to_the_total_of_the_observation() {
-    let site = null_site("progress", json!({ "delay": "constant:5ms" }));
+    let deployment = null_deployment("progress", json!({ "delay": "constant:5ms" }));
     let asked = document(
-        site,
+        deployment,
         &["SELECT 1;"],
         json!({ "clients": 2, "stop": { "passes": 100 } }),
     );

@@ -60,7 +60,7 @@ fn play(mut stream: UnixStream) {
 
 fn try_load(socket: &Path) -> EngineError {
     let document = json!({
-        "site": { "driver": "postgresql", "unix": socket, "user": "test" },
+        "deployment": { "driver": "postgresql", "unix": socket, "user": "test" },
         "tables": [{ "name": "t", "bulk": "COPY t FROM STDIN", "form": "native" }],
     });
     let document = LoadDocument::parse(&document.to_string()).unwrap();

@@ -7,7 +7,7 @@ use crate::support::{document, observe, outcomes};
 
 /// Inserts a row into `kinds (d, t, ts, n, b, doc)`, reads it into variables, and finds it by these; with and
 /// without fractions of a second. `cast` is what the system needs after a document to compare it.
-pub fn are_sent_and_read_back(site: &Value, cast: &str) {
+pub fn are_sent_and_read_back(deployment: &Value, cast: &str) {
     let text = format!(
         r#"
 \set d date(date('2024-02-28') + :transaction_number)
@@ -33,10 +33,10 @@ SELECT count(*) FROM kinds WHERE d = :d AND 1 = :is_kept;
 "#
     );
     for protocol in ["prepared", "extended"] {
-        let clear = document(site.clone(), &["DELETE FROM kinds;"], json!({}));
+        let clear = document(deployment.clone(), &["DELETE FROM kinds;"], json!({}));
         assert_eq!(outcomes(&observe(&clear)), (1, 0, 0, 0));
         let run = observe(&document(
-            site.clone(),
+            deployment.clone(),
             &[&text],
             json!({ "protocol": protocol, "stop": { "passes": 3 } }),
         ));

@@ -6,8 +6,8 @@ from __future__ import annotations
 import msgspec
 from msgspec import UNSET, UnsetType, field
 
+from assay.contracts.engine.deployment import DeploymentDocument
 from assay.contracts.engine.document import EngineDocument
-from assay.contracts.engine.site import SiteDocument
 from assay.contracts.observation.parts.intervals import Interval
 
 Value = str | int | float | bool | None
@@ -92,7 +92,7 @@ class DriveDocument(EngineDocument, frozen=True, kw_only=True):
     """The clients of one step. Either all are alike (``order``, ``clients``, their pace), or they
     are in ``groups``."""
 
-    site: SiteDocument | None = None
+    deployment: DeploymentDocument | None = None
     """None: it is compiled, and not driven."""
     scripts: tuple[ScriptDocument, ...]
     variables: dict[str, Value] = field(default_factory=dict)

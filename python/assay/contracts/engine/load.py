@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import msgspec
 
+from assay.contracts.engine.deployment import DeploymentDocument
 from assay.contracts.engine.document import EngineDocument
-from assay.contracts.engine.site import SiteDocument
 
 
 class TableDocument(EngineDocument, frozen=True, kw_only=True):
@@ -20,7 +20,7 @@ class TableDocument(EngineDocument, frozen=True, kw_only=True):
 
 
 class LoadDocument(EngineDocument, frozen=True, kw_only=True):
-    site: SiteDocument
+    deployment: DeploymentDocument
     before: tuple[str, ...] = ()
     """Statements that each session runs first."""
     tables: tuple[TableDocument, ...]

@@ -14,7 +14,7 @@ import time
 import psutil
 
 from assay.contracts.dialects.protocol import Column, SingleRows, Table
-from assay.contracts.engine.site import SiteDocument
+from assay.contracts.engine.deployment import DeploymentDocument
 from assay.contracts.systems.abilities import BufferSize, CrashReport, Restartable, Sampled, Sized
 from assay.lab.conformance.failures import CannotBeTried, NotMet
 from assay.lab.conformance.requirement import requirement
@@ -103,9 +103,9 @@ def a_killed_server_keeps_what_was_committed(subject: Subject) -> None:
     table = _kept(subject, "killed")
     if subject.deployment.is_embedded:
         # Some libraries let one process at a time have a file open.
-        site, statements = subject.address.for_engine(), _under_way(subject, table)
+        deployment, statements = subject.address.for_engine(), _under_way(subject, table)
         subject.running.stop()
-        _killed_beside_us(site, statements)
+        _killed_beside_us(deployment, statements)
         subject.running.start()
     else:
         _kill_the_server(subject, _under_way(subject, table))
@@ -152,15 +152,15 @@ _CHILD = """
 import json, os, signal, sys
 from assay import _engine
 asked = json.load(sys.stdin)
-session = _engine.Session(asked["site"])
+session = _engine.Session(asked["deployment"])
 for statement in asked["statements"]:
     session.execute(statement)
 os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-def _killed_beside_us(site: SiteDocument, statements: list[str]) -> None:
-    asked = {"site": site.json, "statements": statements}
+def _killed_beside_us(deployment: DeploymentDocument, statements: list[str]) -> None:
+    asked = {"deployment": deployment.json, "statements": statements}
     ended = subprocess.run(
         [sys.executable, "-c", _CHILD],
         input=json.dumps(asked),

@@ -189,7 +189,10 @@ class Subject:
     ) -> list[tuple[str | None, ...]]:
         """The rows of the last statement of a script, its values bound."""
         document = self._document(
-            [text], site=self.address.for_engine(), protocol=protocol, variables=dict(variables)
+            [text],
+            deployment=self.address.for_engine(),
+            protocol=protocol,
+            variables=dict(variables),
         )
         return query(document)[-1][1].rows
 

@@ -1,5 +1,5 @@
-"""Takes documents with a site; has the engine run them in this process, or in another where the
-driver calls Python modules, which this process never does itself."""
+"""Takes documents with a deployment; has the engine run them in this process, or in another where
+the driver calls Python modules, which this process never does itself."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from assay import _engine
+from assay.contracts.engine.deployment import DeploymentDocument
 from assay.contracts.engine.document import read_answer
 from assay.contracts.engine.drive import DriveDocument
 from assay.contracts.engine.load import LoadDocument, LoadReport
-from assay.contracts.engine.site import SiteDocument
 from assay.provision.engine import python_calls
 
 
@@ -43,24 +43,24 @@ def calls_python(driver: str) -> bool:
     return driver in _engine.python_drivers()
 
 
-def open_session(site: SiteDocument) -> Session:
-    if calls_python(site.driver):
-        return python_calls.RemoteSession(site)
-    return _engine.Session(site.json)
+def open_session(deployment: DeploymentDocument) -> Session:
+    if calls_python(deployment.driver):
+        return python_calls.RemoteSession(deployment)
+    return _engine.Session(deployment.json)
 
 
 def query(document: DriveDocument) -> Sequence[tuple[str, Rows]]:
     """As `_engine.query`."""
-    if document.site is not None and calls_python(document.site.driver):
+    if document.deployment is not None and calls_python(document.deployment.driver):
         return python_calls.query(document)
     return _engine.query(document.json)
 
 
-def probe(site: SiteDocument, upto: int) -> str:
+def probe(deployment: DeploymentDocument, upto: int) -> str:
     """As `_engine.probe`."""
-    if calls_python(site.driver):
-        return python_calls.probe(site, upto)
-    return _engine.probe(site.json, upto)
+    if calls_python(deployment.driver):
+        return python_calls.probe(deployment, upto)
+    return _engine.probe(deployment.json, upto)
 
 
 def load(
@@ -69,7 +69,7 @@ def load(
     progress: Callable[[str], None],
 ) -> LoadReport:
     """As `_engine.load`."""
-    if calls_python(document.site.driver):
+    if calls_python(document.deployment.driver):
         text = python_calls.load(document, source, progress)
     else:
         text = _engine.load(document.json, source, progress)

@@ -17,9 +17,9 @@ from typing import TypeVar
 import msgspec
 
 from assay import _engine
+from assay.contracts.engine.deployment import DeploymentDocument
 from assay.contracts.engine.drive import DriveDocument
 from assay.contracts.engine.load import LoadDocument
-from assay.contracts.engine.site import SiteDocument
 from assay.contracts.observation.parts.shape import convert
 from assay.errors import SystemDied, SystemMissing
 from assay.provision.engine.dbapi.messages import ErrorFields, Examined, Message, Request
@@ -51,14 +51,14 @@ class RemoteSession:
     session_id = 0
     """Modules give none."""
 
-    def __init__(self, site: SiteDocument) -> None:
-        module = _module_of(site)
-        self._answer_s = site.answer_timeout_s
+    def __init__(self, deployment: DeploymentDocument) -> None:
+        module = _module_of(deployment)
+        self._answer_s = deployment.answer_timeout_s
         self._process: PythonProcess | None = _begun(module)
         # Before the limit of a connection, which the process itself watches, it must be there.
-        limit_s = _START_S + site.connect_timeout_s
+        limit_s = _START_S + deployment.connect_timeout_s
         try:
-            opening = Request(call="open", site=site.json)
+            opening = Request(call="open", deployment=deployment.json)
             self.server_version = _value(self._call(opening, "in connect()", limit_s), str)
         except _engine.EngineError:
             # Where it lasted too long the module has not returned.
@@ -118,15 +118,15 @@ def examine(module: str) -> Examined:
 
 
 def query(document: DriveDocument) -> list[tuple[str, RemoteRows]]:
-    assert document.site is not None
-    with _process(_module_of(document.site)) as process:
+    assert document.deployment is not None
+    with _process(_module_of(document.deployment)) as process:
         answers = _answered(process, Request(call="query", document=document.json), "in a query")
     return _value(answers, list[tuple[str, RemoteRows]])
 
 
-def probe(site: SiteDocument, upto: int) -> str:
-    request = Request(call="probe", site=site.json, upto=upto)
-    with _process(_module_of(site)) as process:
+def probe(deployment: DeploymentDocument, upto: int) -> str:
+    request = Request(call="probe", deployment=deployment.json, upto=upto)
+    with _process(_module_of(deployment)) as process:
         return _value(_answered(process, request, "in connect()"), str)
 
 
@@ -150,7 +150,7 @@ def load(
         source=source if isinstance(source, str) else "",
         tables=list(rows),
     )
-    with _process(_module_of(document.site)) as process:
+    with _process(_module_of(document.deployment)) as process:
         return _value(_answered(process, request, "during the load", None, on_message), str)
 
 
@@ -232,8 +232,8 @@ def _key(module: str) -> object:
     return module, tuple(sys.path), Path.cwd(), os.getpid(), tuple(os.environ.items())
 
 
-def _module_of(site: SiteDocument) -> str:
-    return site.options["module"]
+def _module_of(deployment: DeploymentDocument) -> str:
+    return deployment.options["module"]
 
 
 def _iter(table: str, rows: object) -> Iterator[Sequence[object]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from msgspec import structs
 
 from assay.contracts.deployment import Address
-from assay.contracts.engine.site import SiteDocument
+from assay.contracts.engine.deployment import DeploymentDocument
 from assay.dialects.cubrid import CUBRID as DIALECT
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError
@@ -26,7 +26,7 @@ PASSWORD = EnvVar("ASSAY_CUBRID_PASSWORD", "The password for a cubrid:// URL tha
 class CubridAddress(Address):
     """The driver is given the parts of the address as keywords of ``connect()``."""
 
-    def for_engine(self) -> SiteDocument:
+    def for_engine(self) -> DeploymentDocument:
         document = super().for_engine()
         keywords = {name: getattr(self, name) for name in ("host", "port", "database", "user")}
         options = {**document.options, "keywords": json.dumps(keywords)}

@@ -20,7 +20,7 @@ def _by_the_engine(name: str) -> Callable[[str], None]:
 
     def refuse(value: str) -> None:
         try:
-            with session(Address(driver="null", options={name: value, "site": "check"})):
+            with session(Address(driver="null", options={name: value, "deployment": "check"})):
                 pass
         except SystemRefused as error:
             raise ArgumentError(error.message.removeprefix("opening a session: ")) from error

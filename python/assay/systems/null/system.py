@@ -141,7 +141,7 @@ def _for_engine(choice: SystemChoice) -> dict[str, str]:
 
 def _address(given: Mapping[str, str]) -> Address:
     # The word distinguishes this deployment from others with the same options.
-    return Address(driver=Null.driver, options={**given, "site": secrets.token_hex(8)})
+    return Address(driver=Null.driver, options={**given, "deployment": secrets.token_hex(8)})
 
 
 def _deployment(

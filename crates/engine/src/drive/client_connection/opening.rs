@@ -13,8 +13,12 @@ impl ClientConnection<'_> {
     /// Starts to open a session.
     pub(super) fn connect(&mut self, context: &mut LoopContext<'_>) -> ClientStatus {
         let mut opener = Box::new(SessionOpener::new());
-        let timeout_ns = u64::try_from(context.sites[self.endpoint].connect_timeout.as_nanos())
-            .unwrap_or(u64::MAX);
+        let timeout_ns = u64::try_from(
+            context.deployments[self.endpoint]
+                .connect_timeout
+                .as_nanos(),
+        )
+        .unwrap_or(u64::MAX);
         context.deadlines[self.place] = context.now_ns.saturating_add(timeout_ns);
         let to_prepare = self.client.to_prepare();
         let begun = opener.begin(

@@ -4,7 +4,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use assay_datagen::{Dataset, GeneratedDocument, GeneratedSource, measure};
-use assay_engine::{EngineError, LoadDocument, LoadReport, Session, SiteDocument, load_parts};
+use assay_engine::{
+    DeploymentDocument, EngineError, LoadDocument, LoadReport, Session, load_parts,
+};
 use assay_values::ColumnType;
 use serde_json::{Value, json};
 
@@ -62,7 +64,7 @@ pub fn types(columns: &[(&str, &str, &str)]) -> Vec<ColumnType> {
 
 /// The parameters of a load of one table.
 pub struct Loading<'a> {
-    pub site: Value,
+    pub deployment: Value,
     pub bulk: &'a str,
     pub types: Vec<&'a str>,
     pub sessions: u32,
@@ -71,7 +73,7 @@ pub struct Loading<'a> {
 impl Loading<'_> {
     pub fn load(&self, dataset: &Arc<Dataset>, breaks_at: u64) -> Result<LoadReport, EngineError> {
         let document = json!({
-            "site": self.site,
+            "deployment": self.deployment,
             "before": ["BEGIN"],
             "tables": [{ "name": "t", "bulk": self.bulk, "form": "native", "types": self.types }],
             "after": ["COMMIT"],
@@ -104,9 +106,9 @@ pub fn checksum(dataset: &Dataset) -> String {
 }
 
 /// Rows and digest of the statement's answer.
-pub fn digest(site: &Value, statement: &str, types: Vec<ColumnType>) -> (u64, String) {
-    let site = SiteDocument::parse(&site.to_string()).unwrap();
-    let mut session = Session::open(&site).unwrap();
+pub fn digest(deployment: &Value, statement: &str, types: Vec<ColumnType>) -> (u64, String) {
+    let deployment = DeploymentDocument::parse(&deployment.to_string()).unwrap();
+    let mut session = Session::open(&deployment).unwrap();
     let mut go_on = || ControlFlow::Continue(());
     let answer = session.digest_while(statement, types, &mut go_on).unwrap();
     assert_eq!(answer.error, None);

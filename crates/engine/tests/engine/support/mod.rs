@@ -12,10 +12,10 @@ use assay_engine::{
 use assay_histogram::{EncodedHistogram, merge_encoded};
 use serde_json::{Value, json};
 
-/// A site of the null system with these options; each `name` is a different site.
-pub fn null_site(name: &str, options: Value) -> Value {
+/// A deployment of the null system with these options; each `name` is a different deployment.
+pub fn null_deployment(name: &str, options: Value) -> Value {
     let mut options = options;
-    options["site"] = json!(name);
+    options["deployment"] = json!(name);
     json!({ "driver": "null", "options": options })
 }
 
@@ -24,13 +24,13 @@ pub fn null_site(name: &str, options: Value) -> Value {
     clippy::needless_pass_by_value,
     reason = "callers write the JSON in place"
 )]
-pub fn document(site: Value, texts: &[&str], more: Value) -> Value {
+pub fn document(deployment: Value, texts: &[&str], more: Value) -> Value {
     let script = |(number, text): (usize, &&str)| {
         let name = char::from(b'A' + u8::try_from(number).unwrap()).to_string();
         json!({ "name": name, "path": format!("{name}.sql"), "text": text })
     };
     let mut document = json!({
-        "site": site,
+        "deployment": deployment,
         "scripts": texts.iter().enumerate().map(script).collect::<Vec<_>>(),
         "order": "sequence",
         "clients": 1,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use assay_engine::{Session, SiteDocument};
+use assay_engine::{DeploymentDocument, Session};
 use serde_json::{Value, json};
 
 /// An unprivileged user, for a server that refuses root.
@@ -77,13 +77,13 @@ impl Server {
         Some(server)
     }
 
-    /// Its site, through the Unix socket.
-    pub fn site(&self) -> Value {
+    /// Its deployment, through the Unix socket.
+    pub fn deployment(&self) -> Value {
         json!({ "driver": "postgresql", "unix": self.socket(), "user": "postgres" })
     }
 
     pub fn session(&self) -> Session {
-        Session::open(&SiteDocument::parse(&self.site().to_string()).unwrap()).unwrap()
+        Session::open(&DeploymentDocument::parse(&self.deployment().to_string()).unwrap()).unwrap()
     }
 
     /// The first cell of the answer's first row.
@@ -118,8 +118,8 @@ impl Server {
     fn wait_until_ready(&mut self) {
         let begun = Instant::now();
         // The socket exists a little before connections are accepted.
-        let site = SiteDocument::parse(&self.site().to_string()).unwrap();
-        while Session::open(&site).is_err() {
+        let deployment = DeploymentDocument::parse(&self.deployment().to_string()).unwrap();
+        while Session::open(&deployment).is_err() {
             let has_ended = self.process.try_wait().unwrap().is_some();
             if has_ended || begun.elapsed() > Duration::from_secs(60) {
                 let log = fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();

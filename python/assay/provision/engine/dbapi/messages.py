@@ -14,7 +14,7 @@ class Request(TypedDict, total=False):
 
     call: str
     module: str
-    site: str
+    deployment: str
     document: str
     statement: str
     types: list[str] | None

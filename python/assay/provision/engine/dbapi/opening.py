@@ -1,4 +1,5 @@
-"""Takes the options of a site; imports a DB-API module and connects; returns what the engine calls.
+"""Takes the options of a deployment; imports a DB-API module and connects; returns what the engine
+calls.
 
 The engine's driver ``dbapi`` (``crates/bridge/src/dbapi``) calls the functions of this file by
 name. All options are texts: ``module`` (its name), ``keywords`` and ``hidden_keywords`` (what

@@ -78,8 +78,8 @@ class Calls:
             "paramstyle": style if style is None or isinstance(style, str) else repr(style),
         }
 
-    def open(self, site: str) -> str:
-        self._session = _engine.Session(site)
+    def open(self, deployment: str) -> str:
+        self._session = _engine.Session(deployment)
         return self._session.server_version
 
     def execute(self, statement: str) -> PlainRows:
@@ -98,8 +98,8 @@ class Calls:
     def query(self, document: str) -> list[tuple[str, PlainRows]]:
         return [(name, _plain(rows)) for name, rows in _engine.query(document)]
 
-    def probe(self, site: str, upto: int) -> str:
-        return _engine.probe(site, upto)
+    def probe(self, deployment: str, upto: int) -> str:
+        return _engine.probe(deployment, upto)
 
     def load(self, document: str, source: str, tables: Sequence[str]) -> str:
         """``tables``: those whose rows are asked for with ``more``; none: ``source`` makes them."""

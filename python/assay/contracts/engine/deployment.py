@@ -7,7 +7,7 @@ from msgspec import UNSET, UnsetType, field
 from assay.contracts.engine.document import EngineDocument
 
 
-class SiteDocument(EngineDocument, frozen=True, kw_only=True):
+class DeploymentDocument(EngineDocument, frozen=True, kw_only=True):
     """Of one address, or of several that differ in where they are. Its fields are those of
     `assay.contracts.deployment.Address`, which says what they mean."""
 
@@ -30,9 +30,9 @@ class SiteDocument(EngineDocument, frozen=True, kw_only=True):
     answer_timeout_s: float | None = None
     options: dict[str, str] = field(default_factory=dict)
     """With those that are secret."""
-    endpoints: tuple[SiteDocument, ...] | UnsetType = UNSET
+    endpoints: tuple[DeploymentDocument, ...] | UnsetType = UNSET
     """Client c uses endpoint c mod n; left out: there is one, and it is here."""
 
     def __repr__(self) -> str:
         """Without the password and the options."""
-        return f"SiteDocument(driver={self.driver!r}, host={self.host!r}, port={self.port!r})"
+        return f"DeploymentDocument(driver={self.driver!r}, host={self.host!r}, port={self.port!r})"

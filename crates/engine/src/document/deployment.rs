@@ -1,4 +1,4 @@
-//! The site document: the address of a system, the user, and how to connect.
+//! The deployment document: the address of a system, the user, and how to connect.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::EngineError;
 /// How to open a session. The address is `unix`, `host` with `port`, or `file`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct SiteDocument {
+pub struct DeploymentDocument {
     /// A name of the registry of drivers.
     pub driver: String,
     /// Path of a Unix socket.
@@ -30,10 +30,10 @@ pub struct SiteDocument {
     /// A database file, for systems in this process.
     #[serde(default)]
     pub file: Option<String>,
-    /// Where the clients of a run connect, each a whole site document: client *c* uses endpoint *c* modulo their
-    /// number. Absent: this site, which everything other than clients uses as well.
+    /// Where the clients of a run connect, each a whole deployment document: client *c* uses endpoint *c* modulo their
+    /// number. Absent: this deployment, which everything other than clients uses as well.
     #[serde(default, deserialize_with = "endpoints")]
-    pub endpoints: Vec<SiteDocument>,
+    pub endpoints: Vec<DeploymentDocument>,
     /// The user's name; empty where the system has none.
     #[serde(default, deserialize_with = "null_is_default")]
     pub user: String,
@@ -71,8 +71,8 @@ pub struct SiteDocument {
     pub options: BTreeMap<String, String>,
 }
 
-impl SiteDocument {
-    /// The endpoints; the site itself if it has none.
+impl DeploymentDocument {
+    /// The endpoints; the deployment itself if it has none.
     #[must_use]
     pub fn at_endpoints(&self) -> Vec<Self> {
         if self.endpoints.is_empty() {
@@ -86,7 +86,7 @@ impl SiteDocument {
         self.unix.is_some() || self.host.is_some() || self.file.is_some()
     }
 
-    /// The site for everything other than clients of a run: unchanged, or at its first endpoint.
+    /// The deployment for everything other than clients of a run: unchanged, or at its first endpoint.
     #[must_use]
     pub fn at_first(&self) -> Self {
         if self.has_address() || self.endpoints.is_empty() {
@@ -96,9 +96,9 @@ impl SiteDocument {
     }
 
     /// # Errors
-    /// If the text is not a valid site document; the error names the key.
+    /// If the text is not a valid deployment document; the error names the key.
     pub fn parse(text: &str) -> Result<Self, EngineError> {
-        parse("the site document", text)
+        parse("the deployment document", text)
     }
 
     /// How long opening one session may take.
@@ -157,11 +157,11 @@ impl<'de> Deserialize<'de> for ConnectTimeout {
     }
 }
 
-fn endpoints<'de, D>(reader: D) -> Result<Vec<SiteDocument>, D::Error>
+fn endpoints<'de, D>(reader: D) -> Result<Vec<DeploymentDocument>, D::Error>
 where
     D: serde::Deserializer<'de>,
 {
-    let found = Option::<Vec<SiteDocument>>::deserialize(reader)?.unwrap_or_default();
+    let found = Option::<Vec<DeploymentDocument>>::deserialize(reader)?.unwrap_or_default();
     if found.iter().any(|endpoint| !endpoint.endpoints.is_empty()) {
         return Err(serde::de::Error::custom(
             "an endpoint has no endpoints of its own",

@@ -1,4 +1,4 @@
-//! What the sessions of one null site share: their number, the site's age, its tables.
+//! What the sessions of one null deployment share: their number, the deployment's age, its tables.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
@@ -7,13 +7,13 @@ use std::time::Instant;
 use super::tables::Tables;
 use crate::{ErrorClass, SystemError};
 
-/// Sites of this process, by their options: sessions with equal options share a site.
-static SITES: LazyLock<Mutex<Sites>> = LazyLock::new(Mutex::default);
+/// Deployments of this process, by their options: sessions with equal options share a deployment.
+static DEPLOYMENTS: LazyLock<Mutex<Deployments>> = LazyLock::new(Mutex::default);
 
-type Sites = HashMap<BTreeMap<String, String>, Arc<Site>>;
+type Deployments = HashMap<BTreeMap<String, String>, Arc<Deployment>>;
 
 #[derive(Debug, Default)]
-pub(super) struct Site {
+pub(super) struct Deployment {
     sessions: Mutex<Sessions>,
     tables: Mutex<Tables>,
 }
@@ -26,7 +26,7 @@ struct Sessions {
     since: Option<Instant>,
 }
 
-/// A session's place at its site.
+/// A session's place at its deployment.
 pub(super) struct SessionPlace {
     /// The session's number among all ever opened.
     pub ordinal: u64,
@@ -34,16 +34,16 @@ pub(super) struct SessionPlace {
     pub since: Instant,
 }
 
-impl Site {
-    /// The site of this process that has these options.
+impl Deployment {
+    /// The deployment of this process that has these options.
     pub(super) fn shared(options: &BTreeMap<String, String>) -> Arc<Self> {
-        Arc::clone(locked(&SITES).entry(options.clone()).or_default())
+        Arc::clone(locked(&DEPLOYMENTS).entry(options.clone()).or_default())
     }
 
     /// Opens a session.
     ///
     /// # Errors
-    /// Where the site has reached its limit of sessions.
+    /// Where the deployment has reached its limit of sessions.
     pub(super) fn enter(&self, most: Option<u64>) -> Result<SessionPlace, SystemError> {
         let mut sessions = locked(&self.sessions);
         if let Some(most) = most.filter(|&most| sessions.open >= most) {

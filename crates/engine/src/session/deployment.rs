@@ -1,4 +1,4 @@
-//! Takes a site document; returns what opening sessions needs, resolved once.
+//! Takes a deployment document; returns what opening sessions needs, resolved once.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,63 +7,67 @@ use assay_drivers::registry::{AnyBlocking, AnyWire, DRIVERS, Driver, SessionKind
 use assay_drivers::{ConnectOptions, LocalOptions, SystemError};
 
 use crate::EngineError;
-use crate::document::{SiteDocument, TlsMode};
+use crate::document::{DeploymentDocument, TlsMode};
 use crate::transport::{Address, TlsOffer};
 
-/// A site, by the kind of its driver.
-pub enum Site {
-    Wire(Box<WireSite>),
-    Local(Box<LocalSite>),
+/// A deployment, by the kind of its driver.
+pub enum Deployment {
+    Wire(Box<WireDeployment>),
+    Local(Box<LocalDeployment>),
 }
 
-/// The addresses of a site that the clients of a run use in turn, by the kind of its driver.
+/// The addresses of a deployment that the clients of a run use in turn, by the kind of its driver.
 pub enum Endpoints {
-    Wire(Vec<WireSite>),
-    Local(Vec<LocalSite>),
+    Wire(Vec<WireDeployment>),
+    Local(Vec<LocalDeployment>),
 }
 
-/// A site reached through a socket.
-pub struct WireSite {
+/// A deployment reached through a socket.
+pub struct WireDeployment {
     pub address: Address,
     pub tls: Option<TlsOffer>,
     pub connect_timeout: Duration,
     /// For one answer outside the measurement; `None`: no limit.
     pub answer_timeout: Option<Duration>,
-    /// What a client's session is asked once it is open (`SiteDocument::server_query`).
+    /// What a client's session is asked once it is open (`DeploymentDocument::server_query`).
     pub server_query: Option<String>,
     options: ConnectOptions,
     begin: fn(ConnectOptions) -> AnyWire,
 }
 
-/// A site in this process.
-pub struct LocalSite {
-    document: SiteDocument,
+/// A deployment in this process.
+pub struct LocalDeployment {
+    document: DeploymentDocument,
     open: fn(&LocalOptions<'_>) -> Result<AnyBlocking, SystemError>,
     /// Files that each session has open.
     pub open_files: u32,
 }
 
-impl Site {
+impl Deployment {
     /// # Errors
     /// If the driver is unknown, the address cannot be resolved, or TLS cannot be set up.
-    pub fn of(document: &SiteDocument) -> Result<Self, EngineError> {
+    pub fn of(document: &DeploymentDocument) -> Result<Self, EngineError> {
         Self::at(document.at_first())
     }
 
-    fn at(document: SiteDocument) -> Result<Self, EngineError> {
+    fn at(document: DeploymentDocument) -> Result<Self, EngineError> {
         let driver = named(&document.driver)?;
         match driver.sessions {
             SessionKind::Wire(begin) => {
                 (driver.check_options)(&document.options).map_err(|error| {
-                    EngineError::Document(format!("the site document, key `options`: {error}"))
+                    EngineError::Document(format!(
+                        "the deployment document, key `options`: {error}"
+                    ))
                 })?;
-                Ok(Self::Wire(Box::new(WireSite::of(&document, begin)?)))
+                Ok(Self::Wire(Box::new(WireDeployment::of(&document, begin)?)))
             }
-            SessionKind::Blocking { open, open_files } => Ok(Self::Local(Box::new(LocalSite {
-                document,
-                open,
-                open_files,
-            }))),
+            SessionKind::Blocking { open, open_files } => {
+                Ok(Self::Local(Box::new(LocalDeployment {
+                    document,
+                    open,
+                    open_files,
+                })))
+            }
         }
     }
 
@@ -89,13 +93,13 @@ impl Site {
 
 impl Endpoints {
     /// # Errors
-    /// As [`Site::of`], for any of the addresses.
-    pub fn of(document: &SiteDocument) -> Result<Self, EngineError> {
+    /// As [`Deployment::of`], for any of the addresses.
+    pub fn of(document: &DeploymentDocument) -> Result<Self, EngineError> {
         let (mut wire, mut local) = (Vec::new(), Vec::new());
         for endpoint in document.at_endpoints() {
-            match Site::at(endpoint)? {
-                Site::Wire(site) => wire.push(*site),
-                Site::Local(site) => local.push(*site),
+            match Deployment::at(endpoint)? {
+                Deployment::Wire(deployment) => wire.push(*deployment),
+                Deployment::Local(deployment) => local.push(*deployment),
             }
         }
         // All have the same driver, and so are of the same kind.
@@ -116,15 +120,15 @@ fn named(driver: &str) -> Result<Driver, EngineError> {
     let found = DRIVERS.iter().find(|known| known.name == driver);
     found.copied().ok_or_else(|| {
         EngineError::Document(format!(
-            "the site document, key `driver`: unknown driver `{driver}`, expected one of {}",
+            "the deployment document, key `driver`: unknown driver `{driver}`, expected one of {}",
             driver_names().join(", ")
         ))
     })
 }
 
-impl WireSite {
+impl WireDeployment {
     fn of(
-        document: &SiteDocument,
+        document: &DeploymentDocument,
         begin: fn(ConnectOptions) -> AnyWire,
     ) -> Result<Self, EngineError> {
         let address = Address::resolve(document)?;
@@ -161,7 +165,7 @@ impl WireSite {
     }
 }
 
-impl LocalSite {
+impl LocalDeployment {
     /// # Errors
     /// If the library cannot open it.
     pub fn open(&self) -> Result<AnyBlocking, SystemError> {
