@@ -171,7 +171,7 @@ class Events:
         self._stage: str | None = None
 
     def emit(self, event: Event) -> None:
-        """Tells all sinks; before that, where a stage ends by the event, that it has."""
+        """Gives the event to all sinks, and before it the end of the stage that it ends."""
         if self._stage is not None and isinstance(event, _ENDS_A_STAGE):
             ended, self._stage = self._stage, None
             self._tell(StageEnded(ended))

@@ -1,4 +1,4 @@
-"""The wish that work ends, as a token: whoever works looks at it between two steps and while
+"""The wish that work ends, as a token: what works looks at it between two steps and while
 waiting, and ends in order.
 
 Anybody may ask, from a signal handler or another thread: Ctrl-C, SIGTERM, a deadline, a gate.

@@ -137,21 +137,21 @@ def _started(
 
 
 class _Seconds:
-    """The seconds of all parts; each is complete when every part has told it."""
+    """The seconds of all parts; each is complete when every part has reported it."""
 
     def __init__(self, parts: int) -> None:
         self._parts = parts
-        self._told: dict[int, dict[int, list[Interval]]] = {}
+        self._reported: dict[int, dict[int, list[Interval]]] = {}
         """Second → part → its intervals."""
 
     def add(self, part: int, intervals: Sequence[Interval]) -> None:
         for interval in intervals:
-            self._told.setdefault(interval.second, {}).setdefault(part, []).append(interval)
+            self._reported.setdefault(interval.second, {}).setdefault(part, []).append(interval)
 
     def take(self) -> tuple[Interval, ...]:
         """Those that were completed since the last call, one of each group."""
-        complete = [at for at, parts in sorted(self._told.items()) if len(parts) == self._parts]
-        return tuple(line for at in complete for line in _lines(at, self._told.pop(at)))
+        complete = [at for at, parts in sorted(self._reported.items()) if len(parts) == self._parts]
+        return tuple(line for at in complete for line in _lines(at, self._reported.pop(at)))
 
 
 def _lines(second: int, parts: Mapping[int, Sequence[Interval]]) -> Iterator[Interval]:

@@ -61,7 +61,7 @@ class _Times(msgspec.Struct, frozen=True):
 
 
 class _Side(msgspec.Struct, frozen=True):
-    """The reads or the writes of a job."""
+    """The reads or the writes of a part."""
 
     total_ios: int
     runtime: int
@@ -75,7 +75,7 @@ class _Syncs(msgspec.Struct, frozen=True):
     lat_ns: _Times = _Times()
 
 
-class _Job(msgspec.Struct, frozen=True):
+class _Part(msgspec.Struct, frozen=True):
     jobname: str
     read: _Side
     write: _Side
@@ -86,10 +86,10 @@ class _Report(msgspec.Struct, frozen=True):
     """What ``fio`` writes, as far as it is read here."""
 
     version: str = msgspec.field(name="fio version")
-    jobs: tuple[_Job, ...]
+    jobs: tuple[_Part, ...]
 
-    def job(self, name: str) -> _Job:
-        return next(job for job in self.jobs if job.jobname == name)
+    def part(self, name: str) -> _Part:
+        return next(part for part in self.jobs if part.jobname == name)
 
 
 def is_installed() -> bool:
@@ -122,7 +122,7 @@ def measure(
         directory,
         seconds,
     )
-    wrote = written.job(_WRITE).write
+    wrote = written.part(_WRITE).write
     sequential_write = _measured(wrote)
     file_bytes = wrote.io_bytes // PAGE_BYTES * PAGE_BYTES
     if file_bytes < _STREAM_BYTES:
@@ -144,10 +144,10 @@ def measure(
     return Figures(
         program=found.version,
         file_bytes=file_bytes,
-        random_reads=tuple(_random_reads(found.job(_random(depth)), depth) for depth in DEPTHS),
-        sequential_read=_measured(found.job(_READ).read),
+        random_reads=tuple(_random_reads(found.part(_random(depth)), depth) for depth in DEPTHS),
+        sequential_read=_measured(found.part(_READ).read),
         sequential_write=sequential_write,
-        flushes=_flushes([_flushed(found.job(name)) for name in _flush_names()]),
+        flushes=_flushes([_flushed(found.part(name)) for name in _flush_names()]),
     )
 
 
@@ -176,7 +176,7 @@ def _part(name: str, access: str, seconds: float, size_bytes: int, more: list[st
 
 
 def _reports(arguments: list[str], directory: ServerDirectory, seconds: float) -> _Report:
-    """The report on each job."""
+    """The report on each part."""
     # Apart from its words, of which the last ones say why it failed.
     written = directory.run / _REPORT
     written.unlink(missing_ok=True)
@@ -201,8 +201,8 @@ def _measured(side: _Side) -> Measured:
     )
 
 
-def _random_reads(job: _Job, depth: int) -> RandomReads:
-    return RandomReads(depth=depth, **structs.asdict(_measured(job.read)))
+def _random_reads(part: _Part, depth: int) -> RandomReads:
+    return RandomReads(depth=depth, **structs.asdict(_measured(part.read)))
 
 
 def _flushes(parts: Sequence[Measured]) -> Flushes:
@@ -215,9 +215,9 @@ def _flushes(parts: Sequence[Measured]) -> Flushes:
     )
 
 
-def _flushed(job: _Job) -> Measured:
+def _flushed(part: _Part) -> Measured:
     """A flush counts with the write before it."""
-    write, flush = _measured(job.write), job.sync.lat_ns
+    write, flush = _measured(part.write), part.sync.lat_ns
     return structs.replace(
         write,
         mean_ns=write.mean_ns + round(flush.mean),

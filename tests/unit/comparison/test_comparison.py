@@ -737,7 +737,7 @@ def test_levels_are_found_and_shown_as_people_write_them(folder: Path) -> None:
     assert raised.value.hint == "known: 800, 0.25, yes"
 
 
-def test_levels_with_commas_are_told_apart(folder: Path) -> None:
+def test_levels_with_commas_are_named_whole(folder: Path) -> None:
     found = measured(folder / "a", clients=(1, 2, 4, 8))
     levels = {1: "0s:200,60s:800", 2: "0s:100..900,5s:900,9s:0", 4: "700", 8: "0s:200"}
     runs = (replace(run, parameters={"rate": levels[run.clients]}, clients=8) for run in found.runs)

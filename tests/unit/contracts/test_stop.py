@@ -1,4 +1,4 @@
-"""Anybody may ask for a stop; whoever waits or works ends at once, and says why."""
+"""Anybody may ask for a stop; what waits or works ends at once, and says why."""
 
 from __future__ import annotations
 

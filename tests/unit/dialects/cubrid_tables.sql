@@ -345,3 +345,133 @@ CREATE TABLE history (
   mtime DATETIME NOT NULL,
   filler CHAR(28) NOT NULL
 );
+-- tpcc
+DROP TABLE IF EXISTS item;
+CREATE TABLE item (
+  i_id INT NOT NULL,
+  i_im_id INT NOT NULL,
+  i_name VARCHAR(24) NOT NULL,
+  i_price NUMERIC(5,2) NOT NULL,
+  i_data VARCHAR(50) NOT NULL,
+  PRIMARY KEY (i_id)
+);
+DROP TABLE IF EXISTS warehouse;
+CREATE TABLE warehouse (
+  w_id INT NOT NULL,
+  w_name VARCHAR(10) NOT NULL,
+  w_street_1 VARCHAR(20) NOT NULL,
+  w_street_2 VARCHAR(20) NOT NULL,
+  w_city VARCHAR(20) NOT NULL,
+  w_state CHAR(2) NOT NULL,
+  w_zip CHAR(9) NOT NULL,
+  w_tax NUMERIC(4,4) NOT NULL,
+  w_ytd NUMERIC(12,2) NOT NULL,
+  PRIMARY KEY (w_id)
+);
+DROP TABLE IF EXISTS stock;
+CREATE TABLE stock (
+  s_i_id INT NOT NULL,
+  s_w_id INT NOT NULL,
+  s_quantity INT NOT NULL,
+  s_dist_01 CHAR(24) NOT NULL,
+  s_dist_02 CHAR(24) NOT NULL,
+  s_dist_03 CHAR(24) NOT NULL,
+  s_dist_04 CHAR(24) NOT NULL,
+  s_dist_05 CHAR(24) NOT NULL,
+  s_dist_06 CHAR(24) NOT NULL,
+  s_dist_07 CHAR(24) NOT NULL,
+  s_dist_08 CHAR(24) NOT NULL,
+  s_dist_09 CHAR(24) NOT NULL,
+  s_dist_10 CHAR(24) NOT NULL,
+  s_ytd INT NOT NULL,
+  s_order_cnt INT NOT NULL,
+  s_remote_cnt INT NOT NULL,
+  s_data VARCHAR(50) NOT NULL,
+  PRIMARY KEY (s_w_id, s_i_id)
+);
+DROP TABLE IF EXISTS district;
+CREATE TABLE district (
+  d_id INT NOT NULL,
+  d_w_id INT NOT NULL,
+  d_name VARCHAR(10) NOT NULL,
+  d_street_1 VARCHAR(20) NOT NULL,
+  d_street_2 VARCHAR(20) NOT NULL,
+  d_city VARCHAR(20) NOT NULL,
+  d_state CHAR(2) NOT NULL,
+  d_zip CHAR(9) NOT NULL,
+  d_tax NUMERIC(4,4) NOT NULL,
+  d_ytd NUMERIC(12,2) NOT NULL,
+  d_next_o_id INT NOT NULL,
+  PRIMARY KEY (d_w_id, d_id)
+);
+DROP TABLE IF EXISTS customer;
+CREATE TABLE customer (
+  c_id INT NOT NULL,
+  c_d_id INT NOT NULL,
+  c_w_id INT NOT NULL,
+  c_first VARCHAR(16) NOT NULL,
+  c_middle CHAR(2) NOT NULL,
+  c_last VARCHAR(16) NOT NULL,
+  c_street_1 VARCHAR(20) NOT NULL,
+  c_street_2 VARCHAR(20) NOT NULL,
+  c_city VARCHAR(20) NOT NULL,
+  c_state CHAR(2) NOT NULL,
+  c_zip CHAR(9) NOT NULL,
+  c_phone CHAR(16) NOT NULL,
+  c_since DATETIME NOT NULL,
+  c_credit CHAR(2) NOT NULL,
+  c_credit_lim NUMERIC(12,2) NOT NULL,
+  c_discount NUMERIC(4,4) NOT NULL,
+  c_balance NUMERIC(12,2) NOT NULL,
+  c_ytd_payment NUMERIC(12,2) NOT NULL,
+  c_payment_cnt INT NOT NULL,
+  c_delivery_cnt INT NOT NULL,
+  c_data VARCHAR(500) NOT NULL,
+  PRIMARY KEY (c_w_id, c_d_id, c_id)
+);
+CREATE INDEX customer_c_w_id_c_d_id_c_last_c_first ON customer (c_w_id, c_d_id, c_last, c_first);
+DROP TABLE IF EXISTS history;
+CREATE TABLE history (
+  h_c_id INT NOT NULL,
+  h_c_d_id INT NOT NULL,
+  h_c_w_id INT NOT NULL,
+  h_d_id INT NOT NULL,
+  h_w_id INT NOT NULL,
+  h_date DATETIME NOT NULL,
+  h_amount NUMERIC(6,2) NOT NULL,
+  h_data VARCHAR(24) NOT NULL
+);
+DROP TABLE IF EXISTS orders;
+CREATE TABLE orders (
+  o_id INT NOT NULL,
+  o_d_id INT NOT NULL,
+  o_w_id INT NOT NULL,
+  o_c_id INT NOT NULL,
+  o_entry_d DATETIME NOT NULL,
+  o_carrier_id INT,
+  o_ol_cnt INT NOT NULL,
+  o_all_local INT NOT NULL,
+  PRIMARY KEY (o_w_id, o_d_id, o_id)
+);
+CREATE INDEX orders_o_w_id_o_d_id_o_c_id_o_id ON orders (o_w_id, o_d_id, o_c_id, o_id);
+DROP TABLE IF EXISTS order_line;
+CREATE TABLE order_line (
+  ol_o_id INT NOT NULL,
+  ol_d_id INT NOT NULL,
+  ol_w_id INT NOT NULL,
+  ol_number INT NOT NULL,
+  ol_i_id INT NOT NULL,
+  ol_supply_w_id INT NOT NULL,
+  ol_delivery_d DATETIME,
+  ol_quantity INT NOT NULL,
+  ol_amount NUMERIC(6,2) NOT NULL,
+  ol_dist_info CHAR(24) NOT NULL,
+  PRIMARY KEY (ol_w_id, ol_d_id, ol_o_id, ol_number)
+);
+DROP TABLE IF EXISTS new_order;
+CREATE TABLE new_order (
+  no_o_id INT NOT NULL,
+  no_d_id INT NOT NULL,
+  no_w_id INT NOT NULL,
+  PRIMARY KEY (no_w_id, no_d_id, no_o_id)
+);

@@ -272,3 +272,142 @@ CREATE TABLE history (
   filler CHAR(28 CHAR) NOT NULL
 );
 CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'history');
+-- tpcc
+DROP TABLE item PURGE;
+CREATE TABLE item (
+  i_id NUMBER(10) NOT NULL,
+  i_im_id NUMBER(10) NOT NULL,
+  i_name VARCHAR2(24 CHAR) NOT NULL,
+  i_price NUMBER(5,2) NOT NULL,
+  i_data VARCHAR2(50 CHAR) NOT NULL,
+  PRIMARY KEY (i_id)
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'item');
+DROP TABLE warehouse PURGE;
+CREATE TABLE warehouse (
+  w_id NUMBER(10) NOT NULL,
+  w_name VARCHAR2(10 CHAR) NOT NULL,
+  w_street_1 VARCHAR2(20 CHAR) NOT NULL,
+  w_street_2 VARCHAR2(20 CHAR) NOT NULL,
+  w_city VARCHAR2(20 CHAR) NOT NULL,
+  w_state CHAR(2 CHAR) NOT NULL,
+  w_zip CHAR(9 CHAR) NOT NULL,
+  w_tax NUMBER(4,4) NOT NULL,
+  w_ytd NUMBER(12,2) NOT NULL,
+  PRIMARY KEY (w_id)
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'warehouse');
+DROP TABLE stock PURGE;
+CREATE TABLE stock (
+  s_i_id NUMBER(10) NOT NULL,
+  s_w_id NUMBER(10) NOT NULL,
+  s_quantity NUMBER(10) NOT NULL,
+  s_dist_01 CHAR(24 CHAR) NOT NULL,
+  s_dist_02 CHAR(24 CHAR) NOT NULL,
+  s_dist_03 CHAR(24 CHAR) NOT NULL,
+  s_dist_04 CHAR(24 CHAR) NOT NULL,
+  s_dist_05 CHAR(24 CHAR) NOT NULL,
+  s_dist_06 CHAR(24 CHAR) NOT NULL,
+  s_dist_07 CHAR(24 CHAR) NOT NULL,
+  s_dist_08 CHAR(24 CHAR) NOT NULL,
+  s_dist_09 CHAR(24 CHAR) NOT NULL,
+  s_dist_10 CHAR(24 CHAR) NOT NULL,
+  s_ytd NUMBER(10) NOT NULL,
+  s_order_cnt NUMBER(10) NOT NULL,
+  s_remote_cnt NUMBER(10) NOT NULL,
+  s_data VARCHAR2(50 CHAR) NOT NULL,
+  PRIMARY KEY (s_w_id, s_i_id)
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'stock');
+DROP TABLE district PURGE;
+CREATE TABLE district (
+  d_id NUMBER(10) NOT NULL,
+  d_w_id NUMBER(10) NOT NULL,
+  d_name VARCHAR2(10 CHAR) NOT NULL,
+  d_street_1 VARCHAR2(20 CHAR) NOT NULL,
+  d_street_2 VARCHAR2(20 CHAR) NOT NULL,
+  d_city VARCHAR2(20 CHAR) NOT NULL,
+  d_state CHAR(2 CHAR) NOT NULL,
+  d_zip CHAR(9 CHAR) NOT NULL,
+  d_tax NUMBER(4,4) NOT NULL,
+  d_ytd NUMBER(12,2) NOT NULL,
+  d_next_o_id NUMBER(10) NOT NULL,
+  PRIMARY KEY (d_w_id, d_id)
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'district');
+DROP TABLE customer PURGE;
+CREATE TABLE customer (
+  c_id NUMBER(10) NOT NULL,
+  c_d_id NUMBER(10) NOT NULL,
+  c_w_id NUMBER(10) NOT NULL,
+  c_first VARCHAR2(16 CHAR) NOT NULL,
+  c_middle CHAR(2 CHAR) NOT NULL,
+  c_last VARCHAR2(16 CHAR) NOT NULL,
+  c_street_1 VARCHAR2(20 CHAR) NOT NULL,
+  c_street_2 VARCHAR2(20 CHAR) NOT NULL,
+  c_city VARCHAR2(20 CHAR) NOT NULL,
+  c_state CHAR(2 CHAR) NOT NULL,
+  c_zip CHAR(9 CHAR) NOT NULL,
+  c_phone CHAR(16 CHAR) NOT NULL,
+  c_since TIMESTAMP NOT NULL,
+  c_credit CHAR(2 CHAR) NOT NULL,
+  c_credit_lim NUMBER(12,2) NOT NULL,
+  c_discount NUMBER(4,4) NOT NULL,
+  c_balance NUMBER(12,2) NOT NULL,
+  c_ytd_payment NUMBER(12,2) NOT NULL,
+  c_payment_cnt NUMBER(10) NOT NULL,
+  c_delivery_cnt NUMBER(10) NOT NULL,
+  c_data VARCHAR2(500 CHAR) NOT NULL,
+  PRIMARY KEY (c_w_id, c_d_id, c_id)
+);
+CREATE INDEX customer_c_w_id_c_d_id_c_last_c_first ON customer (c_w_id, c_d_id, c_last, c_first);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'customer');
+DROP TABLE history PURGE;
+CREATE TABLE history (
+  h_c_id NUMBER(10) NOT NULL,
+  h_c_d_id NUMBER(10) NOT NULL,
+  h_c_w_id NUMBER(10) NOT NULL,
+  h_d_id NUMBER(10) NOT NULL,
+  h_w_id NUMBER(10) NOT NULL,
+  h_date TIMESTAMP NOT NULL,
+  h_amount NUMBER(6,2) NOT NULL,
+  h_data VARCHAR2(24 CHAR) NOT NULL
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'history');
+DROP TABLE orders PURGE;
+CREATE TABLE orders (
+  o_id NUMBER(10) NOT NULL,
+  o_d_id NUMBER(10) NOT NULL,
+  o_w_id NUMBER(10) NOT NULL,
+  o_c_id NUMBER(10) NOT NULL,
+  o_entry_d TIMESTAMP NOT NULL,
+  o_carrier_id NUMBER(10),
+  o_ol_cnt NUMBER(10) NOT NULL,
+  o_all_local NUMBER(10) NOT NULL,
+  PRIMARY KEY (o_w_id, o_d_id, o_id)
+);
+CREATE INDEX orders_o_w_id_o_d_id_o_c_id_o_id ON orders (o_w_id, o_d_id, o_c_id, o_id);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'orders');
+DROP TABLE order_line PURGE;
+CREATE TABLE order_line (
+  ol_o_id NUMBER(10) NOT NULL,
+  ol_d_id NUMBER(10) NOT NULL,
+  ol_w_id NUMBER(10) NOT NULL,
+  ol_number NUMBER(10) NOT NULL,
+  ol_i_id NUMBER(10) NOT NULL,
+  ol_supply_w_id NUMBER(10) NOT NULL,
+  ol_delivery_d TIMESTAMP,
+  ol_quantity NUMBER(10) NOT NULL,
+  ol_amount NUMBER(6,2) NOT NULL,
+  ol_dist_info CHAR(24 CHAR) NOT NULL,
+  PRIMARY KEY (ol_w_id, ol_d_id, ol_o_id, ol_number)
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'order_line');
+DROP TABLE new_order PURGE;
+CREATE TABLE new_order (
+  no_o_id NUMBER(10) NOT NULL,
+  no_d_id NUMBER(10) NOT NULL,
+  no_w_id NUMBER(10) NOT NULL,
+  PRIMARY KEY (no_w_id, no_d_id, no_o_id)
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'new_order');

@@ -272,3 +272,142 @@ CREATE TABLE history (
   filler NCHAR(28) NOT NULL
 );
 UPDATE STATISTICS history;
+-- tpcc
+DROP TABLE item;
+CREATE TABLE item (
+  i_id INT NOT NULL,
+  i_im_id INT NOT NULL,
+  i_name NVARCHAR(24) NOT NULL,
+  i_price DECIMAL(5,2) NOT NULL,
+  i_data NVARCHAR(50) NOT NULL,
+  PRIMARY KEY (i_id)
+);
+UPDATE STATISTICS item;
+DROP TABLE warehouse;
+CREATE TABLE warehouse (
+  w_id INT NOT NULL,
+  w_name NVARCHAR(10) NOT NULL,
+  w_street_1 NVARCHAR(20) NOT NULL,
+  w_street_2 NVARCHAR(20) NOT NULL,
+  w_city NVARCHAR(20) NOT NULL,
+  w_state NCHAR(2) NOT NULL,
+  w_zip NCHAR(9) NOT NULL,
+  w_tax DECIMAL(4,4) NOT NULL,
+  w_ytd DECIMAL(12,2) NOT NULL,
+  PRIMARY KEY (w_id)
+);
+UPDATE STATISTICS warehouse;
+DROP TABLE stock;
+CREATE TABLE stock (
+  s_i_id INT NOT NULL,
+  s_w_id INT NOT NULL,
+  s_quantity INT NOT NULL,
+  s_dist_01 NCHAR(24) NOT NULL,
+  s_dist_02 NCHAR(24) NOT NULL,
+  s_dist_03 NCHAR(24) NOT NULL,
+  s_dist_04 NCHAR(24) NOT NULL,
+  s_dist_05 NCHAR(24) NOT NULL,
+  s_dist_06 NCHAR(24) NOT NULL,
+  s_dist_07 NCHAR(24) NOT NULL,
+  s_dist_08 NCHAR(24) NOT NULL,
+  s_dist_09 NCHAR(24) NOT NULL,
+  s_dist_10 NCHAR(24) NOT NULL,
+  s_ytd INT NOT NULL,
+  s_order_cnt INT NOT NULL,
+  s_remote_cnt INT NOT NULL,
+  s_data NVARCHAR(50) NOT NULL,
+  PRIMARY KEY (s_w_id, s_i_id)
+);
+UPDATE STATISTICS stock;
+DROP TABLE district;
+CREATE TABLE district (
+  d_id INT NOT NULL,
+  d_w_id INT NOT NULL,
+  d_name NVARCHAR(10) NOT NULL,
+  d_street_1 NVARCHAR(20) NOT NULL,
+  d_street_2 NVARCHAR(20) NOT NULL,
+  d_city NVARCHAR(20) NOT NULL,
+  d_state NCHAR(2) NOT NULL,
+  d_zip NCHAR(9) NOT NULL,
+  d_tax DECIMAL(4,4) NOT NULL,
+  d_ytd DECIMAL(12,2) NOT NULL,
+  d_next_o_id INT NOT NULL,
+  PRIMARY KEY (d_w_id, d_id)
+);
+UPDATE STATISTICS district;
+DROP TABLE customer;
+CREATE TABLE customer (
+  c_id INT NOT NULL,
+  c_d_id INT NOT NULL,
+  c_w_id INT NOT NULL,
+  c_first NVARCHAR(16) NOT NULL,
+  c_middle NCHAR(2) NOT NULL,
+  c_last NVARCHAR(16) NOT NULL,
+  c_street_1 NVARCHAR(20) NOT NULL,
+  c_street_2 NVARCHAR(20) NOT NULL,
+  c_city NVARCHAR(20) NOT NULL,
+  c_state NCHAR(2) NOT NULL,
+  c_zip NCHAR(9) NOT NULL,
+  c_phone NCHAR(16) NOT NULL,
+  c_since DATETIME2(6) NOT NULL,
+  c_credit NCHAR(2) NOT NULL,
+  c_credit_lim DECIMAL(12,2) NOT NULL,
+  c_discount DECIMAL(4,4) NOT NULL,
+  c_balance DECIMAL(12,2) NOT NULL,
+  c_ytd_payment DECIMAL(12,2) NOT NULL,
+  c_payment_cnt INT NOT NULL,
+  c_delivery_cnt INT NOT NULL,
+  c_data NVARCHAR(500) NOT NULL,
+  PRIMARY KEY (c_w_id, c_d_id, c_id)
+);
+CREATE INDEX customer_c_w_id_c_d_id_c_last_c_first ON customer (c_w_id, c_d_id, c_last, c_first);
+UPDATE STATISTICS customer;
+DROP TABLE history;
+CREATE TABLE history (
+  h_c_id INT NOT NULL,
+  h_c_d_id INT NOT NULL,
+  h_c_w_id INT NOT NULL,
+  h_d_id INT NOT NULL,
+  h_w_id INT NOT NULL,
+  h_date DATETIME2(6) NOT NULL,
+  h_amount DECIMAL(6,2) NOT NULL,
+  h_data NVARCHAR(24) NOT NULL
+);
+UPDATE STATISTICS history;
+DROP TABLE orders;
+CREATE TABLE orders (
+  o_id INT NOT NULL,
+  o_d_id INT NOT NULL,
+  o_w_id INT NOT NULL,
+  o_c_id INT NOT NULL,
+  o_entry_d DATETIME2(6) NOT NULL,
+  o_carrier_id INT,
+  o_ol_cnt INT NOT NULL,
+  o_all_local INT NOT NULL,
+  PRIMARY KEY (o_w_id, o_d_id, o_id)
+);
+CREATE INDEX orders_o_w_id_o_d_id_o_c_id_o_id ON orders (o_w_id, o_d_id, o_c_id, o_id);
+UPDATE STATISTICS orders;
+DROP TABLE order_line;
+CREATE TABLE order_line (
+  ol_o_id INT NOT NULL,
+  ol_d_id INT NOT NULL,
+  ol_w_id INT NOT NULL,
+  ol_number INT NOT NULL,
+  ol_i_id INT NOT NULL,
+  ol_supply_w_id INT NOT NULL,
+  ol_delivery_d DATETIME2(6),
+  ol_quantity INT NOT NULL,
+  ol_amount DECIMAL(6,2) NOT NULL,
+  ol_dist_info NCHAR(24) NOT NULL,
+  PRIMARY KEY (ol_w_id, ol_d_id, ol_o_id, ol_number)
+);
+UPDATE STATISTICS order_line;
+DROP TABLE new_order;
+CREATE TABLE new_order (
+  no_o_id INT NOT NULL,
+  no_d_id INT NOT NULL,
+  no_w_id INT NOT NULL,
+  PRIMARY KEY (no_w_id, no_d_id, no_o_id)
+);
+UPDATE STATISTICS new_order;

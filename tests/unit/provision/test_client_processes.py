@@ -140,17 +140,17 @@ def test_clients_in_three_processes_do_what_they_do_in_one(tmp_path: Path) -> No
     assert "behaving_dbapi" not in sys.modules, "this process never calls a module"
 
 
-def test_a_second_is_told_when_all_processes_have_told_it(tmp_path: Path) -> None:
+def test_a_second_is_reported_when_all_processes_have_reported_it(tmp_path: Path) -> None:
     del tmp_path
-    told: list[Interval] = []
+    reported: list[Interval] = []
     document = document_of(3, stop=StopDocument(duration_s=3.5))
     choice = system_choice("dbapi:behaving_dbapi[client_processes=3]")
     with provision(choice, StorageChoice(), connections=3) as deployment:
-        observation = observe(deployment, document, lambda report: told.extend(report.seconds))
-    assert [one.second for one in told][:2] == [0, 1]
+        observation = observe(deployment, document, lambda report: reported.extend(report.seconds))
+    assert [one.second for one in reported][:2] == [0, 1]
     by_second = {one.second: one for one in observation.intervals}
-    assert [(one.ok, one.clients_connected) for one in told] == [
-        (by_second[one.second].ok, 3) for one in told
+    assert [(one.ok, one.clients_connected) for one in reported] == [
+        (by_second[one.second].ok, 3) for one in reported
     ]
 
 

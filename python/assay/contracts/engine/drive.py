@@ -166,5 +166,5 @@ class DriveProgress(msgspec.Struct, frozen=True):
 
 
 def read_progress(text: str) -> DriveProgress:
-    """What the engine has told."""
+    """What the engine has reported."""
     return msgspec.json.decode(text, type=DriveProgress)

@@ -172,7 +172,7 @@ def observe(
                 pooled.deployment,
                 pooled.system,
                 structs.replace(document, log=log),
-                _tells_seconds(state),
+                _reports_seconds(state),
                 _session_statements(state, planned),
                 pooled.why_it_died,
                 context.stop,
@@ -196,8 +196,8 @@ def observe(
     return structs.replace(observation, **found), samples
 
 
-def _tells_seconds(state: RunState) -> Sink:
-    """Tells of the clients, and of each second of the measurement that is complete. Seconds are
+def _reports_seconds(state: RunState) -> Sink:
+    """Reports the clients, and of each second of the measurement that is complete. Seconds are
     numbered on from those of earlier parts of the same step."""
     emit, first = state.context.events.emit, state.seconds_measured
 

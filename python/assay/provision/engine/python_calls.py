@@ -37,7 +37,7 @@ _idle: dict[object, PythonProcess] = {}
 
 
 class RemoteRows(msgspec.Struct, frozen=True):
-    """The answer to one statement, in text form (`PlainRows`)."""
+    """The answer to one statement, in text form (`TextRows`)."""
 
     is_query: bool
     columns: list[str]

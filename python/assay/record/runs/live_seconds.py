@@ -41,17 +41,17 @@ class LiveSeconds:
 
     def __init__(self, path: Path, run_id: int, step: int) -> None:
         self._path, self._place = path, (run_id, step)
-        self._told: queue.SimpleQueue[Sequence[Interval] | None] = queue.SimpleQueue()
+        self._passed: queue.SimpleQueue[Sequence[Interval] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._write, name="seconds", daemon=True)
         self._thread.start()
 
     def add(self, groups: Sequence[Interval]) -> None:
         """A second: an interval of each group."""
-        self._told.put(groups)
+        self._passed.put(groups)
 
     def end(self) -> None:
         """No more is written after this."""
-        self._told.put(None)
+        self._passed.put(None)
         self._thread.join(_LONGEST_END_S)
 
     def _write(self) -> None:
@@ -60,7 +60,7 @@ class LiveSeconds:
             if mode != "wal":  # a file system that has none: each write would be a flush
                 return
             left: list[_Row] = []
-            while (groups := self._told.get()) is not None:
+            while (groups := self._passed.get()) is not None:
                 left += [self._row(interval) for interval in groups]
                 with suppress(sqlite3.Error):
                     _keep(connection, left)

@@ -19,12 +19,12 @@ fn seconds_without_an_end_have_an_interval_and_late_samples_are_in_it() {
     series.connected(SECOND_NS * 2 + 1, &[5, 2]);
     open.close(2, &mut series);
     series.write_lines(2);
-    let told = series.take_completed();
-    let told = told
+    let completed = series.take_completed();
+    let completed = completed
         .iter()
         .map(|line| (line.second, line.ok, line.clients_connected));
     assert_eq!(
-        told.collect::<Vec<_>>(),
+        completed.collect::<Vec<_>>(),
         [(0, 1, 8), (0, 0, 2), (1, 0, 8), (1, 0, 2)]
     );
     assert!(series.take_completed().is_empty());

@@ -68,7 +68,7 @@ class Examined(TypedDict, total=False):
     """The exit status with which the module ended the program."""
 
 
-class PlainRows(TypedDict):
+class TextRows(TypedDict):
     """The answer to one statement, in text form."""
 
     is_query: bool

@@ -25,7 +25,7 @@ from collections.abc import Iterator, Sequence
 from typing import BinaryIO, TextIO
 
 from assay import _engine
-from assay.provision.engine.dbapi.messages import Examined, PlainRows, Request
+from assay.provision.engine.dbapi.messages import Examined, Request, TextRows
 
 ERROR_FIELDS = (
     "kind", "message", "error_class", "certainty", "code", "file", "line", "column", "hint",
@@ -82,7 +82,7 @@ class Calls:
         self._session = _engine.Session(deployment)
         return self._session.server_version
 
-    def execute(self, statement: str) -> PlainRows:
+    def execute(self, statement: str) -> TextRows:
         assert self._session is not None
         return _plain(self._session.execute(statement))
 
@@ -95,7 +95,7 @@ class Calls:
             self._session.close()
         self._session = None
 
-    def query(self, document: str) -> list[tuple[str, PlainRows]]:
+    def query(self, document: str) -> list[tuple[str, TextRows]]:
         return [(name, _plain(rows)) for name, rows in _engine.query(document)]
 
     def probe(self, deployment: str, upto: int) -> str:
@@ -142,7 +142,7 @@ class Calls:
             raise Ended from error
 
 
-def _plain(rows: _engine.Rows) -> PlainRows:
+def _plain(rows: _engine.Rows) -> TextRows:
     return {
         "is_query": rows.is_query,
         "columns": rows.columns,
