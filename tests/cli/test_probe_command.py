@@ -48,7 +48,7 @@ def test_what_cannot_be_probed_is_refused(
 @needs_fio
 def test_a_run_keeps_the_probe_of_each_storage_once(assay: Assay, working_folder: Path) -> None:
     ended = assay(
-        "run", "tpcb.simple-update", "--on", "sqlite", "--storage", "here,other=here",
+        "run", "tpcb.simple-update", "--on", "sqlite", "--storage", "here,other=tmpfs",
         "--repetitions", "2", "--clients", "1", "--warm-up", "0",
         "--transactions", "100", *SHORT, "--format", "json",
     )  # fmt: skip
@@ -57,7 +57,8 @@ def test_a_run_keeps_the_probe_of_each_storage_once(assay: Assay, working_folder
     assert [one["storage"] for one in tables["storage_probes"]] == ["here", "other"]
     for run in tables["runs"]:
         assert run["commits"] == 100
-        assert run["commit_efficiency"] > 0
+        # Nothing is flushed in memory.
+        assert (run["commit_efficiency"] or 0) > 0 or run["storage"] == "other"
     connection = sqlite3.connect(working_folder / DEFAULT_FILE_NAME)
     (count,) = connection.execute("SELECT count(*) FROM probes").fetchone()
     connection.close()
