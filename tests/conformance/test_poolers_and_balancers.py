@@ -111,8 +111,10 @@ def test_a_pooler_is_named_with_what_to_do(
     with pgbouncer(server) as url:
         ended = assay(*common, url, "--protocol", "simple")
         assert ended.status == 0, ended.err
-        said = " ".join(ended.out.split())
-        assert "verdict indicative: " in said and "there is a pooler or proxy between" in said
+        assert "verdict      indicative: " in ended.out
+        # The first look shortens its reasons where the busy machine adds others.
+        said = " ".join(assay("report", "--detail").out.split())
+        assert "there is a pooler or proxy between" in said
         assert "--protocol simple, or set the pooler's max_prepared_statements" in said
         (working_folder / "r.sql").write_text("SELECT pg_sleep(0.005);\n")
         prepared = assay(*common, url, "--protocol", "prepared")

@@ -147,7 +147,8 @@ def test_a_second_is_reported_when_all_processes_have_reported_it(tmp_path: Path
     choice = system_choice("dbapi:behaving_dbapi[client_processes=3]")
     with provision(choice, StorageChoice(), connections=3) as deployment:
         observation = observe(deployment, document, lambda report: reported.extend(report.seconds))
-    assert [one.second for one in reported][:2] == [0, 1]
+    # The last ones may be complete only after the end, on a busy machine.
+    assert [one.second for one in reported] == [*range(len(reported))] != []
     by_second = {one.second: one for one in observation.intervals}
     assert [(one.ok, one.clients_connected) for one in reported] == [
         (by_second[one.second].ok, 3) for one in reported
