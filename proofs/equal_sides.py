@@ -2,7 +2,7 @@
 comparisons; where they are not, it calls it.
 
 Each case is an experiment of its own: tpcb on the null server, or on SQLite (in memory, as far as
-this machine has a directory there), with two storages that are the same directory under two names,
+this machine has a directory there), with two storages that are two folders of one file system,
 5 repetitions of each, interleaved. The verdict is that of `assay compare --between storage` on the
 throughput, which allows for 2 % of false ones: by the binomial distribution, more than 5 % of 200
 cases are then called in 1 of 400 such proofs. (Of fewer cases, the proof allows for the number that
@@ -93,9 +93,10 @@ def _on_unequal(seed: int) -> Compared:
 
 
 def _experiment(systems: list[str], storages: list[str], transactions: int, folder: Path) -> str:
-    declared = "".join(
-        f'[storage.{name}]\nkind = "here"\ndirectory = "{folder}"\n' for name in storages
-    )
+    declared = ""
+    for name in storages:
+        (folder / name).mkdir()
+        declared += f'[storage.{name}]\nkind = "here"\ndirectory = "{folder / name}"\n'
     return (
         f'workload = "tpcb"\ntest = "simple-update"\nsystems = {systems}\nstorages = {storages}\n'
         f"clients = [1]\nrepetitions = {_REPETITIONS}\n"
