@@ -160,7 +160,7 @@ Sink = Callable[[Event], None]
 
 
 def ignored(event: Event) -> None:
-    """The sink of those who want to know nothing."""
+    """A sink that does nothing."""
 
 
 class Events:

@@ -1,7 +1,7 @@
-"""The wish that work ends, as a token: what works looks at it between two steps and while
-waiting, and ends in order.
+"""A request to stop, as a token: work checks it between two steps and while waiting, and ends in
+order.
 
-Anybody may ask, from a signal handler or another thread: Ctrl-C, SIGTERM, a deadline, a gate.
+It is set by a signal handler or by another thread: Ctrl-C, SIGTERM, a deadline, a gate.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ class Stopped(KeyboardInterrupt):
 
 
 class Stop:
-    """Nobody has asked at first. No locks: a signal handler may run in the midst of any method."""
+    """Not requested at first. Without locks, since a signal handler may run during any method."""
 
     def __init__(self) -> None:
         self.reason: StopReason | None = None
-        """The first one; None: nobody has asked."""
+        """That of the first request; None: there was none."""
         self._lookers = 0
 
     def ask(self, reason: StopReason) -> None:
@@ -81,4 +81,4 @@ class Stop:
 
 
 NEVER = Stop()
-"""Of work that nobody asks to stop."""
+"""For work that is never stopped."""

@@ -28,7 +28,7 @@ def observe(
     """Drives the document against ``deployment``. Errors of transactions are in the observation;
     raises only where no client could work at all. Where ``progress`` returns False, clients end,
     and the observation is ``interrupted``; raises `KeyboardInterrupt` where none has begun. The
-    same where somebody asks to ``stop``; the driver that calls Python is then cut short, and raises
+    same where a ``stop`` is requested; the driver that calls Python is then cut short, and raises
     `Stopped`.
 
     ``session_statements``: run first in each client's session, after those of the deployment.

@@ -47,7 +47,7 @@ def drive_in_processes(
     their sessions), only theirs, and no other begins.
 
     Raises as `assay.drive.observe.observe`, and `KeyboardInterrupt` also where ``on_progress``
-    returns False while clients work; `Stopped` where somebody asks to ``stop``: a module cannot be
+    returns False while clients work; `Stopped` where a ``stop`` is requested: a module cannot be
     relied on to return. No process is left, whatever is raised.
     """
     messages: _Messages = queue.Queue()

@@ -47,7 +47,7 @@ def observe_watched(
     before the clients began, and where the server no longer responds and nothing else would end the
     run.
 
-    Where somebody asks to ``stop``, clients end, and the observation is ``interrupted``, without
+    Where a ``stop`` is requested, clients end, and the observation is ``interrupted``, without
     what would have to be asked of the server now; raises `Stopped` where none has begun."""
     counters = _Counters(deployment, system, document)
     has_duration = document.stop.duration_s is not UNSET

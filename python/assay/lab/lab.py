@@ -124,7 +124,7 @@ def run(
 
     A failed run is recorded with its reason, and the next one follows. A user's mistake that is
     found only now ends the experiment, unless it has other systems or storages. Systems are stopped
-    in any case. ``sinks`` get what happens, while it does. Where somebody asks to ``stop``, the run
+    in any case. ``sinks`` get what happens, while it does. Where a ``stop`` is requested, the run
     under way ends as interrupted, with what was measured so far, and `Stopped` is raised.
     """
     events = Events(sinks)

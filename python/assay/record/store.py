@@ -13,6 +13,8 @@ stages, never while clients are running; then, only their seconds are kept, as e
 
 A run may end after any of them. A step may leave out any of its calls; a run without `begin_step`
 has a single step, ``drive``.
+
+The file is long because it has a method for each of these calls.
 """
 
 from __future__ import annotations

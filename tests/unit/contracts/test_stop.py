@@ -1,4 +1,4 @@
-"""Anybody may ask for a stop; what waits or works ends at once, and says why."""
+"""After a request to stop, work and waits end at once, and say why."""
 
 from __future__ import annotations
 

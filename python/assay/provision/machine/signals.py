@@ -73,9 +73,9 @@ def _raise(error: Stopped) -> None:
 
 @contextlib.contextmanager
 def stopped_by_signals(notify: Callable[[str], None] | None = None) -> Iterator[None]:
-    """Inside, the first signal sets `STOP`, and raises `Stopped` in the main thread where nobody
-    looks at it. Of `TERMINATIONS` no other one counts: the teardown has its own limits of time and
-    must not be cut short by the SIGHUP that often follows. Each further Ctrl-C raises `Stopped`
+    """Inside, the first signal sets `STOP`, and raises `Stopped` in the main thread where no
+    work checks it. Of `TERMINATIONS` no other one counts: the teardown has its own limits of time
+    and must not be cut short by the SIGHUP that often follows. Each further Ctrl-C raises `Stopped`
     wherever the main thread is, and so cuts it short. A signal that is ignored (``nohup``) stays
     ignored. Does nothing outside the main thread, where Python allows no handlers.
 

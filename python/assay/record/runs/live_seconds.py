@@ -2,9 +2,9 @@
 it. What the step observed takes their place when it ends.
 
 The clients are at work meanwhile, perhaps on the same disk. So a thread with a connection of its
-own writes them, and nobody waits for it; nothing is flushed (a power cut may take the last seconds,
-a kill does not); and where another process has locked the file, they come with a later one, or
-never.
+own writes them, which no client waits for; nothing is flushed (a power cut may take the last
+seconds, a kill does not); and where another process has locked the file, they come with a later
+one, or never.
 """
 
 from __future__ import annotations

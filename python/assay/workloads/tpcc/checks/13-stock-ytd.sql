@@ -1,4 +1,4 @@
--- 13-stock-ytd: ours: the stock of a warehouse has given what the lines since the load took from it
+-- 13-stock-ytd: not TPC-C's: the stock of a warehouse has given what the lines since the load took from it
 select w_id, s.total as given, l.total as taken
 from warehouse
 join (select s_w_id, sum(s_ytd) as total from stock group by s_w_id) s on s_w_id = w_id

@@ -1,4 +1,4 @@
--- 15-stock-remote: ours: the stock of a warehouse counts the lines since the load that other warehouses ordered
+-- 15-stock-remote: not TPC-C's: the stock of a warehouse counts the lines since the load that other warehouses ordered
 select w_id, s.total as counted_by_stock, l.total as counted_lines
 from warehouse
 join (select s_w_id, sum(s_remote_cnt) as total from stock group by s_w_id) s on s_w_id = w_id
