@@ -30,7 +30,10 @@ from proofs._proof import SHORT_TIMEOUT_S, Found
 ROOT = Path(__file__).parents[1]
 CASES = len(faults())
 SHORT = 1
-_NOT_COPIED = (".git", ".venv", "target", "__pycache__", ".mypy_cache", ".ruff_cache", "site")
+_NOT_COPIED = (
+    ".git", ".venv", ".assay", "target", "site", "dist", "__pycache__",
+    ".mypy_cache", ".ruff_cache", ".pytest_cache",
+)  # fmt: skip
 _QUICK = ("tests/unit", "tests/order")
 _NOT_RELATED = ("tests/proofs", "tests/package")
 _ENGINE = "python/assay/_engine.abi3.so"
