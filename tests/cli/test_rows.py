@@ -49,6 +49,12 @@ def test_markdown_keeps_its_columns() -> None:
     assert written("markdown").splitlines()[2] == "| a\\|b | 7 | x, y |"
 
 
+def test_markdown_shows_what_would_be_a_sign_of_its_own() -> None:
+    stream = io.StringIO()
+    rows.write([{"text": "\\set n <limit> ~5"}], ("text",), "markdown", stream)
+    assert stream.getvalue().splitlines()[2] == "| \\\\set n \\<limit> \\~5 |"
+
+
 def test_csv_and_json_can_be_read_back() -> None:
     assert list(csv.reader(io.StringIO(written("csv"))))[2] == ["longer name", "12345", ""]
     assert json.loads(written("json"))[1] == {"name": "longer name", "count": 12345, "hidden": None}

@@ -3,8 +3,6 @@ one reader says what they mean."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from numbers import Real
 from os import PathLike, fsencode, fspath
@@ -27,6 +25,7 @@ from assay.experiment.settings.value_kinds import (
     Number,
     Text,
 )
+from assay.text import csv_lines
 from assay.text.nearest import did_you_mean
 from assay.text.quantities import Quantity, shown
 
@@ -215,7 +214,6 @@ def _several(name: str, levels: Any) -> list[Any]:
 
 def _line(levels: Iterable[Scalar]) -> str:
     """As `key_and_values` reads it: a value with a comma stands in quotes."""
-    stream = io.StringIO()
-    words = [str(level).lower() if isinstance(level, bool) else str(level) for level in levels]
-    csv.writer(stream, lineterminator="").writerow(words)
-    return stream.getvalue()
+    return csv_lines.line(
+        str(level).lower() if isinstance(level, bool) else str(level) for level in levels
+    )

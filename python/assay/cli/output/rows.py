@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
@@ -10,8 +9,9 @@ from typing import TextIO
 
 from assay.cli.output import row_table
 from assay.contracts.experiment import Scalar
+from assay.text import csv_lines, markdown_lines
 from assay.text.line_width import line_width
-from assay.text.visible import for_terminal, visible, visible_lines
+from assay.text.visible import visible, visible_lines
 
 CellValue = (
     Scalar | Sequence[str] | Sequence[int] | Mapping[str, Scalar | Sequence[str] | None] | None
@@ -59,17 +59,14 @@ def _is_number(values: Sequence[object]) -> bool:
 
 
 def _markdown(rows: Sequence[Row], columns: Sequence[str], stream: TextIO) -> None:
-    stream.write("| " + " | ".join(columns) + " |\n")
-    stream.write("|" + "---|" * len(columns) + "\n")
-    for row in rows:
-        cells = [_shown(row.get(column)).replace("|", "\\|") for column in columns]
-        stream.write("| " + " | ".join(cells) + " |\n")
+    cells = ([_shown(row.get(column)) for column in columns] for row in rows)
+    for line in markdown_lines.table_lines(columns, cells):
+        stream.write(f"{line}\n")
 
 
 def _csv(rows: Sequence[Row], columns: Sequence[str], stream: TextIO) -> None:
-    writer = csv.writer(for_terminal(stream), lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([_text(row.get(column)) for column in columns] for row in rows)
+    fields = ([_text(row.get(column)) for column in columns] for row in rows)
+    csv_lines.write(stream, columns, fields)
 
 
 def _json(rows: Sequence[Row], _columns: Sequence[str], stream: TextIO) -> None:

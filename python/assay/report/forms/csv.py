@@ -7,13 +7,12 @@ spreadsheets would execute as a formula begins with an apostrophe; numbers never
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable
 from typing import Final, TextIO
 
 from assay.report.tidy.schema import VERSION
 from assay.report.values import Report, TidyRow, TidyValue
-from assay.text.visible import for_terminal
+from assay.text import csv_lines
 
 _FORMULA_BEGINS: Final = ("=", "+", "-", "@", "\t", "\r")
 
@@ -26,14 +25,9 @@ def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> Non
 
 def write_rows(stream: TextIO, version: int, names: Iterable[str], rows: Iterable[TidyRow]) -> None:
     """A line of names, and one for each row, which begin with the version of their form."""
-    writer = csv.DictWriter(
-        for_terminal(stream), ["version", *names], restval="", lineterminator="\n"
-    )
-    writer.writeheader()
-    for row in rows:
-        writer.writerow(
-            {"version": version, **{name: _plain(value) for name, value in row.items()}}
-        )
+    names = list(names)
+    fields = ([version, *(_plain(row.get(name)) for name in names)] for row in rows)
+    csv_lines.write(stream, ["version", *names], fields)
 
 
 def _plain(value: TidyValue) -> object:

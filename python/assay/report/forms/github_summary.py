@@ -4,15 +4,16 @@ rest folded, for a pull request or the summary of a job (``$GITHUB_STEP_SUMMARY`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TextIO
 
 from assay.judge.statistics.samples import NOT_REACHED
 from assay.report.forms.for_people import for_people
-from assay.report.forms.markdown import answer_lines, escaped, row_line, table_lines
+from assay.report.forms.markdown import answer_lines, table_lines
 from assay.report.tidy.factors import SHOWN_IF_VARIED
 from assay.report.values import CLAIMS, Report, TidyRow, number_in, whole_in, word_in
-from assay.text import units
+from assay.text import markdown_lines, units
+from assay.text.markdown_lines import escaped
 
 _MOST_CELLS = 200
 """A page of a job may have one megabyte; further cells are left to the full report."""
@@ -102,18 +103,31 @@ def _cells(
     varied = [name for name in parameters if len({cell.get(name) for cell in cells}) > 1]
     varied += [name for name in SHOWN_IF_VARIED if len({cell[name] for cell in cells}) > 1]
     shown = [*_FACTORS, *varied]
-    yield row_line([*(name.removeprefix("parameter_") for name in shown), *_TITLES])
-    yield row_line([*("---" for _ in shown), *("---:" for _ in _TITLES[:-1]), "---"])
-    for cell in cells[:_MOST_CELLS]:
+    yield from markdown_lines.table_lines(
+        [*(name.removeprefix("parameter_") for name in shown), *_TITLES],
+        _rows(cells[:_MOST_CELLS], shown, failed, has_reasons=has_reasons),
+        [*(False for _ in shown), *(True for _ in _TITLES[:-1]), False],
+    )
+    if len(cells) > _MOST_CELLS:
+        yield from ("", f"and {len(cells) - _MOST_CELLS} more cells: see the full report")
+
+
+def _rows(
+    cells: Sequence[TidyRow],
+    shown: Sequence[str],
+    failed: Mapping[tuple[str, str], int],
+    *,
+    has_reasons: bool,
+) -> Iterator[list[str]]:
+    """``failed``: how many transactions, by cell and machine."""
+    for cell in cells:
         levels = ["" if cell.get(name) is None else str(cell[name]) for name in shown]
         numbers = _numbers(
             cell,
             failed.get((word_in(cell, "cell"), word_in(cell, "machine")), 0),
             has_reason=has_reasons,
         )
-        yield row_line([*levels, *numbers])
-    if len(cells) > _MOST_CELLS:
-        yield from ("", f"and {len(cells) - _MOST_CELLS} more cells: see the full report")
+        yield [*levels, *numbers]
 
 
 _TITLES = (

@@ -7,6 +7,8 @@ from typing import TextIO
 
 from assay.report.forms.for_people import for_people
 from assay.report.values import Report, ReportTable
+from assay.text import markdown_lines
+from assay.text.markdown_lines import escaped
 
 
 def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> None:
@@ -53,27 +55,22 @@ def table_lines(table: ReportTable) -> Iterator[str]:
     yield from ("", f"### {escaped(table.title)}", "")
     if table.of_all:
         yield from (escaped(table.of_all), "")
-    yield row_line([column.heading for column in table.columns])
-    yield row_line(["---:" if column.is_number else "---" for column in table.columns])
-    block = ""
-    for row in table.rows:
-        if row.block_title != block:
-            block = row.block_title
-            yield row_line([f"**{block}**", *[""] * (len(table.columns) - 1)])
-        yield row_line([cell.shown for cell in row.cells])
+    yield from markdown_lines.table_lines(
+        [column.heading for column in table.columns],
+        _rows(table),
+        [column.is_number for column in table.columns],
+    )
     if table.notes:
         yield ""
     for note in table.notes:
         yield f"- {escaped(note)}"
 
 
-def row_line(cells: list[str]) -> str:
-    """A line of a table."""
-    return "| " + " | ".join(escaped(cell) for cell in cells) + " |"
-
-
-def escaped(text: str) -> str:
-    """Escapes what would end a cell, begin a tag or strike text out (``~``)."""
-    for sign in "\\|<~":
-        text = text.replace(sign, f"\\{sign}")
-    return text.replace("\n", "<br>")
+def _rows(table: ReportTable) -> Iterator[list[str]]:
+    """Each block is headed by a row of its own."""
+    block = ""
+    for row in table.rows:
+        if row.block_title != block:
+            block = row.block_title
+            yield [f"**{block}**", *[""] * (len(table.columns) - 1)]
+        yield [cell.shown for cell in row.cells]

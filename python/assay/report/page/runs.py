@@ -7,7 +7,6 @@ of hundreds of runs stays small.
 
 from __future__ import annotations
 
-import csv
 import io
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from assay.report.page.links import escaped
 from assay.report.run_details import RunDetail
 from assay.report.values import TidyRow, TidyValue, whole_in
-from assay.text import units
+from assay.text import csv_lines, units
 
 MOST_RAW_BYTES = 5_000_000
 """Of all raw rows together."""
@@ -139,9 +138,7 @@ def _csv(rows: Rows) -> str:
         name for name in rows[0] if name != "run" and any(row[name] is not None for row in rows)
     ]
     stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(names)
-    writer.writerows([_plain(row[name]) for name in names] for row in rows)
+    csv_lines.write(stream, names, ([_plain(row[name]) for name in names] for row in rows))
     return stream.getvalue()
 
 

@@ -1,0 +1,26 @@
+"""CSV and Markdown tables are made in one place each, so that all outputs quote and escape alike."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "python" / "assay"
+
+
+@pytest.mark.parametrize(
+    ("written", "writer"),
+    [
+        (r"\bcsv\.(writer|DictWriter)\(", "text/csv_lines.py"),
+        (r"---\||---:", "text/markdown_lines.py"),
+    ],
+)
+def test_a_form_is_written_in_one_file(written: str, writer: str) -> None:
+    files = {
+        str(path.relative_to(PACKAGE))
+        for path in PACKAGE.rglob("*.py")
+        if re.search(written, path.read_text("utf-8"))
+    }
+    assert files == {writer}
