@@ -1,4 +1,4 @@
-"""CSV and Markdown tables are made in one place each, so that all outputs quote and escape alike."""
+"""CSV and Markdown tables are made in one place each: all outputs quote and escape alike."""
 
 from __future__ import annotations
 
