@@ -119,10 +119,11 @@ def install(version: str, prefix: Prefix, report: Report) -> None:
         raise ArgumentError(
             f"expected a version 2 of FerretDB, found {version}", hint="ferretdb@2.7.0"
         )
+    found = debian_prefix.unpack([PACKAGE], prefix, report, release=RELEASE, without=NOT_NEEDED)
+    # Behind the packages, whose bin is a link to usr/bin.
     go_module.build(
         GO_PROGRAM, f"v{version}", prefix.folder / "bin", prefix, report, least_go=LEAST_GO
     )
-    found = debian_prefix.unpack([PACKAGE], prefix, report, release=RELEASE, without=NOT_NEEDED)
     report(f"setting PostgreSQL and DocumentDB {found} to use their own libraries")
     _choose(prefix)
     own = prefix.folder / "usr/lib/postgresql" / str(MAJOR_VERSION)
