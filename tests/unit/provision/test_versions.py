@@ -106,6 +106,28 @@ def test_a_version_that_is_not_here_is_refused_with_those_that_are(shelf: Path) 
     assert refused.value.hint == "name where its programs are in ASSAY_VERSIONED"
 
 
+@pytest.mark.parametrize(
+    ("asked_for", "hint"),
+    [
+        ("15", "assay install versioned@15; or "),
+        ("13.2", "assay install versioned@13.2; or "),
+        ("99", "assay install brings versioned 15 or 13; or "),
+    ],
+)
+def test_an_install_is_named_only_of_a_release_that_there_is(
+    shelf: Path, monkeypatch: pytest.MonkeyPatch, asked_for: str, hint: str
+) -> None:
+    for name in ("install", "find_in"):
+        monkeypatch.setattr(Versioned, name, Versioned.find_at, raising=False)
+    for name in ("installable_version", "install_source", "install_bytes"):
+        monkeypatch.setattr(Versioned, name, "", raising=False)
+    monkeypatch.setattr(Versioned, "installable_releases", ("15", "13"), raising=False)
+    put(shelf / "a", "9.6.24")
+    with pytest.raises(SystemMissing) as refused:
+        versions.with_programs(asked(asked_for))
+    assert refused.value.hint == f"{hint}name where its programs are in ASSAY_VERSIONED"
+
+
 def test_beside_a_version_the_one_that_is_used_without_it_is_named(shelf: Path) -> None:
     put(shelf / "a", "15.18-debian")
     choice = versions.in_its_version(asked(""))

@@ -430,6 +430,14 @@ class Installable(Protocol):
         ...
 
 
+@runtime_checkable
+class OfReleases(Protocol):
+    """Only some of its versions can be installed; without this, it is tried."""
+
+    installable_releases: tuple[str, ...]
+    """Each by its first numbers (``18``, ``11.8``), the newest first."""
+
+
 IN_THE_TESTS = "against a server in the tests"
 NOT_VERIFIED = "not verified against a server"
 

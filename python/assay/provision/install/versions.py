@@ -14,10 +14,17 @@ from dataclasses import replace
 
 from assay import registry
 from assay.contracts.experiment import VERSION, SystemChoice
-from assay.contracts.systems.abilities import Findable, Found, Installable, SeveralVersions
+from assay.contracts.systems.abilities import (
+    Findable,
+    Found,
+    Installable,
+    OfReleases,
+    SeveralVersions,
+)
 from assay.contracts.systems.protocol import System
 from assay.errors import SystemMissing, SystemUnderTestError
 from assay.provision.install import cache
+from assay.text.alternatives import alternatives
 
 _BEHIND_THE_NUMBERS = re.compile(r"[-~+ ].*")
 
@@ -84,12 +91,18 @@ def _of_version(system: System, asked: str) -> Found:
     wanted = numbers(asked)
     known = here(system)
     for found in known:
-        if f"{numbers(found.version)}.".startswith(f"{wanted}."):
+        if _is_of(numbers(found.version), wanted):
             return found
     has = ", ".join(numbers(found.version) for found in known)
     fixes = []
     if isinstance(system, Installable):
-        fixes.append(f"assay install {system.name}@{asked}")
+        releases = system.installable_releases if isinstance(system, OfReleases) else ()
+        can_be_had = not releases or any(_is_of(wanted, one) for one in releases)
+        fixes.append(
+            f"assay install {system.name}@{asked}"
+            if can_be_had
+            else f"assay install brings {system.name} {alternatives(releases)}"
+        )
     if isinstance(system, SeveralVersions):
         fixes.append(f"name where its programs are in {system.chosen_by.name}")
     raise SystemMissing(
@@ -97,3 +110,8 @@ def _of_version(system: System, asked: str) -> Found:
         + (f"{system.name} {has}" if has else "no version of it"),
         hint="; or ".join(fixes) or None,
     )
+
+
+def _is_of(version: str, release: str) -> bool:
+    """Whether its first numbers are those: ``15.18`` is of ``15``."""
+    return f"{version}.".startswith(f"{release}.")

@@ -121,6 +121,7 @@ class Cassandra:
     verified = IN_THE_TESTS
     also_called = ("cql", "cqlsh")
     installable_version = "5.0.9"
+    installable_releases = ("5",)
     install_source = (
         "Maven brings the jars of the server and of the libraries it needs, 67 MB; where there is "
         "no Java 17, the Python package client brings a runtime of 58 MB"

@@ -70,6 +70,7 @@ class Ferretdb:
     url_variables: tuple[EnvVar, ...] = url.VARIABLES
     verified = IN_THE_TESTS
     installable_version = "2.7.0"
+    installable_releases = ("2",)
     install_source = (
         "FerretDB from its Go module, compiled here in some minutes, and PostgreSQL with "
         "DocumentDB from packages of Debian sid: 130 MB are downloaded, 370 MB kept"

@@ -13,6 +13,7 @@ from assay.systems.mysql_protocol.system import ProductSystem
 
 class Mariadb(ProductSystem):
     installable_version = "11.8"
+    installable_releases = tuple(installation.RELEASES)
     install_source = (
         "apt brings packages of the Debian release that has the version (11.8, 10.11), about 30 MB "
         "to download and 250 MB on disk; they run beside any release"

@@ -14,6 +14,7 @@ from assay.systems.program_version import version_of
 
 class Mysql(ProductSystem):
     installable_version = "9"
+    installable_releases = ("9",)
     install_source = (
         "apt brings packages of Debian sid, 56 MB to download and 350 MB on disk; they run beside "
         "any release"

@@ -95,6 +95,7 @@ class Postgresql:
     verified = IN_THE_TESTS
     also_called = ("pg", "postgres", "pgsql", "psql")
     installable_version = "18"
+    installable_releases = tuple(installation.RELEASES)
     install_source = (
         "apt brings packages of the Debian release that has the version (18, 17, 15, 13), about 90 "
         "MB to download and 350 MB on disk; they run beside any release"
