@@ -8,6 +8,7 @@ parameters are its variables.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -126,7 +127,13 @@ def mix_in_place(words: Sequence[str], folder: Path = Path()) -> tuple[ScriptFil
 
 
 def _split(word: str) -> list[str]:
-    return [one.strip() for one in word.split(",") if one.strip()] or [word]
+    parts = [one.strip() for one in word.split(",")]
+    if len(parts) > 1 and not all(parts):
+        raise ArgumentError(
+            f"{word}: expected a script before and behind each comma",
+            hint=",".join(filter(None, parts)) or "a.sql,b.sql",
+        )
+    return parts
 
 
 class OfScripts(TypedDict):
@@ -249,17 +256,28 @@ def _read(files: Sequence[ScriptFile]) -> dict[str, Script]:
     for file in files:
         name = name_of(file.path)
         if name in scripts:
-            raise ArgumentError(
-                f"two scripts are called {name!r}: {scripts[name].path} and {file.path}",
-                hint="the file's name is the transaction type: rename one of two files; give one "
-                f"script more weight with {file.path}@2",
-            )
+            raise _called_alike(scripts[name].path, file.path)
         if file.path == STANDARD_INPUT:
             path, text = "<stdin>", text_file.standard_input(ScriptError)
         else:
             path, text = file.path, text_file.read(Path(file.path), ScriptError)
         scripts[name] = Script(name, path, text, file.weight, language=language_of(file.path))
     return scripts
+
+
+def _called_alike(first: str, second: str) -> ArgumentError:
+    if first == second:
+        return ArgumentError(
+            f"the script {first} is named twice",
+            hint=f"leave one out; {first}@2 gives it more weight in a mix",
+        )
+    path = Path(second)
+    other = f"{path.stem}-{path.parent.name or 'other'}{path.suffix}"
+    return ArgumentError(
+        f"two scripts are called {name_of(second)!r}: {first} and {second}; their results are "
+        "named by the file's name, without its folder and ending",
+        hint=f"`cp {shlex.quote(second)} {shlex.quote(other)}`, and name {other} in its place",
+    )
 
 
 def name_of(path: str) -> str:

@@ -81,6 +81,8 @@ def test_what_a_file_says_is_sent_also_by_a_module(file: Path) -> None:
         ("deadlock", "deadlok", 20, "unknown key 'deadlok'", "'deadlock'"),
         ("quote", "qoute", 2, "unknown key 'qoute'", "'quote'"),
         ('quote = "`"', "needs_not_null_in_keys = true", 2, "bounded indexes alone", "= true"),
+        ('quote = "`"', 'quote = "xx"', 2, "expected one sign", '"'),
+        ('quote = "`"', 'quote = "a"', 2, "expected one sign", '"'),
         ('"mine"', '"My own"', 1, "expected small letters", "overrides"),
         ('name = "mine"', "", 0, "name is missing", ""),
     ],

@@ -74,7 +74,9 @@ def test_a_workloads_test_can_run_another_script_on_its_data(script: Path) -> No
         ("none.sql", {}, "there is no such file"),
         ("{}@0", {}, "weight behind the @: expected a whole number from 1"),
         ("{}@x", {}, "weight behind the @: expected a whole number from 1"),
-        ("{}", {"script": ("{}",)}, "two scripts are called 'read'"),
+        ("{}", {"script": ("{}",)}, "is named twice"),
+        (",{}", {}, "expected a script before and behind each comma"),
+        ("{0},,{0}", {}, "expected a script before and behind each comma"),
         ("{}", {"on": ()}, "no system under test"),
         ("{}", {"set": ("scal=10",)}, "no script uses the variable :scal$"),
         ("bibsql.limit", {"script": ("{}",)}, "run no scripts"),
@@ -91,6 +93,15 @@ def test_invalid_scripts_are_refused(
     filled = {key: tuple(one.format(script) for one in value) for key, value in words.items()}
     with pytest.raises(YouError, match=message):
         asked(target.format(script), **filled)
+
+
+def test_two_scripts_with_one_name_are_refused_with_a_way_to_call_them(script: Path) -> None:
+    older = script.parent / "old" / script.name
+    older.parent.mkdir()
+    older.write_text(SCRIPT)
+    with pytest.raises(YouError, match="two scripts are called 'read'") as found:
+        asked("", script=(f"{script},{older}",))
+    assert "and name read-old.sql in its place" in str(found.value.hint)
 
 
 def test_a_variable_that_nothing_sets_is_reported_before_a_server_is_started(script: Path) -> None:

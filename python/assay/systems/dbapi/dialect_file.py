@@ -52,7 +52,7 @@ def read(file: Path) -> StandardSql:
     if "version_query" in top:
         found["version_query"] = top.text("version_query")
     if "quote" in top:
-        found["quote"] = top.text("quote")
+        found["quote"] = _quote(top)
     if "descending_index" in top:
         found["descending_index"] = top.text("descending_index")
     if "has_if_exists" in top:
@@ -105,6 +105,18 @@ def _name(top: TomlTable) -> str:
             hint="a workload's overrides stand in a folder of that name",
         )
     return name
+
+
+def _quote(top: TomlTable) -> str:
+    """It stands on both sides of a name."""
+    sign = top.text("quote")
+    if len(sign) != 1 or sign.isalnum() or sign.isspace() or sign in "_'()[]{}":
+        raise top.error(
+            f"quote = {sign!r}: expected one sign that stands before and behind a name",
+            "quote",
+            hint="quote = '\"', as in the SQL standard",
+        )
+    return sign
 
 
 def _each_of(section: TomlTable, key: str, known: Collection[str]) -> list[str]:
