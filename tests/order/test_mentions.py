@@ -62,6 +62,33 @@ def test_errors_name_settings_in_phrases() -> None:
     assert wrong == []
 
 
+def test_what_is_judged_is_said_in_words() -> None:
+    """Reasons are kept in the record, where no face spells them any more."""
+    options = {setting.option for setting in OPTIONS.values()}
+    wrong = [
+        f"{path.relative_to(PACKAGE)}:{line}: {text!r}"
+        for room in ("judge", "comparison", "dialects")
+        for path in sorted((PACKAGE / room).rglob("*.py"))
+        for line, text in texts_outside_phrases(without_docs(path))
+        if options & set(_OPTION.findall(_COMMAND.sub("", text)))
+    ]
+    assert wrong == []
+
+
+def without_docs(path: Path) -> ast.AST:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            is_text = [isinstance(getattr(one, "value", None), ast.Constant) for one in body]
+            node.body = [  # type: ignore[attr-defined]
+                one
+                for one, is_doc in zip(body, is_text, strict=True)
+                if not (is_doc and isinstance(one, ast.Expr))
+            ]
+    return tree
+
+
 def test_a_phrase_mentions_settings_that_there_are() -> None:
     mentioned = set()
     for path in sorted(PACKAGE.rglob("*.py")):

@@ -210,7 +210,7 @@ def _of_ratio(condition: Condition, cell: ComparedCell, compared: Compared) -> C
     shown = f"{compared.metric.name} is {units.digits(ratio)}x"
     interval = compared.estimate.interval()
     if interval is None:
-        again = f"repeat with --repetitions {ENOUGH_REPETITIONS}"
+        again = f"run {ENOUGH_REPETITIONS} repetitions"
         why = f"one repetition says nothing about noise; {again}"
         return answer(ConditionAnswer.UNKNOWN, f"{shown}; {why}", ratio)
     bounds = " to ".join(map(units.digits, interval))
@@ -235,7 +235,7 @@ def _too_few(condition: Condition, compared: Compared) -> str:
         few += f", and they show differences from {units.share(least)} on"
     share = abs(math.log(condition.limit)) / _DETECTABLE_OF_PRECISION
     if compared.is_primary and share >= _LEAST_PRECISION:
-        few += f"; repeat both with --precision {100 * min(share, _MOST_PRECISION):.1g}%"
+        few += f"; repeat both to a precision of {100 * min(share, _MOST_PRECISION):.1g} %"
     return few
 
 

@@ -88,8 +88,8 @@ class MysqlDialect(StandardSql):
     )
     read_only_codes: tuple[str, ...] = ("1792",)
     error_fixes: Mapping[str, str] = {
-        "1020": "innodb_snapshot_isolation=OFF (ON from MariaDB 11.6.2 on), --retries 1000 or "
-        "--isolation 'read committed'"
+        "1020": "innodb_snapshot_isolation=OFF (ON from MariaDB 11.6.2 on), up to 1000 "
+        "retries, or the isolation level 'read committed'"
     }
     unknown_statements: Mapping[str, str] = dict.fromkeys(
         ("END", "END TRANSACTION", "END WORK"),

@@ -150,7 +150,7 @@ def test_a_ratio_of_single_runs_decides_nothing(folder: Path, text: str) -> None
     made = compared(measured(folder / "a"), measured(folder / "b", (2.0,)))
     (judged,) = fail_conditions.judge(made, [fail_conditions.condition(text)])
     assert judged.answer is ConditionAnswer.UNKNOWN
-    assert "one repetition says nothing about noise; repeat with --repetitions 5" in judged.reason
+    assert "one repetition says nothing about noise; run 5 repetitions" in judged.reason
     assert answers(made, "elapsed_ns > 1.9e9", "failed > 0") == [
         ConditionAnswer.MET,
         ConditionAnswer.NOT_MET,
@@ -663,7 +663,7 @@ def test_a_gate_that_cannot_see_what_it_is_asked_has_a_status_of_its_own(
     assert run_program([*words, "throughput_per_s < 0.9x"]) == 5
     said = capsys.readouterr().err
     assert "condition not decided" in said and "they show differences from" in said
-    assert "repeat both with --precision 5%" in said
+    assert "repeat both to a precision of 5 %" in said
     assert run_program([*words, "throughput_per_s < 0.01x"]) == 0
     comparison = assay.compare(*(assay.open(path).latest for path in records))
     with pytest.raises(ArgumentError, match="not decided"):

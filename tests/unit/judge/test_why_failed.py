@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Any
+
+import pytest
 
 import observations
 from assay.contracts.observation import Observation
 from assay.dialects.mysql import MysqlDialect
-from assay.judge.check.verdict import why_failed
+from assay.judge.check.verdict import CONFLICTS, LOSSES, why_failed
 
 END = {
     "client": 0, "group": "all", "elapsed_ns": 1, "passes": 0, "transactions": 9, "state": "lost"
@@ -27,7 +30,7 @@ def _unfinished(transactions: int, *, responds: bool) -> dict[str, Any]:
 def test_a_limit_of_connections_has_a_fix() -> None:
     failed = str(why_failed(_ended("refused", "too many connections"), [], None))
     assert "not every client could connect: too many connections" in failed
-    assert "fix: fewer --clients" in failed
+    assert "fix: fewer clients" in failed
     assert "fix:" not in str(why_failed(_ended("refused", "authentication"), [], None))
 
 
@@ -56,12 +59,29 @@ def test_a_conflict_of_transactions_has_a_fix() -> None:
     outcomes = observations.outcomes(scheduled=9, ok=5, failed=4)
     failed = why_failed(observations.observation(errors=[conflict], outcomes=outcomes), [], None)
     assert said in str(failed)
-    assert "fix: --retries" in str(failed)
+    assert "fix: up to 1000 retries" in str(failed)
     fixes = MysqlDialect().error_fixes
     failed = why_failed(
         observations.observation(errors=[conflict], outcomes=outcomes), [], None, fixes=fixes
     )
-    assert "fix: innodb_snapshot_isolation=OFF" in str(failed) and "--retries" in str(failed)
+    assert "fix: innodb_snapshot_isolation=OFF" in str(failed) and "retries" in str(failed)
+
+
+@pytest.mark.parametrize("counted", [frozenset(), LOSSES, CONFLICTS])
+@pytest.mark.parametrize("ended_by", ["", "lost"])
+def test_a_lost_connection_is_named_before_conflicts(ended_by: str, counted: Set[str]) -> None:
+    ended = {"ended_by": ended_by} if ended_by else {}
+    errors = [
+        observations.error(**{"class": name, "message": f"of {name}"})
+        for name in ("serialization", "lost connection")
+    ]
+    outcomes = observations.outcomes(scheduled=9, ok=5, failed=4)
+    observation = observations.observation(errors=errors, outcomes=outcomes, **ended)
+    failed = str(why_failed(observation, [], None, counted=counted))
+    if not ended_by and counted == LOSSES:
+        assert "of serialization" in failed, "clients reconnected: losses are no reason"
+    else:
+        assert "of lost connection" in failed and "retries" not in failed
 
 
 def test_a_missing_right_has_a_fix() -> None:

@@ -269,7 +269,7 @@ def kinds(record: ExperimentRecord) -> dict[str, str]:
             CLOSED,
             {"intervals": seconds([10] * 4 + [100] * 16)},
             WarningKind.SHORT_WARM_UP,
-            "the first 4 s were slower, 10.00/s, then 100.0/s: --warm-up 4",
+            "the first 4 s were slower, 10.00/s, then 100.0/s: a warm-up of 4 s leaves them out",
         ),
         (
             CLOSED,

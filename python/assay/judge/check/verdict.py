@@ -31,11 +31,13 @@ LOSSES = frozenset({"lost connection", "connection refused"})
 CONFLICTS = frozenset({"serialization", "deadlock"})
 """Classes of errors of concurrent transactions."""
 _CONFLICT = "serialization or deadlock"
+# Kept in the record, which Python programs read too: in words, not as options are spelled.
 _FIXES: Mapping[str, str] = {
     **dict.fromkeys(
-        CONFLICTS, "--retries 1000, or a setting of the system by which fewer of them are refused"
+        CONFLICTS,
+        "up to 1000 retries, or a setting of the system by which fewer of them are refused",
     ),
-    "too many connections": "fewer --clients, or a higher limit of connections in the server",
+    "too many connections": "fewer clients, or a higher limit of connections in the server",
     "permission": "grant this user what the statement needs, or name another user in the URL, or "
     "a server that takes writes",
 }
@@ -156,6 +158,11 @@ def _answer(check: Check) -> str:
 def _first_error(observation: Observation, counted: Set[str], fixes: Mapping[str, str]) -> str:
     every = observation.errors
     errors = [error for error in every if error.class_ not in counted] or every
+    losses = [error for error in every if error.class_ in LOSSES]
+    if observation.ended_by == "lost":
+        errors = losses or errors
+    elif any(error in losses for error in errors):
+        errors = [error for error in errors if error.class_ not in CONFLICTS]
     if not errors:
         return ""
     first = errors[0]

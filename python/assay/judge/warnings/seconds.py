@@ -48,7 +48,7 @@ def of_seconds(run: Evidence, observation: Observation) -> Iterator[tuple[Warnin
                 WarningKind.SHORT_WARM_UP,
                 f"{run.name}: the first {first.seconds} s were {compared}, "
                 f"{units.digits(first.per_s)}/s, then {units.digits(first.rest_per_s)}/s: "
-                f"--warm-up {warm_up_s:g}",
+                f"a warm-up of {warm_up_s:g} s leaves them out",
             )
     rest = values[start:]
     trend = drift(rest)

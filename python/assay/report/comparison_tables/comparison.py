@@ -23,7 +23,7 @@ _DESIGNS = {
     Design.PAIRED: "interleaved: each repetition of A and B is a pair",
     Design.INDEPENDENT: "not interleaved, so indicative: changes of the machine count",
     Design.SINGLE: "one run on a side: no interval, so that a difference may be noise; "
-    f"repeat with --repetitions {ENOUGH_REPETITIONS}",
+    f"run {ENOUGH_REPETITIONS} repetitions",
 }
 
 
