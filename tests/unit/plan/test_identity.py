@@ -179,7 +179,8 @@ ROWS: dict[str, tuple[str, str, type[SAME] | Other | Refused]] = {
         "s.sql,edited/other.sql --on null", "-f s.sql -f edited/other.sql --on null", Other()),
     "a mix beside scripts that are compared": (
         "-f s.sql,x.sql -f edited/other.sql --on null", "", Refused("a.sql,b.sql measures each")),
-    "no script between commas": ("-f , --on null", "", Refused("there is no such file")),
+    "no script between commas": (
+        "-f , --on null", "", Refused("a script before and behind each comma")),
     "scripts that are compared, in place of a test's": (
         "wl -f s.sql,x.sql --on null", "", Refused("leave the workload out")),
     "a bracket of a URL that is not closed": (
