@@ -13,9 +13,11 @@ import invented_records as invented
 from assay.contracts.deployment import StorageFacts
 from assay.judge.statistics import order
 from assay.record import ExperimentRecord, Store
+from assay.report.papers import published_measured
 from assay.report.papers.claims import judgement
 from assay.report.papers.claims.claim_case import JudgedClaim
 from assay.report.papers.claims.judged_claims import judged
+from assay.report.values import CLAIMS
 from assay.workload import reader
 
 DISK_IS_SLOWER = {
@@ -59,6 +61,23 @@ def test_an_order_is_judged_where_the_repetitions_separate_the_cells(
 def _judged_of(record: ExperimentRecord) -> tuple[str, str]:
     (one,) = judged(record)
     return one.word, one.why
+
+
+@pytest.mark.parametrize(("kind", "notes"), [("modelled", 1), ("here", 0)])
+def test_an_order_on_a_modelled_storage_is_marked_as_such(
+    tmp_path: Path, kind: str, notes: int
+) -> None:
+    record = invented.experiment(
+        tmp_path / "records.sqlite",
+        invented.plan([invented.SQLITE], (invented.HERE, invented.SSD), repetitions=3),
+        {HERE: (9.0, 10.0, 11.0), SSD: (4.5, 5.0, 5.5)},
+        workload={"claims": [DISK_IS_SLOWER]},
+        deployment={"storage": StorageFacts("here", kind, "/")},
+    )
+    section = published_measured.section(replace(record, reproduces="A Paper"))
+    assert section is not None
+    (claims,) = (table for table in section.tables if table.name == CLAIMS)
+    assert sum(note.startswith("modelled storage: ") for note in claims.notes) == notes
 
 
 def test_runs_that_are_not_interleaved_decide_no_claim(tmp_path: Path) -> None:

@@ -244,6 +244,16 @@ def test_what_was_measured_is_shown_for_each_system_on_each_storage(tmp_path: Pa
     ]  # fmt: skip
 
 
+def test_what_sessions_executed_is_shown_and_explained_where_they_did(tmp_path: Path) -> None:
+    set_ = replace(WRITTEN, session_statements=("set synchronous_commit = off",))
+    for name, found, explained in (("a", set_, 1), ("b", WRITTEN, 0)):
+        made = experiment(tmp_path / f"{name}.sqlite", {0: {"durability": found}}, report=None)
+        shown = table(build(made), "durability")
+        said = [note for note in shown.notes if note.startswith("sessions execute: ")]
+        assert len(said) == explained
+        assert (shown.rows[0].cells[-1].shown == "set synchronous_commit = off") is bool(said)
+
+
 def test_nothing_is_said_where_nothing_was_measured(tmp_path: Path) -> None:
     unknown = {"durability": NOT_THERE}
     report = build(experiment(tmp_path / "r.sqlite", {0: unknown, 1: unknown}, report=None))

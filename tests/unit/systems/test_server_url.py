@@ -110,3 +110,11 @@ def test_an_at_sign_may_stand_behind_a_typed_password() -> None:
 def test_a_socket_is_named_as_its_path() -> None:
     [choice] = system_choices(["postgresql://me@%2Ftmp%2FPG/db"])
     assert choice.label == "postgresql at /tmp/pg"
+
+
+def test_several_hosts_are_shown_with_their_ports_and_a_password_is_not() -> None:
+    assert server_url.without_password("postgresql://a:5433,b:5434/d") == (
+        "postgresql://a:5433,b:5434/d"
+    )
+    assert server_url.without_password("postgresql://a:5433,b/d") == "postgresql://a:5433,b/d"
+    assert "geheim" not in server_url.without_password("postgresql://me:geheim,b/d")
