@@ -38,8 +38,7 @@ RUN = RunBegun(
     storage_name="here",
     clients=8,
     driving=Driving(),
-    cache="as-is",
-    client_program="engine",
+    levels={"cache": "as-is", "client_program": "engine"},
     repetition=2,
 )
 LOADED = LoadProgress("t", 500, 10, 12, 0.1)

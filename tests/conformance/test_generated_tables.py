@@ -15,6 +15,7 @@ from assay.contracts.deployment import StorageFacts
 from assay.contracts.dialects.protocol import Table
 from assay.contracts.events import Events
 from assay.contracts.experiment import StorageChoice, SystemChoice
+from assay.contracts.factors import levels
 from assay.contracts.systems.abilities import Counters
 from assay.errors import RunFailed
 from assay.experiment import Experiment
@@ -135,7 +136,7 @@ def pooled_on(
 ) -> Iterator[PooledSystem]:
     place = StorageChoice(name="here", kind="here", directory=storage.directory)
     choice = SystemChoice(system.name)
-    cell = Cell("w", "all", choice, place, 4, {}, "simple", 1)
+    cell = Cell("w", "all", choice, place, 4, {}, levels({"protocol": "simple", "threads": 1}))
     run = PlannedRun(cell, 1, 1, 0)
     with Pool(Plan(Experiment("w", ("all",), (choice,)), (run,)), loading) as pool:
         pooled = pool.made(run)

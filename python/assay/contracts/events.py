@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from assay.contracts.driving import Driving
 from assay.contracts.engine.drive import DriveProgress
 from assay.contracts.engine.load import LoadProgress
+from assay.contracts.factors import Levels
 from assay.contracts.observation.parts.intervals import Interval
 
 
@@ -51,8 +52,8 @@ class RunBegun:
     """Empty: a server by URL."""
     clients: int
     driving: Driving
-    cache: str
-    client_program: str
+    levels: Levels
+    """Of each factor of `assay.contracts.factors.OF_LEVELS`."""
     repetition: int
     """1-based."""
     drives_s: tuple[float | None, ...] = ()

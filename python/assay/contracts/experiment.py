@@ -6,24 +6,15 @@ It is long because it lists all that an experiment may say, each field with its 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TypedDict, cast
+from typing import Any, TypedDict, cast
 
-from assay.contracts import server_url
+from assay.contracts import factors, server_url
 from assay.contracts.driving import STOPS, DrivingChanges, without
-from assay.text import sizes, units
+from assay.contracts.factors import Scalar
 from assay.text.rates import Rate
 from assay.text.secrets import HIDDEN, is_secret
-
-Scalar = str | int | float | bool
-
-FACTOR_NAMES = (
-    "test", "system", "profile", "storage", "storage_role", "durability", "clients", "protocol",
-    "threads", "machine", "memory", "memory_bytes", "cpus", "rtt", "rtt_s", "log_storage", "cache",
-    "client_program", "repetition", "offered_rate_per_s",
-)  # fmt: skip
-"""By these names cells are distinguished: no parameter of a workload or script has one."""
 
 
 @dataclass(frozen=True)
@@ -48,16 +39,12 @@ class ServerMachine:
     def words(self) -> tuple[str, ...]:
         """``memory=64MB``, ``cpus=2``, ``rtt=1ms``, ``log_storage=hdd``: what differs from a server
         beside the clients with all of this machine."""
-        found = []
-        if self.memory_bytes is not None:
-            found.append(f"memory={sizes.size_word(self.memory_bytes)}")
-        if self.cpus is not None:
-            found.append(f"cpus={self.cpus:.12g}")
-        if self.rtt_s:
-            found.append(f"rtt={units.exact_duration(self.rtt_s)}")
-        if self.log_storage is not None:
-            found.append(f"log_storage={self.log_storage.name}")
-        return tuple(found)
+        return tuple(
+            f"{name}={f'{level:.12g}' if isinstance(level, float) else level}"
+            for name, factor in factors.OF_MACHINE.items()
+            if (value := getattr(self, factor.column)) != factor.default
+            for level in [factor.shown(value)]
+        )
 
 
 VERSION = "version"
@@ -321,15 +308,14 @@ MOST_REPETITIONS = 30
 
 
 class Levels(TypedDict, total=False):
-    """Fields of `Experiment` that are levels of factors and may differ for one of its tests."""
+    """Fields of `Experiment` that are levels of factors and may differ for one of its tests. Those
+    of `Experiment.levels` are beside them, each as the factor is asked for (`Factor.asked`)."""
 
     clients: tuple[int, ...]
     group_clients: Mapping[str, tuple[int, ...]]
     parameters: Mapping[str, tuple[Scalar, ...]]
     driving: DrivingChanges
     offered_rates_per_s: tuple[Rate, ...]
-    caches: tuple[str, ...]
-    client_programs: tuple[str, ...]
     memory_bytes: tuple[int | None, ...]
     cpus: tuple[float | None, ...]
     rtts_s: tuple[float, ...]
@@ -425,10 +411,9 @@ class Experiment:
     """Fields of `Driving` set here, which override the test: field → level."""
     offered_rates_per_s: tuple[Rate, ...] = ()
     """Levels of the offered rate; empty: the test's own."""
-    caches: tuple[str, ...] = ()
-    """Levels of `CACHES`; empty: each test's own default."""
-    client_programs: tuple[str, ...] = ()
-    """Levels of `CLIENT_PROGRAMS`; empty: the engine."""
+    levels: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
+    """By the factors of `assay.contracts.factors.VARIED_LEVELS`; of one that is missing, the test's
+    own default."""
     of_tests: Mapping[str, OfTest] = field(default_factory=dict)
     """By the name of the test."""
     optional: tuple[str, ...] = ()
@@ -496,7 +481,32 @@ class Experiment:
         if "clients" in given or "group_clients" in given:
             given = {"clients": (), "group_clients": {}, **given}
         given |= {"systems": systems, "storages": storages, "tests": (name,), "of_tests": {}}
-        return replace(self, **given)
+        return self.changed(given)
+
+    def changed(self, changes: ExperimentChanges) -> Experiment:
+        """A copy with these in place of its own."""
+        given: dict[str, Any] = {**changes}
+        levels = {
+            name: given.pop(factor.asked)
+            for name, factor in factors.VARIED_LEVELS.items()
+            if factor.asked in given
+        }
+        return replace(self, **given, levels={**self.levels, **levels})
+
+    def asked(self, name: str) -> Any:
+        """A field, or the levels of the factor that is asked for by this name."""
+        for factor in factors.VARIED_LEVELS.values():
+            if factor.asked == name:
+                return self.levels.get(factor.name, ())
+        return getattr(self, name)
+
+    def for_record(self) -> dict[str, Any]:
+        """As it is kept: its levels beside its fields."""
+        own = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "levels"}
+        return {
+            **own,
+            **{one.asked: self.asked(one.asked) for one in factors.VARIED_LEVELS.values()},
+        }
 
     def _systems_on(
         self, storages: Iterable[StorageChoice], chosen: tuple[SystemChoice, ...]

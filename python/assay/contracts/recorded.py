@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypedDict
 
-from assay.contracts.experiment import Scalar
+from assay.contracts.factors import Scalar
 from assay.text.files.toml_file import TomlData
 
 MachineFact = str | int | float | None
@@ -182,8 +182,6 @@ class ExperimentDocument(TypedDict, total=False):
     rtts_s: list[float]
     log_storages: list[StorageDocument | None]
     offered_rates_per_s: list[Scalar]
-    caches: list[str]
-    client_programs: list[str]
     profiles: list[ProfileDocument]
     scaled: list[ScaledDocument]
     of_tests: dict[str, OfTestDocument]

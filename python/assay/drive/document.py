@@ -26,6 +26,7 @@ from assay.contracts.engine.drive import (
     ScriptDocument,
     StopDocument,
 )
+from assay.contracts.factors import PROTOCOL, THREADS
 from assay.experiment import Driving, Scalar, SystemChoice
 from assay.plan.drives import PlannedDrive, PlannedGroup
 from assay.text import rates
@@ -69,8 +70,8 @@ def document_of(
     document = DriveDocument(
         scripts=script_documents(scripts),
         variables=variables,
-        threads=cell.threads,
-        protocol=cell.protocol,
+        threads=cell.level(THREADS),
+        protocol=cell.level(PROTOCOL),
         # Values may be inserted as text into ad hoc script files, as pgbench does.
         requires_bound_values=not cell.scripts,
         warm_up_s=float(driving.warm_up_s),

@@ -14,6 +14,7 @@ from assay import _engine, registry
 from assay.contracts.dialects.protocol import Dialect, RecognisesReads
 from assay.contracts.durability import SessionSettings
 from assay.contracts.engine.drive import DriveDocument, StopDocument
+from assay.contracts.factors import PROTOCOL, THREADS
 from assay.drive import query, session_settings
 from assay.drive.commits import seems_to_read
 from assay.drive.document import document_of, scripts_of
@@ -149,19 +150,19 @@ def _what_is_compiled(drive: PlannedDrive) -> object:
     cell = drive.run.cell
     dialect = registry.system(cell.system.name).dialect
     parameters = tuple(cell.parameters.items())
-    return dialect.name, cell.test, drive.step.label, cell.protocol, parameters
+    return dialect.name, cell.test, drive.step.label, cell.level(PROTOCOL), parameters
 
 
 def check_limits(workload: Workload, runs: Iterable[PlannedRun], load_sessions: int | None) -> None:
     """Raises `MachineLimit` where this machine allows too few threads or open files for the clients
     of a run, or for the given load sessions."""
     needs = {
-        (_driver(run), drive.run.cell.clients, run.cell.threads)
+        (_driver(run), drive.run.cell.clients, run.cell.level(THREADS))
         for run in runs
         for drive in drives(workload, run)
     }
     needs |= {
-        (_driver(run), run.cell.clients, run.cell.threads)
+        (_driver(run), run.cell.clients, run.cell.level(THREADS))
         for run in runs
         if workload.test(run.cell.test).overlaps
     }

@@ -20,7 +20,6 @@ from assay.contracts.driving import (
 from assay.contracts.experiment import (
     MOST_REPETITIONS,
     Experiment,
-    Scalar,
     ScriptFile,
     ServerMachine,
     StorageChoice,
@@ -28,6 +27,7 @@ from assay.contracts.experiment import (
     SystemChoice,
     shown_scripts,
 )
+from assay.contracts.factors import Scalar
 
 __all__ = [
     "AS_IS",

@@ -8,13 +8,8 @@ from typing import cast
 
 from assay import registry
 from assay.contracts.driving import NATIVE, DrivingChanges
-from assay.contracts.experiment import (
-    Experiment,
-    ExperimentChanges,
-    Scalar,
-    StorageChoice,
-    StoragePrice,
-)
+from assay.contracts.experiment import Experiment, ExperimentChanges, StorageChoice, StoragePrice
+from assay.contracts.factors import CLIENT_PROGRAM, Scalar
 from assay.errors import ArgumentError, ScriptError
 from assay.experiment import from_file as experiment_file
 from assay.experiment import log_storages, of_tests, quick
@@ -63,7 +58,7 @@ def asked(words: Words) -> quick.Asked:
     given = _given(words, start)
     options = set(given) - {"driving"} | ({"systems"} if words.on else set())
     result = replace(
-        replace(start, **given),
+        start.changed(given),
         systems=system_names.named(systems),
         parameters={**start.parameters, **parameters},
         optional=tuple(name for name in start.optional if name not in _typed_machines(words)),
@@ -297,7 +292,7 @@ def _check_log(experiment: Experiment, words: Words) -> None:
         raise ArgumentError(
             phrase("{--log-sample} needs {--log}"), hint=phrase("{--log transactions.csv}")
         )
-    if words.log is not None and NATIVE in experiment.client_programs:
+    if words.log is not None and NATIVE in experiment.levels.get(CLIENT_PROGRAM.name, ()):
         raise ArgumentError(
             phrase(
                 "{--log}: the system's own client programs ({--client-program native}) say "

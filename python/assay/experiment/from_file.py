@@ -78,7 +78,9 @@ def read(file: Path, *, is_quick: bool = False) -> tuple[Experiment, Workload]:
         reproduces=top.text("reproduces", ""),
     )
     of_all = levels.of_settings(top, lambda setting: not setting.is_of_tests)
-    experiment = replace(replace(experiment, **of_all), **levels.read(top, workload))
+    experiment = experiment.changed(of_all).changed(
+        cast(ExperimentChanges, levels.read(top, workload))
+    )
     _refuse_repeated(top, experiment)
     experiment = replace(
         experiment,

@@ -18,7 +18,6 @@ fields of `Experiment` by test.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any, cast
 
 from assay.contracts.driving import STOPS
@@ -81,7 +80,7 @@ def _check(given: OfTest, name: str, experiment: Experiment, workload: Workload)
     own = {key: value for key, value in given.items() if key not in _PLACES}
     levels_alone = cast(ExperimentChanges, own)
     bare = Experiment(experiment.workload, (name,), experiment.systems)
-    alone = replace(bare, **levels_alone)
+    alone = bare.changed(levels_alone)
     for parameter in alone.parameters:
         takers = workload.parameters[parameter].tests
         if takers and name not in takers:

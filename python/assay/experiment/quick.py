@@ -18,6 +18,7 @@ from assay.contracts.experiment import (
     StorageChoice,
     driving_with,
 )
+from assay.contracts.factors import CACHE, VARIED_LEVELS, Factor
 from assay.errors import ArgumentError
 from assay.text.mentions import phrase
 from assay.text.sizes import size_word
@@ -60,7 +61,7 @@ def version_of(
     if any(quick.clients for quick in tests.values()):
         changes = {"clients": (), **changes}
     quickly = replace(
-        replace(experiment, **changes),
+        experiment.changed(changes),
         parameters={**experiment.parameters, **parameters},
         driving=driving_with(before, driving),
         of_tests={
@@ -154,12 +155,19 @@ def _sizes(asked: Experiment, workload: Workload, test: Test) -> dict[str, str]:
         **driving,
         "memory": _listed(memory),
         "cpus": _listed(_NONE if cpus is None else cpus for cpus in asked.cpus),
-        "cache": _listed(asked.caches or test.caches),
-        "client program": _listed(asked.client_programs),
+        **{
+            factor.heading or name: _listed(asked.levels.get(name) or _levels_of_test(test, factor))
+            for name, factor in VARIED_LEVELS.items()
+        },
         "repetitions": str(asked.repetitions),
         **{f"{_STORAGE}{one.name}": _options(one) for one in asked.storages},
     }
     return {name: words for name, words in found.items() if words}
+
+
+def _levels_of_test(test: Test, factor: Factor) -> tuple[str, ...]:
+    """Those that it has where nothing else is asked for."""
+    return test.caches if factor is CACHE else ()
 
 
 def _listed(levels: Any) -> str:

@@ -19,6 +19,7 @@ from assay.contracts.events import (
     Sink,
     TimeNeeded,
 )
+from assay.contracts.factors import CACHE
 from assay.contracts.recorded import ExperimentFacts
 from assay.contracts.stop import NEVER, Stop
 from assay.drive import transaction_log
@@ -297,7 +298,7 @@ def _is_alone(planned: PlannedRun, runs: tuple[PlannedRun, ...]) -> bool:
     caches."""
 
     def kind(cell: Cell) -> object:
-        return cell.system, cell.storage, cell.cache
+        return cell.system, cell.storage, cell.level(CACHE)
 
     return all(kind(run.cell) == kind(planned.cell) for run in runs)
 
@@ -312,8 +313,7 @@ def _begun(planned: PlannedRun, of: int, own: TimeNeeded, after: TimeNeeded) -> 
         cell.storage_name,
         cell.clients,
         cell.driving,
-        cell.cache,
-        cell.client_program,
+        cell.levels,
         planned.repetition,
         planned.drives_s,
         own,

@@ -5,28 +5,23 @@ comparison.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
 
+from assay.contracts import factors
 from assay.contracts.deployment import NOT_SEEN
-from assay.contracts.experiment import FACTOR_NAMES
-from assay.experiment import AS_IS, ENGINE, Driving, Scalar
-from assay.text import units
+from assay.contracts.factors import Levels
+from assay.contracts.factors import level_text as level_text
+from assay.experiment import Driving, Scalar
 
-Levels = Mapping[str, Scalar]
-"""Factor → level."""
-
-ALWAYS_NAMED = ("system", "storage", "clients")
-CACHE, CLIENT_PROGRAM, OFFERED_RATE = "cache", "client_program", "offered_rate_per_s"
-MACHINE = "machine"
+CACHE, OFFERED_RATE = factors.CACHE.name, factors.OFFERED_RATE.name
+MACHINE = factors.MACHINE.name
 """The factor, where runs of several machines are shown together."""
 OF_GROUP = "clients of "
 """Begins the name of a factor: how many clients a group has."""
 AS_DECLARED = "as declared"
 """Its level, where they are those of the workload."""
-_TAKEN = {*FACTOR_NAMES, *(field.name for field in fields(Driving))}
-_ORDINARY: Levels = {CACHE: AS_IS, CLIENT_PROGRAM: ENGINE}
-"""Levels that are named only beside others; what is not ordinary is named in any case."""
+_TAKEN = {*factors.NAMES, *(field.name for field in fields(Driving))}
 
 
 def names(cells: Sequence[Levels]) -> list[str]:
@@ -53,24 +48,12 @@ def parameters(given: Levels) -> dict[str, Scalar]:
 
 def _is_named(factor: str, cells: Sequence[Levels]) -> bool:
     first, *others = dict.fromkeys(cell.get(factor) for cell in cells)
-    return factor in ALWAYS_NAMED or bool(others) or first != _ORDINARY.get(factor, first)
+    is_always = factor in factors.ALWAYS_NAMED
+    return is_always or bool(others) or not factors.is_ordinary(factor, first)
 
 
 def level_name(factor: str, level: Scalar) -> str:
     """A level in text: a name alone, a number with what it counts."""
-    if factor in ("system", "storage", MACHINE):
-        return str(level)
-    if factor == "clients":
-        return units.counted(int(level), "client")
-    if factor == OFFERED_RATE:
-        return f"{level_text(level)} offered/s"
-    if factor == CLIENT_PROGRAM:
-        return f"{level} clients"
     if factor.startswith(OF_GROUP):
         return f"{factor.removeprefix(OF_GROUP)} {level}"
-    return f"{factor} {level_text(level)}"
-
-
-def level_text(level: Scalar) -> str:
-    """As it is written where it is asked for: ``800`` also where a rate is kept as 800.0."""
-    return f"{level:.15g}" if isinstance(level, float) else units.level(level)
+    return factors.name_of(factor, level)

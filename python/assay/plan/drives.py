@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from assay.contracts.driving import STOPS, without_other_limits
+from assay.contracts.factors import CACHE
 from assay.errors import ArgumentError, ExperimentError
 from assay.experiment import Driving, Scalar
 from assay.plan import driving as pace
@@ -61,7 +62,7 @@ def drive(workload: Workload, run: PlannedRun, step: Drive) -> PlannedDrive:
     known = workload.with_defaults(parameters)
     changed = cell.driving.changed(step.driving_changes).of_system(cell.system.name)
     paced = pace.resolved(changed, known)
-    paced = pace.on_cache(paced, cell.cache)
+    paced = pace.on_cache(paced, cell.level(CACHE))
     clients = _clients(step.clients, known, cell.clients)
     if step.is_one_client:
         paced = replace(paced, transactions=_together(paced, clients))

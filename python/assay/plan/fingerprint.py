@@ -9,16 +9,16 @@ years.
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from assay.contracts.experiment import OF_SCRIPTS
+from assay.contracts.factors import OF_LEVELS
 from assay.experiment import Driving, ScriptFile, StorageChoice, SystemChoice
 from assay.experiment.choices import system_identity as of_parts
-from assay.experiment.choices.system_identity import not_default
+from assay.experiment.choices.system_identity import not_default, plain_value
 from assay.plan.values import Cell
 from assay.workload.ad_hoc_script import TEST
 
@@ -31,7 +31,7 @@ _WITHIN: Mapping[str, type] = {
 
 
 def of_cell(cell: Cell) -> str:
-    return of_document(dataclasses.asdict(cell))
+    return of_document(cell.for_record())
 
 
 def of_document(cell: Mapping[str, Any]) -> str:
@@ -45,7 +45,7 @@ def of_document(cell: Mapping[str, Any]) -> str:
     if fields.pop("feed_content", ""):
         fields["feed"] = cell["feed_content"]
     fields["scripts"] = scripts_by_content(fields.get("scripts") or [])
-    return _digest(not_default(Cell, fields))
+    return _digest(_not_default(fields))
 
 
 def by_paths(cell: Mapping[str, Any]) -> str:
@@ -56,7 +56,7 @@ def by_paths(cell: Mapping[str, Any]) -> str:
     known_by = {"workload_content": "", "feed_content": "", "scripts": scripts_by_content(scripts)}
     if cell.get("workload_content") == OF_SCRIPTS:
         known_by["test"] = TEST
-    return _digest(not_default(Cell, {**fields, **known_by}))
+    return _digest(_not_default({**fields, **known_by}))
 
 
 def scripts_by_content(scripts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -90,4 +90,11 @@ def identifying(cell: Mapping[str, Any]) -> dict[str, Any]:
     for name, kind in _WITHIN.items():
         fields[name] = not_default(kind, fields.get(name) or {})
     fields["scripts"] = [not_default(ScriptFile, field) for field in fields.get("scripts") or ()]
-    return not_default(Cell, fields)
+    return _not_default(fields)
+
+
+def _not_default(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields and levels of a cell that are not at their defaults."""
+    defaults = {name: plain_value(factor.default) for name, factor in OF_LEVELS.items()}
+    found = not_default(Cell, fields)
+    return {name: value for name, value in found.items() if value != defaults.get(name)}

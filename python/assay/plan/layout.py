@@ -11,8 +11,9 @@ from dataclasses import asdict, replace
 from typing import Any, NamedTuple
 
 from assay.contracts.experiment import OF_SCRIPTS
+from assay.contracts.factors import CACHE, FACTORS, PROTOCOL, THREADS, VARIED_LEVELS
 from assay.errors import ArgumentError
-from assay.experiment import ENGINE, Driving, Experiment, Scalar, StorageChoice, SystemChoice
+from assay.experiment import Driving, Experiment, Scalar, StorageChoice, SystemChoice
 from assay.experiment.choices import url_storages
 from assay.experiment.choices.server_limits import systems_on_machines
 from assay.experiment.choices.system_identity import plain_value
@@ -36,8 +37,8 @@ class Levels(NamedTuple):
     parameters: dict[str, Scalar]
     clients: ClientCount
     driving: Driving
-    cache: str
-    client_program: str
+    of_cell: dict[str, Scalar]
+    """By the factors of `OF_LEVELS`."""
 
 
 def plan(experiment: Experiment, workload: Workload) -> Plan:
@@ -84,8 +85,7 @@ def _refuse_too_many(experiment: Experiment, workload: Workload) -> None:
         factors = [
             *_parameter_levels(asked, workload, test),
             asked.offered_rates_per_s or (None,),
-            _caches(asked, test),
-            _client_programs(asked),
+            *_varied(asked, test).values(),
             _places(asked),
         ]
         counts = client_counts.number_of_levels(asked, test)
@@ -168,8 +168,8 @@ def _most_repetitions(tests: list[tuple[Test, Experiment]]) -> int:
 
 def _levels(experiment: Experiment, workload: Workload, test: Test) -> Iterator[Levels]:
     """Every combination of the parameters this test takes, of client counts, offered rates,
-    caches and client programs. Parameters are the outer loop: some of them change the data set, and
-    loading costs more than a run."""
+    and other levels of the cell. Parameters are the outer loop: some of them change the data set,
+    and loading costs more than a run."""
     declared = workload.parameters_of(test)
     levels = _parameter_levels(experiment, workload, test)
     for values in itertools.product(*levels):
@@ -180,20 +180,26 @@ def _levels(experiment: Experiment, workload: Workload, test: Test) -> Iterator[
         for clients in client_counts.levels(experiment, test, known):
             for rate_per_s in experiment.offered_rates_per_s or (None,):
                 driven = driving(experiment, test, parameters, rate_per_s)
-                for cache, program in itertools.product(
-                    _caches(experiment, test), _client_programs(experiment)
-                ):
-                    on_it = on_cache(driven, cache)
-                    yield Levels(parameters, clients, on_it, cache, program)
+                varied = _varied(experiment, test)
+                for chosen in itertools.product(*varied.values()):
+                    of_cell = {
+                        PROTOCOL.name: experiment.protocol or test.protocol,
+                        THREADS.name: experiment.threads,
+                        **dict(zip(varied, chosen, strict=True)),
+                    }
+                    on_it = on_cache(driven, str(of_cell[CACHE.name]))
+                    yield Levels(parameters, clients, on_it, of_cell)
 
 
-def _caches(experiment: Experiment, test: Test) -> tuple[str, ...]:
-    """A test whose caches cannot be set is run once, not once for each state."""
-    return (experiment.caches if test.caches_can_be_set else ()) or test.caches
-
-
-def _client_programs(experiment: Experiment) -> tuple[str, ...]:
-    return experiment.client_programs or (ENGINE,)
+def _varied(experiment: Experiment, test: Test) -> dict[str, tuple[Scalar, ...]]:
+    """The levels of each factor of the cells that an experiment may vary. A test whose caches
+    cannot be set is run once, not once for each state."""
+    asked = {
+        name: experiment.levels.get(name) or (factor.default,)
+        for name, factor in VARIED_LEVELS.items()
+    }
+    caches = experiment.levels.get(CACHE.name) if test.caches_can_be_set else ()
+    return {**asked, CACHE.name: caches or test.caches}
 
 
 def _parameter_levels(
@@ -217,15 +223,12 @@ def _cell(experiment: Experiment, test: Test, place: Place, levels: Levels) -> C
         clients=levels.clients.at_once,
         group_clients=levels.clients.of_groups,
         parameters=levels.parameters,
-        protocol=experiment.protocol or test.protocol,
-        threads=experiment.threads,
+        levels=levels.of_cell,
         feed=experiment.feed,
         feed_content=experiment.feed_content,
         workload_content=experiment.workload_content,
         scripts=experiment.scripts,
         driving=levels.driving.of_system(place[0].name),
-        cache=levels.cache,
-        client_program=levels.client_program,
     )
     return replace(cell, fingerprint=fingerprint.of_cell(cell))
 
@@ -247,8 +250,8 @@ def _seed(experiment_seed: int, cell: Cell, repetition: int) -> int:
     parameters = plain_value(cell.parameters)
     test = TEST if cell.workload_content == OF_SCRIPTS else cell.test
     asked: list[Any] = [_work(cell), test, cell.clients, parameters]
-    if cell.driving.offered_rate_per_s is not None:
-        asked.append(cell.driving.offered_rate_per_s)
+    levels = ((factor, cell.level(factor)) for factor in FACTORS if factor.is_other_work)
+    asked += [level for factor, level in levels if level != factor.default]
     if cell.group_clients:
         asked.append(dict(cell.group_clients))
     text = _canonical([experiment_seed, asked, repetition])

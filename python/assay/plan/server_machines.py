@@ -5,45 +5,27 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
+from assay.contracts import factors
 from assay.experiment import Scalar, ServerMachine
-from assay.text import sizes, units
-
-
-def _memory(machine: ServerMachine) -> Scalar:
-    return "none" if machine.memory_bytes is None else sizes.size_word(machine.memory_bytes)
-
-
-def _cpus(machine: ServerMachine) -> Scalar:
-    return "all" if machine.cpus is None else machine.cpus
-
-
-def _rtt(machine: ServerMachine) -> Scalar:
-    return units.exact_duration(machine.rtt_s) if machine.rtt_s else "0"
-
-
-def _log_storage(machine: ServerMachine) -> Scalar:
-    return "none" if machine.log_storage is None else machine.log_storage.name
-
-
-_LEVELS: Mapping[str, Callable[[ServerMachine], Scalar]] = {
-    "memory": _memory,
-    "cpus": _cpus,
-    "rtt": _rtt,
-    "log_storage": _log_storage,
-}
-"""By the names of the options."""
 
 
 def varying(machines: Iterable[ServerMachine]) -> list[str]:
     """The factors with several levels."""
     every = list(machines)
-    return [name for name, level in _LEVELS.items() if len(set(map(level, every))) > 1]
+    return [
+        name for name in factors.OF_MACHINE if len({_level(machine, name) for machine in every}) > 1
+    ]
 
 
 def levels(machine: ServerMachine, names: Iterable[str]) -> dict[str, Scalar]:
-    return {name: _LEVELS[name](machine) for name in names}
+    return {name: _level(machine, name) for name in names}
+
+
+def _level(machine: ServerMachine, name: str) -> Scalar:
+    factor = factors.OF_MACHINE[name]
+    return factor.shown(getattr(machine, factor.column))
 
 
 def label_without(label: str, machine: ServerMachine, names: Sequence[str]) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
+from assay.contracts.factors import Factor, Levels, Part
 from assay.experiment import (
-    AS_IS,
-    ENGINE,
     Driving,
     Experiment,
     Scalar,
@@ -28,8 +28,8 @@ class Cell:
     storage: StorageChoice
     clients: int
     parameters: Mapping[str, Scalar]
-    protocol: str
-    threads: int
+    levels: Levels
+    """Of each factor of `assay.contracts.factors.OF_LEVELS`, in its canonical form."""
 
     feed: str | None = None
     """A plain file of statements in place of the test's scripts."""
@@ -39,10 +39,6 @@ class Cell:
     """As numbers only: names of parameters have been replaced by their values."""
     group_clients: Mapping[str, int] = field(default_factory=dict)
     """Clients of each group; empty: all are as declared by the workload."""
-    cache: str = AS_IS
-    """State of the caches when the measurement begins, one of `CACHES`."""
-    client_program: str = ENGINE
-    """One of `CLIENT_PROGRAMS`."""
     feed_content: str = ""
     """Digest of the fed file; empty: not known, or nothing is fed."""
     workload_content: str = ""
@@ -50,6 +46,22 @@ class Cell:
     or an earlier Assay did not say."""
     fingerprint: str = ""
     """Equal cells have equal fingerprints (`assay.plan.fingerprint`)."""
+
+    def level(self, factor: Factor) -> Any:
+        """Its value of a factor, in whichever part of it that is."""
+        match factor.part:
+            case Part.LEVELS:
+                return self.levels.get(factor.name, factor.default)
+            case Part.MACHINE:
+                return getattr(self.system.machine, factor.column)
+            case Part.DRIVING:
+                return getattr(self.driving, factor.column)
+        return getattr(self, factor.column)
+
+    def for_record(self) -> dict[str, Any]:
+        """As it is kept, and identified: its levels beside its parts."""
+        document = asdict(self)
+        return {**document.pop("levels"), **document}
 
     @property
     def test_name(self) -> str:

@@ -8,19 +8,36 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol, TypeVar
 
+from assay.contracts.factors import OF_LEVELS, Factor, Scalar
 from assay.record.runs.run_ends import EXIT_STATUS
 
 T = TypeVar("T")
 
+
+def _level(factor: Factor) -> str:
+    """Its name and its level in SQL. What each cell has always said has a column; an earlier Assay
+    kept nothing of what it did not know, where each cell was at the default."""
+    if factor.default is None:
+        return f"'{factor.name}', {factor.name}"
+    default = _quoted(factor.default)
+    return f"'{factor.name}', coalesce(json_extract(cell, '$.{factor.name}'), {default})"
+
+
+def _quoted(value: Scalar) -> str:
+    """As SQL has it."""
+    text = str(value).replace("'", "''")
+    return f"'{text}'" if isinstance(value, str) else text
+
+
+_LEVELS = ", ".join(map(_level, OF_LEVELS.values()))
 RUNS_QUESTION = f"""
 SELECT runs.id, runs.experiment_id, runs.position, workload, test, system, system_label, storage,
-       clients, threads, protocol, parameters, repetition, runs.seed AS seed, cell_fingerprint,
+       clients, parameters, repetition, runs.seed AS seed, cell_fingerprint,
        cell,
        state, reason, verdict, verdict_reason, json_extract(cell, '$.driving') AS driving,
        json_extract(cell, '$.group_clients') AS group_clients,
        json_extract(cell, '$.scripts') AS scripts_given,
-       coalesce(json_extract(cell, '$.cache'), 'as-is') AS cache,
-       coalesce(json_extract(cell, '$.client_program'), 'engine') AS client_program,
+       json_object({_LEVELS}) AS levels,
        json_extract(cell, '$.system.machine') AS server_machine,
        coalesce(
            json_extract(experiments.experiment, '$.is_ad_hoc'),
@@ -52,8 +69,6 @@ class RunRow(NamedTuple):
     system_label: str
     storage: str
     clients: int
-    threads: int
-    protocol: str
     parameters: str
     repetition: int
     seed: str
@@ -66,8 +81,7 @@ class RunRow(NamedTuple):
     driving: str | None
     group_clients: str | None
     scripts_given: str | None
-    cache: str
-    client_program: str
+    levels: str
     server_machine: str | None
     is_ad_hoc: int | None
     begun_unix_ns: int | None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from assay.contracts.experiment import FACTOR_NAMES
+from assay.contracts.factors import NAMES
 from assay.contracts.recorded import WorkloadRecord
 from assay.registry import WORKLOAD_FILE
 from assay.report.declared import declaration, published, series
@@ -62,7 +62,7 @@ def _refuse_unknown_factors(
 ) -> None:
     """What labels blocks, rows and columns is a factor of the test's cells. ``factors``: of each
     key, the word that it has; empty: none."""
-    known = [*FACTOR_NAMES, *parameters]
+    known = [*NAMES, *parameters]
     for key, word in factors.items():
         if word and word not in known:
             raise section.error(

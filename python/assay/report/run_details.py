@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from assay.contracts.factors import PROTOCOL
 from assay.record import RunRecord
 from assay.text import units
 
@@ -58,7 +59,7 @@ def _facts(run: RunRecord) -> dict[str, str]:
         if deployment
         else run.system_on_machine,
         "storage": run.storage,
-        "clients": f"{run.clients}, protocol {run.protocol}",
+        "clients": f"{run.clients}, protocol {run.levels[PROTOCOL.name]}",
         "parameters": parameters,
         "driven": ", ".join(f"{name} {value}" for name, value in driving.items()),
         "settings asked": ", ".join(f"{name} = {value}" for name, value in asked.items()),

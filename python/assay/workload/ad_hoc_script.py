@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TypedDict, TypeVar
 
 from assay.contracts.driving import Driving
-from assay.contracts.experiment import Experiment, OfTest, Scalar, ScriptFile, shown_scripts
+from assay.contracts.experiment import Experiment, OfTest, ScriptFile, shown_scripts
+from assay.contracts.factors import Scalar
 from assay.errors import ArgumentError, ScriptError
 from assay.text.files import paths, text_file
 from assay.text.mentions import phrase

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from assay.contracts import capabilities
-from assay.contracts.experiment import FACTOR_NAMES
+from assay.contracts import capabilities, factors
 from assay.errors import ArgumentError
 from assay.registry import unknown
 from assay.text.files.toml_file import TomlTable
@@ -102,7 +101,7 @@ def read(section: TomlTable) -> list[Parameter]:
 
 def refuse_factor(name: str) -> None:
     """Raises `ArgumentError` where a parameter or variable has the name of another factor."""
-    if name in FACTOR_NAMES:
+    if name in factors.NAMES:
         raise ArgumentError(
             f"a parameter cannot be called {name}: that names another factor of the cells, whose "
             "levels it would hide",

@@ -18,6 +18,7 @@ import msgspec
 
 from assay import registry
 from assay.contracts.deployment import Address, Deployment, Node, StorageFacts
+from assay.contracts.factors import levels
 from assay.contracts.observation import VERSION, Observed, read_observed
 from assay.contracts.systems.protocol import ProcessSample
 from assay.drive.monitoring.sampler import TimedSample
@@ -84,8 +85,7 @@ def plan(
             storage,
             count,
             parameters or {},
-            "simple",
-            0,
+            levels({"protocol": "simple", "threads": 0}),
             driving=driven,
         )
         for driven in driving

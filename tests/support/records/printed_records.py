@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 import invented_records as invented
+from assay.contracts import factors
 from assay.contracts.deployment import StorageFacts
 from assay.experiment import Experiment, StorageChoice, SystemChoice
 from assay.plan import Cell, Plan, PlannedRun, fingerprint
@@ -258,8 +259,8 @@ def _cell(workload: Workload, printed: PrintedCell) -> Cell:
     parameters = {name: one for name, one in levels.items() if name not in _NO_PARAMETERS}
     cell = Cell(
         workload.name, str(levels["test"]), SystemChoice(str(levels["system"]).lower()),
-        storage, int(levels.get("clients", 1)), parameters, "simple", 0,
-        cache=str(levels.get("cache", "as-is")),
+        storage, int(levels.get("clients", 1)), parameters,
+        factors.levels({"protocol": "simple", "threads": 0, "cache": levels.get("cache", "as-is")}),
     )  # fmt: skip
     return replace(cell, fingerprint=fingerprint.of_cell(cell))
 

@@ -252,7 +252,7 @@ def test_the_content_of_a_run_changes_with_all_that_determines_its_result(tmp_pa
         contents(replace(one, seed=2)),
         contents(replace(one, systems=(replace(A, settings={"x": "1"}),))),
         contents(replace(one, storages=(replace(HERE, options={"size": "1G"}),))),
-        contents(replace(one, caches=("cold",))),
+        contents(replace(one, levels={"cache": ("cold",)})),
         contents(replace(one, memory_bytes=(1 << 30,))),
         contents(replace(one, cpus=(1.0,))),
         contents(replace(one, rtts_s=(0.001,))),

@@ -55,7 +55,7 @@ def test_a_server_with_all_of_the_machine_keeps_its_fingerprint() -> None:
     cell = plan(experiment, workload).runs[0].cell
     import json
 
-    document = json.loads(json_text(cell))
+    document = json.loads(json_text(cell.for_record()))
     assert document["system"].pop("machine") == {
         "memory_bytes": None, "cpus": None, "rtt_s": 0.0, "log_storage": None
     }  # fmt: skip

@@ -10,7 +10,7 @@ import pytest
 
 from assay import comparison
 from assay.cli.options.experiment_references import title
-from assay.contracts.experiment import FACTOR_NAMES
+from assay.contracts.factors import NAMES
 from assay.errors import ArgumentError, ExperimentError
 from assay.experiment import StorageChoice, SystemChoice, from_command_line
 from assay.experiment import from_file as experiment_file
@@ -224,4 +224,4 @@ def test_parameters_of_earlier_records_hide_no_other_factor(tmp_path: Path) -> N
     first, second = cell_runs.cells(found, found.runs)
     assert (first.factors["clients"], second.factors["clients"]) == (1, 2)
     assert first.factors["parameter clients"] == 7
-    assert set(first.factors) - {"parameter clients", "parameter system"} <= set(FACTOR_NAMES)
+    assert set(first.factors) - {"parameter clients", "parameter system"} <= set(NAMES)

@@ -37,7 +37,7 @@ def asked(target: str = "tpcb.select-only", **given: Any) -> Experiment:
 def test_each_state_is_a_cell_of_its_own_with_the_same_work() -> None:
     words = Words("tpcb.select-only", on=("sqlite",), cache="as-is,cold,warm")
     runs = plan(*experiment(words)).runs
-    assert [run.cell.cache for run in runs] == ["as-is", "cold", "warm"]
+    assert [run.cell.levels["cache"] for run in runs] == ["as-is", "cold", "warm"]
     assert len({run.cell.fingerprint for run in runs}) == 3
     assert len({run.seed for run in runs}) == 1
     (before,) = plan(*experiment(Words("tpcb.select-only", on=("sqlite",)))).runs
@@ -96,7 +96,9 @@ def test_a_test_may_say_in_which_states_it_is_run(tmp_path: Path) -> None:
 
     def states(**given: Any) -> list[str]:
         words = Words(f"{folder}.t,load", on=("sqlite",), **given)
-        return [f"{run.cell.test} {run.cell.cache}" for run in plan(*experiment(words)).runs]
+        return [
+            f"{run.cell.test} {run.cell.levels['cache']}" for run in plan(*experiment(words)).runs
+        ]
 
     assert states() == ["t cold", "t warm", "load as-is"]
     assert states(cache="warm,as-is") == ["t warm", "t as-is", "load as-is"]
@@ -133,8 +135,8 @@ def test_an_experiment_file_has_the_same_levels(tmp_path: Path) -> None:
     file = tmp_path / "e.toml"
     text = 'workload = "tpcb"\ntest = "select-only"\nsystems = ["sqlite"]\ncache = {}\n'
     file.write_text(text.format('["cold", "warm"]'))
-    assert experiment(Words(str(file)))[0].caches == ("cold", "warm")
-    assert experiment(Words(str(file), cache="as-is"))[0].caches == ("as-is",)
+    assert experiment(Words(str(file)))[0].levels["cache"] == ("cold", "warm")
+    assert experiment(Words(str(file), cache="as-is"))[0].levels["cache"] == ("as-is",)
     file.write_text(text.format('"lukewarm"'))
     with pytest.raises(ExperimentError, match="lukewarm") as refused:
         experiment(Words(str(file)))

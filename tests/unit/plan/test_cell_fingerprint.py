@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from assay.contracts.factors import OF_LEVELS, levels
 from assay.experiment import Driving, ScriptFile, StorageChoice, SystemChoice
 from assay.plan import Cell, fingerprint
 from assay.record.file.json_text import json_text
@@ -21,8 +22,7 @@ PLAIN = Cell(
     storage=StorageChoice(),
     clients=8,
     parameters={"scale": 10},
-    protocol="prepared",
-    threads=0,
+    levels=levels({"protocol": "prepared", "threads": 0}),
 )
 RICH = Cell(
     workload="mine.sql",
@@ -36,8 +36,7 @@ RICH = Cell(
     storage=StorageChoice("ssd", "here", "/mnt/ssd", {"size": "1GB"}),
     clients=32,
     parameters={"copies": 10, "share": 0.5, "kind": "wide"},
-    protocol="simple",
-    threads=2,
+    levels=levels({"protocol": "simple", "threads": 2}),
     feed="statements.sql",
     scripts=(ScriptFile("read.sql", 9), ScriptFile("write.sql")),
     driving=Driving(
@@ -65,7 +64,7 @@ def test_the_fingerprint_is_unchanged(name: str) -> None:
 
 @pytest.mark.parametrize("name", CELLS)
 def test_a_recorded_cell_has_the_fingerprint_of_the_planned_one(name: str) -> None:
-    recorded = json.loads(json_text(CELLS[name]))
+    recorded = json.loads(json_text(CELLS[name].for_record()))
     assert "secret" not in str(recorded)
     assert fingerprint.of_document(recorded) == GOLDEN[name]
 
@@ -73,11 +72,14 @@ def test_a_recorded_cell_has_the_fingerprint_of_the_planned_one(name: str) -> No
 @pytest.mark.parametrize("name", CELLS)
 def test_fields_at_their_defaults_change_nothing(name: str) -> None:
     """As in a record without these fields, or a program with new ones."""
-    document: dict[str, Any] = dataclasses.asdict(CELLS[name])
+    document: dict[str, Any] = CELLS[name].for_record()
     for kind, part in ((Cell, document), (Driving, document["driving"])):
         for field in dataclasses.fields(kind):
             if field.default is not dataclasses.MISSING and part[field.name] == field.default:
                 del part[field.name]
+    for factor in OF_LEVELS.values():
+        if factor.default is not None and document[factor.name] == factor.default:
+            del document[factor.name]
     document["driving"]["of_a_later_program"] = None
     assert fingerprint.of_document(document) == GOLDEN[name]
 
@@ -86,7 +88,7 @@ def test_fields_at_their_defaults_change_nothing(name: str) -> None:
     "other",
     [
         replace(PLAIN, clients=9),
-        replace(PLAIN, cache="cold"),
+        replace(PLAIN, levels={**PLAIN.levels, "cache": "cold"}),
         replace(PLAIN, parameters={"scale": 11}),
         replace(PLAIN, driving=Driving(drain_s=5)),
         replace(PLAIN, system=SystemChoice("postgresql", settings={"fsync": "off"})),

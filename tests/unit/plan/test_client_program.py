@@ -25,7 +25,7 @@ def planned(target: str = "bibsql.parallel", **given: Any) -> list[tuple[Planned
 
 def test_each_program_is_a_cell_of_its_own_with_the_same_work() -> None:
     runs = [run for run, _ in planned(client_program="engine,native")]
-    assert [run.cell.client_program for run in runs] == ["engine", "native"]
+    assert [run.cell.levels["client_program"] for run in runs] == ["engine", "native"]
     assert len({run.cell.fingerprint for run in runs}) == 2
     assert len({run.seed for run in runs}) == 1
     ((before, _),) = planned()

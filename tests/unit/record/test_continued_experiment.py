@@ -216,7 +216,7 @@ def test_another_order_or_cell_of_the_file_keeps_what_has_ended(path: Path) -> N
 @pytest.mark.parametrize(
     ("before", "now"),
     [
-        ({"caches": ("as-is", "cold")}, {"caches": ("as-is", "warm")}),
+        ({"levels": {"cache": ("as-is", "cold")}}, {"levels": {"cache": ("as-is", "warm")}}),
         ({"memory_bytes": (None, 1 << 30)}, {"memory_bytes": (None, 1 << 31)}),
         ({"cpus": (None, 2.0)}, {"cpus": (None, 1.0)}),
         ({"rtts_s": (0.0, 0.001)}, {"rtts_s": (0.0, 0.002)}),

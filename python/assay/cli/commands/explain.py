@@ -14,6 +14,7 @@ from assay.cli.options.grouped_help import Grouped
 from assay.cli.options.shared_options import format_option
 from assay.cli.output import rows
 from assay.cli.process.outcome import say
+from assay.contracts.factors import PROTOCOL
 from assay.drive.prepare import explained, scripts_of_all, sent_statements
 from assay.experiment import from_command_line as command_line
 from assay.lab.preflight.refusal import why_lacking
@@ -110,7 +111,7 @@ def _explained(workload: Workload, run: PlannedRun) -> _Explanation:
         "test": workload.full_name(run.cell.test),
         "system": run.cell.system.label,
         "dialect": registry.system(run.cell.system.name).dialect.name,
-        "protocol": run.cell.protocol,
+        "protocol": run.cell.level(PROTOCOL),
         "instructions": _instructions(workload, run),
         "scripts": [
             {"script": script.name, "path": script.path, "text": script.text} for script in scripts

@@ -23,9 +23,10 @@ from assay.cli.options.shared_options import (
 )
 from assay.cli.output import rows
 from assay.cli.process.outcome import say
+from assay.contracts.factors import PROTOCOL, VARIED_LEVELS, Scalar
 from assay.contracts.recorded import Command
 from assay.errors import AssayError, NotOnThisMachine, SystemMissing, YouError
-from assay.experiment import AS_IS, ENGINE, Experiment, SystemChoice, quick
+from assay.experiment import Experiment, SystemChoice, quick
 from assay.experiment import from_command_line as command_line
 from assay.experiment.command import command_of, patterns
 from assay.lab.preflight.availability import one_line
@@ -53,14 +54,13 @@ COLUMNS = (
     "storage",
     "clients",
     "group_clients",
-    "cache",
-    "client_program",
+    *VARIED_LEVELS,
     "parameters",
     "driving",
     "about_s",
     "state",
 )
-_ONLY_IF_SAID = ("group_clients", "cache", "client_program", "state")
+_ONLY_IF_SAID = ("group_clients", *VARIED_LEVELS, "state")
 """Columns of the table that are left out where they say nothing."""
 
 
@@ -189,10 +189,12 @@ def _write(planned: _Planned, workload: Workload, before: _Before, form: str) ->
             "storage": run.cell.storage_name,
             "clients": run.cell.clients,
             "group_clients": dict(run.cell.group_clients) or None,
-            "cache": _said(run.cell.cache, AS_IS),
-            "client_program": _said(run.cell.client_program, ENGINE),
+            **{
+                name: _said(run.cell.levels[name], factor.default)
+                for name, factor in VARIED_LEVELS.items()
+            },
             "parameters": dict(run.cell.parameters),
-            "protocol": run.cell.protocol,
+            "protocol": run.cell.level(PROTOCOL),
             "driving": run.cell.driving.not_default,
             "about_s": before.about_s(run),
             "seed": str(run.seed),  # a reader of JSON may round a number of 64 bits
@@ -378,7 +380,7 @@ def _state_without(error: AssayError) -> str:
     return "not installed" if isinstance(error, SystemMissing) else "unavailable"
 
 
-def _said(level: str, default: str) -> str | None:
+def _said(level: Scalar, default: Scalar) -> Scalar | None:
     return None if level == default else level
 
 

@@ -16,7 +16,8 @@ from rich.text import Text
 
 from assay.cli.output.live import LINE_EVERY_S, Live
 from assay.cli.output.stage_bar import StageBar
-from assay.contracts.driving import AS_IS, ENGINE, Driving
+from assay.contracts import factors
+from assay.contracts.driving import Driving
 from assay.contracts.engine.drive import DriveProgress
 from assay.contracts.events import (
     ClientsAtWork,
@@ -254,9 +255,12 @@ def _name(run: RunBegun) -> str:
     rate_per_s = run.driving.offered_rate_per_s
     offered = f", {rates.shown(rate_per_s)} offered/s" if rate_per_s else ""
     storage = f", {run.storage_name}" if run.storage_name else ""
-    cache = f", cache {run.cache}" if run.cache != AS_IS else ""
-    program = f", {run.client_program} client programs" if run.client_program != ENGINE else ""
+    levels = "".join(
+        f", {factors.name_of(name, level)}"
+        for name, level in run.levels.items()
+        if not factors.is_ordinary(name, level)
+    )
     return (
         f"run {run.position + 1} of {run.of}: {run.test_name}, {run.system_label}{storage}, "
-        f"{counted(run.clients, 'client')}{offered}{cache}{program}{repetition}"
+        f"{counted(run.clients, 'client')}{offered}{levels}{repetition}"
     )

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TextIO
 
 from assay.cli.output import row_table
-from assay.contracts.experiment import Scalar
+from assay.contracts.factors import Scalar
 from assay.text import csv_lines, markdown_lines
 from assay.text.line_width import line_width
 from assay.text.visible import visible, visible_lines

@@ -14,9 +14,9 @@ from assay.comparison.conclusions import clauses
 from assay.comparison.conclusions.clauses import MOST_PLACES, TOGETHER
 from assay.comparison.conclusions.conclusions import Conclusion, Question
 from assay.comparison.sides.ranked_cells import IN_MEMORY
+from assay.contracts import factors
 from assay.contracts.durability import MEANINGS, NOT_MEASURED
 from assay.judge.evidence.durability import HIGHEST, MEMORY
-from assay.plan import cell_names
 
 _LONGEST_TITLE = 11
 """Characters beside which a sentence begins in the same column as others."""
@@ -130,9 +130,8 @@ def _durability(question: Question, divided: Sequence[Conclusion], classes: set[
 
 def _title(factor: str) -> str:
     """A name that is too long stands in the sentence alone."""
-    title = _TITLES.get(factor, factor)
+    title = factors.word(factor)
     return title if len(title) <= _LONGEST_TITLE else _ANSWER
 
 
 _ANSWER = "answer"
-_TITLES = {cell_names.OFFERED_RATE: "rate", cell_names.CLIENT_PROGRAM: "program"}

@@ -10,20 +10,18 @@ from dataclasses import fields
 from typing import Any, cast
 
 from assay.contracts.deployment import NOT_SEEN
+from assay.contracts.factors import ALWAYS_NAMED, OF_LEVELS, OF_MACHINE, VARIED_LEVELS
 from assay.contracts.recorded import CellDocument, SystemDocument
 from assay.errors import ArgumentError
 from assay.experiment import Driving, Scalar, ServerMachine
+from assay.experiment.choices import server_limits
 from assay.experiment.choices.profiles import PROFILE
 from assay.plan import cell_names, fingerprint, server_machines, system_settings
 from assay.record import RunRecord
 from assay.text.nearest import did_you_mean
 from assay.workload.ad_hoc_script import TEST
 
-_OF_SERVER = {
-    "memory": "memory_bytes", "cpus": "cpus", "rtt": "rtt_s", "log_storage": "log_storage",
-}  # fmt: skip
-"""Factor, by the name of its option → its column, which has the unit."""
-_OF_CELL = ("clients", "protocol", "threads", "cache", "client_program")
+_COLUMNS_OF_MACHINE = tuple(factor.column for factor in OF_MACHINE.values())
 OF_DRIVING = tuple(field.name for field in fields(Driving))
 _NO_PROFILE = "none"
 SCRIPT = "script"
@@ -68,10 +66,9 @@ def of_run(
         **of_machine,
         "clients": run.clients,
         **{f"{cell_names.OF_GROUP}{group}": number for group, number in of_groups.items()},
-        "protocol": run.protocol,
-        "threads": run.threads,
+        **{name: level for name, level in run.levels.items() if name not in VARIED_LEVELS},
         **of_driving,
-        **{name: getattr(run, name) for name in _OF_CELL},
+        **{name: run.levels[name] for name in VARIED_LEVELS},
         **cell_names.parameters(run.parameters),
     }
     return {name: level for name, level in found.items() if level is not None}
@@ -79,9 +76,7 @@ def of_run(
 
 def _of_machine(machine: ServerMachine) -> dict[str, Scalar | None]:
     """By its columns."""
-    levels = {name: getattr(machine, name) for name in _OF_SERVER.values()}
-    log = machine.log_storage
-    return {**levels, "log_storage": log.name if log else None}
+    return {OF_MACHINE[name].column: server_limits.plain(machine, name) for name in OF_MACHINE}
 
 
 def identity(run: RunRecord, between: str) -> str:
@@ -118,10 +113,10 @@ def factor_of(field: str) -> str:
         return rest
     if field.startswith("system.machine."):
         name = field.removeprefix("system.machine.").partition(".")[0]
-        return next((factor for factor, column in _OF_SERVER.items() if column == name), "")
+        return next((one.name for one in OF_MACHINE.values() if one.column == name), "")
     if head == "group_clients":
         return f"{cell_names.OF_GROUP}{rest}"
-    return head if head in (*cell_names.ALWAYS_NAMED, *_OF_CELL) else ""
+    return head if head in (*ALWAYS_NAMED, *OF_LEVELS) else ""
 
 
 @contextmanager
@@ -152,8 +147,8 @@ def _without(run: RunRecord, between: str) -> CellDocument:
         cell["system"] = {**_system_with(system, is_own), "profile": "", "of_profile": {}}
     elif name := _name_in_system(run, between):
         cell["system"] = _system_with(system, lambda setting, _: setting != name)
-    elif between in _OF_SERVER:
-        machine = {**(system.get("machine") or {}), _OF_SERVER[between]: None}
+    elif between in OF_MACHINE:
+        machine = {**(system.get("machine") or {}), OF_MACHINE[between].column: None}
         cell["system"] = {**system, "machine": machine}
     elif between.startswith(cell_names.OF_GROUP):  # The number of all follows.
         of_groups = dict(_groups(run))
@@ -185,7 +180,7 @@ def _system_with(system: SystemDocument, is_kept: Callable[[str, str], bool]) ->
 def level_of(run: RunRecord, factor: str, default: str = system_settings.DEFAULT) -> str | None:
     """As text, as the option takes it; None: the run has none. ``default``: what a setting is
     called where it has the value that it has anyway."""
-    if factor in _OF_SERVER:
+    if factor in OF_MACHINE:
         level = server_machines.levels(run.server_machine, [factor]).get(factor)
     elif factor == SCRIPT:
         level = run.scripts_given or None
@@ -229,7 +224,7 @@ def example_of_two_levels(runs: Iterable[RunRecord]) -> str:
 def known_factors(runs: Iterable[RunRecord]) -> list[str]:
     """Those whose levels can be compared."""
     runs = list(runs)
-    known = dict.fromkeys((*cell_names.ALWAYS_NAMED, *_OF_CELL, *_OF_SERVER))
+    known = dict.fromkeys((*ALWAYS_NAMED, *OF_LEVELS, *OF_MACHINE))
     known |= dict.fromkeys(cell_names.MACHINE for run in runs if run.machine_name)
     known |= dict.fromkeys(name for run in runs for name in cell_names.parameters(run.parameters))
     known |= dict.fromkeys(
@@ -312,7 +307,7 @@ def named_by(runs: Sequence[RunRecord], between: str = "") -> list[dict[str, Sca
     """The levels by which their cells are named: those of a server's machine, and the settings of a
     single system, are factors where they vary, else a part of the system's name."""
     varying = server_machines.varying(run.server_machine for run in runs)
-    not_in_label = [*varying, *([between] if between in _OF_SERVER else [])]
+    not_in_label = [*varying, *([between] if between in OF_MACHINE else [])]
     taken = {name for run in runs for name in (*levels(run, between), *varying)}
     of_system = {
         factor: name
@@ -322,8 +317,11 @@ def named_by(runs: Sequence[RunRecord], between: str = "") -> list[dict[str, Sca
     cells: list[dict[str, Scalar]] = []
     for run in runs:
         machine = run.server_machine
-        columns = _OF_SERVER.values()
-        given = {name: one for name, one in levels(run, between).items() if name not in columns}
+        given = {
+            name: one
+            for name, one in levels(run, between).items()
+            if name not in _COLUMNS_OF_MACHINE
+        }
         label, storage = str(given.pop("system")), given.pop("storage")
         label = server_machines.label_without(label, machine, not_in_label)
         cell = {

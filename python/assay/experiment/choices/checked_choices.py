@@ -17,7 +17,8 @@ from typing import Final
 
 from assay import registry
 from assay.contracts.driving import CACHES, CLIENT_PROGRAMS
-from assay.contracts.experiment import VERSION, Scalar, SystemChoice
+from assay.contracts.experiment import VERSION, SystemChoice
+from assay.contracts.factors import Scalar
 from assay.contracts.option_spec import spelled
 from assay.contracts.server_url import is_url, without_password
 from assay.contracts.systems.abilities import (

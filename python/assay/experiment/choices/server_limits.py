@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from assay import _engine, registry
 from assay.contracts.experiment import Experiment, ServerMachine, StorageChoice, SystemChoice
+from assay.contracts.factors import OF_MACHINE
 from assay.contracts.storages.abilities import RawDevice
 from assay.contracts.systems.abilities import (
     BoundedInProcess,
@@ -56,24 +57,16 @@ def _number(name: str, word: str, hint: str) -> float:
         raise ArgumentError(phrase("{}: {}", Mention(name), message), hint=hint) from None
 
 
-FIELDS: Final[Mapping[str, str]] = {
-    "memory": "memory_bytes", "cpus": "cpus", "rtt": "rtts_s", "log_storage": "log_storages",
-}  # fmt: skip
-"""What a server is given, which is the option and the key of an experiment file → the field of
-`Experiment`. In the order of the fields of `ServerMachine`."""
-FACTORS: Final = tuple(FIELDS)
-_OF_MACHINE: Final[Mapping[str, str]] = dict(
-    zip(FACTORS, (one.name for one in fields(ServerMachine)), strict=True)
-)
-_NO_LEVEL: Final[Mapping[str, float | None]] = {
-    name: getattr(ServerMachine(), field) for name, field in _OF_MACHINE.items()
-}
+FACTORS: Final = tuple(OF_MACHINE)
+"""What a server is given: the options and the keys of an experiment file."""
+_FIELDS: Final = tuple(factor.column for factor in OF_MACHINE.values())
+"""Of `ServerMachine`."""
 
 
 def systems_on_machines(experiment: Experiment) -> list[SystemChoice]:
     """Every system on each combination of the levels."""
     return [
-        replace(system, machine=ServerMachine(*levels))
+        replace(system, machine=replace(ServerMachine(), **dict(zip(_FIELDS, levels, strict=True))))
         for system in experiment.systems
         for levels in itertools.product(
             *(_levels(experiment, system, name) for name in FACTORS),
@@ -83,11 +76,13 @@ def systems_on_machines(experiment: Experiment) -> list[SystemChoice]:
 
 def _levels(experiment: Experiment, system: SystemChoice, name: str) -> tuple[Any, ...]:
     """Those that this system is given."""
-    asked: tuple[Any, ...] = getattr(experiment, FIELDS[name])
+    asked: tuple[Any, ...] = getattr(experiment, OF_MACHINE[name].asked)
     left_out = {
         one.level for one in experiment.left_out if (one.system, one.factor) == (system.label, name)
     }
-    return tuple(level for level in asked if _plain(level) not in left_out) or (_NO_LEVEL[name],)
+    return tuple(level for level in asked if _plain(level) not in left_out) or (
+        OF_MACHINE[name].default,
+    )
 
 
 def _plain(level: Any) -> Any:
@@ -95,17 +90,23 @@ def _plain(level: Any) -> Any:
     return level.name if isinstance(level, StorageChoice) else level
 
 
+def plain(machine: ServerMachine, name: str) -> int | float | str | None:
+    """What it has of a factor, in the factor's own unit; of a storage its name."""
+    value: int | float | str | None = _plain(getattr(machine, OF_MACHINE[name].column))
+    return value
+
+
 def only(machine: ServerMachine, name: str) -> ServerMachine:
     """With nothing but what the machine has of that factor."""
-    field = _OF_MACHINE[name]
+    field = OF_MACHINE[name].column
     return replace(ServerMachine(), **{field: getattr(machine, field)})
 
 
 def level(machine: ServerMachine, name: str) -> Any:
     """Of a factor, in its own unit, of a storage its name; None where the server has all of this
     machine."""
-    found = getattr(machine, _OF_MACHINE[name])
-    return None if found == _NO_LEVEL[name] else _plain(found)
+    found = plain(machine, name)
+    return None if found == OF_MACHINE[name].default else found
 
 
 def why_refused(choice: SystemChoice) -> str | None:

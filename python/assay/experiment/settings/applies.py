@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from assay import registry
 from assay.contracts.driving import COLD_CACHES
 from assay.contracts.experiment import Experiment
+from assay.contracts.factors import CACHE
 from assay.experiment.choices import server_limits
 from assay.experiment.choices.storage_words import erased_devices
 from assay.text.mentions import phrase
@@ -46,7 +47,9 @@ def _drives_with(_experiment: Experiment, _workload: Workload, test: Test, field
 
 def _before_measuring(experiment: Experiment, workload: Workload, test: Test, field: str) -> bool:
     """As `_drives_with`, where not every measurement begins with cold caches."""
-    is_left_out = all(cache in COLD_CACHES for cache in experiment.caches or test.caches)
+    is_left_out = all(
+        cache in COLD_CACHES for cache in experiment.levels.get(CACHE.name) or test.caches
+    )
     is_none = not experiment.driving.get(field)
     return _drives_with(experiment, workload, test, field) and (is_none or not is_left_out)
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
+from assay.contracts import factors
 from assay.contracts.driving import (
     ARRIVALS,
     CACHES,
@@ -22,6 +23,7 @@ from assay.contracts.driving import (
     RECONNECT_TIMEOUT_S,
 )
 from assay.contracts.experiment import ENCODINGS, PROTOCOLS
+from assay.contracts.factors import Factor
 from assay.experiment.choices import checked_choices, server_limits, storage_words
 from assay.experiment.settings import applies
 from assay.experiment.settings.client_options import offered_rates, pause
@@ -43,7 +45,10 @@ from assay.text.units import exact_duration
 from assay.workload.driving import NO_PAUSE
 
 
-def _declared(default: Any, *declared: Any, **further: Any) -> Any:
+def _declared(default: Any, *declared: Any, factor: Factor | None = None, **further: Any) -> Any:
+    """``factor``: whose levels it sets."""
+    if factor is not None:
+        further["experiment_field"] = factor.asked
     return field(default=default, metadata={"setting": Setting(*declared, **further)})
 
 
@@ -64,7 +69,7 @@ class Words:
         "URLs of running servers.",
     )  # fmt: skip
     storage: tuple[str, ...] = _declared(
-        (), Names(), Heading.WHAT, metavar="STORAGE,…", key="storages", experiment_field="storages",
+        (), Names(), Heading.WHAT, metavar="STORAGE,…", key="storages", factor=factors.STORAGE,
         read=lambda words: storage_words.storage_choices(words) or None,
         applies=applies.TO_OWN_SERVERS,
         help="Storages: KIND, KIND[key=value,…] or KIND:DIRECTORY, NAME= before it to name "
@@ -91,7 +96,7 @@ class Words:
         "price.",
     )  # fmt: skip
     cache: str | None = _declared(
-        None, Levels(CACHES), Heading.WHAT, metavar="STATE,…", experiment_field="caches",
+        None, Levels(CACHES), Heading.WHAT, metavar="STATE,…", factor=factors.CACHE,
         is_of_tests=True,
         read=checked_choices.caches, applies=applies.TO_CACHES,
         help="State of the caches when a measurement begins, each a cell: cold, cold-machine (all "
@@ -148,7 +153,7 @@ class Words:
 
     memory: str | None = _declared(
         None, Levels(quantities.MEMORY_BYTES, may_be_none=True), Heading.MACHINE, metavar="SIZE,…",
-        experiment_field=server_limits.FIELDS["memory"], read=server_limits.memory, show=size_word,
+        factor=factors.MEMORY, read=server_limits.memory, show=size_word,
         is_of_tests=True,
         applies=applies.TO_MEMORY,
         help="Memory of a private server, page cache included (8GB,1GB; none: all), each size a "
@@ -156,7 +161,7 @@ class Words:
     )  # fmt: skip
     cpus: str | None = _declared(
         None, Levels(quantities.CPUS, may_be_none=True), Heading.MACHINE, metavar="N,…",
-        experiment_field=server_limits.FIELDS["cpus"], read=server_limits.cpus,
+        factor=factors.CPUS, read=server_limits.cpus,
         show="{:.12g}".format,
         is_of_tests=True,
         applies=applies.TO_PROCESSORS,
@@ -164,7 +169,7 @@ class Words:
     )  # fmt: skip
     rtt: str | None = _declared(
         None, Levels(quantities.RTT_S), Heading.MACHINE, metavar="D,…",
-        experiment_field=server_limits.FIELDS["rtt"], read=server_limits.rtts, show=exact_duration,
+        factor=factors.RTT, read=server_limits.rtts, show=exact_duration,
         is_of_tests=True,
         applies=applies.TO_CONNECTIONS,
         help="Round-trip time to add between clients and server (0,1ms), each a cell: a proxy "
@@ -172,7 +177,7 @@ class Words:
     )  # fmt: skip
     log_storage: tuple[str, ...] = _declared(
         (), Names(), Heading.MACHINE, metavar="STORAGE,…",
-        experiment_field=server_limits.FIELDS["log_storage"],
+        factor=factors.LOG_STORAGE,
         applies=applies.TO_LOGS,
         help="Storage of the server's log (write-ahead, redo and binary log), each a cell: as "
         "--storage has it, a name from there, or none: with the data.",
@@ -188,7 +193,7 @@ class Words:
     )  # fmt: skip
     client_program: str | None = _declared(
         None, Levels(CLIENT_PROGRAMS), Heading.CLIENTS, metavar="PROGRAM,…",
-        experiment_field="client_programs",
+        factor=factors.CLIENT_PROGRAM,
         is_of_tests=True, read=checked_choices.client_programs,
         help="What clients are, each a cell: engine (Assay's own) or native (a process of the "
         "system's client program per client). [default: engine]",
@@ -241,7 +246,7 @@ class Words:
     )  # fmt: skip
     offered_rate_per_s: str | None = _declared(
         None, Levels(quantities.OFFERED_RATE_PER_S), Heading.ARRIVALS, metavar="R,…",
-        short="-R", key="drive.", experiment_field="offered_rates_per_s", is_of_tests=True,
+        short="-R", key="drive.", factor=factors.OFFERED_RATE, is_of_tests=True,
         read=offered_rates, show=rates.shown, applies=applies.TO_SCRIPTS,
         help="Transactions per second of all clients, each rate a cell; implies --arrival "
         "constant. In time: 0s:200,60s:800; a ramp: 60s:200..800,90s:800.",

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from assay.contracts.driving import DrivingChanges
-from assay.contracts.experiment import ExperimentChanges, Scalar
+from assay.contracts.experiment import ExperimentChanges
 from assay.contracts.experiment import Levels as LevelsOfTest
+from assay.contracts.factors import Scalar
 from assay.errors import ArgumentError
 from assay.experiment.choices import checked_choices
 from assay.experiment.settings.catalogue import SETTINGS

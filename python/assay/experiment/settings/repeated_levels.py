@@ -64,7 +64,7 @@ def _varied(experiment: Experiment) -> Iterator[tuple[Setting | None, str, Itera
         yield clients, phrase("{--clients}: group {}", group), _plain(counts)
     for setting in SETTINGS.values():
         if isinstance(setting.kind, Levels) and setting.experiment_field:
-            levels = getattr(experiment, setting.experiment_field)
+            levels = experiment.asked(setting.experiment_field)
             shown = [NOT_LIMITED if one is None else setting.show(one) for one in levels]
             yield setting, phrase("{}", Mention(setting.word)), zip(levels, shown, strict=True)
     for name, levels in experiment.parameters.items():

@@ -48,7 +48,7 @@ def _is_given(setting: Setting, experiment: Experiment, words: Words) -> bool:
     if not setting.experiment_field or setting.name in experiment.optional:
         return False
     field = setting.experiment_field
-    return bool(getattr(experiment, field) != getattr(_AT_DEFAULT, field))
+    return bool(experiment.asked(field) != _AT_DEFAULT.asked(field))
 
 
 _AT_DEFAULT = Experiment(workload="", tests=(), systems=())

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from assay import registry
+from assay.contracts.factors import CACHE
 from assay.contracts.observation import CacheState
 from assay.contracts.systems.abilities import capabilities_of
 from assay.drive.prepare import Compiled
@@ -26,7 +27,7 @@ _INSTEAD = phrase("{--cache as-is}, with a {--warm-up}")
 
 def check(runs: Iterable[PlannedRun]) -> None:
     """Raises `ArgumentError` where this process may not do what a run asks for. Changes nothing."""
-    is_asked = any(run.cell.cache == COLD_MACHINE for run in runs)
+    is_asked = any(run.cell.level(CACHE) == COLD_MACHINE for run in runs)
     if is_asked and not page_cache.can_drop_machine():
         raise ArgumentError(
             phrase(
@@ -40,7 +41,7 @@ def check(runs: Iterable[PlannedRun]) -> None:
 def why_not(compiled: Compiled, run: PlannedRun) -> str | None:
     """Why the run cannot begin with the caches that its cell asks for, as far as that is known
     before anything is started; None: it can."""
-    choice, cache = run.cell.system, run.cell.cache
+    choice, cache = run.cell.system, run.cell.level(CACHE)
     if cache != WARM:
         return None
     had = capabilities_of(registry.system(choice.name), choice)
@@ -70,7 +71,7 @@ def _cannot_be_warmed(choice: SystemChoice) -> str:
 def prepare(state: RunState, run_once: Callable[[], object]) -> CacheState | None:
     """``run_once``: has the clients do all their work, unmeasured. None: the caches stay as they
     are."""
-    cache = state.planned.cell.cache
+    cache = state.planned.cell.level(CACHE)
     if cache == AS_IS:
         return None
     if cache == WARM:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from msgspec import structs
 
 from assay.contracts.engine.drive import DriveDocument
+from assay.contracts.factors import CACHE
 from assay.contracts.observation import CacheState, Observation
 from assay.contracts.observation.merging.spans import SECOND_NS
 from assay.contracts.observation.merging.successive import begins_ns, successive
@@ -35,7 +36,7 @@ def documents_of(test: Test, planned: PlannedDrive, document: DriveDocument) -> 
     cell = planned.run.cell
     is_split = (
         test.cold_each_script
-        and cell.cache in COLD_CACHES
+        and cell.level(CACHE) in COLD_CACHES
         # Options may have given it another end, which all scripts have in common.
         and set(cell.driving.stop) == {"passes"}
     )

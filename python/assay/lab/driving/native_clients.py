@@ -15,6 +15,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from assay import registry
+from assay.contracts.factors import CLIENT_PROGRAM, PROTOCOL, THREADS
 from assay.contracts.observation import NativeClientsReport
 from assay.contracts.systems.abilities import NativeClient
 from assay.drive import native_clients
@@ -39,7 +40,7 @@ def why_not(workload: Workload, run: PlannedRun) -> str | None:
     """Why the clients of the run cannot be native, where they are to be; None: they can."""
     cell = run.cell
     choice, test = cell.system, workload.test(cell.test)
-    if cell.client_program != NATIVE:
+    if cell.level(CLIENT_PROGRAM) != NATIVE:
         return None
     if not test.allows_native_client:
         name = workload.full_name(test.name)
@@ -65,10 +66,10 @@ def _not_followed(run: PlannedRun) -> list[str]:
     cell = run.cell
     asked = cell.driving.described()
     asked.pop("passes", None)
-    if cell.protocol != "simple":
-        asked["protocol"] = cell.protocol
-    if cell.threads:
-        asked["threads"] = str(cell.threads)
+    if cell.level(PROTOCOL) != "simple":
+        asked["protocol"] = cell.level(PROTOCOL)
+    if cell.level(THREADS):
+        asked["threads"] = str(cell.level(THREADS))
     return [f"{name} = {level}" for name, level in asked.items()]
 
 

@@ -12,6 +12,7 @@ from collections.abc import Collection
 from assay import registry
 from assay.contracts import capabilities
 from assay.contracts.dialects.protocol import HasViews
+from assay.contracts.factors import CACHE
 from assay.contracts.systems.abilities import capabilities_of
 from assay.dialects.limits import Limited, beyond
 from assay.drive.prepare import Compiled
@@ -107,7 +108,7 @@ def why_lacking(workload: Workload, run: PlannedRun) -> str | None:
         return f"{choice.label} has no views, and {workload.name} declares {views[0].name}"
     lacking = capabilities.missing(test.all_needs, choice.label, had)
     needs = set(test.all_needs)
-    if run.cell.cache in COLD_CACHES:
+    if run.cell.level(CACHE) in COLD_CACHES:
         lacking = lacking or capabilities.missing(("restart",), choice.label, had)
         needs.add("restart")
     if lacking is None and (wide := _why_too_wide(workload, run)):

@@ -15,6 +15,7 @@ from msgspec import UNSET, UnsetType, structs
 from assay.contracts.deployment import Deployment
 from assay.contracts.engine.drive import DriveDocument, LogDocument
 from assay.contracts.events import ClientsAtWork, Event, SecondMeasured, Sink
+from assay.contracts.factors import CLIENT_PROGRAM
 from assay.contracts.observation import Observation
 from assay.contracts.systems.abilities import SessionLimit
 from assay.drive import reserved_names
@@ -56,7 +57,7 @@ class DriveStep(Drive):
         planned = drive(workload, state.planned, self)
         scripts = scripts_of(workload, planned, dialect)
         expected = expected_rows(workload, state.request, scripts, state.planned.cell.parameters)
-        if state.planned.cell.client_program == NATIVE:
+        if state.planned.cell.level(CLIENT_PROGRAM) == NATIVE:
             statements = _session_statements(state, planned)
             native_clients.take(state, self.label, planned, scripts, expected, statements)
             return

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.dialects.protocol import Table
-from assay.contracts.experiment import Experiment, Scalar
+from assay.contracts.experiment import Experiment
+from assay.contracts.factors import Scalar
 from assay.contracts.observation import UpdateReport
 from assay.contracts.systems.protocol import System
 from assay.load.bibsql import beebe, declared

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 from assay import registry
 from assay.contracts.deployment import Deployment
 from assay.contracts.dialects.protocol import Dialect, Table
-from assay.contracts.experiment import Experiment, Scalar
+from assay.contracts.experiment import Experiment
+from assay.contracts.factors import Scalar
 from assay.contracts.observation import UpdateReport
 from assay.contracts.systems.protocol import System
 from assay.errors import PluginFailed

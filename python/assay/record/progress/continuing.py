@@ -319,7 +319,7 @@ def _asked_before(
 ) -> str | None:
     """What had been asked, where it is something else now; that takes its place."""
     experiment = plan.experiment
-    now = json_text(experiment)
+    now = json_text(experiment.for_record())
     (before, workload_before) = connection.execute(
         "SELECT experiment, workload_facts FROM experiments WHERE id = ?", (experiment_id,)
     ).fetchone()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
+from assay.contracts.factors import PROTOCOL, THREADS
 from assay.contracts.recorded import Command, ExperimentFacts, WorkloadRecord
 from assay.experiment import Experiment
 from assay.plan import Plan, PlannedRun
@@ -34,7 +35,7 @@ def keep(
         workload_fingerprint=facts["workload"].get("fingerprint", ""),
         seed=str(experiment.seed),
         begun_unix_ns=now_ns,
-        experiment=json_text(experiment),
+        experiment=json_text(experiment.for_record()),
         workload_facts=json_text(facts["workload"]),
         machine=json_text(facts["machine"]),
         build=json_text(facts["build"]),
@@ -67,12 +68,12 @@ def plan_run(connection: sqlite3.Connection, experiment_id: int, run: PlannedRun
         system_label=storable(without_secrets(cell.system_label)),
         storage=storable(cell.storage_name),
         clients=cell.clients,
-        threads=cell.threads,
-        protocol=cell.protocol,
+        threads=cell.levels[THREADS.name],
+        protocol=cell.levels[PROTOCOL.name],
         parameters=json_text(cell.parameters),
         repetition=run.repetition,
         seed=str(run.seed),
-        cell=json_text(cell),
+        cell=json_text(cell.for_record()),
         cell_fingerprint=cell.fingerprint,
         content_fingerprint=run.content,
     )

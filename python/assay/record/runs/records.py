@@ -96,8 +96,6 @@ class RunSummary:
     """As reports name it: name, options, settings."""
     storage: str
     clients: int
-    threads: int
-    protocol: str
     parameters: Mapping[str, Scalar]
     repetition: int
     seed: int
@@ -117,10 +115,8 @@ class RunSummary:
     """What the server was given of the machine, and its distance from the clients."""
     group_clients: Mapping[str, int]
     """Clients of each group; empty: as the workload declares them."""
-    cache: str
-    """State of the caches that was asked for, of `assay.experiment.CACHES`."""
-    client_program: str
-    """What its clients were, of `assay.experiment.CLIENT_PROGRAMS`."""
+    levels: Mapping[str, Scalar]
+    """Of each factor of `assay.contracts.factors.OF_LEVELS`."""
     begun_unix_ns: int | None
     ended_unix_ns: int | None
     is_superseded: bool

@@ -9,14 +9,14 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from assay.comparison.sides import factors
+from assay.contracts import factors as factor_list
 from assay.contracts.observation import Observation
-from assay.experiment import ENGINE, Scalar
+from assay.experiment import Scalar
 from assay.judge import CellVerdict, middle_repetition
 from assay.judge.evidence import durability
 from assay.plan import cell_names, server_machines, system_settings
 from assay.plan.cell_names import (
     AS_DECLARED,
-    CLIENT_PROGRAM,
     MACHINE,
     OFFERED_RATE,
 )
@@ -39,7 +39,6 @@ _WHICH_RUNS = (
     "middle two; the summary has the median of all repetitions"
 )
 _RUNS_NAMED = 6
-_TITLES = {OFFERED_RATE: "offered/s", CLIENT_PROGRAM: "client program"}
 
 
 class DrivenRun(NamedTuple):
@@ -183,8 +182,8 @@ def levels(cells: Sequence[CellRuns], factor: str) -> list[Scalar]:
 
 
 def varying(cells: Sequence[CellRuns], *always: str) -> list[str]:
-    """The factors ``always``, and those with more than one level in ``found``; client programs
-    also where they are not the engine."""
+    """The factors ``always``, and those with more than one level in ``found``, or with one that
+    is not the ordinary one."""
     names = dict.fromkeys(name for cell in cells for name in cell.factors)
     return [name for name in names if name in always or _is_named(name, levels(cells, name))]
 
@@ -218,7 +217,7 @@ def label_columns(cells: Sequence[CellRuns], factors: Sequence[str]) -> tuple[Re
     """The columns of `label_cells`."""
     return tuple(
         ReportColumn(
-            _TITLES.get(name, name),
+            factor_list.heading(name),
             is_number=all(isinstance(level, int | float) for level in levels(cells, name)),
         )
         for name in factors
@@ -294,7 +293,8 @@ def driven_runs(cells: Iterable[CellRuns]) -> list[tuple[CellRuns, DrivenRun]]:
 
 
 def _is_named(name: str, levels: Sequence[Scalar]) -> bool:
-    return len(levels) > 1 or (name == CLIENT_PROGRAM and levels != [ENGINE])
+    is_said = name != factor_list.CACHE.name  # how cold caches are has columns of its own
+    return len(levels) > 1 or (is_said and not factor_list.is_ordinary(name, levels[0]))
 
 
 def _levels(levels: Sequence[Mapping[str, Scalar]], factor: str) -> list[Scalar]:

@@ -5,10 +5,11 @@ asked for, whatever the order in which they were executed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
-from assay.contracts.recorded import ExperimentDocument, SystemDocument
-from assay.experiment.choices import system_identity
+from assay.contracts.factors import OF_MACHINE, OFFERED_RATE, VARIED_LEVELS, Factor
+from assay.contracts.recorded import SystemDocument
+from assay.experiment.choices import server_limits, system_identity
 from assay.record import ExperimentRecord, RunRecord
 
 Place = tuple[int, float]
@@ -22,12 +23,11 @@ def in_order(experiment: ExperimentRecord) -> list[RunRecord]:
     (the defaults of a test) stand behind the others: numbers by size, names as they were run."""
     asked = experiment.experiment
     test, clients = _numbered(asked.get("tests", ())), _numbered(asked.get("clients", ()))
-    rate = _numbered(asked.get("offered_rates_per_s", ()))
-    cache = _numbered(asked.get("caches", ()))
-    client_program = _numbered(asked.get("client_programs", ()))
+    rate = _asked(experiment, OFFERED_RATE)
+    varied = {name: _asked(experiment, factor) for name, factor in VARIED_LEVELS.items()}
     parameters = {name: _numbered(one) for name, one in asked.get("parameters", {}).items()}
     group_clients = {name: _numbered(one) for name, one in asked.get("group_clients", {}).items()}
-    system_of = _systems(asked)
+    system_of = _systems(experiment)
     storage = _numbered(one["name"] for one in asked.get("storages", ()))
 
     def order(run: RunRecord) -> tuple[Any, ...]:
@@ -41,8 +41,7 @@ def in_order(experiment: ExperimentRecord) -> list[RunRecord]:
                 for name, count in run.group_clients.items()
             ),
             _place(rate_per_s, rate),
-            _place(run.cache, cache),
-            _place(run.client_program, client_program),
+            *(_place(run.levels[name], numbered) for name, numbered in varied.items()),
             system_of(run),
             _place(run.storage, storage),
         )
@@ -50,21 +49,24 @@ def in_order(experiment: ExperimentRecord) -> list[RunRecord]:
     return sorted(experiment.runs, key=order)
 
 
-def _systems(asked: ExperimentDocument) -> Callable[[RunRecord], tuple[Place, ...]]:
+def _asked(experiment: ExperimentRecord, factor: Factor) -> Levels:
+    """Of a storage its name."""
+    found = cast(Mapping[str, Iterable[Any]], experiment.experiment).get(factor.asked, ())
+    return _numbered(one.get("name") if isinstance(one, dict) else one for one in found)
+
+
+def _systems(experiment: ExperimentRecord) -> Callable[[RunRecord], tuple[Place, ...]]:
     """A system, and what it was given of the machine."""
-    systems = _numbered(map(_system, asked.get("systems", ())))
-    memory = _numbered(asked.get("memory_bytes", ()))
-    cpus, rtt = _numbered(asked.get("cpus", ())), _numbered(asked.get("rtts_s", ()))
-    log = _numbered(one and one.get("name") for one in asked.get("log_storages", ()))
+    systems = _numbered(map(_system, experiment.experiment.get("systems", ())))
+    of_machine = {name: _asked(experiment, factor) for name, factor in OF_MACHINE.items()}
 
     def place(run: RunRecord) -> tuple[Place, ...]:
-        machine = run.server_machine
         return (
             _place(_system(run.cell.get("system") or {}), systems),
-            _place(machine.memory_bytes, memory),
-            _place(machine.cpus, cpus),
-            _place(machine.rtt_s, rtt),
-            _place(machine.log_storage and machine.log_storage.name, log),
+            *(
+                _place(server_limits.plain(run.server_machine, name), levels)
+                for name, levels in of_machine.items()
+            ),
         )
 
     return place

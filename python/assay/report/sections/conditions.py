@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from assay.contracts.experiment import Scaled
+from assay.contracts.factors import PROTOCOL
 from assay.contracts.recorded import Machine
 from assay.experiment import Driving, quick
 from assay.load.dataset_facts import DatasetFacts
@@ -287,7 +288,9 @@ def _driving_table(runs: Sequence[RunRecord]) -> ReportTable | None:
     """How clients were driven; a column for each thing that any run says. None for records of
     before there was a choice."""
     described = [
-        (run.test_name, run.protocol, _described(run.driving)) for run in runs if run.driving
+        (run.test_name, str(run.levels[PROTOCOL.name]), _described(run.driving))
+        for run in runs
+        if run.driving
     ]
     names = list(dict.fromkeys(name for _, _, said in described for name in said))
     if not described:

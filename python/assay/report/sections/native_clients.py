@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from assay.contracts.factors import CLIENT_PROGRAM
 from assay.contracts.observation import NativeClientsReport
 from assay.experiment import NATIVE
-from assay.plan import cell_names
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.cells.pivot import PivotColumn, pivot_rows, table_row, value_columns
@@ -28,9 +28,7 @@ _FIELDS = {
 
 def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     """None where no clients were native."""
-    native = [
-        cell for cell in cells if cell.level(cell_names.CLIENT_PROGRAM) == NATIVE and cell.measured
-    ]
+    native = [cell for cell in cells if cell.level(CLIENT_PROGRAM.name) == NATIVE and cell.measured]
     if not native:
         return None
     labels = cell_runs.varying(native, "system", "clients")

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from assay.contracts import factors
 from assay.plan import cell_names
 from assay.report.cells import cold, durability
 from assay.report.summaries import cell_summary
@@ -24,7 +25,6 @@ _SAID_AROUND = ("failed", "verdict")
 """Columns that are left out where all cells have the same."""
 _SAID_BELOW = (cell_summary.DURABILITY, cell_summary.DEVICE_READS)
 """Further ones that may be, where there is little room."""
-_TITLES = {cell_names.OFFERED_RATE: "offered/s", cell_names.CLIENT_PROGRAM: "program"}
 _LEAST_BAR, _MOST_BAR = 8, 24
 """Characters."""
 _BAR = "bar"
@@ -98,7 +98,7 @@ def _by_factor(summaries: Sequence[CellSummary]) -> dict[str, list[str]] | None:
         levels = [cell.levels.get(name) for cell in summaries]
         if len(set(levels)) > 1:
             texts = ["" if one is None else cell_names.level_text(one) for one in levels]
-            columns[_TITLES.get(name, name)] = texts
+            columns[factors.brief_heading(name)] = texts
     rows = list(zip(*columns.values(), strict=True))
     return columns if len(set(rows)) == len(summaries) else None
 

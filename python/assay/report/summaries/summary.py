@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from assay.contracts.deployment import NOT_SEEN
+from assay.contracts.factors import ALWAYS_NAMED
 from assay.judge import verdict
 from assay.plan import cell_names
 from assay.record import ExperimentRecord
@@ -120,7 +121,7 @@ def _title(name: str, cells: Sequence[CellRuns], factors: Sequence[str]) -> str:
     """With what names a cell, where it is the same for all: ``Each cell: here, 8 clients``."""
     shared = [
         cell_names.level_name(factor, level)
-        for factor in cell_names.ALWAYS_NAMED
+        for factor in ALWAYS_NAMED
         if factor not in factors and (level := cells[0].level(factor)) not in (None, NOT_SEEN)
     ]
     title = "Each cell" if name == "summary" else "Each cell of tests without transactions"

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
-from assay.experiment import CACHES, CLIENT_PROGRAMS
+from assay.contracts.factors import (
+    CLIENTS,
+    MACHINE,
+    OF_LEVELS,
+    OF_MACHINE,
+    OFFERED_RATE,
+    RTT,
+    VARIED_LEVELS,
+    Factor,
+    Part,
+)
+from assay.experiment.choices import server_limits
 from assay.record import RunRecord
 from assay.report.tidy.columns import TidyColumn, attribute, never_null, of, path
 from assay.text import rates
@@ -20,11 +32,26 @@ def _offered_rate(run: RunRecord) -> float | None:
     return rates.mean_per_s(driving.offered_rate_per_s, measured_s)
 
 
+def _column(factor: Factor, read: Callable[[RunRecord], Any]) -> TidyColumn:
+    is_nullable = factor.part in (Part.MACHINE, Part.DRIVING) and factor.default is None
+    return TidyColumn(factor.column, factor.kind, factor.meaning, read, is_nullable=is_nullable)
+
+
+def _of_levels(factor: Factor) -> TidyColumn:
+    return _column(factor, lambda run: run.levels[factor.name])
+
+
+def _of_machine(factor: Factor) -> Callable[[RunRecord], Any]:
+    if factor is RTT:  # that of a storage takes its place
+        return lambda run: (run.cell.get("storage") or {}).get("rtt_s") or run.server_machine.rtt_s
+    return lambda run: server_limits.plain(run.server_machine, factor.name)
+
+
 MACHINE_MEANING = "its name; without one, by its processors and memory"
-SHOWN_IF_VARIED = (
-    "machine", "cache", "client_program", "offered_rate_per_s", "memory_bytes", "cpus", "rtt_s",
-    "log_storage",
-)  # fmt: skip
+SHOWN_IF_VARIED = tuple(
+    factor.column
+    for factor in (MACHINE, *VARIED_LEVELS.values(), OFFERED_RATE, *OF_MACHINE.values())
+)
 """Columns of factors that forms with few columns have only where they differ."""
 FACTORS = [
     never_null("experiment", "integer", "its number", attribute("experiment_id")),
@@ -49,39 +76,15 @@ FACTORS = [
         "required_rate_per_s", "number", "that a storage must keep; null: not asked for",
         attribute("required_rate_per_s"),
     ),
-    TidyColumn(
-        "memory_bytes", "integer", "of the server, page cache included; null: none",
-        lambda run: run.server_machine.memory_bytes,
-    ),
-    TidyColumn(
-        "cpus", "number", "processors of the server; null: all",
-        lambda run: run.server_machine.cpus,
-    ),
-    never_null(
-        "rtt_s", "number", "round-trip time added between clients and server",
-        lambda run: (run.cell.get("storage") or {}).get("rtt_s") or run.server_machine.rtt_s,
-    ),
-    TidyColumn(
-        "log_storage", "string", "of the server's log; null: that of its data",
-        path("server_machine", "log_storage", "name"),
-    ),
-    never_null("clients", "integer", "concurrent clients", attribute("clients")),
-    never_null("protocol", "string", "simple, extended, prepared", attribute("protocol")),
-    never_null(
-        "threads", "integer", "of the client; 0: one per processor", attribute("threads")
-    ),
+    *(_column(factor, _of_machine(factor)) for factor in OF_MACHINE.values()),
+    _column(CLIENTS, attribute("clients")),
+    *(_of_levels(factor) for name, factor in OF_LEVELS.items() if name not in VARIED_LEVELS),
     never_null(
         "arrival", "string", "closed, constant, poisson",
         lambda run: run.driving.arrival if run.driving else "closed",
     ),
-    never_null("cache", "string", ", ".join(CACHES), attribute("cache")),
-    never_null(
-        "client_program", "string", ", ".join(CLIENT_PROGRAMS), attribute("client_program")
-    ),
-    TidyColumn(
-        "offered_rate_per_s", "number", "of all clients; null: closed loop",
-        _offered_rate,
-    ),
+    *map(_of_levels, VARIED_LEVELS.values()),
+    _column(OFFERED_RATE, _offered_rate),
 ]  # fmt: skip
 
 IN_FORCE = [

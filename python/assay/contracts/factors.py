@@ -1,0 +1,195 @@
+"""The factors by which cells are distinguished, each declared once: its names, the part of a cell
+that has its level, the level where nothing is said, and how it is shown.
+
+Fingerprints, names of cells, seeds, `assay compare --between`, the order of reports and the columns
+of the output for programs come from this list. What people write of a factor (its option, its key,
+its help) is the entry of its setting in `assay.experiment.settings.catalogue`. Parameters, the
+settings of one system and those of how clients are driven are factors, too, each by its own name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from assay.contracts.driving import AS_IS, CACHES, CLIENT_PROGRAMS, ENGINE
+from assay.text import sizes, units
+
+Scalar = str | int | float | bool
+Levels = Mapping[str, Scalar]
+"""Factor → level."""
+
+
+class Part(StrEnum):
+    """What has the level of a factor."""
+
+    CELL = "cell"
+    """A field of the cell, with fields of its own or a meaning of its own."""
+    LEVELS = "levels"
+    """The levels of the cell (`assay.plan.values.Cell.levels`)."""
+    MACHINE = "machine"
+    """What a server is given (`assay.contracts.experiment.ServerMachine`)."""
+    DRIVING = "driving"
+    """How clients are driven (`assay.contracts.driving.Driving`)."""
+    FOUND = "found"
+    """What is known only when it was run, or is no level of one cell."""
+
+
+def level_text(level: object) -> str:
+    """As it is written where it is asked for: ``800`` also where a rate is kept as 800.0."""
+    return f"{level:.15g}" if isinstance(level, float) else units.level(level)
+
+
+@dataclass(frozen=True)
+class Factor:
+    name: str
+    """Of its option and key with ``_``; in ``--between`` and in the names of cells."""
+    part: Part
+    field: str = ""
+    """In its part, and its column in tables for programs, with its unit; empty: `name`."""
+    asked: str = ""
+    """The field of `assay.contracts.experiment.Experiment` with its levels; empty: it has one level
+    in an experiment, or is not asked for by that name."""
+    default: Any = None
+    """The value of a cell for which nothing was said; None: every cell says it."""
+    kind: str = "string"
+    """Of its column: a type of JSON Schema."""
+    meaning: str = ""
+    """Of its column, for people who read it."""
+    named: Callable[[Any], str] | None = None
+    """A level as names of cells have it; None: behind the factor's name."""
+    level: Callable[[Any], Scalar] | None = None
+    """The level that a value is shown as, in tables; None: the value itself."""
+    heading: str = ""
+    """Of its column in tables; empty: `name`."""
+    brief_heading: str = ""
+    """The same, where there is little room; empty: `heading`."""
+    word: str = ""
+    """What it is called in a sentence; empty: `name`."""
+    is_always_named: bool = False
+    """Also where all cells have one level."""
+    is_other_work: bool = False
+    """Clients do other work at another level: beside the number of clients and the parameters it is
+    part of the seed, where it is not at its default."""
+
+    @property
+    def column(self) -> str:
+        return self.field or self.name
+
+    def shown(self, value: Any) -> Scalar:
+        shown: Scalar = value if self.level is None else self.level(value)
+        return shown
+
+    def name_of(self, level: Scalar) -> str:
+        """The level in the name of a cell."""
+        return f"{self.name} {level_text(level)}" if self.named is None else self.named(level)
+
+
+_NOT_LIMITED: Final = "none"
+
+TEST = Factor("test", Part.CELL, asked="tests")
+SYSTEM = Factor("system", Part.CELL, asked="systems", named=str, is_always_named=True)
+PROFILE = Factor("profile", Part.FOUND)
+STORAGE = Factor("storage", Part.CELL, asked="storages", named=str, is_always_named=True)
+STORAGE_ROLE = Factor("storage_role", Part.FOUND)
+DURABILITY = Factor("durability", Part.FOUND)
+CLIENTS = Factor(
+    "clients", Part.CELL, asked="clients", kind="integer", meaning="concurrent clients",
+    named=lambda level: units.counted(int(level), "client"), is_always_named=True,
+)  # fmt: skip
+PROTOCOL = Factor("protocol", Part.LEVELS, meaning="simple, extended, prepared")
+THREADS = Factor(
+    "threads", Part.LEVELS, kind="integer", meaning="of the client; 0: one per processor"
+)
+MACHINE = Factor("machine", Part.FOUND, named=str)
+"""Where runs of several machines are shown together."""
+MEMORY = Factor(
+    "memory", Part.MACHINE, "memory_bytes", asked="memory_bytes", kind="integer",
+    meaning="of the server, page cache included; null: none",
+    level=lambda value: _NOT_LIMITED if value is None else sizes.size_word(value),
+)  # fmt: skip
+CPUS = Factor(
+    "cpus", Part.MACHINE, asked="cpus", kind="number",
+    meaning="processors of the server; null: all",
+    level=lambda value: "all" if value is None else value,
+)  # fmt: skip
+RTT = Factor(
+    "rtt", Part.MACHINE, "rtt_s", asked="rtts_s", default=0.0, kind="number",
+    meaning="round-trip time added between clients and server",
+    level=lambda value: units.exact_duration(value) if value else "0",
+)  # fmt: skip
+LOG_STORAGE = Factor(
+    "log_storage", Part.MACHINE, asked="log_storages",
+    meaning="of the server's log; null: that of its data",
+    level=lambda value: _NOT_LIMITED if value is None else value.name,
+)  # fmt: skip
+CACHE = Factor("cache", Part.LEVELS, asked="caches", default=AS_IS, meaning=", ".join(CACHES))
+CLIENT_PROGRAM = Factor(
+    "client_program", Part.LEVELS, asked="client_programs", default=ENGINE,
+    meaning=", ".join(CLIENT_PROGRAMS), named="{} clients".format,
+    heading="client program", brief_heading="program", word="program",
+)  # fmt: skip
+REPETITION = Factor("repetition", Part.FOUND)
+OFFERED_RATE = Factor(
+    "offered_rate_per_s", Part.DRIVING, asked="offered_rates_per_s", kind="number",
+    meaning="of all clients; null: closed loop",
+    named=lambda level: f"{level_text(level)} offered/s", heading="offered/s", word="rate",
+    is_other_work=True,
+)  # fmt: skip
+
+FACTORS: Final = (
+    TEST, SYSTEM, PROFILE, STORAGE, STORAGE_ROLE, DURABILITY, CLIENTS, PROTOCOL, THREADS, MACHINE,
+    MEMORY, CPUS, RTT, LOG_STORAGE, CACHE, CLIENT_PROGRAM, REPETITION, OFFERED_RATE,
+)  # fmt: skip
+BY_NAME: Final[Mapping[str, Factor]] = {one.name: one for one in FACTORS}
+NAMES: Final = tuple(dict.fromkeys(name for one in FACTORS for name in (one.name, one.column)))
+"""By these names cells are distinguished: no parameter of a workload or script has one."""
+ALWAYS_NAMED: Final = tuple(one.name for one in FACTORS if one.is_always_named)
+
+
+def of_part(part: Part) -> Mapping[str, Factor]:
+    """By their names, in the order of the list."""
+    return {one.name: one for one in FACTORS if one.part is part}
+
+
+OF_LEVELS: Final = of_part(Part.LEVELS)
+OF_MACHINE: Final = of_part(Part.MACHINE)
+VARIED_LEVELS: Final = {name: one for name, one in OF_LEVELS.items() if one.asked}
+"""Those of the levels of a cell of which an experiment may have several."""
+
+
+def name_of(factor: str, level: Scalar) -> str:
+    """A level in text: a name alone, a number with what it counts."""
+    declared = BY_NAME.get(factor)
+    return f"{factor} {level_text(level)}" if declared is None else declared.name_of(level)
+
+
+def heading(factor: str) -> str:
+    """Of its column in tables."""
+    declared = BY_NAME.get(factor)
+    return declared.heading if declared and declared.heading else factor
+
+
+def brief_heading(factor: str) -> str:
+    """The same, where there is little room."""
+    declared = BY_NAME.get(factor)
+    return declared.brief_heading if declared and declared.brief_heading else heading(factor)
+
+
+def word(factor: str) -> str:
+    """In a sentence."""
+    declared = BY_NAME.get(factor)
+    return declared.word if declared and declared.word else factor
+
+
+def is_ordinary(factor: str, level: Scalar | None) -> bool:
+    """Whether a level is worth no word where no cell has another."""
+    declared = OF_LEVELS.get(factor)
+    return declared is None or declared.default is None or level == declared.default
+
+
+def levels(known: Mapping[str, Any], asked: Iterable[str] = OF_LEVELS) -> dict[str, Scalar]:
+    """Those of the levels of a cell, with the default of each that is not known."""
+    return {name: known.get(name, OF_LEVELS[name].default) for name in asked}
