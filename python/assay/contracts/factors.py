@@ -68,6 +68,8 @@ class Factor:
     """The same, where there is little room; empty: `heading`."""
     word: str = ""
     """What it is called in a sentence; empty: `name`."""
+    placed: str = "with"
+    """Before the name of a level, where a sentence says at which level something holds."""
     is_always_named: bool = False
     """Also where all cells have one level."""
     is_other_work: bool = False
@@ -90,14 +92,16 @@ class Factor:
 _NOT_LIMITED: Final = "none"
 
 TEST = Factor("test", Part.CELL, asked="tests")
-SYSTEM = Factor("system", Part.CELL, asked="systems", named=str, is_always_named=True)
+SYSTEM = Factor("system", Part.CELL, asked="systems", named=str, placed="on", is_always_named=True)
 PROFILE = Factor("profile", Part.FOUND)
-STORAGE = Factor("storage", Part.CELL, asked="storages", named=str, is_always_named=True)
+STORAGE = Factor(
+    "storage", Part.CELL, asked="storages", named=str, placed="on", is_always_named=True
+)
 STORAGE_ROLE = Factor("storage_role", Part.FOUND)
 DURABILITY = Factor("durability", Part.FOUND)
 CLIENTS = Factor(
     "clients", Part.CELL, asked="clients", kind="integer", meaning="concurrent clients",
-    named=lambda level: units.counted(int(level), "client"), is_always_named=True,
+    named=lambda level: units.counted(int(level), "client"), placed="at", is_always_named=True,
 )  # fmt: skip
 PROTOCOL = Factor("protocol", Part.LEVELS, meaning="simple, extended, prepared")
 THREADS = Factor(
@@ -136,6 +140,7 @@ OFFERED_RATE = Factor(
     "offered_rate_per_s", Part.DRIVING, asked="offered_rates_per_s", kind="number",
     meaning="of all clients; null: closed loop",
     named=lambda level: f"{level_text(level)} offered/s", heading="offered/s", word="rate",
+    placed="at",
     is_other_work=True,
 )  # fmt: skip
 
@@ -182,6 +187,11 @@ def word(factor: str) -> str:
     """In a sentence."""
     declared = BY_NAME.get(factor)
     return declared.word if declared and declared.word else factor
+
+
+def placed(factor: str) -> str:
+    """Before the name of a level, in a sentence."""
+    return BY_NAME[factor].placed if factor in BY_NAME else Factor.placed
 
 
 def is_ordinary(factor: str, level: Scalar | None) -> bool:

@@ -26,7 +26,7 @@ from assay.contracts.engine.drive import (
     ScriptDocument,
     StopDocument,
 )
-from assay.contracts.factors import PROTOCOL, THREADS
+from assay.contracts.factors import OF_LEVELS
 from assay.experiment import Driving, Scalar, SystemChoice
 from assay.plan.drives import PlannedDrive, PlannedGroup
 from assay.text import rates
@@ -34,6 +34,9 @@ from assay.workload.scripts import statement_file
 from assay.workload.values import Script, Workload
 
 Number = TypeVar("Number", int, float)
+
+_OF_ENGINE = [name for name in OF_LEVELS if name in DriveDocument.__struct_fields__]
+"""Levels of a cell that the engine is given under the names of their factors."""
 
 
 def scripts_of(workload: Workload, drive: PlannedDrive, dialect: Dialect) -> tuple[Script, ...]:
@@ -70,8 +73,7 @@ def document_of(
     document = DriveDocument(
         scripts=script_documents(scripts),
         variables=variables,
-        threads=cell.level(THREADS),
-        protocol=cell.level(PROTOCOL),
+        **{name: cell.level(OF_LEVELS[name]) for name in _OF_ENGINE},
         # Values may be inserted as text into ad hoc script files, as pgbench does.
         requires_bound_values=not cell.scripts,
         warm_up_s=float(driving.warm_up_s),

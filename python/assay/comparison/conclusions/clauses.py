@@ -10,6 +10,7 @@ from dataclasses import replace
 from assay.comparison.conclusions.conclusions import Conclusion, Question
 from assay.comparison.ratios.verdicts import NO_DIFFERENCE, NOT_DECIDED
 from assay.comparison.sides.ranked_cells import Levels
+from assay.contracts import factors
 from assay.experiment import Scalar
 from assay.plan import cell_names
 from assay.text import units
@@ -258,6 +259,4 @@ def _where(at: Levels) -> str:
 
 def _placed(factor: str, level: Scalar) -> str:
     name = cell_names.level_name(factor, level).replace(" ", TOGETHER)
-    if factor in ("system", "storage"):
-        return f"on {name}"
-    return f"at {name}" if factor in ("clients", cell_names.OFFERED_RATE) else f"with {name}"
+    return f"{factors.placed(factor)} {name}"

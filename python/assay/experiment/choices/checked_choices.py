@@ -16,7 +16,6 @@ from dataclasses import replace
 from typing import Final
 
 from assay import registry
-from assay.contracts.driving import CACHES, CLIENT_PROGRAMS
 from assay.contracts.experiment import VERSION, SystemChoice
 from assay.contracts.factors import Scalar
 from assay.contracts.option_spec import spelled
@@ -344,31 +343,6 @@ def parameter_levels(workload: Workload, name: str, words: Iterable[str]) -> tup
             ),
         )
     return tuple(workload.parameters[name].value(word) for word in words)
-
-
-def caches(words: Iterable[str]) -> tuple[str, ...]:
-    """Levels of `CACHES`, at least one."""
-    return _of(CACHES, Mention("cache"), "state of the cache", words)
-
-
-def client_programs(words: Iterable[str]) -> tuple[str, ...]:
-    """Levels of `CLIENT_PROGRAMS`, at least one."""
-    return _of(CLIENT_PROGRAMS, Mention("client_program"), "client program", words)
-
-
-def _of(
-    known: tuple[str, ...], option: Mention, what: str, words: Iterable[str]
-) -> tuple[str, ...]:
-    found = tuple(word.strip() for word in words)
-    for word in found or ("",):
-        if not word:
-            raise ArgumentError(
-                phrase("{}: expected a {}, found nothing", option, what),
-                hint=f"known: {', '.join(known)}",
-            )
-        if word not in known:
-            raise registry.unknown(what, word, known)
-    return found
 
 
 def split(words: str) -> list[str]:

@@ -4,11 +4,12 @@ of an experiment on every combination of them and of ``--log-storage``."""
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from assay import _engine, registry
+from assay.contracts import factors
 from assay.contracts.experiment import Experiment, ServerMachine, StorageChoice, SystemChoice
 from assay.contracts.factors import OF_MACHINE
 from assay.contracts.storages.abilities import RawDevice
@@ -111,15 +112,8 @@ def level(machine: ServerMachine, name: str) -> Any:
 
 def why_refused(choice: SystemChoice) -> str | None:
     """Why the system cannot be given its machine; None: it can."""
-    machine = choice.machine
-    asked = (
-        (machine.memory_bytes is not None, why_memory_not_limited),
-        (machine.cpus is not None, why_cpus_not_limited),
-        (bool(machine.rtt_s), why_not_moved),
-        (machine.log_storage is not None, why_log_not_apart),
-    )
-    for is_asked, why_not in asked:
-        if is_asked and (reason := why_not(choice)):
+    for name, why_not in _WHY_NOT.items():
+        if level(choice.machine, name) is not None and (reason := why_not(choice)):
             return f"{choice.label}: {reason}"
     return None
 
@@ -189,6 +183,14 @@ def why_log_not_apart(choice: SystemChoice) -> str | None:
         if storage.rtt_s:
             return f"the storage {storage.name!r} of its log has an rtt of its own"
     return None
+
+
+_WHY_NOT: Final[Mapping[str, Callable[[SystemChoice], str | None]]] = {
+    factors.MEMORY.name: why_memory_not_limited,
+    factors.CPUS.name: why_cpus_not_limited,
+    factors.RTT.name: why_not_moved,
+    factors.LOG_STORAGE.name: why_log_not_apart,
+}
 
 
 def _has_own_processes(choice: SystemChoice) -> bool:

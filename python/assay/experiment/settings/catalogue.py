@@ -96,9 +96,8 @@ class Words:
         "price.",
     )  # fmt: skip
     cache: str | None = _declared(
-        None, Levels(CACHES), Heading.WHAT, metavar="STATE,…", factor=factors.CACHE,
-        is_of_tests=True,
-        read=checked_choices.caches, applies=applies.TO_CACHES,
+        None, Levels(CACHES, "state of the cache"), Heading.WHAT, metavar="STATE,…",
+        factor=factors.CACHE, is_of_tests=True, applies=applies.TO_CACHES,
         help="State of the caches when a measurement begins, each a cell: cold, cold-machine (all "
         "files), warm or as-is. [default: the test's; as-is]",
     )  # fmt: skip
@@ -192,9 +191,9 @@ class Words:
         "the test's]",
     )  # fmt: skip
     client_program: str | None = _declared(
-        None, Levels(CLIENT_PROGRAMS), Heading.CLIENTS, metavar="PROGRAM,…",
+        None, Levels(CLIENT_PROGRAMS, "client program"), Heading.CLIENTS, metavar="PROGRAM,…",
         factor=factors.CLIENT_PROGRAM,
-        is_of_tests=True, read=checked_choices.client_programs,
+        is_of_tests=True,
         help="What clients are, each a cell: engine (Assay's own) or native (a process of the "
         "system's client program per client). [default: engine]",
     )  # fmt: skip

@@ -75,7 +75,7 @@ def value_of(section: TomlTable, setting: Setting, key: str) -> Any:
             return section.choices(key, levels)
         case Levels():
             with ErrorPlace(section, key):
-                return setting.read(section.words(key))
+                return setting.levels(section.words(key))
     raise AssertionError(f"{setting.name} is not read by its kind")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
@@ -33,10 +33,6 @@ IN_NO_FILE: Final = None
 """In place of a key: a file does not say it."""
 
 
-def _as_given(value: Any) -> Any:
-    return value
-
-
 @dataclass(frozen=True)
 class Setting:
     kind: Kind
@@ -60,8 +56,9 @@ class Setting:
     """Of `Experiment`, where it has the value; empty: see `driving_field`."""
     driving_field: str = ""
     """Of `assay.contracts.driving.Driving`, which has the value."""
-    read: Callable[[Any], Any] = _as_given
-    """From the value of the option to that of the field; of `Levels`, from its words."""
+    read: Callable[[Any], Any] | None = None
+    """From the value of the option to that of the field; of `Levels`, from its words. None: as its
+    kind says."""
     show: Callable[[Any], str] = str
     """A level of `Levels`, as it is written."""
     applies: Applies | None = None
@@ -94,7 +91,20 @@ class Setting:
 
     def value(self, given: Any) -> Any:
         """That of the field, from that of the option."""
-        return self.read(self.kind.split(given) if isinstance(self.kind, Levels) else given)
+        return (
+            self.levels(self.kind.split(given))
+            if isinstance(self.kind, Levels)
+            else self._of(given)
+        )
+
+    def levels(self, words: Sequence[str]) -> Any:
+        """That of the field, from each word of `Levels`."""
+        if self.read is not None or not isinstance(self.kind, Levels):
+            return self._of(words)
+        return self.kind.read(self.word, words)
+
+    def _of(self, given: Any) -> Any:
+        return given if self.read is None else self.read(given)
 
     @property
     def is_flag(self) -> bool:

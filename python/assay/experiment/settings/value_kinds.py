@@ -4,8 +4,13 @@ command line (`assay.cli.options.setting_options`), Python (`assay.api.asked`) a
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from assay import registry
+from assay.contracts.factors import Scalar
+from assay.errors import ArgumentError
+from assay.text.mentions import Mention, phrase
 from assay.text.quantities import Duration, Quantity
 
 
@@ -60,6 +65,8 @@ class Levels:
     """One word or number, or several, each of which is measured."""
 
     of: Quantity | tuple[str, ...]
+    what: str = "value"
+    """A level, in a message about one that is not known."""
     may_be_none: bool = False
     """Whether ``none`` is one: not limited."""
     may_be_of_groups: bool = False
@@ -68,6 +75,28 @@ class Levels:
     def split(self, words: str) -> list[str]:
         """Each of them, of what a command line has in one word."""
         return words.split(",") if isinstance(self.of, tuple) else self.of.split(words)
+
+    def read(self, option: str, words: Iterable[str]) -> tuple[Scalar, ...]:
+        """From each word. Raises `ArgumentError`."""
+        if isinstance(self.of, tuple):
+            return tuple(_known(self.of, option, self.what, words))
+        try:
+            return tuple(map(self.of.of_word, words))
+        except ValueError as error:
+            raise ArgumentError(phrase("{}: {}", Mention(option), str(error))) from None
+
+
+def _known(known: Sequence[str], option: str, what: str, words: Iterable[str]) -> Iterator[str]:
+    """These words, at least one, each of which is known."""
+    for word in [word.strip() for word in words] or [""]:
+        if not word:
+            raise ArgumentError(
+                phrase("{}: expected a {}, found nothing", Mention(option), what),
+                hint=f"known: {', '.join(known)}",
+            )
+        if word not in known:
+            raise registry.unknown(what, word, known)
+        yield word
 
 
 Kind = Number | Choice | Flag | Text | FileName | Names | FileNames | Assignments | Levels
