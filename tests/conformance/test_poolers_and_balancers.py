@@ -119,7 +119,7 @@ def test_a_pooler_is_named_with_what_to_do(
         (working_folder / "r.sql").write_text("SELECT pg_sleep(0.005);\n")
         prepared = assay(*common, url, "--protocol", "prepared")
         assert prepared.status == 1, prepared.out
-        assert "--protocol simple, or set its max_prepared_statements" in " ".join(
+        assert "take the simple protocol, or set its max_prepared_statements" in " ".join(
             prepared.out.split()
         )
     direct = assay(*common, servers.url_of(SYSTEM, server))

@@ -162,7 +162,7 @@ pub trait Wire: Send {
     fn bulk_end(&mut self, abort: Option<&str>, out: &mut Vec<u8>);
 
     /// Appends the message that ends the session.
-    fn goodbye(&mut self, out: &mut Vec<u8>);
+    fn terminate(&mut self, out: &mut Vec<u8>);
 
     /// The server's name and version, as sent while connecting.
     fn server_version(&self) -> &str;

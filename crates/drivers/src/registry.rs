@@ -169,8 +169,8 @@ macro_rules! drivers {
                 match self { $(Self::$wire(wire) => wire.bulk_end(abort, out),)* }
             }
 
-            fn goodbye(&mut self, out: &mut Vec<u8>) {
-                match self { $(Self::$wire(wire) => wire.goodbye(out),)* }
+            fn terminate(&mut self, out: &mut Vec<u8>) {
+                match self { $(Self::$wire(wire) => wire.terminate(out),)* }
             }
 
             fn server_version(&self) -> &str {

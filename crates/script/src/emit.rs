@@ -10,9 +10,9 @@ use crate::lexer::StatementKind;
 use crate::number::Fault;
 use crate::opcode::Instruction;
 use crate::operand::{DistributionId, ShellId, Target, Unit, short};
+use crate::pending_statement::PendingStatement;
 use crate::place::Defect;
 use crate::shell::{Shell, Word, Words};
-use crate::under_answer::UnderAnswer;
 use crate::values::Values;
 
 /// Appends a whole script: its items, then the end of the transaction. Returns warnings.
@@ -24,7 +24,7 @@ pub(crate) fn script<'a>(
     let mut emitter = Emitter {
         blocks: Blocks::new(assembler.lines),
         first_statement: short(assembler.program.statements.len()),
-        under_answer: None,
+        pending_statement: None,
         warnings: Vec::new(),
         options,
         assembler,
@@ -46,7 +46,7 @@ pub(crate) struct Emitter<'p, 'a> {
     pub blocks: Blocks<'p, 'a>,
     pub first_statement: u32,
     /// The statement to which a following `\gset`, `\aset` or `\expect` applies.
-    pub under_answer: Option<UnderAnswer>,
+    pub pending_statement: Option<PendingStatement>,
     pub warnings: Vec<Defect>,
 }
 

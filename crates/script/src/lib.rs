@@ -46,6 +46,7 @@ mod operand;
 mod operator;
 mod options;
 mod pasted;
+mod pending_statement;
 mod place;
 mod program;
 mod quoted_names;
@@ -65,7 +66,6 @@ mod stop;
 mod term;
 mod token;
 mod tree;
-mod under_answer;
 mod values;
 mod variables;
 

@@ -16,7 +16,7 @@ impl<'a> Emitter<'_, 'a> {
             return Err(Defect::new(at, message)
                 .hint("the answers arrive only after \\endpipeline: move the statement after it"));
         }
-        let Some(answer) = &mut self.under_answer else {
+        let Some(answer) = &mut self.pending_statement else {
             return Err(
                 Defect::new(at, "expected a statement right before this line").hint(
                     "\\gset, \\aset and \\expect apply to the answer to the statement before them",
@@ -98,7 +98,7 @@ impl<'a> Emitter<'_, 'a> {
             }
         };
         let gather = self.gather(prefix);
-        let answer = self.under_answer.as_ref();
+        let answer = self.pending_statement.as_ref();
         let sent = &answer.expect("the caller has checked it").sent;
         let first = if is_last { 0 } else { sent.len() - 1 };
         for statement in sent[first..].iter().cloned().flatten() {

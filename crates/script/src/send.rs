@@ -8,10 +8,10 @@ use crate::lexer::{Lexer, StatementKind};
 use crate::nearest::nearest;
 use crate::opcode::Instruction;
 use crate::operand::{StatementId, short};
+use crate::pending_statement::PendingStatement;
 use crate::place::Defect;
 use crate::program::{Need, Parameter, Statement};
 use crate::statement::{Name, Part, Written};
-use crate::under_answer::UnderAnswer;
 use crate::values::Values;
 use assay_values::Piece;
 use std::ops::Range;
@@ -19,7 +19,7 @@ use std::ops::Range;
 impl<'a> Emitter<'_, 'a> {
     /// Appends the end of the examination of the last answer.
     pub fn settle(&mut self) {
-        if let Some(answer) = self.under_answer.take() {
+        if let Some(answer) = self.pending_statement.take() {
             let end = match answer.is_combined() {
                 true => Instruction::Sync {},
                 false => Instruction::Settle {},
@@ -50,7 +50,7 @@ impl<'a> Emitter<'_, 'a> {
     /// Following commands may apply to the answer; in a pipeline the answers come only at its end.
     fn await_answer(&mut self, at: usize, sent: Vec<Range<usize>>) {
         if self.blocks.pipeline().is_none() {
-            self.under_answer = Some(UnderAnswer {
+            self.pending_statement = Some(PendingStatement {
                 at,
                 sent,
                 must_be_error: false,

@@ -2,9 +2,9 @@
 //! do.
 
 use super::constants::{RESPONSE, Version, header_flag, opcode};
-use super::incoming::Message;
+use super::frame_reader::Message;
+use super::handshake::{self, Handshake, Step};
 use super::load::Load;
-use super::opening::{self, Opening, Step};
 use super::refusal::{self, Moment};
 use super::scan::Scan;
 use super::session::Session;
@@ -21,7 +21,7 @@ pub(super) struct ClientSide {
 }
 
 pub(super) enum Phase {
-    Opening(Opening),
+    Handshake(Handshake),
     Idle,
     /// One request is under way.
     Request,
@@ -83,7 +83,7 @@ impl ClientSide {
                 }
                 false => Ok(Outcome::More),
             },
-            Phase::Opening(opening) => {
+            Phase::Handshake(opening) => {
                 let opening = *opening;
                 self.opening(opening, code, body, out)
             }
@@ -188,19 +188,19 @@ impl ClientSide {
 
     fn opening(
         &mut self,
-        opening: Opening,
+        opening: Handshake,
         code: u8,
         body: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<Outcome, SystemError> {
         match opening {
-            Opening::Silent => Err(unasked(code, body)),
-            Opening::OptionsAsked if code == opcode::SUPPORTED => {
+            Handshake::Silent => Err(unasked(code, body)),
+            Handshake::OptionsAsked if code == opcode::SUPPORTED => {
                 let session = &mut self.session;
-                let version = opening::choose(body, &mut session.settings)?;
-                session.outgoing.set_version(version.byte());
-                opening::start(session.settings.is_lz4, &mut session.outgoing, out);
-                self.phase = Phase::Opening(Opening::Starting);
+                let version = handshake::choose(body, &mut session.settings)?;
+                session.frame_writer.set_version(version.byte());
+                handshake::start(session.settings.is_lz4, &mut session.frame_writer, out);
+                self.phase = Phase::Handshake(Handshake::Starting);
                 // Version 4 compresses even the answer to STARTUP, version 5 nothing before its end.
                 Ok(match version {
                     Version::V4 => Outcome::Agreed {
@@ -210,10 +210,10 @@ impl ClientSide {
                     Version::V5 => Outcome::More,
                 })
             }
-            Opening::Preparing(index) => {
+            Handshake::Preparing(index) => {
                 let mut own_answer = std::mem::take(&mut self.own_answer);
                 let moment = match index {
-                    opening::KEYSPACE => Moment::Connecting,
+                    handshake::KEYSPACE => Moment::Connecting,
                     _ => Moment::Request,
                 };
                 let is_complete =
@@ -228,24 +228,26 @@ impl ClientSide {
                 Ok(Outcome::More)
             }
             opening => {
-                let step = opening::step(opening, code, body)?;
-                let (is_lz4, is_framed) =
-                    (self.session.settings.is_lz4, self.session.outgoing.is_v5());
-                if opening == Opening::Starting {
-                    self.session.outgoing.agree(is_framed, is_lz4);
+                let step = handshake::step(opening, code, body)?;
+                let (is_lz4, is_framed) = (
+                    self.session.settings.is_lz4,
+                    self.session.frame_writer.is_v5(),
+                );
+                if opening == Handshake::Starting {
+                    self.session.frame_writer.agree(is_framed, is_lz4);
                 }
                 if step == Step::Started {
-                    self.phase = Phase::Opening(Opening::Authenticating);
-                    opening::authenticate(&self.options, &mut self.session.outgoing, out);
+                    self.phase = Phase::Handshake(Handshake::Authenticating);
+                    handshake::authenticate(&self.options, &mut self.session.frame_writer, out);
                 } else {
                     let first = match self.options.database.is_empty() {
-                        true => opening::VERSION,
-                        false => opening::KEYSPACE,
+                        true => handshake::VERSION,
+                        false => handshake::KEYSPACE,
                     };
                     self.own_request(first, out)?;
                 }
                 match opening {
-                    Opening::Starting => Ok(Outcome::Agreed { is_framed, is_lz4 }),
+                    Handshake::Starting => Ok(Outcome::Agreed { is_framed, is_lz4 }),
                     _ => Ok(Outcome::More),
                 }
             }
@@ -254,25 +256,25 @@ impl ClientSide {
 
     /// Sends the driver's own request of this index; the session is open where there are no more.
     fn own_request(&mut self, index: usize, out: &mut Vec<u8>) -> Result<Outcome, SystemError> {
-        let Some(text) = opening::own_request(index, &self.options) else {
+        let Some(text) = handshake::own_request(index, &self.options) else {
             self.phase = Phase::Idle;
             return Ok(Outcome::Progress(Progress::Ready));
         };
         let keep = match index {
-            opening::VERSION => Keep::Rows,
+            handshake::VERSION => Keep::Rows,
             _ => Keep::Count,
         };
         self.own_answer.clear(keep);
         self.session.query(&text, out)?;
-        self.phase = Phase::Opening(Opening::Preparing(index));
+        self.phase = Phase::Handshake(Handshake::Preparing(index));
         Ok(Outcome::More)
     }
 
     fn own_answered(&mut self, index: usize, answer: &Answer) -> Result<(), SystemError> {
         if let Some(error) = &answer.error {
-            let text = opening::own_request(index, &self.options).unwrap_or_default();
+            let text = handshake::own_request(index, &self.options).unwrap_or_default();
             let message = match index {
-                opening::KEYSPACE => error.message.clone(),
+                handshake::KEYSPACE => error.message.clone(),
                 _ => format!("{} (in the session's own statement: {text})", error.message),
             };
             return Err(SystemError {
@@ -280,7 +282,7 @@ impl ClientSide {
                 ..error.clone()
             });
         }
-        if index == opening::VERSION {
+        if index == handshake::VERSION {
             let cell = answer.kept.first().and_then(|row| row.first());
             let version = cell.and_then(Option::as_deref).unwrap_or_default();
             self.server_version = format!("Cassandra {}", String::from_utf8_lossy(version));

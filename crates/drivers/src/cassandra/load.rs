@@ -8,9 +8,9 @@ use assay_values::Row;
 use super::bind;
 use super::bound::Bound;
 use super::constants::{opcode, query_flag};
+use super::frame_writer::FrameWriter;
 use super::in_flight::MAX_STREAMS;
 use super::metadata::Prepared;
-use super::outgoing::Outgoing;
 use super::parameters;
 use super::refusal::{self, Moment};
 use super::scan::write_short_bytes;
@@ -58,17 +58,17 @@ impl Load {
         &mut self,
         row: &Row,
         settings: &Settings,
-        outgoing: &mut Outgoing,
+        frame_writer: &mut FrameWriter,
         out: &mut Vec<u8>,
     ) -> ControlFlow<()> {
         if self.error.is_some() {
             return ControlFlow::Continue(());
         }
-        match self.send(row, settings, outgoing, out) {
+        match self.send(row, settings, frame_writer, out) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
                 self.error = Some(error);
-                self.end(None, outgoing, out);
+                self.end(None, frame_writer, out);
                 ControlFlow::Break(())
             }
         }
@@ -78,10 +78,10 @@ impl Load {
         &mut self,
         row: &Row,
         settings: &Settings,
-        outgoing: &mut Outgoing,
+        frame_writer: &mut FrameWriter,
         out: &mut Vec<u8>,
     ) -> Result<(), SystemError> {
-        let is_v5 = outgoing.is_v5();
+        let is_v5 = frame_writer.is_v5();
         let (prepared, written) = (&self.prepared, &mut self.parameters);
         written.clear();
         let flags_at = parameters::write(settings, is_v5, query_flag::VALUES, written, |out| {
@@ -89,7 +89,7 @@ impl Load {
         })?;
         let stream = self.stream()?;
         let (prepared, written) = (&self.prepared, &self.parameters);
-        outgoing.try_send(opcode::EXECUTE, stream, out, |out| {
+        frame_writer.try_send(opcode::EXECUTE, stream, out, |out| {
             write_short_bytes(&prepared.id, out);
             if is_v5 {
                 write_short_bytes(&prepared.rows_id, out);
@@ -130,7 +130,12 @@ impl Load {
     }
 
     /// No more rows come.
-    pub(super) fn end(&mut self, abort: Option<&str>, outgoing: &mut Outgoing, out: &mut Vec<u8>) {
+    pub(super) fn end(
+        &mut self,
+        abort: Option<&str>,
+        frame_writer: &mut FrameWriter,
+        out: &mut Vec<u8>,
+    ) {
         if let Some(reason) = abort
             && self.error.is_none()
         {
@@ -142,7 +147,7 @@ impl Load {
         if self.unanswered == 0
             && let Ok(stream) = self.stream()
         {
-            outgoing.send(opcode::OPTIONS, stream, out, |_| {});
+            frame_writer.send(opcode::OPTIONS, stream, out, |_| {});
             self.sent(stream);
         }
     }

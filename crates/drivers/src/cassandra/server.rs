@@ -7,8 +7,8 @@
 //! node; the others, and the schema, are empty. What it cannot do: batches.
 
 use super::constants::{RESPONSE, Version, opcode};
-use super::incoming::{Incoming, Message};
-use super::outgoing::Outgoing;
+use super::frame_reader::{FrameReader, Message};
+use super::frame_writer::FrameWriter;
 use super::refusal;
 use super::server_reply::{self as reply, Page};
 use super::server_request::{self as request, Asked, Parameters};
@@ -18,14 +18,14 @@ use crate::{ErrorClass, SystemError};
 
 /// The server's side of one session.
 pub struct CassandraServer {
-    incoming: Incoming,
+    frame_reader: FrameReader,
     side: ServerSide,
 }
 
 /// Everything but the bytes not read yet.
 struct ServerSide {
     admission: Result<u32, SystemError>,
-    outgoing: Outgoing,
+    frame_writer: FrameWriter,
     phase: Phase,
     /// By their ids, which count from 0.
     statements: Vec<Statement>,
@@ -37,7 +37,7 @@ struct ServerSide {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
     /// STARTUP has not come yet.
-    Opening,
+    Handshake,
     Open,
     Over,
 }
@@ -65,11 +65,11 @@ impl CassandraServer {
     #[must_use]
     pub fn new(admission: Result<u32, SystemError>) -> Self {
         Self {
-            incoming: Incoming::default(),
+            frame_reader: FrameReader::default(),
             side: ServerSide {
                 admission,
-                outgoing: Outgoing::new(RESPONSE | Version::V4.byte()),
-                phase: Phase::Opening,
+                frame_writer: FrameWriter::new(RESPONSE | Version::V4.byte()),
+                phase: Phase::Handshake,
                 statements: Vec::new(),
                 running: Running::None,
                 stream: 0,
@@ -87,10 +87,10 @@ impl ServerSide {
         if message.version & RESPONSE != 0 {
             return Err(malformed());
         }
-        if self.phase == Phase::Opening {
+        if self.phase == Phase::Handshake {
             return self.opening(message, out);
         }
-        let is_v5 = self.outgoing.is_v5();
+        let is_v5 = self.frame_writer.is_v5();
         match message.opcode {
             opcode::EXECUTE => {
                 let (id, parameters) =
@@ -151,7 +151,7 @@ impl ServerSide {
                 return Ok(Step::Go);
             }
         };
-        self.outgoing.set_version(RESPONSE | version.byte());
+        self.frame_writer.set_version(RESPONSE | version.byte());
         match message.opcode {
             opcode::OPTIONS => {
                 self.send(opcode::SUPPORTED, out, reply::supported);
@@ -162,7 +162,7 @@ impl ServerSide {
                     .ok_or_else(|| of_client(refusal::malformed("STARTUP", message.body)))?;
                 self.send(opcode::READY, out, |_| {});
                 let is_framed = version == Version::V5;
-                self.outgoing.agree(is_framed, is_lz4);
+                self.frame_writer.agree(is_framed, is_lz4);
                 self.phase = Phase::Open;
                 Ok(Step::Agreed { is_framed, is_lz4 })
             }
@@ -197,10 +197,10 @@ impl ServerSide {
             }
         };
         let id = self.statements.len();
-        let is_v5 = self.outgoing.is_v5();
+        let is_v5 = self.frame_writer.is_v5();
         let (statement, parameters) = request::prepared(statement, text);
         let stream = self.stream;
-        self.outgoing.send(opcode::RESULT, stream, out, |out| {
+        self.frame_writer.send(opcode::RESULT, stream, out, |out| {
             reply::prepared(id, parameters, &statement.columns, is_v5, out);
         });
         self.statements.push(statement);
@@ -208,7 +208,7 @@ impl ServerSide {
 
     #[inline]
     fn send(&mut self, code: u8, out: &mut Vec<u8>, body: impl FnOnce(&mut Vec<u8>)) {
-        self.outgoing.send(code, self.stream, out, body);
+        self.frame_writer.send(code, self.stream, out, body);
     }
 
     /// Answers with an error, behind which nothing of the request remains.
@@ -242,9 +242,10 @@ impl ServerSide {
             is_described: !self.parameters.skips_metadata,
             max_rows: self.parameters.page_size,
         };
-        self.outgoing.send(opcode::RESULT, self.stream, out, |out| {
-            reply::page(&page, given, out);
-        });
+        self.frame_writer
+            .send(opcode::RESULT, self.stream, out, |out| {
+                reply::page(&page, given, out);
+            });
         self.running = Running::None;
     }
 }
@@ -270,7 +271,7 @@ impl WireServer for CassandraServer {
             if self.side.phase == Phase::Over {
                 return Ok((used, ServerEvent::Over));
             }
-            let (size, message) = self.incoming.next(&input[used..]).map_err(of_client)?;
+            let (size, message) = self.frame_reader.next(&input[used..]).map_err(of_client)?;
             used += size;
             let Some(message) = message else {
                 return Ok((used, ServerEvent::More));
@@ -283,7 +284,7 @@ impl WireServer for CassandraServer {
             }
             match self.side.message(&message, out)? {
                 Step::Go => {}
-                Step::Agreed { is_framed, is_lz4 } => self.incoming.agree(is_framed, is_lz4),
+                Step::Agreed { is_framed, is_lz4 } => self.frame_reader.agree(is_framed, is_lz4),
                 Step::Execute => break,
             }
         }

@@ -1,7 +1,7 @@
 //! Takes the body of a client's request; gives what it asks for.
 
 use super::constants::query_flag as flag;
-use super::opening::VERSION_QUERY;
+use super::handshake::VERSION_QUERY;
 use super::scan::Scan;
 use crate::lexer::{self, Literals};
 use crate::null::{Meaning, ResultSize, Statement, query};

@@ -7,9 +7,9 @@ use super::bind;
 use super::bound::Bound;
 use super::constants::{error_code, opcode, query_flag, result_kind};
 use super::cql_type::Column;
+use super::frame_writer::FrameWriter;
 use super::in_flight::{Ask, InFlight, Statement};
 use super::metadata::{Prepared, RowsHead};
-use super::outgoing::Outgoing;
 use super::refusal::{self, Moment};
 use super::scan::{Scan, write_bytes, write_length, write_short_bytes};
 use super::settings::Settings;
@@ -18,7 +18,7 @@ use crate::{Answer, SystemError};
 
 pub(super) struct Session {
     pub(super) settings: Settings,
-    pub(super) outgoing: Outgoing,
+    pub(super) frame_writer: FrameWriter,
     pub(super) in_flight: InFlight,
     /// By the ids that the engine gives them; `None` where preparing failed or was never asked.
     statements: Vec<Option<Statement>>,
@@ -34,10 +34,10 @@ pub(super) struct Session {
 const OWN: u32 = u32::MAX;
 
 impl Session {
-    pub(super) fn new(settings: Settings, outgoing: Outgoing) -> Self {
+    pub(super) fn new(settings: Settings, frame_writer: FrameWriter) -> Self {
         Self {
             settings,
-            outgoing,
+            frame_writer,
             in_flight: InFlight::default(),
             statements: Vec::new(),
             load: None,
@@ -51,7 +51,7 @@ impl Session {
         let start = self.in_flight.sent.len();
         let sent = &mut self.in_flight.sent;
         write_bytes(text.as_bytes(), sent);
-        let is_v5 = self.outgoing.is_v5();
+        let is_v5 = self.frame_writer.is_v5();
         let flags_at = parameters::write(&self.settings, is_v5, 0, sent, |_| Ok(()))? - start;
         self.in_flight.push(Ask::Text, start, flags_at);
         let place = self.in_flight.requests.len() - 1;
@@ -101,7 +101,7 @@ impl Session {
     pub(super) fn ping(&mut self, out: &mut Vec<u8>) {
         let start = self.in_flight.sent.len();
         let stream = self.in_flight.push(Ask::Ping, start, 0);
-        self.outgoing.send(opcode::OPTIONS, stream, out, |_| {});
+        self.frame_writer.send(opcode::OPTIONS, stream, out, |_| {});
     }
 
     /// Sends a request that keeps nothing but what it asks for.
@@ -124,7 +124,7 @@ impl Session {
                 "the statement was not prepared in this session",
             ));
         };
-        let is_v5 = self.outgoing.is_v5();
+        let is_v5 = self.frame_writer.is_v5();
         let sent = &mut self.in_flight.sent;
         let start = sent.len();
         let written = write_values(&self.settings, is_v5, &statement.prepared, values, sent);
@@ -153,7 +153,7 @@ impl Session {
         let request = &self.in_flight.requests[place];
         let written = &self.in_flight.sent[request.start..request.end];
         let (settings, flags_at, stream) = (&self.settings, request.flags_at, request.stream);
-        let is_v5 = self.outgoing.is_v5();
+        let is_v5 = self.frame_writer.is_v5();
         let prepare = |text: &str, out: &mut Vec<u8>| {
             write_bytes(text.as_bytes(), out);
             if is_v5 {
@@ -173,7 +173,7 @@ impl Session {
             Ask::Execute { .. } => opcode::EXECUTE,
             _ => opcode::PREPARE,
         };
-        let sent = self.outgoing.try_send(code, stream, out, |out| {
+        let sent = self.frame_writer.try_send(code, stream, out, |out| {
             match (&request.ask, statement) {
                 (Ask::Execute { .. }, Some(statement)) => {
                     write_short_bytes(&statement.prepared.id, out);
@@ -260,7 +260,8 @@ impl Session {
                     | Ask::PrepareLoad { .. },
                 ),
             ) => {
-                let prepared = Prepared::read(scan, self.outgoing.is_v5()).ok_or_else(malformed)?;
+                let prepared =
+                    Prepared::read(scan, self.frame_writer.is_v5()).ok_or_else(malformed)?;
                 self.prepared(prepared, out, answer)
             }
             _ => Err(malformed()),
@@ -327,7 +328,7 @@ impl Session {
                     id: OWN,
                     is_again: false,
                 };
-                let (settings, is_v5) = (&self.settings, self.outgoing.is_v5());
+                let (settings, is_v5) = (&self.settings, self.frame_writer.is_v5());
                 let mut written = Vec::new();
                 match write_values(settings, is_v5, &prepared, &values, &mut written) {
                     Ok(flags_at) => request.flags_at = flags_at,

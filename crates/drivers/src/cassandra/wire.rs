@@ -7,10 +7,10 @@ use assay_values::Row;
 
 use super::client_side::{ClientSide, Outcome, Phase};
 use super::constants::{Version, opcode};
+use super::frame_reader::{self, FrameReader};
+use super::frame_writer::FrameWriter;
+use super::handshake::Handshake;
 use super::in_flight::MAX_STREAMS;
-use super::incoming::{self, Incoming};
-use super::opening::Opening;
-use super::outgoing::Outgoing;
 use super::refusal;
 use super::session::Session;
 use super::settings::Settings;
@@ -21,7 +21,7 @@ use crate::{
 
 /// One session with a Cassandra server, or with anything that speaks its protocol.
 pub struct CassandraWire {
-    incoming: Incoming,
+    frame_reader: FrameReader,
     side: Box<ClientSide>,
 }
 
@@ -31,11 +31,11 @@ impl CassandraWire {
     pub fn new(options: ConnectOptions) -> Self {
         let settings = Settings::of(&options.options).unwrap_or_default();
         Self {
-            incoming: Incoming::default(),
+            frame_reader: FrameReader::default(),
             side: Box::new(ClientSide {
                 options,
-                session: Session::new(settings, Outgoing::new(Version::V4.byte())),
-                phase: Phase::Opening(Opening::Silent),
+                session: Session::new(settings, FrameWriter::new(Version::V4.byte())),
+                phase: Phase::Handshake(Handshake::Silent),
                 own_answer: Answer::default(),
                 server_version: String::new(),
             }),
@@ -53,7 +53,7 @@ impl CassandraWire {
         }
         let mut used = 0;
         loop {
-            let (size, message) = self.incoming.next(&input[used..])?;
+            let (size, message) = self.frame_reader.next(&input[used..])?;
             used += size;
             let Some(message) = message else {
                 return Ok((used, Progress::NeedMore));
@@ -61,7 +61,7 @@ impl CassandraWire {
             match self.side.message(&message, out, answer)? {
                 Outcome::More => {}
                 Outcome::Progress(progress) => return Ok((used, progress)),
-                Outcome::Agreed { is_framed, is_lz4 } => self.incoming.agree(is_framed, is_lz4),
+                Outcome::Agreed { is_framed, is_lz4 } => self.frame_reader.agree(is_framed, is_lz4),
             }
         }
     }
@@ -73,13 +73,13 @@ impl Wire for CassandraWire {
     }
 
     fn sender_of(first: &[u8]) -> Option<Sender> {
-        incoming::sender_of(first)
+        frame_reader::sender_of(first)
     }
 
     fn connected(&mut self, out: &mut Vec<u8>) {
-        let outgoing = &mut self.side.session.outgoing;
-        outgoing.send(opcode::OPTIONS, 0, out, |_| {});
-        self.side.phase = Phase::Opening(Opening::OptionsAsked);
+        let frame_writer = &mut self.side.session.frame_writer;
+        frame_writer.send(opcode::OPTIONS, 0, out, |_| {});
+        self.side.phase = Phase::Handshake(Handshake::OptionsAsked);
     }
 
     fn begins_with_tls(&self) -> bool {
@@ -185,7 +185,7 @@ impl Wire for CassandraWire {
     fn bulk_row(&mut self, row: &Row, out: &mut Vec<u8>) -> ControlFlow<()> {
         let session = &mut self.side.session;
         match &mut self.side.phase {
-            Phase::Load(load) => load.row(row, &session.settings, &mut session.outgoing, out),
+            Phase::Load(load) => load.row(row, &session.settings, &mut session.frame_writer, out),
             _ => {
                 debug_assert!(false, "rows come after BulkReady");
                 ControlFlow::Continue(())
@@ -199,13 +199,13 @@ impl Wire for CassandraWire {
 
     fn bulk_end(&mut self, abort: Option<&str>, out: &mut Vec<u8>) {
         match &mut self.side.phase {
-            Phase::Load(load) => load.end(abort, &mut self.side.session.outgoing, out),
+            Phase::Load(load) => load.end(abort, &mut self.side.session.frame_writer, out),
             _ => debug_assert!(false, "a load ends after BulkReady"),
         }
     }
 
     /// The protocol has no word for it.
-    fn goodbye(&mut self, _out: &mut Vec<u8>) {}
+    fn terminate(&mut self, _out: &mut Vec<u8>) {}
 
     fn server_version(&self) -> &str {
         &self.side.server_version

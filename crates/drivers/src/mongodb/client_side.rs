@@ -4,9 +4,9 @@ use assay_values::Piece;
 
 use super::command::{Command, CommandKind};
 use super::constants::{flag, kind};
+use super::handshake::{self, Handshake, Hello};
 use super::load::Load;
 use super::message::Message;
-use super::opening::{self, Hello, Opening};
 use super::refusal::{self, Moment};
 use super::reply::Reply;
 use super::rows::Rows;
@@ -24,7 +24,7 @@ pub(super) struct ClientSide {
 }
 
 pub(super) enum Phase {
-    Opening(Opening),
+    Handshake(Handshake),
     Idle,
     /// The request needs no server.
     Local,
@@ -75,11 +75,11 @@ impl ClientSide {
                 self.phase = Phase::Request(kind);
                 Ok(Progress::NeedMore)
             }
-            Phase::Opening(opening) => {
+            Phase::Handshake(opening) => {
                 let next = self.opening(opening, body, out)?;
                 Ok(match next {
                     Some(opening) => {
-                        self.phase = Phase::Opening(opening);
+                        self.phase = Phase::Handshake(opening);
                         Progress::NeedMore
                     }
                     None => self.ready(answer),
@@ -179,23 +179,23 @@ impl ClientSide {
     /// Takes the server's side of the opening; gives what is under way next, and none when the session is open.
     fn opening(
         &mut self,
-        opening: Opening,
+        opening: Handshake,
         body: &[u8],
         out: &mut Vec<u8>,
-    ) -> Result<Option<Opening>, SystemError> {
+    ) -> Result<Option<Handshake>, SystemError> {
         const COMMAND_NOT_FOUND: i64 = 59;
         let malformed = |_| refusal::malformed(body);
         let reply = Reply::read(body).map_err(malformed)?;
-        if matches!(opening, Opening::HelloSent { is_old: false })
+        if matches!(opening, Handshake::HelloSent { is_old: false })
             && !reply.is_ok
             && reply.code == COMMAND_NOT_FOUND
         {
-            opening::hello(true, &self.options, &mut self.session, out);
-            return Ok(Some(Opening::HelloSent { is_old: true }));
+            handshake::hello(true, &self.options, &mut self.session, out);
+            return Ok(Some(Handshake::HelloSent { is_old: true }));
         }
         if let Some(error) = refusal::of_reply(&reply, Moment::Connecting) {
             return Err(match opening {
-                Opening::Statement(index) => self.own_statement_failed(index, &error),
+                Handshake::Statement(index) => self.own_statement_failed(index, &error),
                 _ => SystemError {
                     certainty: crate::Certainty::Undone,
                     ..error
@@ -203,30 +203,30 @@ impl ClientSide {
             });
         }
         match opening {
-            Opening::Silent => Err(unasked(body)),
-            Opening::HelloSent { .. } => {
+            Handshake::Silent => Err(unasked(body)),
+            Handshake::HelloSent { .. } => {
                 let hello = Hello::read(body).map_err(malformed)?;
                 hello.apply(&mut self.session)?;
                 self.connection_id = hello.connection_id;
-                opening::authenticate(&hello, &self.options, &mut self.session, out).map(Some)
+                handshake::authenticate(&hello, &self.options, &mut self.session, out).map(Some)
             }
-            Opening::Scram(mut scram) => {
-                match opening::step(&mut scram, body, &mut self.session, out)? {
-                    true => Ok(Some(opening::ask_version(&mut self.session, out))),
-                    false => Ok(Some(Opening::Scram(scram))),
+            Handshake::Scram(mut scram) => {
+                match handshake::step(&mut scram, body, &mut self.session, out)? {
+                    true => Ok(Some(handshake::ask_version(&mut self.session, out))),
+                    false => Ok(Some(Handshake::Scram(scram))),
                 }
             }
-            Opening::PlainSent => Ok(Some(opening::ask_version(&mut self.session, out))),
-            Opening::VersionAsked => {
-                self.server_version = opening::version(body).map_err(malformed)?;
+            Handshake::PlainSent => Ok(Some(handshake::ask_version(&mut self.session, out))),
+            Handshake::VersionAsked => {
+                self.server_version = handshake::version(body).map_err(malformed)?;
                 self.own_statement(0, out)
             }
-            Opening::Statement(index) => {
+            Handshake::Statement(index) => {
                 // A statement of a session may give rows, which are not read.
                 let mut unread = Answer::new(Keep::Count);
                 match self.answered(CommandKind::Other, body, out, &mut unread)? {
                     true => self.own_statement(index + 1, out),
-                    false => Ok(Some(Opening::Statement(index))),
+                    false => Ok(Some(Handshake::Statement(index))),
                 }
             }
         }
@@ -237,7 +237,7 @@ impl ClientSide {
         &mut self,
         index: usize,
         out: &mut Vec<u8>,
-    ) -> Result<Option<Opening>, SystemError> {
+    ) -> Result<Option<Handshake>, SystemError> {
         let Some(text) = self.options.session_statements.get(index) else {
             return Ok(None);
         };
@@ -245,7 +245,7 @@ impl ClientSide {
         let sent = Command::compile(&pieces, &self.session.settings)
             .and_then(|command| self.session.execute(&command, &[], out));
         match sent {
-            Ok(()) => Ok(Some(Opening::Statement(index))),
+            Ok(()) => Ok(Some(Handshake::Statement(index))),
             Err(error) => Err(self.own_statement_failed(index, &error)),
         }
     }

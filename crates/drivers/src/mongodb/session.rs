@@ -294,7 +294,7 @@ impl Session {
     }
 
     /// Ends the session on the server, which does not answer.
-    pub(super) fn goodbye(&mut self, out: &mut Vec<u8>) {
+    pub(super) fn terminate(&mut self, out: &mut Vec<u8>) {
         let Some(id) = self.session_id else { return };
         self.send_to_admin("admin", flag::MORE_TO_COME, out, |out| {
             write::head(super::constants::kind::ARRAY, b"endSessions", out);

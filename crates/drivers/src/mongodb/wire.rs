@@ -9,9 +9,9 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::client_side::{ClientSide, Phase};
 use super::command::{Command, CommandKind};
+use super::handshake::{self, Handshake};
 use super::load::Load;
 use super::message;
-use super::opening::{self, Opening};
 use super::refusal;
 use super::rows::Rows;
 use super::session::Session;
@@ -38,7 +38,7 @@ impl MongodbWire {
             side: Box::new(ClientSide {
                 options,
                 session,
-                phase: Phase::Opening(Opening::Silent),
+                phase: Phase::Handshake(Handshake::Silent),
                 rows: Rows::default(),
                 server_version: String::new(),
                 connection_id: 0,
@@ -128,8 +128,8 @@ impl Wire for MongodbWire {
 
     fn connected(&mut self, out: &mut Vec<u8>) {
         let side = &mut self.side;
-        opening::hello(false, &side.options, &mut side.session, out);
-        side.phase = Phase::Opening(Opening::HelloSent { is_old: false });
+        handshake::hello(false, &side.options, &mut side.session, out);
+        side.phase = Phase::Handshake(Handshake::HelloSent { is_old: false });
     }
 
     fn begins_with_tls(&self) -> bool {
@@ -216,9 +216,9 @@ impl Wire for MongodbWire {
         }
     }
 
-    fn goodbye(&mut self, out: &mut Vec<u8>) {
-        if !matches!(self.side.phase, Phase::Opening(_) | Phase::Over) {
-            self.side.session.goodbye(out);
+    fn terminate(&mut self, out: &mut Vec<u8>) {
+        if !matches!(self.side.phase, Phase::Handshake(_) | Phase::Over) {
+            self.side.session.terminate(out);
         }
     }
 

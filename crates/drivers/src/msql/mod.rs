@@ -12,8 +12,8 @@
 //! Written from a description of the protocol (version 4), and not verified against a server.
 
 mod fields;
+mod handshake;
 mod load;
-mod opening;
 mod packet;
 mod refusal;
 mod reply;

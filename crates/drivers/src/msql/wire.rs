@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use assay_values::{Piece, Row};
 
+use super::handshake::{self, Handshake};
 use super::load::{Load, Ping};
-use super::opening::{self, Opening};
 use super::packet::{self, command};
 use super::refusal;
 use super::reply::Reply;
@@ -25,7 +25,7 @@ pub struct MsqlWire {
 
 /// The state of the session.
 enum Phase {
-    Opening(Opening),
+    Handshake(Handshake),
     Idle,
     Results(Results),
     /// The server answers, but nothing was asked of it: a statement was prepared.
@@ -43,7 +43,7 @@ impl MsqlWire {
         Self {
             options,
             version: String::new(),
-            phase: Phase::Opening(Opening::Greeting),
+            phase: Phase::Handshake(Handshake::Greeting),
             prepared: Vec::new(),
         }
     }
@@ -58,7 +58,7 @@ impl MsqlWire {
     }
 
     fn ping(&self, out: &mut Vec<u8>) {
-        opening::choose(&self.options.database, out);
+        handshake::choose(&self.options.database, out);
     }
 
     #[inline]
@@ -70,7 +70,7 @@ impl MsqlWire {
     ) -> Result<Progress, SystemError> {
         let is_complete = match &mut self.phase {
             Phase::Results(results) => results.packet(text, answer)?,
-            Phase::Opening(opening) => {
+            Phase::Handshake(opening) => {
                 opening.packet(text, &self.options, &mut self.version, out)?
             }
             Phase::Load(load) => load.packet(text, answer)?,
@@ -128,7 +128,7 @@ fn unasked(text: &[u8]) -> SystemError {
 
 impl Wire for MsqlWire {
     fn sender_of(first: &[u8]) -> Option<Sender> {
-        opening::sender_of(first)
+        handshake::sender_of(first)
     }
 
     /// The server speaks first.
@@ -233,7 +233,7 @@ impl Wire for MsqlWire {
         }
     }
 
-    fn goodbye(&mut self, out: &mut Vec<u8>) {
+    fn terminate(&mut self, out: &mut Vec<u8>) {
         packet::send(command::QUIT, b"", out);
     }
 

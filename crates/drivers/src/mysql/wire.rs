@@ -186,7 +186,7 @@ impl Wire for MysqlWire {
         }
     }
 
-    fn goodbye(&mut self, out: &mut Vec<u8>) {
+    fn terminate(&mut self, out: &mut Vec<u8>) {
         self.packets.begin_command();
         self.packets.append(out, &[command::QUIT]);
     }

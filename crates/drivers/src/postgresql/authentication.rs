@@ -7,8 +7,8 @@ use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
 use postgres_protocol::message::frontend;
 
+use super::frontend_messages::cold;
 use super::message::Fields;
-use super::outgoing::cold;
 use crate::request::IN_CLEAR_TEXT;
 use crate::{ConnectOptions, ErrorClass, SystemError};
 

@@ -47,7 +47,7 @@ impl CommandTag {
         let message = format!(
             "expected the answer to a statement that begins with {}…, the server executed another one and \
              answered \"{found}\"; hint: a pooler that gives each transaction another session of the server \
-             mixes up prepared statements: --protocol simple, or set its max_prepared_statements",
+             mixes up prepared statements: take the simple protocol, or set its max_prepared_statements",
             String::from_utf8_lossy(&self.0),
         );
         SystemError::new(ErrorClass::WrongStatement, "", message)

@@ -3,8 +3,8 @@
 
 use assay_values::{Piece, Value};
 
+use super::frontend_messages::query;
 use super::message::{self, LARGEST_BYTES, too_large};
-use super::outgoing::query;
 use super::parameter::ParameterType;
 use super::statement;
 use crate::{ErrorClass, SystemError};

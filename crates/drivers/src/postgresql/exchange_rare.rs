@@ -2,8 +2,8 @@
 //! one that ends a request; fills the answer.
 
 use super::exchange::{Exchange, Sent, transaction};
+use super::frontend_messages::copy_fail;
 use super::message::{Fields, Message, tag};
-use super::outgoing::copy_fail;
 use super::parameter::ParameterType;
 use super::refusal::{self, Refusal};
 use super::rows;

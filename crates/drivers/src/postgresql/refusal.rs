@@ -8,20 +8,20 @@ const UNKNOWN_STATEMENT: &[u8] = b"26000";
 /// A session keeps what it has prepared, so another one has answered.
 const BEHIND_A_POOLER: &[u8] =
     b"a pooler that gives each transaction another session of the server does not \
-    keep prepared statements: --protocol simple, or set its max_prepared_statements";
+    keep prepared statements: take the simple protocol, or set its max_prepared_statements";
 
 /// PgBouncer has one code for all its own errors; how each begins, its class, and what to do.
 const OF_A_POOLER: [(&[u8], ErrorClass, &[u8]); 5] = [
     (
         b"query_wait_timeout",
         ErrorClass::Timeout,
-        b"the pooler had no session of the server free in time: fewer --clients, or a larger pool \
+        b"the pooler had no session of the server free in time: fewer clients, or a larger pool \
           (default_pool_size) in the pooler",
     ),
     (
         b"no more connections allowed",
         ErrorClass::TooManyConnections,
-        b"fewer --clients, or a higher max_client_conn in the pooler",
+        b"fewer clients, or a higher max_client_conn in the pooler",
     ),
     (
         b"server login has been failing",

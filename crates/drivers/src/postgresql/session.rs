@@ -5,8 +5,8 @@ use postgres_protocol::message::frontend;
 
 use super::copy_data::CopyData;
 use super::exchange::{self, Exchange, Sent};
+use super::frontend_messages::{cold, copy_fail, refused};
 use super::message;
-use super::outgoing::{cold, copy_fail, refused};
 use super::session_state::{Description, SessionState};
 use super::startup::{self, Server, Startup};
 use super::statement::{self, Names, Statement};

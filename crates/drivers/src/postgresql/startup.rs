@@ -6,8 +6,8 @@
 use postgres_protocol::message::frontend;
 
 use super::authentication::Authentication;
+use super::frontend_messages::{cold, query};
 use super::message::{Fields, Message, tag};
-use super::outgoing::{cold, query};
 use super::refusal;
 use crate::Sender;
 use crate::{ConnectOptions, ErrorClass, SystemError};

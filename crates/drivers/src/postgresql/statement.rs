@@ -21,8 +21,8 @@ use assay_values::{Piece, Value};
 use postgres_protocol::message::frontend;
 
 use super::command_tag::CommandTag;
+use super::frontend_messages::cold;
 use super::message::{LARGEST_BYTES, too_large};
-use super::outgoing::cold;
 use super::parameter::{Format, ParameterType};
 use super::rows::Column;
 use crate::{ErrorClass, SystemError};

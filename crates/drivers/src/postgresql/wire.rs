@@ -9,7 +9,7 @@ use postgres_protocol::message::frontend;
 use super::copy_binary;
 use super::direct::{self, BatchedSend};
 use super::exchange::{Exchange, Sent};
-use super::outgoing::{cold, query, refused};
+use super::frontend_messages::{cold, query, refused};
 use super::session::{Phase, PostgresqlWire};
 use super::startup;
 use super::statement::{self, Statement};
@@ -212,7 +212,7 @@ impl Wire for PostgresqlWire {
         }
     }
 
-    fn goodbye(&mut self, out: &mut Vec<u8>) {
+    fn terminate(&mut self, out: &mut Vec<u8>) {
         // Behind a pooler the server's session goes on, with the statements that it has.
         for (id, statement) in (0..).zip(&self.kept.statements) {
             if statement.is_some() {

@@ -139,7 +139,7 @@ pub fn a_killed_session_is_lost(server: &Server) {
     assert_eq!(error.class, ErrorClass::LostConnection, "{error}");
 
     let mut out = Vec::new();
-    root.wire.goodbye(&mut out);
+    root.wire.terminate(&mut out);
     assert_eq!(out, [1, 0, 0, 0, 1]);
     let ready = root.turn(&mut assay_drivers::Answer::default());
     assert_eq!(ready.expect("no error was sent"), Progress::Ready);

@@ -37,7 +37,7 @@ pub fn cancel(
         sessions.retain_mut(|(_, session)| {
             let is_answered = has_answered(session, scratch, &mut answer);
             if is_answered {
-                session.goodbye(scratch);
+                session.terminate(scratch);
                 answered += 1;
             }
             !is_answered

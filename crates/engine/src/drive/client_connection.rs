@@ -163,10 +163,10 @@ impl<'a> ClientConnection<'a> {
                     let Session::Open(connection) = &mut self.session else {
                         unreachable!("a client without a session has no request")
                     };
-                    let start = context.to_send.bytes.len();
+                    let start = context.send_buffer.bytes.len();
                     let put = connection.put(
                         &request,
-                        &mut context.to_send.bytes,
+                        &mut context.send_buffer.bytes,
                         &mut context.scratch,
                         &mut self.answer,
                     );
@@ -198,8 +198,8 @@ impl<'a> ClientConnection<'a> {
                     let Session::Open(connection) = &mut self.session else {
                         unreachable!("a client without a session has no pipeline")
                     };
-                    let start = context.to_send.bytes.len();
-                    connection.put_sync(&mut context.to_send.bytes);
+                    let start = context.send_buffer.bytes.len();
+                    connection.put_sync(&mut context.send_buffer.bytes);
                     return self.send_soon(start, now_ns, context);
                 }
                 Next::Pause { mut until_ns } => {

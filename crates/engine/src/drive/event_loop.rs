@@ -21,8 +21,8 @@ use super::client::Client;
 use super::client_connection::{ClientConnection, ClientStatus};
 use super::loop_context::{LoopContext, TIMER, WAKER};
 use super::schedule::{Drain, Draining, Schedule};
+use super::send_buffer::SendBuffer;
 use super::shared::Shared;
-use super::to_send::ToSend;
 use crate::account::ThreadRecorder;
 use crate::session::{Connection, Scratch, WireDeployment, endpoint_of, out_of_resources};
 use crate::timer::Timer;
@@ -80,7 +80,7 @@ impl<'a> EventLoop<'a> {
             thread,
             idle: shared.plan.groups.iter().map(|_| VecDeque::new()).collect(),
             deadlines: vec![u64::MAX; clients.len()],
-            to_send: ToSend::default(),
+            send_buffer: SendBuffer::default(),
             values: Vec::new(),
             unanswered: Vec::new(),
             now_ns: 0,
@@ -186,19 +186,19 @@ impl<'a> EventLoop<'a> {
     /// Sends the waiting requests, if at least this many clients have one.
     #[inline]
     fn send(&mut self, at_least: usize) {
-        if self.context.to_send.len() < at_least {
+        if self.context.send_buffer.len() < at_least {
             return;
         }
-        let mut to_send = std::mem::take(&mut self.context.to_send);
-        for (request, bytes) in to_send.requests() {
+        let mut send_buffer = std::mem::take(&mut self.context.send_buffer);
+        for (request, bytes) in send_buffer.requests() {
             self.with(request.place, |client, context| {
                 client.send(request.start, bytes, context)
             });
         }
         // A client that reconnected at once sends with the next batch.
-        if self.context.to_send.is_empty() {
-            to_send.clear();
-            self.context.to_send = to_send;
+        if self.context.send_buffer.is_empty() {
+            send_buffer.clear();
+            self.context.send_buffer = send_buffer;
         }
     }
 
@@ -213,7 +213,7 @@ impl<'a> EventLoop<'a> {
             return;
         };
         if act(client, &mut self.context) == ClientStatus::Ended {
-            client.goodbye(&mut self.context);
+            client.terminate(&mut self.context);
             self.clients[place] = None;
             self.open -= 1;
             let running = &self.context.shared.clients_running;
@@ -306,7 +306,7 @@ impl<'a> EventLoop<'a> {
     /// of milliseconds.
     fn poll_timeout(&mut self, timer: &mut Timer) -> Duration {
         let due_ns = self.context.due_ns();
-        if due_ns <= self.context.now_ns || !self.context.to_send.is_empty() {
+        if due_ns <= self.context.now_ns || !self.context.send_buffer.is_empty() {
             return Duration::ZERO;
         }
         if due_ns < self.next_check_ns {

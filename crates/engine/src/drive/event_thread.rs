@@ -126,7 +126,7 @@ fn processor_of(thread: usize, threads: usize, allowed: &CpuSet) -> Option<usize
 
 fn say_goodbye(opened: &mut Opened, scratch: &mut Scratch) {
     for mut connection in opened.connections.drain(..).flatten() {
-        connection.goodbye(scratch);
+        connection.terminate(scratch);
     }
 }
 

@@ -7,9 +7,9 @@ use assay_values::Value;
 use mio::{Poll, Token};
 
 use super::open_loop::{NextArrival, OpenLoop};
+use super::send_buffer::SendBuffer;
 use super::session_opener::Opening;
 use super::shared::Shared;
-use super::to_send::ToSend;
 use crate::account::ThreadRecorder;
 use crate::session::{Connection, Scratch, WireDeployment, out_of_resources};
 use crate::timer_queue::TimerQueue;
@@ -31,7 +31,7 @@ pub struct LoopContext<'a> {
     /// By client: the deadline of the current request or connection attempt; `u64::MAX` if there is none.
     pub deadlines: Vec<u64>,
     /// The requests that were not sent yet.
-    pub to_send: ToSend,
+    pub send_buffer: SendBuffer,
     /// The values of the statement that a client is about to execute.
     pub values: Vec<Value>,
     /// Sessions of clients that were abandoned while they waited for an answer, with their endpoints.

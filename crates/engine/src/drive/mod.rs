@@ -23,6 +23,7 @@ mod plan;
 mod report;
 mod schedule;
 mod script_selector;
+mod send_buffer;
 mod session_opener;
 mod session_transaction;
 mod shared;
@@ -32,7 +33,6 @@ mod supervisor;
 mod suspension_detector;
 mod tally;
 mod think_time;
-mod to_send;
 mod transaction;
 mod transaction_end;
 

@@ -315,7 +315,7 @@ impl BlockingConnection {
 
 impl Drop for BlockingConnection {
     fn drop(&mut self) {
-        self.connection.goodbye(&mut self.scratch);
+        self.connection.terminate(&mut self.scratch);
     }
 }
 

@@ -18,8 +18,8 @@ use assay_drivers::{Answer, Cancel, Progress, Request, SystemError, Wire as _};
 use mio::{Interest, Registry, Token};
 
 use super::connect_errors::{connect_timed_out, preparing_timed_out};
-use super::opening_bytes::OpeningBytes;
 use super::security::Security;
+use super::wrong_server::HandshakeBytes;
 use super::{Scratch, WireDeployment};
 use crate::transport::{Socket, Unsent};
 
@@ -35,7 +35,7 @@ pub struct Connection {
     /// The socket may hold more than was read: no event will say so.
     has_unread: bool,
     /// The bytes that were received before the session was open; `None` once it is.
-    opening: Option<Box<OpeningBytes>>,
+    opening: Option<Box<HandshakeBytes>>,
     /// Why nothing more can be sent: what the server sent before is read first.
     send_error: Option<io::Error>,
     unsent: Unsent,
@@ -302,11 +302,11 @@ impl Connection {
         }
     }
 
-    /// Sends the protocol's goodbye if that is possible without waiting.
-    pub fn goodbye(&mut self, scratch: &mut Scratch) {
+    /// Sends the message that ends the session, if that is possible without waiting.
+    pub fn terminate(&mut self, scratch: &mut Scratch) {
         scratch.out.clear();
         if self.is_connected && self.unsent.is_empty() {
-            self.wire.goodbye(&mut scratch.out);
+            self.wire.terminate(&mut scratch.out);
             // The session ends either way, so a failure does not matter.
             let _ = self.send(scratch);
         }

@@ -8,9 +8,9 @@ mod connect_errors;
 mod connection;
 mod deployment;
 mod local;
-mod opening_bytes;
 mod scratch;
 mod security;
+mod wrong_server;
 
 pub use blocking_connection::BlockingConnection;
 pub use cancellation::{CHECK_EVERY, Cancellation, Halt};

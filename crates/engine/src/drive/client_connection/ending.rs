@@ -63,10 +63,10 @@ impl ClientConnection<'_> {
             .event_loop_failed(context.now_ns, error, &mut context.recorder);
     }
 
-    pub fn goodbye(&mut self, context: &mut LoopContext<'_>) {
+    pub fn terminate(&mut self, context: &mut LoopContext<'_>) {
         context.deadlines[self.place] = u64::MAX;
         if let Session::Open(connection) = &mut self.session {
-            connection.goodbye(&mut context.scratch);
+            connection.terminate(&mut context.scratch);
         }
     }
 
@@ -74,7 +74,7 @@ impl ClientConnection<'_> {
     #[inline]
     pub(super) fn transaction_ended(&mut self, context: &mut LoopContext<'_>) {
         if context.shared.plan.connects_each {
-            self.goodbye(context);
+            self.terminate(context);
             self.session = Session::Closed;
         }
     }

@@ -17,7 +17,7 @@ impl ClientConnection<'_> {
         if let Some(timeout_ns) = context.shared.plan.statement_timeout_ns {
             context.deadlines[self.place] = now_ns.saturating_add(timeout_ns);
         }
-        context.to_send.push(self.place, start);
+        context.send_buffer.push(self.place, start);
         ClientStatus::Open
     }
 

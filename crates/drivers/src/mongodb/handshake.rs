@@ -11,7 +11,7 @@ use crate::request::IN_CLEAR_TEXT;
 use crate::{ConnectOptions, ErrorClass, SystemError};
 
 /// Where the opening stands.
-pub(super) enum Opening {
+pub(super) enum Handshake {
     /// The client speaks first.
     Silent,
     HelloSent {
@@ -180,7 +180,7 @@ pub(super) fn authenticate(
     options: &ConnectOptions,
     session: &mut Session,
     out: &mut Vec<u8>,
-) -> Result<Opening, SystemError> {
+) -> Result<Handshake, SystemError> {
     let Some(password) = options
         .password
         .as_deref()
@@ -199,12 +199,12 @@ pub(super) fn authenticate(
         }
         Mechanism::Plain => {
             let payload = format!("\0{}\0{password}", options.user).into_bytes();
-            (Opening::PlainSent, payload)
+            (Handshake::PlainSent, payload)
         }
         _ => {
             let nonce = nonce()?;
             let (scram, payload) = Scram::begin(mechanism, &options.user, password, nonce)?;
-            (Opening::Scram(Box::new(scram)), payload)
+            (Handshake::Scram(Box::new(scram)), payload)
         }
     };
     let source = auth_source(session, Some(mechanism));
@@ -256,11 +256,11 @@ pub(super) fn step(
     Ok(false)
 }
 
-pub(super) fn ask_version(session: &mut Session, out: &mut Vec<u8>) -> Opening {
+pub(super) fn ask_version(session: &mut Session, out: &mut Vec<u8>) -> Handshake {
     session.send_to_admin("admin", 0, out, |out| {
         write::int32_element("buildInfo", 1, out);
     });
-    Opening::VersionAsked
+    Handshake::VersionAsked
 }
 
 /// The server's name and version. What FerretDB calls its version is that of the MongoDB whose commands it has;

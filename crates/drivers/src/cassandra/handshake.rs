@@ -5,7 +5,7 @@
 //! newest version is found on one connection.
 
 use super::constants::{Version, opcode};
-use super::outgoing::Outgoing;
+use super::frame_writer::FrameWriter;
 use super::refusal::{self, Moment};
 use super::scan::{Scan, write_bytes, write_string};
 use super::settings::Settings;
@@ -13,7 +13,7 @@ use crate::{ConnectOptions, ErrorClass, SystemError};
 
 /// Where the opening stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Opening {
+pub(super) enum Handshake {
     /// The client speaks first.
     Silent,
     OptionsAsked,
@@ -69,7 +69,7 @@ pub(super) fn choose(body: &[u8], settings: &mut Settings) -> Result<Version, Sy
     Ok(version)
 }
 
-pub(super) fn start(is_lz4: bool, outgoing: &mut Outgoing, out: &mut Vec<u8>) {
+pub(super) fn start(is_lz4: bool, frame_writer: &mut FrameWriter, out: &mut Vec<u8>) {
     let mut options = vec![
         ("CQL_VERSION", CQL_VERSION),
         ("DRIVER_NAME", "assay"),
@@ -78,7 +78,7 @@ pub(super) fn start(is_lz4: bool, outgoing: &mut Outgoing, out: &mut Vec<u8>) {
     if is_lz4 {
         options.push(("COMPRESSION", "lz4"));
     }
-    outgoing.send(opcode::STARTUP, 0, out, |out| {
+    frame_writer.send(opcode::STARTUP, 0, out, |out| {
         let count = u16::try_from(options.len()).unwrap_or(u16::MAX);
         out.extend_from_slice(&count.to_be_bytes());
         for (name, value) in options {
@@ -89,23 +89,26 @@ pub(super) fn start(is_lz4: bool, outgoing: &mut Outgoing, out: &mut Vec<u8>) {
 }
 
 /// SASL PLAIN: the one method that the servers have.
-pub(super) fn authenticate(options: &ConnectOptions, outgoing: &mut Outgoing, out: &mut Vec<u8>) {
+pub(super) fn authenticate(
+    options: &ConnectOptions,
+    frame_writer: &mut FrameWriter,
+    out: &mut Vec<u8>,
+) {
     let password = options.password.as_deref().unwrap_or_default();
     let token = format!("\0{}\0{password}", options.user);
-    outgoing.send(opcode::AUTH_RESPONSE, 0, out, |out| {
+    frame_writer.send(opcode::AUTH_RESPONSE, 0, out, |out| {
         write_bytes(token.as_bytes(), out);
     });
 }
 
 /// Reads what answers STARTUP or the password.
-pub(super) fn step(opening: Opening, code: u8, body: &[u8]) -> Result<Step, SystemError> {
+pub(super) fn step(opening: Handshake, code: u8, body: &[u8]) -> Result<Step, SystemError> {
     match (opening, code) {
         (_, opcode::ERROR) => Err(refusal::read(body, Moment::Connecting)),
-        (Opening::Starting, opcode::AUTHENTICATE) => Ok(Step::Started),
-        (Opening::Starting, opcode::READY) | (Opening::Authenticating, opcode::AUTH_SUCCESS) => {
-            Ok(Step::LetIn)
-        }
-        (Opening::Authenticating, opcode::AUTH_CHALLENGE) => Err(SystemError::new(
+        (Handshake::Starting, opcode::AUTHENTICATE) => Ok(Step::Started),
+        (Handshake::Starting, opcode::READY)
+        | (Handshake::Authenticating, opcode::AUTH_SUCCESS) => Ok(Step::LetIn),
+        (Handshake::Authenticating, opcode::AUTH_CHALLENGE) => Err(SystemError::new(
             ErrorClass::Authentication,
             "",
             "the server asks for another way to log in than user and password",

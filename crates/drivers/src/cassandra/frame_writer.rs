@@ -4,7 +4,7 @@ use super::constants::{HEADER_BYTES, MAX_MESSAGE_BYTES, Version, header_flag};
 use super::segment::{MAX_PAYLOAD_BYTES, ROOM, seal, write_lz4};
 use crate::{ErrorClass, SystemError};
 
-pub(super) struct Outgoing {
+pub(super) struct FrameWriter {
     /// The first byte of each message.
     version: u8,
     is_framed: bool,
@@ -14,7 +14,7 @@ pub(super) struct Outgoing {
     packed: Vec<u8>,
 }
 
-impl Outgoing {
+impl FrameWriter {
     pub(super) fn new(version: u8) -> Self {
         Self {
             version,

@@ -7,8 +7,8 @@
 const KEPT_BYTES: usize = 1024 * 1024;
 
 #[derive(Debug, Default)]
-pub struct ToSend {
-    /// Append a request here, then call [`ToSend::push`].
+pub struct SendBuffer {
+    /// Append a request here, then call [`SendBuffer::push`].
     pub bytes: Vec<u8>,
     requests: Vec<Request>,
 }
@@ -23,7 +23,7 @@ pub struct Request {
     end: usize,
 }
 
-impl ToSend {
+impl SendBuffer {
     #[must_use]
     #[inline]
     pub fn is_empty(&self) -> bool {
@@ -61,24 +61,24 @@ impl ToSend {
 
 #[cfg(test)]
 mod tests {
-    use super::ToSend;
+    use super::SendBuffer;
 
     #[test]
     fn each_request_has_its_own_bytes() {
-        let mut to_send = ToSend::default();
-        assert_eq!(to_send.requests().count(), 0);
+        let mut send_buffer = SendBuffer::default();
+        assert_eq!(send_buffer.requests().count(), 0);
         for (place, text) in [(3, "select 1"), (0, "commit"), (3, "begin")] {
-            let start = to_send.bytes.len();
-            to_send.bytes.extend_from_slice(text.as_bytes());
-            to_send.push(place, start);
+            let start = send_buffer.bytes.len();
+            send_buffer.bytes.extend_from_slice(text.as_bytes());
+            send_buffer.push(place, start);
         }
-        let requests: Vec<_> = (to_send.requests())
+        let requests: Vec<_> = (send_buffer.requests())
             .map(|(request, bytes)| (request.place, request.start, bytes))
             .collect();
         let expected: [(usize, usize, &[u8]); 3] =
             [(3, 0, b"select 1"), (0, 8, b"commit"), (3, 14, b"begin")];
         assert_eq!(requests, expected);
-        to_send.clear();
-        assert!(to_send.is_empty() && to_send.bytes.is_empty());
+        send_buffer.clear();
+        assert!(send_buffer.is_empty() && send_buffer.bytes.is_empty());
     }
 }

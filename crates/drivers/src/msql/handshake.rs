@@ -12,7 +12,7 @@ use crate::{Answer, ConnectOptions, ErrorClass, Keep, SystemError};
 const LEAST_PROTOCOL: i64 = 4;
 
 /// The state of a session that is being opened.
-pub(super) enum Opening {
+pub(super) enum Handshake {
     /// The server speaks first.
     Greeting,
     /// The client's name was sent.
@@ -23,7 +23,7 @@ pub(super) enum Opening {
     Preparing { statement: usize, results: Results },
 }
 
-impl Opening {
+impl Handshake {
     /// Takes one packet; returns whether the session is open.
     pub(super) fn packet(
         &mut self,

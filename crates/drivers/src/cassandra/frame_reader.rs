@@ -47,7 +47,7 @@ pub(super) fn sender_of(first: &[u8]) -> Option<Sender> {
     })
 }
 
-pub(super) struct Incoming {
+pub(super) struct FrameReader {
     /// Whether messages travel in segments.
     is_framed: bool,
     is_lz4: bool,
@@ -68,7 +68,7 @@ enum Place {
     Own(Range<usize>),
 }
 
-impl Default for Incoming {
+impl Default for FrameReader {
     fn default() -> Self {
         Self {
             is_framed: false,
@@ -82,7 +82,7 @@ impl Default for Incoming {
     }
 }
 
-impl Incoming {
+impl FrameReader {
     /// The opening is over: messages come as agreed on.
     pub(super) fn agree(&mut self, is_framed: bool, is_lz4: bool) {
         self.is_framed = is_framed;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// The statement sent last, not settled yet.
-pub(crate) struct UnderAnswer {
+pub(crate) struct PendingStatement {
     pub at: usize,
     /// For each statement of the source: the range of its choices in the list of statements.
     pub sent: Vec<Range<usize>>,
@@ -11,7 +11,7 @@ pub(crate) struct UnderAnswer {
     pub must_have_rows: bool,
 }
 
-impl UnderAnswer {
+impl PendingStatement {
     pub fn is_combined(&self) -> bool {
         self.sent.len() > 1
     }

@@ -17,14 +17,14 @@ const KEPT_BYTES: usize = 256;
 
 /// What has arrived on a session that is not open yet.
 #[derive(Debug, Default)]
-pub struct OpeningBytes {
+pub struct HandshakeBytes {
     count: usize,
     first: Vec<u8>,
     /// The driver has read a message.
     is_read: bool,
 }
 
-impl OpeningBytes {
+impl HandshakeBytes {
     /// # Errors
     /// If the server sends without an end.
     pub fn add(&mut self, bytes: &[u8]) -> Result<(), SystemError> {
