@@ -14,7 +14,7 @@ from assay.contracts.experiment import LeftOut, Scaled
 from assay.errors import MachineLimit
 from assay.experiment import Experiment, ServerMachine
 from assay.experiment.choices import server_limits
-from assay.lab.preflight import one_spelling
+from assay.lab.preflight import canonical_settings
 from assay.lab.preflight.refusal import why_not_on_machine
 from assay.plan import Plan, PlannedRun, cell_names, plan, server_machines
 from assay.provision.limits import server_group
@@ -24,7 +24,7 @@ from assay.workload.values import Workload
 def plan_here(experiment: Experiment, workload: Workload) -> Plan:
     """The experiment of the plan has its settings in one spelling, and says what was left out, and
     why."""
-    experiment = one_spelling.spelled(experiment)
+    experiment = canonical_settings.spelled(experiment)
     whole = plan(experiment, workload)
     optional = [name for name in server_limits.FACTORS if name in experiment.optional]
     left_out = tuple(_left_out(whole.runs, optional))
