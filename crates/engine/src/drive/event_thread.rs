@@ -65,7 +65,7 @@ pub fn run(
         Start::Go(schedule) => {
             recorder.begin(schedule.measure_ns);
             if shared.plan.connects_each {
-                say_goodbye(&mut opened, &mut scratch);
+                end_sessions(&mut opened, &mut scratch);
             }
             let sessions = opened.connections.into_iter().map(|connection| {
                 Some(connection.expect("the run starts only if every client has a session"))
@@ -81,7 +81,7 @@ pub fn run(
             .run()
         }
         Start::Cancelled => {
-            say_goodbye(&mut opened, &mut scratch);
+            end_sessions(&mut opened, &mut scratch);
             let is_refused = |place| opened.refusals.iter().any(|(refused, _)| *refused == place);
             recorder
                 .ends
@@ -124,7 +124,7 @@ fn processor_of(thread: usize, threads: usize, allowed: &CpuSet) -> Option<usize
     processors.nth(thread).filter(|_| one_for_each)
 }
 
-fn say_goodbye(opened: &mut Opened, scratch: &mut Scratch) {
+fn end_sessions(opened: &mut Opened, scratch: &mut Scratch) {
     for mut connection in opened.connections.drain(..).flatten() {
         connection.terminate(scratch);
     }

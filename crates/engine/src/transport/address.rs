@@ -79,3 +79,22 @@ impl std::fmt::Display for Address {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_whose_address_is_given_is_not_looked_up() {
+        let text = r#"{
+            "driver": "postgresql", "host": "db.invalid", "host_address": "127.0.0.1", "port": 5432
+        }"#;
+        let deployment = DeploymentDocument::parse(text).expect("a deployment document");
+        let address = Address::resolve(&deployment).expect("an IP address needs no name server");
+        assert_eq!(address.to_string(), "db.invalid:5432");
+        let Address::Tcp { places, .. } = address else {
+            panic!("{address}")
+        };
+        assert_eq!(places, [SocketAddr::from(([127, 0, 0, 1], 5432))]);
+    }
+}

@@ -120,3 +120,17 @@ fn connecting_to_a_silent_server_times_out() {
     assert_eq!(the_error(&run).class, "timeout");
     assert!(run.connect_ns >= 300_000_000);
 }
+
+#[test]
+fn statements_of_abandoned_transactions_are_cancelled_on_the_server() {
+    let Some(server) = Server::start(&[]) else {
+        return;
+    };
+    let run = observe(&document(
+        server.deployment(),
+        &["SELECT pg_sleep(600);"],
+        json!({ "clients": 3, "threads": 2, "stop": { "duration_s": 0.2 }, "drain_s": 0.2 }),
+    ));
+    let unfinished = run.unfinished.unwrap();
+    assert_eq!((unfinished.transactions, unfinished.cancelled), (3, 3));
+}
