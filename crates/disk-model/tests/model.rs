@@ -187,6 +187,30 @@ fn reordering_doubles_random_reads_and_a_queue_of_one_does_not() {
 }
 
 #[test]
+fn a_solid_state_disk_works_at_as_many_requests_as_its_queue_has_room_for() {
+    for queue in [1, 2, 4] {
+        let mut run = Loop::new(&format!("profile=nvme,queue={queue}"));
+        run.random_per_s(Operation::Read, 8, 200);
+        run.wait_below(1);
+        let mut changes = Vec::new();
+        for event in &run.log {
+            if let Event::Completed {
+                start_ns, end_ns, ..
+            } = event
+            {
+                changes.extend([(*start_ns, 1), (*end_ns, -1)]);
+            }
+        }
+        changes.sort_unstable();
+        let inside = changes.iter().scan(0, |inside, (_, change)| {
+            *inside += change;
+            Some(*inside)
+        });
+        assert_eq!(inside.max(), Some(queue));
+    }
+}
+
+#[test]
 fn no_request_waits_for_ever_in_a_queue_that_reorders() {
     let mut run = Loop::new("profile=hdd-7200");
     let far = run.submit(Operation::Read, SIZE - PAGE, PAGE);

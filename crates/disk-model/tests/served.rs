@@ -487,7 +487,10 @@ fn the_cost_of_the_way_is_measured_and_a_killed_disk_does_not_hang_who_measures_
     if !can_mount() {
         return;
     }
-    let mut served = Served::start("profile=sata-ssd,read_latency=2ms", &[]);
+    let mut served = Served::start(
+        "profile=sata-ssd,read_latency=2ms,program_latency=4ms,channels=1",
+        &[],
+    );
     let attached = Loop::attach(&served);
     let Ok(device) = attached else {
         eprintln!("skipped: {}", attached.err().unwrap());
@@ -527,6 +530,9 @@ fn the_cost_of_the_way_is_measured_and_a_killed_disk_does_not_hang_who_measures_
             "{row}"
         );
     }
+    // Of one write: what the writes before have left in the cache would take hundreds of milliseconds.
+    let flush_ns = rows[4]["modelled_ns"].as_u64().unwrap();
+    assert!((4_000_000..8_000_000).contains(&flush_ns), "{}", rows[4]);
     let mut second = calibrate.spawn().unwrap();
     std::thread::sleep(Duration::from_millis(100));
     served.signal(Signal::KILL);
