@@ -1,0 +1,292 @@
+"""``assay new``: asks for database, test, size, storage and users; shows the plan; writes the
+experiment file."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import click
+
+from assay import registry
+from assay.cli.commands import plan
+from assay.cli.options.usage_errors import DestroyingOption
+from assay.cli.output.storage_rows import storage_rows
+from assay.cli.output.system_rows import system_rows
+from assay.cli.process.outcome import say, say_error
+from assay.errors import ArgumentError, AssayError
+from assay.experiment import from_command_line as command_line
+from assay.experiment.choices import checked_choices, system_words
+from assay.lab.preflight.optional_levels import plan_here
+from assay.text.files import paths
+from assay.text.secrets import without_secrets
+from assay.workload import reader
+from assay.workload.parameters import Parameter
+
+_DEFAULT_STORAGE = "here"
+_NUMBERS = ("int", "float")
+
+_Said = Callable[[str], command_line.Words]
+"""An answer → the words that are known with it. Raises `AssayError` where it is wrong."""
+
+
+@dataclass(frozen=True)
+class _Question:
+    option: str
+    text: str
+    default: str | None
+    """None: there must be an answer."""
+    said: _Said
+    choices: tuple[str, ...] = ()
+    """Lines that are shown before it is asked."""
+
+
+@click.command("new")
+@click.argument(
+    "file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=Path("experiment.toml"),
+)
+@click.option("--on", metavar="SYSTEM,…", help="Databases, as `assay run --on` takes them.")
+@click.option("--test", metavar="WORKLOAD[.TEST]", help="What to run; see `assay list workloads`.")
+@click.option(
+    "--size", metavar="N,…", help="Size of the data: the first parameter of the workload."
+)
+@click.option("--storage", metavar="STORAGE,…", help="Where the data are: `assay list storages`.")
+@click.option("--clients", metavar="N,…", help="Users: how many clients work at the same time.")
+@click.option("--force", cls=DestroyingOption, is_flag=True, help="Replace the file if it exists.")
+def command(file: Path, force: bool, **given: str | None) -> None:
+    """Write an experiment file by answering five questions.
+
+    It asks for database, test, size, storage and users, shows the plan with its
+    estimate of time and space, and writes FILE (experiment.toml). Each answer is
+    also an option. Without a terminal nothing is asked: what is not given has its
+    default.
+
+    Several values, separated by commas, are levels of a factor: each combination is
+    run and compared.
+
+    \b
+    Example:
+      assay new
+      assay new shop.toml --on postgresql,mariadb --test tpcc --size 2 --clients 1,8,32
+    """
+    if file.suffix != ".toml":
+        raise ArgumentError(f"expected a file *.toml, found {file}", hint=f"assay new {file}.toml")
+    if not file.parent.is_dir():
+        raise ArgumentError(
+            f"there is no folder {file.parent}", hint="make it, or name another file"
+        )
+    if file.exists() and not force:
+        raise ArgumentError(
+            f"the file {file} exists", hint="name another one, or --force to replace it"
+        )
+    answers = _Answers(given, is_asked=sys.stdin.isatty())
+    words = answers.all()
+    with _written(file, _text(words)) as not_yet:
+        context = plan.command.make_context("plan", [str(not_yet)], click.get_current_context())
+        plan.command.invoke(context)
+        if answers.is_asked and not click.confirm(f"Write {file}?", default=True, err=True):
+            raise click.Abort
+        not_yet.replace(file)
+    say(f"{file} is written; start it: assay run {file}")
+
+
+class _Answers:
+    """From the options, and from the user where there is a terminal."""
+
+    def __init__(self, given: Mapping[str, str | None], *, is_asked: bool) -> None:
+        self.is_asked = is_asked
+        self._given = given
+
+    def all(self) -> command_line.Words:
+        words = self._answered(_of_systems(self._asks("on")))
+        words = self._answered(_of_tests(words, self._asks("test")))
+        for option, question_of in _OF_THE_TEST.items():
+            if (question := question_of(words)) is not None:
+                words = self._answered(question)
+            elif self._given[option] is not None:
+                raise ArgumentError(
+                    f"--{option} does not apply to {words.target}", hint=f"leave --{option} out"
+                )
+        return words
+
+    def _asks(self, option: str) -> bool:
+        return self.is_asked and self._given[option] is None
+
+    def _answered(self, question: _Question) -> command_line.Words:
+        """With the answer. A wrong one is asked again, an option that is wrong is refused."""
+        answer = self._given[question.option]
+        if answer is None and not self.is_asked:
+            answer = question.default
+            if answer is None:
+                raise ArgumentError(
+                    f"--{question.option} is missing, and there is no terminal to ask on",
+                    hint=f"assay new --{question.option} …; see assay new --help",
+                )
+        if answer is not None:
+            return question.said(answer)
+        for line in question.choices:
+            click.echo(line, err=True)
+        while True:
+            answer = click.prompt(question.text, default=question.default, err=True)
+            try:
+                return question.said(answer)
+            except AssayError as error:
+                say_error(error.message, hint=error.hint)
+
+
+def _of_systems(shows_choices: bool) -> _Question:
+    def said(answer: str) -> command_line.Words:
+        checked_choices.system_choices((answer,))
+        if without_secrets(answer) != answer:
+            raise ArgumentError(
+                "a URL in a file has no password, found one",
+                hint="leave it out, and put it where the system's own clients look for it: a file, "
+                "or an environment variable",
+            )
+        return command_line.Words("", on=(answer,))
+
+    return _Question(
+        "on",
+        "Database (several: with commas)",
+        reader.read(registry.workloads()[0]).default_system,
+        said,
+        tuple(_availability()) if shows_choices else (),
+    )
+
+
+def _availability() -> Iterator[str]:
+    names: dict[str, list[str]] = {}
+    for row in system_rows(with_versions=False):
+        names.setdefault(str(row["available"]), []).append(str(row["system"]))
+    for availability, systems in sorted(names.items()):
+        yield f"  {availability}: {', '.join(systems)}"
+
+
+def _of_tests(words: command_line.Words, shows_choices: bool) -> _Question:
+    def said(answer: str) -> command_line.Words:
+        return _checked(replace(words, target=answer))
+
+    choices = []
+    for name in registry.workloads() if shows_choices else ():
+        workload = reader.read(name)
+        choices += [f"  {name}: {workload.title}", f"    tests: {', '.join(workload.tests)}"]
+    return _Question("test", "Test (WORKLOAD, or WORKLOAD.TEST)", None, said, tuple(choices))
+
+
+def _of_size(words: command_line.Words) -> _Question | None:
+    """The first parameter of a workload is its size, where that is a number."""
+    parameter = _size_of(words)
+    if parameter is None:
+        return None
+
+    def said(answer: str) -> command_line.Words:
+        values = ",".join(part.strip() for part in answer.split(","))
+        return _checked(replace(words, set=(f"{parameter.name}={values}",)))
+
+    return _Question(
+        "size", f"Size, {parameter.name}: {parameter.help}", str(parameter.default), said
+    )
+
+
+def _size_of(words: command_line.Words) -> Parameter | None:
+    _, workload = command_line.asked(words)
+    first = next(iter(workload.parameters.values()), None)
+    return first if first is not None and first.type in _NUMBERS and not first.tests else None
+
+
+def _of_storage(words: command_line.Words) -> _Question:
+    def said(answer: str) -> command_line.Words:
+        return _checked(replace(words, storage=(answer,)))
+
+    choices = tuple(f"  {row['storage']}: {row['what']}" for row in storage_rows())
+    return _Question("storage", "Storage", _DEFAULT_STORAGE, said, choices)
+
+
+def _of_clients(words: command_line.Words) -> _Question | None:
+    """None: the test itself says who works."""
+
+    def said(answer: str) -> command_line.Words:
+        return _checked(replace(words, clients=answer))
+
+    usual = plan_here(*command_line.asked(words)).runs[0].cell.clients
+    try:
+        said(str(usual))
+    except AssayError:
+        return None
+    return _Question("clients", "Users (clients at the same time)", str(usual), said)
+
+
+_OF_THE_TEST: Mapping[str, Callable[[command_line.Words], _Question | None]] = {
+    "size": _of_size,
+    "storage": _of_storage,
+    "clients": _of_clients,
+}
+
+
+def _checked(words: command_line.Words) -> command_line.Words:
+    command_line.asked(words)
+    return words
+
+
+def _text(words: command_line.Words) -> str:
+    """Of the experiment file."""
+    name, _, tests = words.target.partition(".")
+    if paths.is_folder(Path(words.target)):
+        name, tests = words.target, ""
+    systems = [one for word in words.on for one in system_words.split_systems(word)]
+    storages = [one for word in words.storage for one in checked_choices.split(word)]
+    lines = [
+        "# Run it: assay run FILE; look at it first: assay plan FILE; shorter: --quick.",
+        "# All keys: `assay schema experiment`, and the guide on experiment files.",
+        f"title = {_quoted(f'{words.target} on ' + ', '.join(systems))}",
+        f"workload = {_quoted(name)}",
+        *([f"tests = {_list(tests.split(','))}"] if tests else []),
+        f"systems = {_list(systems)}",
+        f"storages = {_list(storages)}",
+    ]
+    if words.clients is not None:
+        lines += ["# Users; several numbers make a curve.", f"clients = {_numbers(words.clients)}"]
+    lines += ["# Three or more show how much the numbers vary.", "repetitions = 1"]
+    for assignment in words.set:
+        key, _, values = assignment.partition("=")
+        lines += ["", "[parameters]", f"{key} = {_numbers(values)}"]
+    return "\n".join(lines) + "\n"
+
+
+def _list(words: list[str]) -> str:
+    return f"[{', '.join(_quoted(word.strip()) for word in words)}]"
+
+
+def _numbers(words: str) -> str:
+    """As they are written on a command line."""
+    numbers = [word.strip() for word in words.split(",")]
+    return numbers[0] if len(numbers) == 1 else f"[{', '.join(numbers)}]"
+
+
+def _quoted(text: str) -> str:
+    """A basic string of TOML has JSON's escapes."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+@contextmanager
+def _written(file: Path, text: str) -> Iterator[Path]:
+    """A file in the same folder, with its paths relative to it, that is removed if it is not
+    wanted."""
+    not_yet = file.with_name(f".{file.stem}-{os.getpid()}.toml")
+    try:
+        not_yet.write_text(text, encoding="utf-8")
+        yield not_yet
+    except OSError as error:
+        raise ArgumentError(
+            f"{file} cannot be written: {error.strerror}",
+            hint="name a file in another folder",
+        ) from None
+    finally:
+        not_yet.unlink(missing_ok=True)

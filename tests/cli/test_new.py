@@ -1,0 +1,136 @@
+"""`assay new`: five questions, each also an option, and an experiment file that runs."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from commands import Assay
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_options_answer_every_question_and_the_file_runs(assay: Assay, here: Path) -> None:
+    ended = assay(
+        "new", "shop.toml", "--on", "sqlite", "--test", "tpcb.select-only", "--size", "1,2",
+        "--storage", "here", "--clients", "1,2",
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    assert "4 runs, at least" in ended.err and "space on here" in ended.err
+    assert [path.name for path in here.glob("*.toml")] == ["shop.toml"]
+    ran = assay(
+        "run", "shop.toml", "--transactions", "10", "--warm-up", "0", "--no-probe",
+        "--no-durability",
+    )  # fmt: skip
+    assert ran.status == 0, ran.err
+    assert [(run.parameters["scale"], run.clients) for run in ran.runs] == [
+        (1, 1), (1, 2), (2, 1), (2, 2)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "--test is missing, and there is no terminal to ask on"),
+        (("--test", "tpcx"), "'tpcx'"),
+        (("--test", "tpcb", "--size", "many"), "scale: expected a whole number"),
+        (("--test", "tpcb", "--on", "sqlite3"), "unknown system 'sqlite3'"),
+        (("--test", "tpcb", "--on", "postgresql://me:secret@h/d"), "has no password"),
+        (("--test", "tpcb", "--storage", "disk"), "unknown storage 'disk'"),
+        (("--test", "tpcb", "--clients", "0"), "clients"),
+        (("a.sql", "--test", "tpcb"), "expected a file *.toml, found a.sql"),
+        (("no/a.toml", "--test", "tpcb"), "there is no folder no"),
+        (("kept.toml", "--test", "tpcb"), "the file kept.toml exists"),
+    ],
+)
+def test_what_is_wrong_is_refused_and_nothing_is_written(
+    assay: Assay, here: Path, words: tuple[str, ...], said: str
+) -> None:
+    (here / "kept.toml").write_text("# mine\n", encoding="utf-8")
+    ended = assay("new", *words)
+    assert ended.status == 2
+    assert said in ended.err and "hint: " in ended.err
+    assert "secret" not in ended.err
+    assert [path.name for path in here.iterdir() if path.suffix == ".toml"] == ["kept.toml"]
+    assert (here / "kept.toml").read_text("utf-8") == "# mine\n"
+
+
+class _Terminal:
+    """A user at a pseudo-terminal."""
+
+    def __init__(self, *words: str) -> None:
+        self._screen, terminal = pty.openpty()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "assay", "new", *words],
+            stdin=terminal, stdout=terminal, stderr=terminal, start_new_session=True,
+        )  # fmt: skip
+        os.close(terminal)
+        self.shown = ""
+
+    def until(self, text: str) -> None:
+        """What is shown behind the last answer has the text, within two minutes."""
+        until_s = time.monotonic() + 120
+        while text not in self.shown:
+            assert time.monotonic() < until_s, self.shown
+            try:
+                self.shown += os.read(self._screen, 4096).decode()
+            except OSError:  # the program has ended
+                assert text in self.shown, self.shown
+
+    def answer(self, text: str) -> None:
+        self.shown = ""
+        os.write(self._screen, f"{text}\n".encode())
+
+
+def test_questions_are_asked_again_until_the_answer_is_right(here: Path) -> None:
+    user = _Terminal()
+    user.until("Database (several: with commas) [")
+    assert re.search(r"found: .*\bsqlite\b", user.shown)
+    user.answer("sqlitte")
+    user.until("hint: did you mean 'sqlite'")
+    user.until("Database (several: with commas) [")
+    user.answer("sqlite")
+    user.until("Test (WORKLOAD, or WORKLOAD.TEST):")
+    assert "tpcb: " in user.shown and "select-only" in user.shown
+    user.answer("tpcb")
+    user.until("Branches; each has 10 tellers and 100,000 accounts [1]")
+    user.answer("2")
+    user.until("Storage [here]")
+    user.answer("")
+    user.until("Users (clients at the same time) [")
+    user.answer("1,8")
+    user.until("Write experiment.toml? [Y/n]")
+    assert "2 runs, at least" in user.shown and "space on here" in user.shown
+    assert not list(here.glob("experiment.toml")), "not before the answer"
+    user.answer("")
+    user.until("experiment.toml is written")
+    assert user.process.wait() == 0
+    text = (here / "experiment.toml").read_text("utf-8")
+    assert "clients = [1, 8]" in text and "scale = 2" in text
+
+
+@pytest.mark.parametrize("answer", ["n", None])
+def test_without_consent_nothing_is_written(here: Path, answer: str | None) -> None:
+    user = _Terminal("--on", "sqlite", "--test", "tpcb", "--size", "1", "--clients", "1")
+    user.until("Storage [here]")
+    user.answer("")
+    user.until("Write experiment.toml? [Y/n]")
+    if answer is None:
+        user.process.send_signal(signal.SIGINT)
+    else:
+        user.answer(answer)
+    user.until("interrupted")
+    assert user.process.wait() == 130
+    assert not list(here.glob("*.toml")) and not list(here.glob(".*.toml"))
