@@ -74,7 +74,7 @@ def command(file: Path, force: bool, **given: str | None) -> None:
     \b
     Example:
       assay new
-      assay new shop.toml --on postgresql,mariadb --test tpcc --size 2 --clients 1,8,32
+      assay new --on postgresql,mariadb --test tpcb --size 2 --clients 1,8,32
     """
     if file.suffix != ".toml":
         raise ArgumentError(f"expected a file *.toml, found {file}", hint=f"assay new {file}.toml")
