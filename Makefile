@@ -46,13 +46,15 @@ test: $(ENGINE) ## install the servers, then run all tests
 	$(BIN)/pytest -m "not alone" --numprocesses 6 --dist loadfile --no-loadscope-reorder
 	$(BIN)/pytest -m alone
 
+# With its bytecode kept, so that the next time no process compiles the tests again.
 quick: $(ENGINE) ## run the tests that need only Python, in less than a minute
-	$(BIN)/pytest --quiet --quick --numprocesses 3 --dist loadfile tests/unit tests/order
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --quiet --quick --numprocesses 3 --dist loadfile tests/unit tests/order
 
 # Servers are downloaded while the tests of the engine are compiled: of the examples `make check` says whether they compile.
 RUST_TESTS := $(CARGO) test --workspace --tests --$(PROFILE)
 test-servers: $(ENGINE)
 	$(BIN)/python tools/servers.py
+	-$(BIN)/python tests/support/light_java.py
 test-programs: $(ENGINE)
 	$(RUST_TESTS) --no-run --quiet
 # Otherwise each process of pytest compiles all tests, where PYTHONDONTWRITEBYTECODE is set.
