@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn a_host_whose_address_is_given_is_not_looked_up() {
         let text = r#"{
-            "driver": "postgresql", "host": "db.invalid", "host_address": "127.0.0.1", "port": 5432
+            "driver": "any", "host": "db.invalid", "host_address": "127.0.0.1", "port": 5432
         }"#;
         let deployment = DeploymentDocument::parse(text).expect("a deployment document");
         let address = Address::resolve(&deployment).expect("an IP address needs no name server");
