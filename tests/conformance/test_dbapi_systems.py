@@ -25,6 +25,7 @@ from assay.load.fill import fill
 from assay.provision.engine.session import session
 from assay.provision.provision import provision
 from assay.record import DEFAULT_FILE_NAME
+from assay.systems.dbapi.modules import KNOWN
 from commands import Assay
 from servers import directory_for_servers, provisioned
 
@@ -63,12 +64,10 @@ class Reached:
     native_dialect: Dialect
 
 
-MODULES = {
-    "sqlite3": "sqlite",
-    "psycopg2": "postgresql",
-    "pg8000.dbapi": "postgresql",
-    "pymysql": "mariadb",
-}
+MODULES = {name: module.dialect for name, module in KNOWN.items() if module.is_verified}
+"""Those that are said to be run here, and the name of their dialect."""
+SYSTEM_OF = {"mysql": "mariadb"}
+"""Dialect → the system that speaks it, if it is not called so."""
 
 
 def _reached(word: str) -> Any:
@@ -80,7 +79,8 @@ def reached(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Reached]:
     """Started once for all tests of a module."""
-    module, name = request.param, MODULES[request.param]
+    module, dialect = request.param, MODULES[request.param]
+    name = SYSTEM_OF.get(dialect, dialect)
     try:
         importlib.import_module(module)
     except ImportError:

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from able import able
 from commands import Assay, need
 from step_workloads import folder_of
 
 pytestmark = pytest.mark.server
 
-SYSTEMS = pytest.mark.parametrize("system", ["sqlite", "postgresql", "mariadb", "mysql"])
+SYSTEMS = pytest.mark.parametrize("system", able("read only sessions"))
 TWICE = ("--repetitions", "2", "--storage", "tmpfs")
 ONE = "transactions = 1\nclients = [1]\n"
 READS_ALL = "SELECT id FROM data;\n\\expect rows 10\n"

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from able import able, with_ability
+from assay.contracts.systems.abilities import WorksInProcess
 from commands import Assay, need
 from step_workloads import TOP
 
@@ -51,6 +53,7 @@ WRITE = """
 \\set n list(:id, -1)
 \\set t list(concat('it''s "', :id))
 """
+IN_PROCESS = with_ability(WorksInProcess)
 SCRIPTS = {
     "read.sql": f"\\set id random(0, 19)\nSELECT d, n, t FROM data WHERE id = :id \\gset{CHECK}",
     "read.json": "\\set id random(0, 19)\n"
@@ -68,12 +71,9 @@ SCRIPTS = {
 @pytest.mark.parametrize(
     "system",
     [
-        "sqlite",
-        "duckdb",
-        *(
-            pytest.param(name, marks=pytest.mark.server)
-            for name in ("postgresql", "mariadb", "ferretdb")
-        ),
+        pytest.param(name, marks=() if name in IN_PROCESS else pytest.mark.server)
+        for language in ("sql", "json")
+        for name in able("documents", language=language)
     ],
 )
 def test_a_workload_of_documents_is_the_same_on_every_system(

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from able import able
 from assay import registry
 from assay.contracts.deployment import StorageFacts
 from assay.contracts.dialects.protocol import Table
@@ -122,7 +123,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Rows:
     return Rows(tmp_path_factory.mktemp("every-type"))
 
 
-@pytest.fixture(params=["sqlite", "duckdb", "postgresql", "mariadb", "mysql"])
+@pytest.fixture(params=able("typed columns", "bulk load", language="sql"))
 def system(request: pytest.FixtureRequest, available: list[str]) -> System:
     """Each system that stores rows, one after another."""
     if request.param not in available:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from able import able
 from assay import _engine, registry
 from assay.contracts.deployment import StorageFacts
 from assay.provision.engine.session import session
@@ -80,7 +81,7 @@ OWN = {
 }
 
 
-@pytest.mark.parametrize("name", ["postgresql", "mariadb", "mysql", "sqlite"])
+@pytest.mark.parametrize("name", able("read only sessions"))
 def test_nothing_that_writes_gets_past_a_read_only_session(
     name: str, storage: StorageFacts
 ) -> None:

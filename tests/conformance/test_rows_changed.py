@@ -6,14 +6,16 @@ import time
 
 import pytest
 
+from able import with_ability
 from assay import registry
 from assay.contracts.deployment import StorageFacts
+from assay.contracts.systems.abilities import Counters
 from assay.provision.engine.session import session
 from servers import provisioned
 from tests.conftest import need
 
 
-@pytest.mark.parametrize("name", ["postgresql", "mariadb", "mysql"])
+@pytest.mark.parametrize("name", with_ability(Counters, language="sql"))
 def test_inserted_updated_and_deleted_rows_are_counted(name: str, storage: StorageFacts) -> None:
     need(name)
     system = registry.system(name)

@@ -7,6 +7,7 @@ from decimal import Decimal
 
 import pytest
 
+from able import able
 from assay import registry
 from assay.contracts.deployment import StorageFacts
 from assay.contracts.dialects.protocol import Column, Table
@@ -32,7 +33,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize("name", ["postgresql", "mariadb", "mysql", "sqlite", "duckdb"])
+@pytest.mark.parametrize("name", able("typed columns", "bulk load", language="sql"))
 def test_each_type_is_stored(name: str, storage: StorageFacts) -> None:
     need(name)
     system = registry.system(name)

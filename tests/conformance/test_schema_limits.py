@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from able import with_ability
 from assay import registry
 from assay.contracts.dialects.protocol import Column, Table
 from assay.dialects.limits import Limited, beyond
@@ -56,7 +57,7 @@ def of_name(length: int) -> Table:
     return Table("t", tuple(Column("c" * (length - 1) + last, "int") for last in "ab"))
 
 
-@pytest.mark.parametrize("system", ["sqlite", "postgresql", "mariadb", "mysql"])
+@pytest.mark.parametrize("system", with_ability(Limited, language="sql"))
 def test_a_table_at_a_limit_can_be_made_and_one_above_it_cannot(system: str) -> None:
     need(system)
     under_test = registry.system(system)

@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from able import with_ability
 from assay.contracts.experiment import ServerMachine, SystemChoice
+from assay.contracts.systems.abilities import SeparateLog
 from assay.experiment.choices.storage_words import storage_choices
 from assay.provision.engine.session import session
 from assay.provision.running_system import RunningSystem, running_system
@@ -23,7 +25,7 @@ from commands import Assay, need
 
 pytestmark = pytest.mark.skipif(not HAS_LOOP_DEVICES, reason="only root makes loop devices")
 MB = 1 << 20
-_SERVERS = ["postgresql", "mariadb", "mysql"]
+_SERVERS = with_ability(SeparateLog)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from able import able
 from assay import registry
 from assay.contracts.deployment import StorageFacts
 from assay.errors import ExperimentError
@@ -24,7 +25,7 @@ WRITING = [
 
 
 @pytest.mark.server
-@pytest.mark.parametrize("name", ["postgresql", "mariadb", "mysql", "sqlite"])
+@pytest.mark.parametrize("name", able("read only sessions"))
 def test_a_check_that_writes_is_refused_with_its_file(name: str, storage: StorageFacts) -> None:
     need(name)
     system = registry.system(name)

@@ -15,8 +15,7 @@ from assay.record import DEFAULT_FILE_NAME, Store
 from assay.report.sections.outcomes import OUTCOMES
 from commands import IN_MEMORY, Assay, need, why_missing
 from running import server_of, started, wait_for_state
-
-SERVERS = ["postgresql", "mariadb", "mysql"]
+from servers import SERVERS
 
 
 @pytest.mark.parametrize("system", SERVERS)

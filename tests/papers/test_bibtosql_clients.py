@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from able import with_ability
 from assay import registry
 from assay.contracts.deployment import Address, Deployment
 from assay.contracts.events import Events
+from assay.contracts.systems.abilities import OwnClient
 from assay.experiment import Experiment, StorageChoice, SystemChoice
 from assay.load.bibsql.bibliography import Bibliography, resolve
 from assay.load.digest import table_digest
@@ -75,7 +77,7 @@ def load_by_client(address: Address, system: str, files: list[Path], script: Pat
     assert "error" not in done.stderr.lower(), done.stderr
 
 
-@pytest.mark.parametrize("system", ["sqlite", "postgresql", "mariadb", "mysql"])
+@pytest.mark.parametrize("system", with_ability(OwnClient))
 @pytest.mark.parametrize("kind", ["real", "hostile", "carriage returns"])
 def test_the_real_client_loads_what_assay_loads(
     beebe: Path, tmp_path: Path, system: str, kind: str
@@ -118,7 +120,7 @@ def test_a_fresh_file_by_the_shell(beebe: Path, tmp_path: Path) -> None:
     assert json.loads(counted.stdout)[0]["bib"] == 9733
 
 
-@pytest.mark.parametrize("system", ["sqlite", "postgresql", "mariadb", "mysql"])
+@pytest.mark.parametrize("system", with_ability(OwnClient))
 def test_a_failed_query_is_not_an_empty_answer_with_status_0(tmp_path: Path, system: str) -> None:
     need(system)
     with deployment_of(system) as deployment:

@@ -10,7 +10,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from able import with_ability
 from assay.contracts.observation import NativeClientsReport, Observation
+from assay.contracts.systems.abilities import NativeClient
 from assay.drive import native_clients
 from assay.report.build import build
 from commands import IN_MEMORY, Assay, need
@@ -20,7 +22,7 @@ from step_workloads import folder_of, ran
 NATIVE = ("--client-program", "native")
 
 
-@pytest.mark.parametrize("system", ["sqlite", "postgresql", "mariadb", "mysql"])
+@pytest.mark.parametrize("system", with_ability(NativeClient))
 def test_every_process_returns_the_rows_of_the_checks(
     assay: Assay, beebe: Path, system: str
 ) -> None:
@@ -82,7 +84,7 @@ def test_what_was_not_sampled_is_unknown(tmp_path: Path, monkeypatch: pytest.Mon
     assert shown["rows"].number is not None and shown["threads"].number is None
 
 
-@pytest.mark.parametrize("system", ["sqlite", "postgresql", "mariadb", "mysql"])
+@pytest.mark.parametrize("system", with_ability(NativeClient))
 def test_their_sessions_are_read_only(assay: Assay, working_folder: Path, system: str) -> None:
     need(system)
     keys = 'scripts = ["write.sql"]\nprotocol = "simple"\npasses = 1\nchanges_data = false\n'

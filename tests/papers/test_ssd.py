@@ -8,15 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from able import able_to_run
 from assay import registry
 from assay.record.runs.records import RunRecord
 from commands import IN_MEMORY, Assay, need, run_in
 from tests.support import servers
 
-SYSTEMS = ["sqlite", "duckdb", "postgresql", "mariadb", "mysql", "cubrid"]
 
-
-@pytest.mark.parametrize("system", [*SYSTEMS, "ferretdb"])
+@pytest.mark.parametrize("system", able_to_run("ssd.insert"))
 def test_inserts_of_many_clients_into_few_tables_are_never_duplicates(
     assay: Assay, system: str
 ) -> None:
@@ -31,7 +30,7 @@ def test_inserts_of_many_clients_into_few_tables_are_never_duplicates(
     assert run.driven.outcomes.ok == run.driven.outcomes.scheduled > 0
 
 
-@pytest.mark.parametrize("system", [*SYSTEMS, "ferretdb"])
+@pytest.mark.parametrize("system", able_to_run("ssd.select-wide"))
 def test_every_row_is_found_by_each_of_its_keys(assay: Assay, system: str) -> None:
     """`select.sql` computes the generated keys, and expects one row."""
     need(system)

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from able import able_to_run
 from assay import registry
 from assay.record.runs.records import RunRecord
 from commands import IN_MEMORY, Assay, need
 
-SYSTEMS = ["sqlite", "duckdb", "postgresql", "mariadb", "mysql", "cubrid"]
+TESTS = "tpcb.tpcb-like,simple-update,select-only"
 BRIEFLY = ("--warm-up", "0.2", "--duration", "1", "--retries", "1000", *IN_MEMORY)
 """Some systems refuse the second of two writers of a row, which may then try again."""
 
@@ -21,12 +22,12 @@ def rules(run: RunRecord) -> dict[str, bool]:
     return {check["id"]: check["ok"] for check in run.checks}
 
 
-@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("system", able_to_run(TESTS))
 def test_all_sums_agree_after_concurrent_clients(assay: Assay, system: str) -> None:
     need(system)
     ended = assay(
         "run",
-        "tpcb.tpcb-like,simple-update,select-only",
+        TESTS,
         "--on",
         system,
         "--clients",
@@ -80,7 +81,7 @@ def test_without_transactions_only_single_reads_run(assay: Assay) -> None:
     assert select.driven.outcomes.ok > 0
 
 
-@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("system", able_to_run("tpcb.strict"))
 def test_the_strict_form_keeps_each_branch_in_balance(assay: Assay, system: str) -> None:
     need(system)
     ended = assay(

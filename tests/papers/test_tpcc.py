@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from able import able_to_run
 from assay import registry
 from assay.record.runs.records import RunRecord
 from commands import IN_MEMORY, Assay, need
 
-SYSTEMS = ["sqlite", "duckdb", "postgresql", "mariadb", "mysql"]
 FOLDER = Path(registry.__file__).parent / "workloads" / "tpcc"
 CHECKS = {path.stem for path in (FOLDER / "checks").iterdir()}
 DECK = {"new-order": 10, "payment": 10, "order-status": 1, "delivery": 1, "stock-level": 1}
@@ -22,7 +22,7 @@ def broken(run: RunRecord) -> set[str]:
     return {check["id"][:2] for check in run.checks if not check["ok"]}
 
 
-@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("system", able_to_run("tpcc"))
 def test_all_conditions_hold_after_two_decks_of_each_client(assay: Assay, system: str) -> None:
     need(system)
     ended = assay(

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from able import with_ability
+from assay.contracts.dialects.protocol import Explains
 from commands import need
 from plugins import assay
 
@@ -81,7 +83,7 @@ def run(here: Path, system: str, between: str) -> dict[str, object]:
     return dict(row)
 
 
-@pytest.mark.parametrize("system", ["sqlite", "postgresql", "mariadb", "mysql", "duckdb"])
+@pytest.mark.parametrize("system", with_ability(Explains))
 def test_an_index_that_is_made_changes_the_plan(system: str, tmp_path: Path) -> None:
     need(system)
     row = run(tmp_path, system, INDEX)

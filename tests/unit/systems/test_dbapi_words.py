@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from able import able
 from assay import registry
 from assay.contracts.systems.validation import validate
 from assay.dialects.mysql import MYSQL
@@ -156,7 +157,10 @@ def test_each_known_module_is_a_system(member: str) -> None:
     validate(registry.system(f"dbapi:{member}"))
 
 
-@pytest.mark.parametrize("name", ["cubrid", "mariadb", "mysql", "postgresql", "sqlite"])
+@pytest.mark.parametrize(
+    "name",
+    [name for name in able(language="sql") if registry.system(name).dialect.name in DIALECTS],
+)
 def test_through_a_module_a_system_can_do_no_more_than_by_itself(name: str) -> None:
     itself = registry.system(name)
     through = registry.system(f"dbapi:some.module+{itself.dialect.name}")
