@@ -16,6 +16,7 @@ from typing import Any, cast
 from assay import registry
 from assay.api import asked
 from assay.comparison.conclusions.effects import SettingEffects
+from assay.contracts.factors import COLUMNS
 from assay.contracts.observation import Observation, Observed, Outcomes, PassTime, StepReport
 from assay.contracts.recorded import Machine
 from assay.errors import ArgumentError
@@ -105,6 +106,9 @@ class _Factors:
     client_program: str
     """engine or native."""
     offered_rate_per_s: float | None
+    levels: Mapping[str, Scalar | None]
+    """By the columns of the output for programs: those above, ``threads``, ``log_storage``, and of
+    any other factor that Assay has itself."""
     parameters: Mapping[str, Scalar]
     """Of the workload."""
 
@@ -318,6 +322,7 @@ def _factors(row: Row) -> _Factors:
         cache=word_in(row, "cache"),
         client_program=word_in(row, "client_program"),
         offered_rate_per_s=cast(float | None, row["offered_rate_per_s"]),
+        levels={name: cast(Scalar | None, row[name]) for name in COLUMNS if name in row},
         parameters={
             name.removeprefix(_PARAMETER): value
             for name, value in row.items()

@@ -151,6 +151,7 @@ FACTORS: Final = (
 BY_NAME: Final[Mapping[str, Factor]] = {one.name: one for one in FACTORS}
 NAMES: Final = tuple(dict.fromkeys(name for one in FACTORS for name in (one.name, one.column)))
 """By these names cells are distinguished: no parameter of a workload or script has one."""
+COLUMNS: Final = tuple(one.column for one in FACTORS)
 ALWAYS_NAMED: Final = tuple(one.name for one in FACTORS if one.is_always_named)
 
 

@@ -67,6 +67,8 @@ def test_a_result_has_the_numbers_of_the_reports() -> None:
     cell = result.cells[0]
     assert (cell.repetitions, cell.measured) == (2, 2)
     assert (cell.memory_bytes, cell.cpus, cell.rtt_s) == (None, None, 0)
+    assert cell.levels["client_program"] == cell.client_program == "engine"
+    assert cell.levels["log_storage"] is None
     assert cell.throughput_per_s is not None
     assert cell.throughput_per_s.least <= cell.throughput_per_s.median
     assert cell.latency.p99_ns is not None

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from assay.comparison.sides import existing_data
+from assay.comparison.sides import existing_data, factors
 from assay.comparison.sides.factors import SCRIPT
 from assay.comparison.sides.values import Difference, Side
 from assay.contracts.durability import NOT_MEASURED
@@ -147,8 +147,7 @@ def of_unequal_cells(a: Mapping[str, str], b: Mapping[str, str]) -> tuple[Differ
     """Of what identifies them (`factors.identifying`)."""
     return tuple(
         Difference("cell", name, a.get(name, ""), b.get(name, ""))
-        for name in {**a, **b}
-        if a.get(name) != b.get(name)
+        for name in factors.differing((a, b))
     )
 
 

@@ -286,16 +286,9 @@ def _set_apart(shown: Sequence[str], runs: Sequence[RunRecord], between: str) ->
         if len(several) < 2:
             continue
         fields = {place: identifying(runs[place]) for place in several}
-        left = [
-            name
-            for one in fields.values()
-            for name in one
-            if not between or factor_of(name) != between
-        ]
-        differing = [
-            name for name in left if len({fields[place].get(name) for place in several}) > 1
-        ]
-        for name in dict.fromkeys(differing):
+        for name in differing(fields.values()):
+            if between and factor_of(name) == between:
+                continue
             if len({found[place] for place in several}) == len(several):
                 break
             for place in several:
@@ -350,6 +343,14 @@ def identifying(run: RunRecord) -> dict[str, str]:
         for script in shown.pop("scripts", ())
     ]
     return _flat({**shown, **({"scripts": scripts} if scripts else {})})
+
+
+def differing(cells: Iterable[Mapping[str, str]]) -> list[str]:
+    """In what cells differ: the names of what is not the same for all, of what identifies each
+    (`identifying`)."""
+    cells = list(cells)
+    names = dict.fromkeys(name for one in cells for name in one)
+    return [name for name in names if len({one.get(name) for one in cells}) > 1]
 
 
 def _flat(document: Mapping[str, Any], within: str = "") -> dict[str, str]:

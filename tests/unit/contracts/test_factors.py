@@ -1,0 +1,40 @@
+"""The list of factors agrees with what has their levels and with the settings that ask for them."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+from assay.contracts.driving import Driving
+from assay.contracts.experiment import Experiment, ServerMachine
+from assay.contracts.factors import FACTORS, NAMES, OF_LEVELS, OF_MACHINE, VARIED_LEVELS, Part
+from assay.experiment.settings.catalogue import SETTINGS
+from assay.experiment.settings.value_kinds import Levels
+from assay.plan.values import Cell
+
+
+def test_what_a_server_is_given_is_a_factor() -> None:
+    plain = ServerMachine()
+    given = {one.name: getattr(plain, one.name) for one in fields(ServerMachine)}
+    assert {one.column: one.default for one in OF_MACHINE.values()} == given
+
+
+def test_the_part_of_a_cell_has_the_level() -> None:
+    parts = {Part.DRIVING: Driving, Part.CELL: Cell}
+    for factor in FACTORS:
+        if kind := parts.get(factor.part):
+            assert factor.column in {one.name for one in fields(kind)}, factor.name
+    assert not set(OF_LEVELS) & {one.name for one in fields(Cell)}, "it would have two levels"
+
+
+def test_every_setting_with_levels_is_a_factor_and_can_be_asked_for() -> None:
+    asked = {one.asked for one in FACTORS if one.asked}
+    with_levels = {
+        one.experiment_field or name
+        for name, one in SETTINGS.items()
+        if isinstance(one.kind, Levels)
+    }
+    assert with_levels <= asked
+    assert {one.asked for one in VARIED_LEVELS.values()} <= with_levels, "no option asks for it"
+    known = {one.name for one in fields(Experiment)}
+    assert asked - {one.asked for one in VARIED_LEVELS.values()} <= known
+    assert len(NAMES) == len(set(NAMES))
