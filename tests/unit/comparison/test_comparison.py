@@ -234,8 +234,10 @@ def test_profiles_are_compared_whatever_settings_they_have(folder: Path) -> None
 @pytest.mark.parametrize(
     ("changes", "others", "name"),
     [
-        ({"cache": "cold"}, {"cache": "cold"}, "postgresql, here, 8 clients, cache cold"),
-        ({"client_program": "native"}, {}, "postgresql, here, 8 clients, native clients"),
+        ({"levels": {"cache": "cold"}}, {"levels": {"cache": "cold"}},
+         "postgresql, here, 8 clients, cache cold"),
+        ({"levels": {"client_program": "native"}}, {},
+         "postgresql, here, 8 clients, native clients"),
         ({"parameters": {"share": 800.0}}, {"parameters": {"share": 0.25}},
          "postgresql, here, 8 clients, share 800"),
         ({"group_clients": {"readers": 4}}, {}, "postgresql, here, 8 clients, readers 4"),
@@ -247,7 +249,11 @@ def test_a_cell_has_one_name_in_reports_and_comparisons(
     folder: Path, changes: dict[str, Any], others: dict[str, Any], name: str
 ) -> None:
     found = measured(folder / "a", (1.0,), clients=(8, 16))
-    runs = [replace(run, **(changes if run.clients == 8 else others)) for run in found.runs]
+    runs = []
+    for run in found.runs:
+        other = changes if run.clients == 8 else others
+        levels = {**run.levels, **other.get("levels", {})}
+        runs.append(replace(run, **{**other, "levels": levels}))
     named = factors.names(runs)
     assert named == [cell.name for cell in cell_runs.cells(found, runs)]
     assert named[0] == name

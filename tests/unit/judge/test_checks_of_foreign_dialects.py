@@ -141,7 +141,7 @@ def test_the_queries_of_glidemon_are_known_to_read_so_that_caches_can_be_warmed(
     (run,) = invented.plan(
         [system], [storage], test=test, parameters={"scale": 0.01, "data_seed": 1, "queries": 9}
     ).runs
-    run = replace(run, cell=replace(run.cell, protocol="prepared"))
+    run = replace(run, cell=replace(run.cell, levels={**run.cell.levels, "protocol": "prepared"}))
     assert not may_change_data(Compiled(glidemon), run)
     names = {
         name

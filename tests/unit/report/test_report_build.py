@@ -426,7 +426,8 @@ def test_storages_and_states_of_the_cache_are_one_grid(tmp_path: Path) -> None:
     workload = {"report": {"parallel": {"title": "Batch", "speed_up": True}}}
     record = invented.experiment(tmp_path / "r.sqlite", planned, elapsed, workload=workload)
     runs = tuple(
-        replace(run, clients=8, cache={1: "cold", 8: "warm"}[run.clients]) for run in record.runs
+        replace(run, clients=8, levels={**run.levels, "cache": {1: "cold", 8: "warm"}[run.clients]})
+        for run in record.runs
     )
     grid = table(build(replace(record, runs=runs)), "parallel")
     assert [column.title for column in grid.columns] == [
