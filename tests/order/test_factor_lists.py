@@ -1,4 +1,4 @@
-"""The factors of cells are listed in one place: the next one would be missing from any other list."""
+"""Factors of cells are listed in one place: the next one would be missing from any other list."""
 
 from __future__ import annotations
 
