@@ -48,7 +48,7 @@ def test_the_engine_stands_beside_native_clients(assay: Assay, beebe: Path) -> N
     )  # fmt: skip
     assert ended.status == 0, ended.err
     by_engine, native = ended.runs
-    assert (by_engine.client_program, native.client_program) == ("engine", "native")
+    assert [one.levels["client_program"] for one in ended.runs] == ["engine", "native"]
     assert isinstance(by_engine.observation, Observation)
     report = native.observation
     assert isinstance(report, NativeClientsReport)
