@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import click
-import key_schema
+import file_schemas
 import man_pages
 import plugin_contracts
 
@@ -250,7 +250,7 @@ def files() -> dict[Path, str]:
     }
     data = ROOT / "packaging" / "wheel" / "data"
     of_wheel = {data / path: text for path, text in man_pages.pages().items()}
-    return of_reference | of_wheel | key_schema.pages()
+    return of_reference | of_wheel | file_schemas.pages()
 
 
 def main(arguments: list[str]) -> int:

@@ -189,7 +189,7 @@ def _asked_for() -> Iterator[tuple[str, str]]:
 
 
 def test_the_schemas_have_every_key_that_is_in_the_text_of_the_readers() -> None:
-    """A file that has it, in `tests/data/every_key.md`, brings a missing one into the schema."""
+    """They are declared in `workload/file_keys.py` and `experiment/file_keys.py`."""
     known = {
         name for kind in ("experiment", "workload") for name in _names(_validator(kind).schema)
     }
@@ -212,7 +212,7 @@ def _undescribed(schema: Any) -> Iterator[str]:
 
 @pytest.mark.parametrize("kind", ["experiment", "workload"])
 def test_every_key_is_described(kind: str) -> None:
-    """`tools/key_help.toml` has what no option of `assay run` says."""
+    """By its declaration, or by the setting with this key."""
     assert sorted(set(_undescribed(_validator(kind).schema))) == []
 
 

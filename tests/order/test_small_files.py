@@ -27,7 +27,6 @@ SHELVES = {
 OWN_IDEA = {
     "comparison/sides/unequal_cells.py": "cells without a partner are found by a rule of their own",
     "drive/pacing.py": "a calculation that is tried by itself",
-    "drive/reserved_names.py": "a search that is tried by itself",
     "judge/statistics/drift.py": "a statistic, which imports SciPy on first use",
     "load/bibsql/reported.py": "the rule by which a variant of the data set is made",
     "lab/run_context/read_only_server.py": "a refusal, beside what is noted before the first step",

@@ -26,6 +26,7 @@ from assay.experiment.choices import (
     storage_words,
     system_names,
 )
+from assay.experiment.file_keys import EXPERIMENT
 from assay.experiment.settings import levels
 from assay.experiment.settings.catalogue import OPTIONS
 from assay.experiment.settings.levels import ErrorPlace
@@ -53,7 +54,7 @@ def read(file: Path, *, is_quick: bool = False) -> tuple[Experiment, Workload]:
 
     Raises `ExperimentError` with the line, `ArgumentError` where the workload is not known.
     """
-    top = toml_file.read(file, {"test": 'tests = ["NAME"]'})
+    top = toml_file.read(file, EXPERIMENT, {"test": 'tests = ["NAME"]'})
     scripts, is_mix = _scripts(top)
     is_ad_hoc = bool(scripts) and "workload" not in top
     if is_ad_hoc:

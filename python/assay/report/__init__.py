@@ -20,6 +20,7 @@ from assay.text.files import toml_file
 from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
 from assay.workload.expected_answers import CLAIMS, PUBLISHED_FILE, published_names
+from assay.workload.file_keys import WORKLOAD
 from assay.workload.reader import report_sections, series_sections
 from assay.workload.values import Workload
 
@@ -29,7 +30,7 @@ def check_declarations(workload: Workload) -> None:
     reported, with its line, before a run and not after it."""
     if workload.is_ad_hoc:
         return
-    top = toml_file.read(workload.folder / WORKLOAD_FILE)
+    top = toml_file.read(workload.folder / WORKLOAD_FILE, WORKLOAD)
     for test, section in report_sections(top, workload.tests).items():
         declared = declaration.read(section, test)
         parameters = [one.name for one in workload.parameters_of(workload.test(test))]

@@ -13,6 +13,7 @@ from assay.text.files import text_file, toml_file
 from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
 from assay.workload import dialect_names, expected_answers, instances, parameters
+from assay.workload.file_keys import WORKLOAD
 from assay.workload.schema import Expression, Schema
 from assay.workload.scripts import script_names, scripts
 from assay.workload.tables import declared_table, keys, relations, views
@@ -41,7 +42,7 @@ def usable() -> Iterator[Workload | AssayError]:
 
 
 def _read(folder: Path) -> Workload:
-    top = toml_file.read(folder / registry.WORKLOAD_FILE)
+    top = toml_file.read(folder / registry.WORKLOAD_FILE, WORKLOAD)
     for name in top.texts("dialects", ()):
         with _at(top, "dialects"):
             registry.dialect_of_file(top.file.resolve().parent / name)

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self, TypedDict
 
 from assay.contracts.driving import DrivingChanges
 from assay.errors import Bug
+from assay.text.files.keys import Key
 from assay.text.files.toml_file import TomlTable
 from assay.workload.parameters import Parameter
 from assay.workload.schema import Expression
@@ -50,6 +51,8 @@ class Step:
     found_as: ClassVar[str] = ""
     """The kind of results under which other steps and reports look it up; empty: never looked
     up."""
+    keys: ClassVar[tuple[Key, ...] | None] = None
+    """What a workload file may say of it beside `common`; None: its ``read`` alone knows."""
     name: str = ""
     """The name under which other steps and reports look up its results; by default its ``do``."""
     parameters: Mapping[str, Expression] = field(default_factory=dict, kw_only=True)

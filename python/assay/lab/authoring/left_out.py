@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from assay.errors import ExperimentError, YouError
 from assay.text.files import toml_file
+from assay.text.files.keys import Keys, Kind
 from assay.text.files.toml_file import SECTION, TomlTable
 
 Place = tuple[str, tuple[str | int, ...]]
@@ -92,16 +93,25 @@ class Reading:
 
         class Without(TomlTable):
             def __init__(
-                self, file: Path, text: str, path: tuple[str | int, ...], data: Any
+                self,
+                file: Path,
+                text: str,
+                path: tuple[str | int, ...],
+                data: Any,
+                keys: Keys | None = None,
             ) -> None:
                 self._name = file.name
                 kept = {key: value for key, value in data.items() if not self._out((*path, key))}
                 replaced = [key for key in kept if (file.name, (*path, key)) in reading._replaced]
                 kept |= dict.fromkeys(replaced, _RIGHT)
-                super().__init__(file, text, path, kept)
+                super().__init__(file, text, path, kept, keys)
 
             def _out(self, path: tuple[str | int, ...]) -> bool:
                 return (self._name, path) in reading._out
+
+            def _asks(self, key: str, kind: Kind, default: object = ()) -> None:
+                del default  # what is left out has one
+                super()._asks(key, kind)
 
             def text(self, key: str, default: str | None = None) -> str:
                 if default is None and self._out((*self.path, key)):

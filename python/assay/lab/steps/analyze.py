@@ -10,6 +10,7 @@ from assay.contracts.dialects.protocol import KeepsStatistics
 from assay.lab.driving.table_statements import execute
 from assay.lab.run_context.context import RunState
 from assay.plan import PlannedRun
+from assay.text.files.keys import Key
 from assay.workload.steps import Step
 
 
@@ -18,6 +19,7 @@ class Analyze(Step):
     """The statistics of all tables, brought up to date by the system's own statements."""
 
     do: ClassVar[str] = "analyze"
+    keys: ClassVar[tuple[Key, ...] | None] = ()
     needs: ClassVar[str] = "tables"
     changes_data: ClassVar[bool] = True
     """A later run would find other statistics than its load made."""

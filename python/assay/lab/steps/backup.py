@@ -12,6 +12,7 @@ from assay.lab.backup import WAYS
 from assay.lab.backup.back_up import observe
 from assay.lab.run_context.context import RunState
 from assay.plan import PlannedRun
+from assay.text.files.keys import TEXT, Key
 from assay.text.files.toml_file import TomlTable
 from assay.workload.steps import Names, Step, common
 
@@ -21,6 +22,9 @@ class Backup(Step):
     """A backup while clients work, its restore, and the comparison of the two."""
 
     do: ClassVar[str] = "backup"
+    keys: ClassVar[tuple[Key, ...] | None] = (
+        Key("way", TEXT, "The parameter that names the way of the backup.", is_required=True),
+    )
     needs: ClassVar[str] = "restart"
     changes_data: ClassVar[bool] = True
     way: str = field(kw_only=True)

@@ -11,6 +11,7 @@ from assay.contracts.observation import ReferenceReport
 from assay.judge.check.dumps import check_dumps
 from assay.lab.run_context.context import RunState
 from assay.lab.steps.dump import Dump
+from assay.text.files.keys import TEXT, Key
 from assay.text.files.toml_file import TomlTable
 from assay.workload.steps import Names, Step, common
 from assay.workload.tests.declared_steps import earlier
@@ -21,6 +22,10 @@ class Compare(Step):
     """Two dumps must hold the same rows in the same order."""
 
     do: ClassVar[str] = "compare"
+    keys: ClassVar[tuple[Key, ...] | None] = (
+        Key("expected", TEXT, "The dump with the rows that are expected.", is_required=True),
+        Key("found", TEXT, "The dump that is compared.", is_required=True),
+    )
     expected: str = field(kw_only=True)
     found: str = field(kw_only=True)
 

@@ -9,6 +9,7 @@ from assay.contracts.systems.abilities import SpreadsSchema
 from assay.drive import query
 from assay.lab.run_context.context import RunState
 from assay.plan.drives import parameters_of
+from assay.text.files.keys import TEXT, Key
 from assay.text.files.toml_file import TomlTable
 from assay.workload.steps import Names, Step, common
 from assay.workload.tests import step_keys
@@ -19,6 +20,9 @@ class Ddl(Step):
     """The statements of a script, once, outside any measurement."""
 
     do: ClassVar[str] = "ddl"
+    keys: ClassVar[tuple[Key, ...] | None] = (
+        Key("script", TEXT, "The script file that is run.", is_required=True),
+    )
     changes_data: ClassVar[bool] = True
     script: str = field(kw_only=True)
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
-from typing import Self
+from typing import ClassVar, Self
 
 from msgspec import UNSET, UnsetType, structs
 
@@ -37,7 +37,9 @@ from assay.load.row_sources.request import DataRequest
 from assay.plan.drives import PlannedDrive, drive
 from assay.record.runs.records import IS_RESULT
 from assay.text import units
+from assay.text.files.keys import Key
 from assay.text.files.toml_file import TomlTable
+from assay.workload.driving_keys import DRIVE_STEP
 from assay.workload.scripts.scripts import needed_values
 from assay.workload.steps import Drive, Names, Step
 from assay.workload.tests.declared_drives import read_drive
@@ -46,6 +48,8 @@ from assay.workload.values import Script, Workload
 
 class DriveStep(Drive):
     """`Drive` with its ``read`` and ``take``."""
+
+    keys: ClassVar[tuple[Key, ...] | None] = DRIVE_STEP
 
     @classmethod
     def read(cls, section: TomlTable, names: Names) -> Self:

@@ -11,6 +11,7 @@ from assay.drive.query import StatementAnswer
 from assay.experiment import Scalar
 from assay.lab.run_context.context import Dumps, RunState
 from assay.plan.drives import parameters_of
+from assay.text.files.keys import TEXT, Key
 from assay.text.files.toml_file import TomlTable
 from assay.workload.steps import Names, Step, common
 from assay.workload.tests import step_keys
@@ -21,6 +22,15 @@ class Dump(Step):
     """Keeps the rows that a query returns, for a `Compare`."""
 
     do: ClassVar[str] = "dump"
+    keys: ClassVar[tuple[Key, ...] | None] = (
+        Key("script", TEXT, "The script file that is run.", is_required=True),
+        Key("own", TEXT, "The script that reads what no other client can change."),
+        Key(
+            "each",
+            TEXT,
+            "The variable that numbers the dumps, from 0; otherwise there is one dump.",
+        ),
+    )
     found_as: ClassVar[str] = "dump"
     script: str = field(kw_only=True)
     own: str = ""

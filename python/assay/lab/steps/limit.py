@@ -21,6 +21,7 @@ from assay.lab.run_context.context import RunState
 from assay.provision.engine import engine_calls
 from assay.provision.engine.session import raise_as_ours
 from assay.provision.provision import provision
+from assay.text.files.keys import Key
 from assay.workload.steps import Step
 
 _DeploymentOpener = Callable[[int | None], AbstractContextManager[Deployment]]
@@ -32,6 +33,7 @@ class Limit(Step):
     """Sessions are opened until one is refused, with the default limit and with it raised."""
 
     do: ClassVar[str] = "limit"
+    keys: ClassVar[tuple[Key, ...] | None] = ()
     has_clients: ClassVar[bool] = True
     needs_system: ClassVar[bool] = False
 

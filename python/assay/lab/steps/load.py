@@ -23,6 +23,7 @@ from assay.load.row_sources.protocol import Asked, request_of
 from assay.load.row_sources.request import DataRequest
 from assay.plan import PlannedRun
 from assay.plan.drives import parameters_of
+from assay.text.files.keys import Key
 from assay.workload.steps import Step
 
 
@@ -31,6 +32,7 @@ class Load(Step):
     """Loads the data set of the run, counts its rows and runs its consistency checks."""
 
     do: ClassVar[str] = "load"
+    keys: ClassVar[tuple[Key, ...] | None] = ()
     needs: ClassVar[str] = "tables"
     loads: ClassVar[bool] = True
 

@@ -27,6 +27,7 @@ from assay.lab.steps.drive import observe
 from assay.lab.steps.load import keep, load
 from assay.plan.drives import PlannedDrive, weights
 from assay.text import quantities
+from assay.text.files.keys import TEXT, Key, Number
 from assay.text.files.toml_file import TomlTable
 from assay.workload.steps import Drive, Names, Step, common
 from assay.workload.tests import step_keys
@@ -39,6 +40,32 @@ class Overlap(Step):
     ``at_once`` work at once and none overtakes another."""
 
     do: ClassVar[str] = "overlap"
+    keys: ClassVar[tuple[Key, ...] | None] = (
+        Key(
+            "alone",
+            TEXT,
+            "The drive by one client, which measures how long the work takes.",
+            is_required=True,
+        ),
+        Key(
+            "stagger",
+            TEXT,
+            "The parameter that holds the seconds between the starts of two clients.",
+            is_required=True,
+        ),
+        Key(
+            "pause",
+            TEXT,
+            "The parameter that holds the seconds of pause after a transaction.",
+            is_required=True,
+        ),
+        Key(
+            "at_once",
+            Number(quantities.CLIENTS),
+            "Clients that must work at the same time.",
+            is_required=True,
+        ),
+    )
     changes_data: ClassVar[bool] = True
     has_clients: ClassVar[bool] = True
     staggers_clients: ClassVar[bool] = True

@@ -22,6 +22,7 @@ from assay.experiment import Scalar
 from assay.lab.run_context.context import RunState
 from assay.plan import PlannedRun
 from assay.plan.drives import drives
+from assay.text.files.keys import Key
 from assay.workload.steps import Step
 from assay.workload.values import Script
 
@@ -37,6 +38,7 @@ class Plans(Step):
     """The plan of each statement, before a drive or after it."""
 
     do: ClassVar[str] = "plans"
+    keys: ClassVar[tuple[Key, ...] | None] = ()
 
     def why_refused(self, run: PlannedRun) -> str | None:
         choice = run.cell.system

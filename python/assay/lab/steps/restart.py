@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 
 from assay.lab.run_context.context import RunState
 from assay.provision.disk import page_cache
+from assay.text.files.keys import FLAG, Key
 from assay.text.files.toml_file import TomlTable
 from assay.workload.steps import Names, Step, common
 
@@ -17,6 +18,13 @@ class Restart(Step):
     """Restarts the server on its data, so that its buffer is cold."""
 
     do: ClassVar[str] = "restart"
+    keys: ClassVar[tuple[Key, ...] | None] = (
+        Key(
+            "drop_page_cache",
+            FLAG,
+            "Whether the files of the data are removed from the operating system's page cache.",
+        ),
+    )
     needs: ClassVar[str] = "restart"
     drops_page_cache: bool = False
     """Whether the files of the data are removed from the operating system's page cache."""

@@ -14,6 +14,7 @@ from assay.contracts.observation import ConnectReport, Observation
 from assay.drive.observe import first_error
 from assay.errors import RunFailed
 from assay.lab.run_context.context import RunState
+from assay.text.files.keys import TEXT, Key
 from assay.text.files.toml_file import TomlTable
 from assay.workload.steps import Names, Step, common
 from assay.workload.tests.declared_steps import earlier
@@ -24,6 +25,15 @@ class SessionCost(Step):
     """The cost of a session: the difference between two drives."""
 
     do: ClassVar[str] = "session_cost"
+    keys: ClassVar[tuple[Key, ...] | None] = (
+        Key("kept", TEXT, "The drive whose clients keep their session.", is_required=True),
+        Key(
+            "per_transaction",
+            TEXT,
+            "The drive whose clients open a session for each transaction.",
+            is_required=True,
+        ),
+    )
     kept: str = field(kw_only=True)
     """The drive whose clients keep their session."""
     per_transaction: str = field(kw_only=True)

@@ -13,6 +13,7 @@ from assay.errors import Bug
 from assay.lab.run_context.context import RunState
 from assay.load import reuse
 from assay.plan import PlannedRun
+from assay.text.files.keys import TEXT, Key
 from assay.text.files.toml_file import TomlTable
 from assay.workload.steps import Names, Step, common
 
@@ -22,6 +23,15 @@ class SpaceReuse(Step):
     """All rows deleted and inserted again, and the size on disk after each."""
 
     do: ClassVar[str] = "space_reuse"
+    keys: ClassVar[tuple[Key, ...] | None] = (
+        Key("cycles", TEXT, "The parameter that says how often.", is_required=True),
+        Key(
+            "reclaim",
+            TEXT,
+            "The parameter, a bool, that says whether the system is asked to give space back.",
+            is_required=True,
+        ),
+    )
     needs: ClassVar[str] = "stored rows"
     changes_data: ClassVar[bool] = True
     cycles: str = field(kw_only=True)

@@ -8,6 +8,7 @@ from typing import ClassVar
 from assay.errors import Bug
 from assay.lab.run_context.context import RunState
 from assay.load.row_sources.protocol import UpdatesRows
+from assay.text.files.keys import Key
 from assay.workload.steps import Step
 
 
@@ -16,6 +17,7 @@ class Update(Step):
     """Changes some input files, updates the rows to match, and compares them with a fresh load."""
 
     do: ClassVar[str] = "update"
+    keys: ClassVar[tuple[Key, ...] | None] = ()
     changes_data: ClassVar[bool] = True
     loads: ClassVar[bool] = True
     updates_rows: ClassVar[bool] = True

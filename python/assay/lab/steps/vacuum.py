@@ -10,6 +10,7 @@ from assay.contracts.dialects.protocol import Reclaims
 from assay.lab.driving.table_statements import execute
 from assay.lab.run_context.context import RunState
 from assay.plan import PlannedRun
+from assay.text.files.keys import Key
 from assay.workload.steps import Step
 
 
@@ -18,6 +19,7 @@ class Vacuum(Step):
     """The space of deleted rows of all tables, given back by the system's own statements."""
 
     do: ClassVar[str] = "vacuum"
+    keys: ClassVar[tuple[Key, ...] | None] = ()
     needs: ClassVar[str] = "tables"
     changes_data: ClassVar[bool] = True
     """The rows stay, and a later run would find files that no load makes."""

@@ -15,8 +15,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from assay.errors import ExperimentError
+from assay.errors import Bug, ExperimentError
 from assay.text.files import text_file
+from assay.text.files.keys import FLAG, SCALAR, TEXT, Keys, Kind, Listed, Number, OneOf
 from assay.text.nearest import did_you_mean
 from assay.text.quantities import INTEGER, NUMBER, Duration, Percent, Real, Whole, shown
 
@@ -37,9 +38,12 @@ TomlData: TypeAlias = "Mapping[str, TomlValue]"
 _PART = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
 
 
-def read(file: Path, beside: Mapping[str, str] | None = None) -> TomlTable:
-    """The whole file as one section; raises `ExperimentError` where it is no TOML. ``beside``: of a
-    key, what is written in its place beside a table of the same name."""
+def read(
+    file: Path, keys: Keys | None = None, beside: Mapping[str, str] | None = None
+) -> TomlTable:
+    """The whole file as one section; raises `ExperimentError` where it is no TOML. ``keys``: all
+    that it may have; None: its reader alone knows them. ``beside``: of a key, what is written in
+    its place beside a table of the same name."""
     text = text_file.read(file, ExperimentError, most_bytes=MOST_BYTES)
     try:
         data = tomllib.loads(text)
@@ -62,7 +66,7 @@ def read(file: Path, beside: Mapping[str, str] | None = None) -> TomlTable:
         raise ExperimentError("values are nested too deeply", file=file) from error
     except ValueError as error:  # of a whole number longer than Python reads
         raise ExperimentError("a number has too many digits", file=file) from error
-    return SECTION.get()(file, text, (), data)
+    return SECTION.get()(file, text, (), data, keys)
 
 
 _TABLE = re.compile(r"\s*\[([\w-]+)\.[^\]]*\]")
@@ -115,11 +119,20 @@ def _in_words(message: str, text: str) -> tuple[str, str | None]:
 class TomlTable:
     """One table of the file: hands out its values by type, once."""
 
-    def __init__(self, file: Path, text: str, path: tuple[str | int, ...], data: Any) -> None:
+    def __init__(
+        self,
+        file: Path,
+        text: str,
+        path: tuple[str | int, ...],
+        data: Any,
+        keys: Keys | None = None,
+    ) -> None:
         self.file = file
         self.path = path
         self._text = text
         self._data: Mapping[str, Any] = data
+        self._keys = keys
+        """All that are declared for it; None: those that its reader asks for."""
         self._asked: set[str] = set()
         self._known: set[str] = set()
         """Keys that are allowed here, also those that are absent."""
@@ -141,17 +154,20 @@ class TomlTable:
         return isinstance(self._data.get(key), str)
 
     def text(self, key: str, default: str | None = None) -> str:
+        self._asks(key, TEXT, default)
         value: str = self._take(
             key, default, "text in quotes", lambda found: isinstance(found, str)
         )
         return value
 
     def whole(self, key: str, quantity: Whole, default: int | None = None) -> int:
+        self._asks(key, Number(quantity), default)
         value: int = self._take(key, default, quantity.expected, quantity.holds)
         return value
 
     def number(self, key: str, quantity: Real, default: float | None = None) -> float:
         """A number; a length of time may also be a text with its unit: ``"2min"``."""
+        self._asks(key, Number(quantity), default)
         word = self._data.get(key)
         if isinstance(quantity, Duration | Percent) and isinstance(word, str):
             self._asked.add(key)
@@ -163,18 +179,22 @@ class TomlTable:
         return value
 
     def boolean(self, key: str, default: bool | None = None) -> bool:
+        self._asks(key, FLAG, default)
         value: bool = self._take(
             key, default, "true or false", lambda found: isinstance(found, bool)
         )
         return value
 
     def scalar(self, key: str, default: Any = None) -> str | int | float | bool:
+        self._asks(key, SCALAR, default)
         value: str | int | float | bool = self._take(key, default, _SCALAR, _is_scalar)
         return value
 
     def choice(self, key: str, levels: Iterable[str], default: str | None = None) -> str:
+        levels = tuple(levels)
+        self._asks(key, OneOf(levels), default)
         value = self.text(key, default)
-        if value not in (levels := list(levels)):
+        if value not in levels:
             raise self.error(
                 f"{key} = {value!r}: invalid value", key, hint=did_you_mean(value, levels)
             )
@@ -183,6 +203,7 @@ class TomlTable:
     def choices(self, key: str, levels: Iterable[str]) -> tuple[str, ...]:
         """A list of levels, or one."""
         levels = tuple(levels)
+        self._asks(key, Listed(OneOf(levels)), None)
         found = tuple(self._listed(key, None, "text", lambda value: isinstance(value, str)))
         for value in found:
             if value not in levels:
@@ -202,6 +223,7 @@ class TomlTable:
         self, key: str, default: tuple[str, ...] | None = None, *, may_be_empty: bool = False
     ) -> tuple[str, ...]:
         """A list of texts; a single text counts as a list of one."""
+        self._asks(key, Listed(TEXT, may_be_empty), default)
         listed = self._listed(
             key, default, "text", lambda value: isinstance(value, str), may_be_empty=may_be_empty
         )
@@ -210,20 +232,24 @@ class TomlTable:
     def wholes(
         self, key: str, quantity: Whole, default: tuple[int, ...] | None = None
     ) -> tuple[int, ...]:
+        self._asks(key, Listed(Number(quantity)), default)
         return tuple(self._listed(key, default, quantity.expected, quantity.holds))
 
     def numbers(
         self, key: str, quantity: Real, default: tuple[float, ...] | None = None
     ) -> tuple[float, ...]:
+        self._asks(key, Listed(Number(quantity)), default)
         return tuple(map(float, self._listed(key, default, quantity.expected, quantity.holds)))
 
     def scalars(self, key: str, *, may_be_empty: bool = False) -> tuple[Any, ...]:
         """A list of values or a single one: the levels of a factor."""
+        self._asks(key, Listed(SCALAR, may_be_empty), None)
         return tuple(self._listed(key, None, _SCALAR, _is_scalar, may_be_empty=may_be_empty))
 
     def words(self, key: str) -> tuple[str, ...]:
         """A list of values or a single one, each as it would stand on a command line, for a reader
         further on that knows what they may be."""
+        self._asks(key, Listed(SCALAR), None)
         listed = self._listed(
             key, None, _SCALAR, lambda value: isinstance(value, str | int | float | bool)
         )
@@ -232,7 +258,7 @@ class TomlTable:
     def section(self, key: str) -> TomlTable:
         """The table under ``key``; an empty one where there is none."""
         data = self._take(key, {}, f"a table [{key}]", lambda value: isinstance(value, dict))
-        return type(self)(self.file, self._text, (*self.path, key), data)
+        return self._below(key, (*self.path, key), data)
 
     def sections(self, key: str) -> list[TomlTable]:
         """The array of tables ``[[key]]``."""
@@ -245,12 +271,12 @@ class TomlTable:
             ),
         )
         return [
-            type(self)(self.file, self._text, (*self.path, key, number), table)
-            for number, table in enumerate(data)
+            self._below(key, (*self.path, key, number), table) for number, table in enumerate(data)
         ]
 
     def texts_or_tables(self, key: str) -> list[str | TomlTable]:
         """A list in which each is a text, or a table where there is more to say."""
+        self._asks(key, Listed(TEXT, may_be_empty=True), ())
         listed = self._listed(
             key,
             (),
@@ -259,9 +285,7 @@ class TomlTable:
             may_be_empty=True,
         )
         return [
-            entry
-            if isinstance(entry, str)
-            else type(self)(self.file, self._text, (*self.path, key), entry)
+            entry if isinstance(entry, str) else self._below(key, (*self.path, key), entry)
             for entry in listed
         ]
 
@@ -286,7 +310,7 @@ class TomlTable:
         written where they belong."""
         for key in self._data:
             if key not in self._asked:
-                known = self._asked | self._known
+                known = self._keys.names if self._keys else self._asked | self._known
                 place = (elsewhere or {}).get(key)
                 hint = f"write {place}" if place else did_you_mean(key, known - {key})
                 raise self.error(f"unknown key {shown(key)}", key, hint=hint)
@@ -297,6 +321,23 @@ class TomlTable:
         """The complaint, placed at the key's line (or this table's own)."""
         path = self.path if key is None else (*self.path, key)
         return ExperimentError(message, file=self.file, line=_line_of(self._text, path), hint=hint)
+
+    def _asks(self, key: str, kind: Kind, default: object = ()) -> None:
+        """Raises `Bug` where the key is not declared, or not as the reader asks for it."""
+        declared = self._keys.key(key) if self._keys else None
+        if declared is None:
+            return
+        declared.refuse_other(kind)
+        if declared.is_required and default not in (None, ()):
+            raise Bug(f"{key} must be there, and is read with a default")
+
+    def _below(self, key: str, path: tuple[str | int, ...], data: Any) -> TomlTable:
+        """The table that stands there, with its own keys."""
+        declared = self._keys.key(key) if self._keys else None
+        if declared is not None and declared.below is None:
+            raise Bug(f"a table is read at {key}, where none is declared")
+        keys = declared.below.of_table(data) if declared and declared.below else None
+        return type(self)(self.file, self._text, path, data, keys)
 
     def _take(self, key: str, default: Any, expected: str, fits: Callable[[Any], bool]) -> Any:
         self._asked.add(key)
@@ -342,7 +383,7 @@ class TomlTable:
 
 
 SECTION: ContextVar[type[TomlTable]] = ContextVar("SECTION", default=TomlTable)
-"""The class of the sections of files that are read: another one sees what a reader asks for."""
+"""The class of the sections of files that are read: another one leaves out what is wrong."""
 
 
 def _is_scalar(value: object) -> bool:

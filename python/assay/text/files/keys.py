@@ -1,0 +1,145 @@
+"""The keys that a file may have, declared once: each with its kinds of value, its help, and whether
+it must be there.
+
+A `TomlTable` that has them refuses every other key, and its reader can ask for none that is not
+declared, nor in another kind. `tools/file_schemas.py` makes the JSON Schema of the file of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from assay.errors import Bug
+from assay.text.quantities import Real, Whole
+
+
+@dataclass(frozen=True)
+class Text:
+    """Any text, also one that its reader compares with names of the file."""
+
+
+@dataclass(frozen=True)
+class Flag:
+    pass
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A text, a number, or true or false."""
+
+
+@dataclass(frozen=True)
+class Number:
+    quantity: Whole | Real
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """One of these words."""
+
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Named:
+    """One of these names, to which other packages add some."""
+
+    names: Callable[[], Iterable[str]]
+
+
+@dataclass(frozen=True)
+class NumberWord:
+    """A number, or text with a number and its unit, or ``none``; its reader further on knows
+    which."""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """One value, or a list of them."""
+
+    of: Text | Scalar | Number | OneOf | NumberWord
+    may_be_empty: bool = False
+
+
+Kind = Text | Flag | Scalar | Number | OneOf | Named | Listed
+TEXT, FLAG, SCALAR = Text(), Flag(), Scalar()
+TEXTS = Listed(TEXT)
+_WORDS = Text | OneOf | Named | Number
+"""What is asked for as text. A number that is written as text is asked for to say what is wrong
+with it."""
+
+
+@dataclass(frozen=True)
+class Key:
+    name: str
+    """Empty: of any name."""
+    kinds: Kind | tuple[Kind, ...] = ()
+    """Any of them; none: only `below`."""
+    help: str = ""
+    """A sentence for editors; empty: that of the setting with this key."""
+    below: Keys | None = None
+    """Of the table that may stand there."""
+    is_list: bool = False
+    """Whether there is a list of such tables."""
+    is_required: bool = False
+
+    @property
+    def each(self) -> tuple[Kind, ...]:
+        return self.kinds if isinstance(self.kinds, tuple) else (self.kinds,)
+
+    def refuse_other(self, asked: Kind) -> None:
+        """Raises `Bug` where a reader asks for the key in a kind that is not declared."""
+        if not any(_is_asked(kind, asked) for kind in self.each):
+            raise Bug(f"{self.name or 'a key of any name'} is read as {asked}, not as declared")
+
+
+def _is_asked(declared: Kind, asked: Kind) -> bool:
+    if declared == asked:
+        return True
+    match asked:
+        case Text():
+            return isinstance(declared, _WORDS)
+        case OneOf():  # of names that the file declares, or of packages
+            return isinstance(declared, Text | Named)
+        case Scalar():
+            return isinstance(declared, Listed) and not isinstance(declared.of, Text)
+        case Listed(of=Scalar()):
+            return isinstance(declared, Listed | Scalar)
+    return False
+
+
+@dataclass(frozen=True)
+class Keys:
+    """Of one table of a file."""
+
+    declared: tuple[Key, ...] = ()
+    of_any_name: Key | None = None
+    """What stands under the names that the file gives; None: it gives none."""
+    exclusive: tuple[tuple[str, str], ...] = ()
+    """Keys of which only one may have a value."""
+    variant: str = ""
+    """The key that decides which others there are; empty: none does."""
+    variants: Callable[[], Mapping[str, Keys]] = field(default=dict)
+    is_open: bool = False
+    """Whether readers of other packages may ask for further keys."""
+
+    def key(self, name: str) -> Key | None:
+        """None where a reader of another package asks. Raises `Bug` where no reader may ask."""
+        for key in self.declared:
+            if key.name == name:
+                return key
+        if self.of_any_name is None and not self.is_open:
+            raise Bug(f"the key {name} is read, but not declared")
+        return self.of_any_name
+
+    @property
+    def names(self) -> set[str]:
+        return {key.name for key in self.declared}
+
+    def of_table(self, data: Mapping[str, object]) -> Keys | None:
+        """Those of one of several tables, by its variant; None where it is not known."""
+        if not self.variant:
+            return self
+        word = data.get(self.variant)
+        return self.variants().get(word) if isinstance(word, str) else None

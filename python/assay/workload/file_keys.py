@@ -1,0 +1,286 @@
+"""Declares every key of workload files; those of a step stand in its class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from assay import registry
+from assay.contracts.driving import CACHES
+from assay.contracts.experiment import PROTOCOLS
+from assay.text import quantities
+from assay.text.files.keys import (
+    FLAG,
+    SCALAR,
+    TEXT,
+    TEXTS,
+    Key,
+    Keys,
+    Kind,
+    Listed,
+    Named,
+    Number,
+    OneOf,
+)  # fmt: skip
+from assay.text.units import TIME_UNITS
+from assay.workload.driving_keys import IN_WORKLOADS, SCRIPTS, STEP
+from assay.workload.parameters import PARAMETER_TYPES
+from assay.workload.tests.declared_tests import DATA
+from assay.workload.tests.procedures import PROCEDURES
+
+
+def _named(of: Kind) -> Keys:
+    """A table of values under names that the file gives."""
+    return Keys(of_any_name=Key("", of))
+
+
+def _tables(of: Keys) -> Keys:
+    """Tables under names that the file gives."""
+    return Keys(of_any_name=Key("", below=of))
+
+
+def _steps() -> Mapping[str, Keys]:
+    """By their ``do``; without those of other packages that declare no keys."""
+    declared = {name: registry.step(name).keys for name in sorted(registry.steps())}
+    do = Key("do", Named(registry.steps), "The kind of step.", is_required=True)
+    return {
+        name: Keys((do, *own, *STEP)) for name, own in declared.items() if own is not None
+    }  # fmt: skip
+
+
+SHOWN = ("elapsed", "latency", "load_time", "size_on_disk", "throughput")
+"""What [report.TEST] can show of each run (`assay.report.cells.aggregates.KEYS`)."""
+_TITLE = "One line, for reports."
+_REPRODUCES = Key("reproduces", TEXT, "What is repeated, for the report: a paper and its table.")
+_UNIT = Key("unit", OneOf(tuple(TIME_UNITS)), "The unit of a time.")
+_PARAMETER = Keys(
+    (
+        Key("type", OneOf(PARAMETER_TYPES), "The type of its values.", is_required=True),
+        Key("default", SCALAR, "Its value where none is given.", is_required=True),
+        Key("help", TEXT, "What it is, with its unit.", is_required=True),
+        Key("least", Number(quantities.INTEGER), "The least number allowed."),
+        Key("most", Number(quantities.INTEGER), "The largest number allowed."),
+        Key("levels", TEXTS, "The values allowed."),
+        Key("tests", TEXTS, "The tests that have it; otherwise all."),
+        Key("quick", SCALAR, "Its value in a quick version (--quick)."),
+        Key("needs", help="Level → capabilities that a run needs at this level.",
+            below=_named(TEXTS)),
+    )
+)  # fmt: skip
+_QUICK = Keys(
+    (
+        Key("clients", Listed(Number(quantities.CLIENTS)),
+            "Numbers of concurrent clients, each measured."),
+        *IN_WORKLOADS,
+    )
+)  # fmt: skip
+_REFERENCE = Keys(
+    (
+        Key("parameters", help="Parameters that differ for the single client.",
+            below=_named(SCALAR)),
+        Key("dump", TEXT, "A query; its rows must be the same, in the same order.",
+            is_required=True),
+        Key("own", TEXT, "The part of the rows that no other client can change."),
+        Key("stagger", TEXT,
+            "The parameter that holds the seconds between the starts of two clients.",
+            is_required=True),
+        Key("pause", TEXT, "The parameter that holds the seconds of pause after a transaction.",
+            is_required=True),
+        Key("at_once", Number(quantities.CLIENTS), "Clients that must work at the same time.",
+            is_required=True),
+        Key("each", TEXT, "The variable that numbers the dumps, from 0: one for each client.",
+            is_required=True),
+    )
+)  # fmt: skip
+_TEST = Keys(
+    (
+        *SCRIPTS,
+        Key("title", TEXT, _TITLE, is_required=True),
+        Key("help", TEXT, "What is measured, in a sentence.", is_required=True),
+        _REPRODUCES,
+        Key("steps", help="[[tests.NAME.steps]]: what the test does, in order; without steps: "
+            "load and drive.", below=Keys(variant="do", variants=_steps), is_list=True),
+        Key("procedure", OneOf(PROCEDURES), "A short name of common steps."),
+        Key("clients", Listed(Number(quantities.CLIENTS)),
+            "Numbers of concurrent clients, each measured."),
+        *IN_WORKLOADS,
+        Key("cache", TEXTS, "States of the caches when a measurement begins, each measured."),
+        Key("cold_each_script", FLAG, "Whether, where caches are cold, the system is restarted "
+            "with cold caches before each script, not the first alone; the time of a run is the "
+            "sum of theirs."),
+        Key("protocol", OneOf(PROTOCOLS), "How statements are sent."),
+        Key("data", OneOf(DATA), "The data on which the test runs."),
+        Key("changes_data", FLAG,
+            "Whether the test changes the loaded data; false is enforced."),
+        Key("allows_native_client", FLAG, "Whether a system's own client program can run it "
+            "(--client-program native): plain scripts in their order, nothing changed."),
+        Key("compare_results", FLAG,
+            "Whether all systems must answer every transaction with the same rows."),
+        Key("reads_device", FLAG, "Whether it measures reads from the device: where nothing is "
+            "read from it, no number of it is compared."),
+        Key("data_to_buffer", (TEXT, Number(quantities.DATA_TO_BUFFER)),
+            "How many times larger the data are than the system's buffer: a number, or a "
+            "parameter."),
+        Key("checks", Listed(TEXT, may_be_empty=True),
+            "The checks that are made; otherwise all."),
+        Key("counted_checks", Listed(TEXT, may_be_empty=True),
+            "Checks whose finds are counted and fail no run."),
+        Key("defaults", help="Parameter → its levels in this test where none is given.",
+            below=_named(Listed(SCALAR))),
+        Key("quick", help="What a quick version (--quick) has in place of it.", below=_QUICK),
+        Key("needs", Listed(TEXT, may_be_empty=True), "Capabilities that a system must have."),
+        Key("not_expressible", help="Dialect or language → why it cannot express the test.",
+            below=_named(TEXT)),
+        Key("reference", help='With procedure = "reference": what is dumped, compared and '
+            "overlapped.", below=_REFERENCE),
+    )
+)  # fmt: skip
+_UPDATE = Keys(
+    (
+        Key("table", TEXT, "The table whose rows are replaced.", is_required=True),
+        Key("key", TEXT, "The column that names a row in the input.", is_required=True),
+        Key("rebuilt", TEXTS, "Tables that are emptied and filled again."),
+    )
+)
+_DATA = Keys(
+    (
+        Key("source", Named(registry.row_sources), "The row source: `generated` from expressions, "
+            "`none`, or one that a package registers.", is_required=True),
+        Key("default_input", TEXT,
+            "The data set of `assay get` that is read where no --input is given."),
+        Key("update",
+            help="How changed input files are applied to loaded rows, in the step `update`.",
+            below=_UPDATE),
+    ),
+    is_open=True,
+)  # fmt: skip
+_INDEX = Keys(
+    (
+        Key("columns", TEXT,
+            "Columns separated by commas, each with `desc` for descending order.",
+            is_required=True),
+        Key("when", SCALAR,
+            "An expression of parameters: the index is created where it is true.",
+            is_required=True),
+    )
+)  # fmt: skip
+_TABLE = Keys(
+    (
+        Key("name", TEXT, "Its name; {instance} in it makes one table for each number.",
+            is_required=True),
+        Key("columns",
+            help="Column → type, and any of `not null`, `wide` and `default LITERAL`.",
+            below=_named(TEXT)),
+        Key("primary_key", TEXTS, "Columns of the primary key."),
+        Key("indexes", Listed(TEXT, may_be_empty=True),
+            'Indexes: "column, other desc", or { columns, when }.', below=_INDEX, is_list=True),
+        Key("unique", TEXTS, "Unique constraints, each a list of columns separated by commas."),
+        Key("foreign_keys", TEXTS, 'Foreign keys: "column -> table(column)".'),
+        Key("partition_by", TEXTS,
+            "Columns by which a system spreads the table over its nodes."),
+        Key("partition_order", TEXTS,
+            "Columns by which the rows of a partition are ordered."),
+        Key("instances", TEXT,
+            'The numbers of a table with {instance} in its name: "1..10".'),
+        Key("rows", SCALAR, "The number of rows, or of rows per row of `per`: an expression of "
+            "parameters."),
+        Key("per", TEXT, "The table for each row of which `rows` rows are made."),
+        Key("values", help="Column → the expression of its value.", below=_named(SCALAR)),
+        Key("languages", TEXTS,
+            "Only systems with statements in one of these languages have the table."),
+    )
+)  # fmt: skip
+_VIEW = Keys(
+    (
+        Key("name", TEXT, "The name of the view.", is_required=True),
+        Key("overrides", help="Dialect → its query, where that is spelled otherwise.",
+            below=_named(TEXT)),
+        Key("query", TEXT, "Its query, without variables.", is_required=True),
+    )
+)  # fmt: skip
+_COLUMN = Keys(
+    (
+        Key("test", TEXT, "The test whose results the column shows.", is_required=True),
+        Key("title", TEXT, "The heading of the column.", is_required=True),
+        Key("key", TEXT, "The field of the observation."),
+        Key("value", OneOf(SHOWN), "In place of a key: what is read of each run, `throughput` or "
+            "another of those that [report.TEST] knows."),
+        _UNIT,
+        Key("cache", OneOf(CACHES), "The state of the caches of the runs that are shown."),
+        Key("independent_of", TEXTS, "Parameters on which the column does not depend: it is "
+            "compared with published values also where they are scaled down."),
+    )
+)  # fmt: skip
+_SERIES = Keys(
+    (
+        Key("columns", help="[[series.NAME.columns]]: a column of the table.", below=_COLUMN,
+            is_list=True),
+        Key("title", TEXT, _TITLE, is_required=True),
+        _REPRODUCES,
+        Key("rows", TEXT, "The factor whose levels become rows."),
+        Key("paper_only", FLAG, "Whether only the reports of a paper's experiment, and of one "
+            "asked for by its name, show it."),
+    )
+)  # fmt: skip
+_FIELD = Keys(
+    (
+        Key("key", TEXT, "The path of the field (`default.refused_at`).", is_required=True),
+        Key("title", TEXT, "The heading of its column.", is_required=True),
+        _UNIT,
+    )
+)
+_REPORT = Keys(
+    (
+        Key("title", TEXT, _TITLE),
+        _REPRODUCES,
+        Key("blocks", TEXT, "The factor whose levels become blocks of rows."),
+        Key("rows", TEXT, "The factor whose levels become rows."),
+        Key("columns", TEXT, "The factor whose levels become columns."),
+        Key("value", OneOf(SHOWN), "What is shown."),
+        _UNIT,
+        Key("speed_up", FLAG, "Whether the first column ÷ each other column is shown."),
+        Key("scalability", FLAG, "Whether the speed-up ÷ the ratio of clients is shown."),
+        Key("fields",
+            help="The fields of the observation that are shown, instead of factors.",
+            below=_FIELD, is_list=True),
+        Key("along", TEXT, "What the titles of the fields count, if they are numbers: a chart has "
+            "the fields along them."),
+        Key("note", TEXT, "A sentence below the table: what its numbers include, and what they do "
+            "not."),
+    )
+)  # fmt: skip
+WORKLOAD = Keys(
+    (
+        Key("dialects", TEXTS,
+            "Files of dialects for which the folder has overrides, relative to it."),
+        Key("instances", help='Script with {instance} in its name → the numbers it stands for: '
+            '"1..14".', below=_named(TEXT)),
+        Key("parameters", help="[parameters.NAME]: what a user can set with --set NAME=VALUE.",
+            below=_tables(_PARAMETER)),
+        Key("tests", help="[tests.NAME]: what clients do and what is measured.",
+            below=_tables(_TEST)),
+        Key("data", help="Where the rows come from.", below=_DATA),
+        Key("tables", help="[[tables]]: a table, in neutral types.", below=_TABLE, is_list=True),
+        Key("identifiers", help="Name in scripts (:{name}) → the tables that it chooses among.",
+            below=_named(TEXTS)),
+        Key("constants",
+            help="Name → an expression of parameters and of the constants above it.",
+            below=_named(SCALAR)),
+        Key("views", help="Queries that scripts and checks read like tables, in the order in which "
+            "they are made.", below=_VIEW, is_list=True),
+        Key("series", help="[series.NAME]: one table of several tests; `assay run WORKLOAD.NAME` "
+            "runs all of them.", below=_tables(_SERIES)),
+        Key("title", TEXT, _TITLE, is_required=True),
+        Key("source", TEXT, "Where the experiment comes from: a paper, a standard, a page.",
+            is_required=True),
+        Key("description", TEXT, "What the workload is, in a few sentences."),
+        Key("default_test", TEXT, "The test of `assay run NAME`.", is_required=True),
+        Key("default_system", Named(registry.systems),
+            "The system of `assay run NAME` without --on."),
+        Key("not_expressible",
+            help="Dialect or language → script, check or reason: what it cannot express.",
+            below=_tables(_named(TEXT))),
+        Key("report", help="[report.TEST]: the table that reports show for the test.",
+            below=_tables(_REPORT)),
+    )
+)  # fmt: skip
+"""Of ``workload.toml``, in the order in which they are read."""
