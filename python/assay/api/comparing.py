@@ -12,7 +12,7 @@ from assay import comparison, registry
 from assay.api import asked
 from assay.api.results import Result, data_frame
 from assay.cli.options import experiment_references
-from assay.comparison import fail_conditions
+from assay.comparison import conditions, fail_conditions
 from assay.comparison.fail_conditions import ConditionAnswer
 from assay.comparison.sides.differences import DESPITE
 from assay.comparison.sides.values import Side
@@ -104,7 +104,7 @@ class Comparison:
         if not isinstance(condition, str):
             raise ArgumentError(f"expected a condition, found {shown(condition)}", hint=_CONDITION)
         judged = fail_conditions.judge(
-            self._made, [fail_conditions.condition(condition)], despite=self._despite
+            self._made, [conditions.condition(condition)], despite=self._despite
         )
         if any(one.answer is ConditionAnswer.MET for one in judged):
             return True

@@ -1,5 +1,5 @@
-"""Takes the text of a condition (``throughput_per_s < 0.95x``) and a comparison; gives the cells
-that meet it, and those on which it cannot be judged.
+"""Takes conditions (`assay.comparison.conditions`) and a comparison; gives the cells that meet
+each, and those on which it cannot be judged.
 
 With ``x`` the limit is a ratio to A. Such a condition is met where the whole interval of the ratio
 is beyond the limit, not met where none of it is, and else not decided: so few or so noisy
@@ -14,26 +14,18 @@ loop had no answer, is above every limit.
 from __future__ import annotations
 
 import math
-import operator
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 
+from assay.comparison.conditions import Condition
 from assay.comparison.sides.values import Compared, ComparedCell, Comparison
 from assay.contracts.metric import Metric
-from assay.errors import ArgumentError
 from assay.judge.statistics.samples import NOT_REACHED, UNREACHED
 from assay.judge.warnings.kinds import ENOUGH_REPETITIONS
-from assay.record.metrics import catalogue
 from assay.text import units
 
-_CONDITION = re.compile(
-    r"\s*(?P<metric>[A-Za-z]\w*(?:\[[^\[\]]+\])?)\s*(?P<sign><=|>=|<|>)\s*"
-    r"(?P<limit>\d{1,30}(?:\.\d{0,30})?(?:[eE][+-]?\d{1,2})?)\s*(?P<x>x?)\s*"
-)
-_SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 _NEAR_ONE = 5
 _FAR = 10
 """Times the limit."""
@@ -41,10 +33,6 @@ _DETECTABLE_OF_PRECISION = 2.3
 """A difference that is found with a probability of 80 % is about so many times the half width of
 the 95 % interval of the mean of either side, which is what ``--precision`` asks for."""
 _LEAST_PRECISION, _MOST_PRECISION = 0.002, 0.2
-_EXAMPLES = (
-    "'throughput_per_s < 0.95x' (a ratio to A), 'latency_p99_ns > 5000000' (a value of B) or "
-    "'latency_p99_ns[insert] > 1.2x' (of a transaction type)"
-)
 
 
 class ConditionAnswer(Enum):
@@ -59,21 +47,6 @@ class ConditionAnswer(Enum):
 
 
 @dataclass(frozen=True)
-class Condition:
-    """``metric`` below or above a limit."""
-
-    text: str
-    metric: Metric
-    sign: str
-    """``<``, ``<=``, ``>`` or ``>=``."""
-    limit: float
-    is_ratio: bool
-
-    def is_met_by(self, value: float) -> bool:
-        return bool(_SIGNS[self.sign](value, self.limit))
-
-
-@dataclass(frozen=True)
 class ConditionResult:
     """A condition on one cell."""
 
@@ -84,25 +57,6 @@ class ConditionResult:
     """What was found, as text; or why it is not known."""
     found: float | None = None
     """The ratio, or the value of B."""
-
-
-def condition(text: str) -> Condition:
-    """Raises `ArgumentError` where the text is no condition."""
-    found = _CONDITION.fullmatch(text)
-    if found is None:
-        raise ArgumentError(
-            f"expected a metric, one of < <= > >= and a limit, found {text!r}", hint=_EXAMPLES
-        )
-    limit = float(found["limit"])
-    if found["x"] and not limit:
-        raise ArgumentError(f"expected a ratio above 0, found {text!r}", hint=_EXAMPLES)
-    return Condition(
-        " ".join(text.split()),
-        catalogue.metric(found["metric"]),
-        found["sign"],
-        limit,
-        bool(found["x"]),
-    )
 
 
 def judge(

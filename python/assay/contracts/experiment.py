@@ -303,6 +303,8 @@ class LeftOut:
 
 LEAST_FOR_PRECISION = 3
 """Repetitions without which nothing is known of a precision."""
+MOST_PROBES = 16
+"""Rates of a goal search; bisection of the whole range needs nine, at the default tolerance."""
 MOST_REPETITIONS = 30
 """Of a cell that never gets as precise as was asked, or within a long budget."""
 
@@ -342,6 +344,9 @@ class ExperimentChanges(Levels, total=False):
     prices: Mapping[str, StoragePrice]
     log: str | None
     required_rate_per_s: float | None
+    goal: str
+    goal_tolerance: float
+    goal_probes: int
     of_tests: Mapping[str, OfTest]
 
 
@@ -436,6 +441,13 @@ class Experiment:
     required_rate_per_s: float | None = None
     """Transactions per second that a storage must keep to be recommended by its price; None: none
     is recommended."""
+    goal: str = ""
+    """A condition (``p99 < 5ms``): the highest offered rate is searched for that meets it; empty:
+    none is. Where offered rates are given, they are the least and the greatest to try."""
+    goal_tolerance: float = 0.05
+    """How far apart the rates are that may be tried, as a share."""
+    goal_probes: int = MOST_PROBES
+    """The most rates that are tried of each search."""
 
     @property
     def all_storages(self) -> tuple[StorageChoice, ...]:

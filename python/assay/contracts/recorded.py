@@ -169,6 +169,9 @@ class ExperimentDocument(TypedDict, total=False):
     precision: float | None
     budget_s: float | None
     required_rate_per_s: float | None
+    goal: str
+    goal_tolerance: float
+    goal_probes: int
     log: str | None
     series: list[str]
     systems: list[SystemDocument]

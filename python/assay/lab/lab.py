@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay import __version__
+from assay.comparison import goals
+from assay.comparison.conditions import Condition
+from assay.comparison.goals import Probe
 from assay.contracts.events import (
     Events,
     ExperimentBegun,
@@ -33,6 +36,7 @@ from assay.errors import (
 from assay.experiment import Experiment
 from assay.judge import judge_run
 from assay.lab.continuation import Begun, Request, begin, continued_runs
+from assay.lab.goal_search import GoalSearch
 from assay.lab.pool import CommitDurability, Pool
 from assay.lab.preflight.optional_levels import plan_here
 from assay.lab.preflight.preflight import Preflight, preflight, refuse_missing
@@ -121,7 +125,8 @@ def run(
     7. Judge the run, and record it with its verdict.
 
     With a precision or a budget, runs that turn out not to be needed are taken out of the plan
-    (`assay.lab.repetitions`).
+    (`assay.lab.repetitions`); with a goal, the runs that decide it are chosen one after another
+    (`assay.lab.goal_search`), and the others are taken out.
 
     A failed run is recorded with its reason, and the next one follows. A user's mistake that is
     found only now ends the experiment, unless it has other systems or storages. Systems are stopped
@@ -246,14 +251,21 @@ def _run_all(context: Context, prepared: _Prepared, begun: Begun) -> str:
         left.without(spared)
         _spare(context, spared, last)
 
-    repeating = Repeating(
-        prepared.plan.experiment, [*earlier, *begun.runs], context.store.repetition, spare
+    experiment, store, every = prepared.plan.experiment, context.store, [*earlier, *begun.runs]
+
+    def probe(position: int, condition: Condition) -> Probe:
+        return goals.of_run(store.ended_run(position), condition)
+
+    choosing = (
+        GoalSearch(experiment, every, probe, spare)
+        if experiment.goal
+        else Repeating(experiment, every, store.repetition, spare)
     )
     for run in begun.runs:
         if run.position not in refusals:
-            left.add(run, is_certain=repeating.is_certain(run))
+            left.add(run, is_certain=choosing.is_certain(run))
     try:
-        for planned_run in repeating.needed(begun.runs, earlier):
+        for planned_run in choosing.needed(begun.runs, earlier):
             context.stop.check()
             left.without([planned_run])
             needed = (forecast.run(planned_run), left.needed())
@@ -268,7 +280,7 @@ def _run_all(context: Context, prepared: _Prepared, begun: Begun) -> str:
             path = context.store.path
             error.hint = _with_record(error.hint, len(ended), begun.experiment_id, path)
         raise
-    return repeating.too_short_budget()
+    return choosing.too_short_budget()
 
 
 def _spare(context: Context, runs: Sequence[PlannedRun], position: int) -> None:

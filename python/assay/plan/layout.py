@@ -17,7 +17,7 @@ from assay.experiment import Driving, Experiment, Scalar, StorageChoice, SystemC
 from assay.experiment.choices import url_storages
 from assay.experiment.choices.server_limits import systems_on_machines
 from assay.experiment.choices.system_identity import plain_value
-from assay.plan import client_counts, fingerprint
+from assay.plan import client_counts, fingerprint, goal_rates
 from assay.plan.client_counts import ClientCount
 from assay.plan.drives import PlannedDrive, drives
 from assay.plan.driving import driving, on_cache
@@ -84,7 +84,7 @@ def _refuse_too_many(experiment: Experiment, workload: Workload) -> None:
     for test, asked in _tests(experiment, workload):
         factors = [
             *_parameter_levels(asked, workload, test),
-            asked.offered_rates_per_s or (None,),
+            goal_rates.offered_rates(asked),
             *_varied(asked, test).values(),
             _places(asked),
         ]
@@ -178,7 +178,7 @@ def _levels(experiment: Experiment, workload: Workload, test: Test) -> Iterator[
         }
         known = workload.with_defaults(parameters)
         for clients in client_counts.levels(experiment, test, known):
-            for rate_per_s in experiment.offered_rates_per_s or (None,):
+            for rate_per_s in goal_rates.offered_rates(experiment):
                 driven = driving(experiment, test, parameters, rate_per_s)
                 varied = _varied(experiment, test)
                 for chosen in itertools.product(*varied.values()):

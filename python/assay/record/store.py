@@ -62,7 +62,7 @@ from assay.record.runs import (
     run_steps,
     storage_requests,
 )
-from assay.record.runs.records import CalibrationRecord
+from assay.record.runs.records import CalibrationRecord, RunRecord
 from assay.record.runs.run_steps import StepState
 from assay.record.writer import Change, OnMessage, Writer
 
@@ -405,6 +405,11 @@ class Store(RecordQuestions):
             cell_verdicts.settle(connection, run_id)
 
         self._write().change(change)
+
+    def ended_run(self, position: int) -> RunRecord:
+        """The run at that position, which has ended."""
+        experiment_id = self._experiment()
+        return self._read(lambda one: repetitions_taken.run(one, experiment_id, position))
 
     def repetition(self, position: int) -> Repetition:
         """What the run at that position, which has ended, gave."""

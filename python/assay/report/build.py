@@ -30,6 +30,7 @@ from assay.report.sections import (
     conditions,
     costs,
     device,
+    goals,
     groups,
     loads,
     logs,
@@ -213,6 +214,7 @@ def _test_sections(
     return [
         section
         for section in (
+            goals.section(experiment, test, cells),
             precision.section(experiment, test, cells),
             storage_ratios.section(test, declared, cells),
             storage_prices.section(test, declared, cells),

@@ -19,7 +19,7 @@ import invented_records as invented
 from assay import comparison
 from assay.cli.commands.compare import _insist_on_cells
 from assay.cli.program import run_program
-from assay.comparison import fail_conditions
+from assay.comparison import conditions, fail_conditions
 from assay.comparison.fail_conditions import ConditionAnswer
 from assay.comparison.sides import factors
 from assay.comparison.sides.values import Comparison, Direction
@@ -90,7 +90,7 @@ NOTHING: dict[str, Any] = {
 
 
 def answers(made: Comparison, *texts: str, **given: Any) -> list[ConditionAnswer]:
-    asked = [fail_conditions.condition(text) for text in texts]
+    asked = [conditions.condition(text) for text in texts]
     return [one.answer for one in fail_conditions.judge(made, asked, **given)]
 
 
@@ -148,7 +148,7 @@ def test_one_run_each_has_no_interval_and_says_so(folder: Path) -> None:
 def test_a_ratio_of_single_runs_decides_nothing(folder: Path, text: str) -> None:
     """Fewer repetitions make no condition stricter, nor easier to pass. A value of B is judged."""
     made = compared(measured(folder / "a"), measured(folder / "b", (2.0,)))
-    (judged,) = fail_conditions.judge(made, [fail_conditions.condition(text)])
+    (judged,) = fail_conditions.judge(made, [conditions.condition(text)])
     assert judged.answer is ConditionAnswer.UNKNOWN
     assert "one repetition says nothing about noise; run 5 repetitions" in judged.reason
     assert answers(made, "elapsed_ns > 1.9e9", "failed > 0") == [
@@ -620,7 +620,7 @@ def test_a_condition_is_judged_by_the_interval_of_the_cell_alone(folder: Path) -
     a = invented.experiment(folder / "a", planned, times)
     lost = {**times, ("postgresql", "here", 8): (5.0, 7.0, 3.75)}
     made = compared(a, invented.experiment(folder / "b", planned, lost))
-    found = fail_conditions.judge(made, [fail_conditions.condition("throughput_per_s < 0.95x")])
+    found = fail_conditions.judge(made, [conditions.condition("throughput_per_s < 0.95x")])
     assert [one.cell for one in found if one.answer is ConditionAnswer.MET] == [
         "postgresql, here, 8 clients"
     ]
@@ -651,7 +651,7 @@ def test_a_ratio_beyond_the_limit_that_may_be_noise_is_not_decided(folder: Path)
     made = compared(measured(folder / "a"), measured(folder / "b", noisy))
     estimate = made.cells[0].primary.estimate
     assert estimate and estimate.ratio < 0.95
-    asked = fail_conditions.condition("throughput_per_s < 0.95x")
+    asked = conditions.condition("throughput_per_s < 0.95x")
     (judged,) = fail_conditions.judge(made, [asked])
     assert judged.answer is ConditionAnswer.NOT_DECIDED
     assert "5 repetitions do not decide it: the interval reaches over the limit" in judged.reason
@@ -687,7 +687,7 @@ def test_a_gate_that_cannot_see_what_it_is_asked_has_a_status_of_its_own(
 )
 def test_a_condition_that_is_none_is_refused(text: str, hint: str) -> None:
     with pytest.raises(ArgumentError) as raised:
-        fail_conditions.condition(text)
+        conditions.condition(text)
     assert raised.value.hint and hint in raised.value.hint
 
 
@@ -774,7 +774,7 @@ def test_the_document_is_of_its_schema_in_every_case(folder: Path) -> None:
     a = measured(folder / "a", clients=(1, 8))
     single = measured(folder / "b", (1.0,))
     other = measured(folder / "c", machine=OTHER, dataset={"fingerprint": "e" * 64})
-    asked = [fail_conditions.condition("throughput_per_s < 0.95x")]
+    asked = [conditions.condition("throughput_per_s < 0.95x")]
     again = measured(folder / "d", clients=(1, 8))
     for b in (again, single, other):
         made = compared(a, b)
@@ -829,7 +829,7 @@ def test_an_interval_that_says_nothing_is_said_in_words(
     text = shown(made)
     assert "unbounded [1]" in text and "0.000" not in text
     assert "[1] two repetitions are too few for an interval" in " ".join(text.split())
-    (judged,) = fail_conditions.judge(made, [fail_conditions.condition("throughput_per_s > 1.1x")])
+    (judged,) = fail_conditions.judge(made, [conditions.condition("throughput_per_s > 1.1x")])
     assert "(interval unbounded); 2 repetitions do not decide it" in judged.reason
 
 
@@ -856,7 +856,7 @@ def test_outcomes_and_answers_that_are_not_right_are_conditions(folder: Path) ->
     assert answers(compared(a, lost), "unknown > 0") == [ConditionAnswer.MET]
     unchecked = replace(b, runs=tuple(replace(run, checks=()) for run in b.runs))
     (judged,) = fail_conditions.judge(
-        compared(a, unchecked), [fail_conditions.condition("checks_wrong > 0")]
+        compared(a, unchecked), [conditions.condition("checks_wrong > 0")]
     )
     assert judged.answer is ConditionAnswer.UNKNOWN
     assert judged.reason == "checks_wrong of B was not counted", "not that there is none"
@@ -873,10 +873,10 @@ def test_means_have_no_rests_of_rounding(folder: Path) -> None:
 def test_a_condition_that_is_repeated_counts_once(folder: Path) -> None:
     made = compared(measured(folder / "a"), measured(folder / "b", SLOW))
     texts = ["throughput_per_s < 0.9x", "throughput_per_s  <  0.90x"]
-    found = fail_conditions.judge(made, [fail_conditions.condition(text) for text in texts * 20])
+    found = fail_conditions.judge(made, [conditions.condition(text) for text in texts * 20])
     assert [(one.answer, one.reason) for one in found] == [
         (one.answer, one.reason)
-        for one in fail_conditions.judge(made, [fail_conditions.condition(texts[0])])
+        for one in fail_conditions.judge(made, [conditions.condition(texts[0])])
     ]  # fmt: skip
     assert found[0].answer is ConditionAnswer.MET
 
@@ -884,7 +884,7 @@ def test_a_condition_that_is_repeated_counts_once(folder: Path) -> None:
 def test_a_condition_is_not_known_of_a_cell_that_b_has_lost(folder: Path) -> None:
     made = compared(measured(folder / "a", clients=(8, 16)), measured(folder / "b", clients=(8,)))
     for text in ("throughput_per_s < 0.5x", "elapsed_ns > 1e15"):
-        kept, lost = fail_conditions.judge(made, [fail_conditions.condition(text)])
+        kept, lost = fail_conditions.judge(made, [conditions.condition(text)])
         assert kept.answer is ConditionAnswer.NOT_MET
         assert (lost.answer, lost.reason) == (ConditionAnswer.UNKNOWN, "B has no such cell")
         assert "16 clients" in lost.cell

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assay.comparison import fail_conditions
+from assay.comparison import conditions
 from assay.record.metrics.catalogue import COMPARED, METRICS
 from assay.report.tidy.tables import TABLES
 
@@ -20,7 +20,7 @@ def test_a_metric_is_a_column_of_runs_and_can_be_a_condition() -> None:
     assert all(metric.unit in UNITS for metric in METRICS.values())
     for name, metric in COMPARED.items():
         assert metric.meaning in columns[name].meaning
-        assert fail_conditions.condition(f"{name} > 1.1x").metric is metric
+        assert conditions.condition(f"{name} > 1.1x").metric is metric
 
 
 def test_a_name_ends_in_its_unit_where_it_has_one() -> None:

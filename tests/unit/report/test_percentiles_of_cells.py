@@ -15,7 +15,7 @@ import pytest
 
 import invented_records as invented
 from assay import comparison
-from assay.comparison import fail_conditions, trend
+from assay.comparison import conditions, fail_conditions, trend
 from assay.comparison.fail_conditions import ConditionAnswer
 from assay.comparison.sides.values import Comparison
 from assay.experiment import Driving
@@ -173,5 +173,5 @@ def test_a_gate_on_latency_is_met_by_what_never_ran(
 
 
 def answer(made: Comparison, text: str) -> ConditionAnswer:
-    (found,) = fail_conditions.judge(made, [fail_conditions.condition(text)])
+    (found,) = fail_conditions.judge(made, [conditions.condition(text)])
     return found.answer

@@ -12,7 +12,7 @@ import pytest
 
 import invented_records as invented
 from assay import comparison
-from assay.comparison import fail_conditions, trend
+from assay.comparison import conditions, fail_conditions, trend
 from assay.comparison.fail_conditions import ConditionAnswer
 from assay.comparison.sides.values import Comparison
 from assay.errors import ArgumentError
@@ -81,7 +81,7 @@ def made(tmp_path: Path) -> Comparison:
 
 
 def answer(made: Comparison, text: str) -> fail_conditions.ConditionResult:
-    (found,) = fail_conditions.judge(made, [fail_conditions.condition(text)])
+    (found,) = fail_conditions.judge(made, [conditions.condition(text)])
     return found
 
 

@@ -92,9 +92,9 @@ def command(
     """
     from assay import comparison
     from assay.cli.options import experiment_references
-    from assay.comparison import fail_conditions
+    from assay.comparison import conditions, fail_conditions
 
-    asked = [fail_conditions.condition(text) for text in fail_if]
+    asked = [conditions.condition(text) for text in fail_if]
     sides = []
     for name, word in (("A", a), ("B", b)):
         if word is not None:

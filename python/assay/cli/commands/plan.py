@@ -29,6 +29,7 @@ from assay.errors import AssayError, NotOnThisMachine, SystemMissing, YouError
 from assay.experiment import Experiment, SystemChoice, quick
 from assay.experiment import from_command_line as command_line
 from assay.experiment.command import command_of, patterns
+from assay.lab.goal_search import rate_of, without_rate
 from assay.lab.preflight.availability import one_line
 from assay.lab.preflight.data_size import DataSize, data_sizes, size_bytes_of
 from assay.lab.preflight.optional_levels import plan_here
@@ -42,6 +43,7 @@ from assay.record import Store
 from assay.record.file.faults import no_folder
 from assay.record.progress.estimates import UnfinishedExperiment
 from assay.systems.sourced import URL
+from assay.text import rates
 from assay.text.files import paths
 from assay.text.units import counted, duration, ended_runs, percent, size
 from assay.workload.values import Workload
@@ -116,6 +118,7 @@ def command(
     sizes = data_sizes(workload, planned.to_run, experiment.input_paths, before.sizes)
     for line in (
         *_repeated(experiment),
+        *_searched(experiment, checked.runs),
         *_time(planned.asked, before),
         *_space(sizes, loading.datasets),
     ):
@@ -162,10 +165,12 @@ class _Planned:
 
 def _planned(experiment: Experiment, checked: Preflight, before: _Before) -> _Planned:
     ended = before.unfinished.states if before.unfinished else {}
+    first = _first_probes(experiment, checked.runs)
     return _Planned(
         [
             run
             for run in checked.runs
+            if (first is None or run.position in first or run.position in ended)
             if run.repetition <= _certain(experiment, run) or run.position in ended
         ],
         checked.refusals,
@@ -231,6 +236,37 @@ def _remarks(
 def _certain(experiment: Experiment, run: PlannedRun) -> int:
     """Repetitions of the run's cell that take place in any case: with a budget alone the first."""
     return experiment.for_test(run.cell.test).least_repetitions
+
+
+def _first_probes(experiment: Experiment, runs: Sequence[PlannedRun]) -> set[int] | None:
+    """Positions of the first run of each search, at the middle of its rates; None: there is no
+    goal."""
+    if not experiment.goal:
+        return None
+    of_searches: dict[str, list[PlannedRun]] = {}
+    for run in runs:
+        if run.repetition == 1:
+            of_searches.setdefault(without_rate(run), []).append(run)
+    return {_middle(probes).position for probes in of_searches.values()}
+
+
+def _middle(probes: Sequence[PlannedRun]) -> PlannedRun:
+    ordered = sorted(probes, key=rate_of)
+    return ordered[(len(ordered) - 1) // 2]
+
+
+def _searched(experiment: Experiment, runs: Sequence[PlannedRun]) -> Iterator[str]:
+    """How the highest rate is searched for."""
+    if not experiment.goal or not runs:
+        return
+    rates_per_s = {rate_of(run) for run in runs}
+    most = min(experiment.goal_probes, len(rates_per_s).bit_length())
+    timed_s = max(run.timed_s for run in runs) * most * experiment.repetitions
+    yield (
+        f"goal {experiment.goal}: at most {counted(most, 'probe')} of each cell, at offered rates "
+        f"from {rates.shown(min(rates_per_s))}/s to {rates.shown(max(rates_per_s))}/s, which take "
+        f"up to {duration(timed_s)} of ramp-up and measurement; the list has the first of each"
+    )
 
 
 def _repeated(experiment: Experiment) -> Iterator[str]:

@@ -117,6 +117,9 @@ TO_OWN_SERVERS = _of_experiment(
     lambda experiment: any(system.url is None for system in experiment.systems),
     "servers that are named by their URL stay on the storage they are on",
 )
+TO_GOALS = _of_experiment(
+    lambda experiment: bool(experiment.goal), phrase("no rate is searched for ({--goal})")
+)
 TO_PRICES = _of_experiment(
     lambda experiment: bool(experiment.prices), phrase("no storage has a price ({--price})")
 )

@@ -259,6 +259,28 @@ class Words:
         file_help="Seconds after which a transaction is late, or skipped if it could not start; "
         "0: none.",
     )  # fmt: skip
+    goal: str | None = _declared(
+        None, Text(), Heading.ARRIVALS, metavar="CONDITION", experiment_field="goal",
+        applies=applies.TO_SCRIPTS,
+        help="Find the highest offered rate that meets it ('p99 < 5ms'), by bisection; "
+        "--offered-rate then says the least and the greatest to try.",
+        file_help="Find the highest offered rate that meets this condition (\"p99 < 5ms\"), by "
+        "bisection; offered_rate_per_s then has the least and the greatest rate to try.",
+    )  # fmt: skip
+    goal_tolerance: float | None = _declared(
+        None, Number(quantities.GOAL_TOLERANCE), Heading.ARRIVALS, metavar="P%",
+        experiment_field="goal_tolerance", applies=applies.TO_GOALS,
+        help="How close the highest rate that meets the --goal and the lowest that does not must "
+        "be. [default: 5%]",
+        file_help="How close the highest rate that meets the goal and the lowest that does not "
+        "must be.",
+    )  # fmt: skip
+    goal_probes: int | None = _declared(
+        None, Number(quantities.GOAL_PROBES), Heading.ARRIVALS, metavar="N",
+        experiment_field="goal_probes", applies=applies.TO_GOALS,
+        help="The most offered rates to try for the --goal, of each cell. [default: 16]",
+        file_help="The most offered rates to try for the goal, of each cell.",
+    )  # fmt: skip
     think_time: str | None = _declared(
         None, Text((NO_PAUSE,)), Heading.ARRIVALS, metavar="D", key="drive.",
         driving_field="think_time", read=lambda word: pause("think_time", word),

@@ -15,7 +15,7 @@ from assay.experiment.choices import checked_choices
 from assay.experiment.settings.catalogue import SETTINGS
 from assay.experiment.settings.error_spelling import of_file
 from assay.experiment.settings.setting import Setting
-from assay.experiment.settings.value_kinds import Choice, Flag, Levels, Number
+from assay.experiment.settings.value_kinds import Choice, Flag, Levels, Number, Text
 from assay.text import quantities
 from assay.text.files.toml_file import TomlTable
 from assay.text.quantities import Real, Whole
@@ -57,7 +57,7 @@ def of_settings(
 
 def is_read_by_kind(setting: Setting) -> bool:
     """Whether a file is read as the kind says; others name files, places or clients of groups."""
-    kinds = Number | Choice | Flag | Levels
+    kinds = Number | Choice | Flag | Levels | Text
     return bool(setting.experiment_field) and isinstance(setting.kind, kinds)
 
 
@@ -71,6 +71,8 @@ def value_of(section: TomlTable, setting: Setting, key: str) -> Any:
             return section.choice(key, levels)
         case Flag():
             return section.boolean(key)
+        case Text():
+            return section.text(key)
         case Levels(of=tuple() as levels):
             return section.choices(key, levels)
         case Levels():

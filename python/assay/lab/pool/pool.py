@@ -41,6 +41,9 @@ class Pool:
         """Place of a deployment → its runs by position; each place is asked for once a run."""
         for run in sorted(plan.runs if runs is None else runs, key=lambda run: run.position):
             self._at.setdefault(place_of(run), {})[run.position] = run
+        self._ended: set[int] = set()
+        """Positions. With a goal, runs are not executed in the order of their positions."""
+        self._is_in_order = not plan.experiment.goal
         self._data_uses: dict[str, int] = {}
         """Place → position of the last run that may change data which a later one needs."""
         self._loading = loading
@@ -105,12 +108,19 @@ class Pool:
         place = place_of(planned)
         if place not in self._data_uses:
             executed = [run for run in self._at.get(place, {}).values() if is_executed(run)]
-            changes = (run.position for run in executed[:-1] if may_change(run))
+            last = executed[:-1] if self._is_in_order else executed
+            changes = (run.position for run in last if may_change(run))
             self._data_uses[place] = max(changes, default=-1)
+        if not self._is_in_order:
+            return self._data_uses[place] >= 0 and self._is_needed_after(planned, planned.position)
         return planned.position <= self._data_uses[place]
 
     def _is_needed_after(self, planned: PlannedRun, position: int) -> bool:
-        """Whether a run behind that position is on the deployment of this one."""
+        """Whether a run behind that position is on the deployment of this one; with a goal, any
+        other that has not ended."""
+        if not self._is_in_order:
+            others = self._at.get(place_of(planned), {}).keys() - self._ended - {planned.position}
+            return bool(others)
         return next(reversed(self._at.get(place_of(planned), {})), -1) > position
 
     def least_space(self, planned: PlannedRun) -> Space | None:
@@ -125,6 +135,7 @@ class Pool:
 
     def release(self, planned: PlannedRun) -> None:
         """Takes the deployment down if no later run needs it."""
+        self._ended.add(planned.position)
         if not self._is_needed_after(planned, planned.position):
             self.discard(planned)
 

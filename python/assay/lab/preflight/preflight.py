@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from assay.comparison import goals
 from assay.drive.prepare import Compiled, check_limits
 from assay.errors import ArgumentError, ExperimentError
 from assay.lab.driving import cache
@@ -18,6 +19,7 @@ from assay.plan.only import Patterns
 from assay.plugin_failures import of_package
 from assay.registry import WORKLOAD_FILE
 from assay.report import check_declarations
+from assay.text.mentions import phrase
 from assay.workload.unused_parameters import unused_parameters
 from assay.workload.values import Workload
 
@@ -54,6 +56,7 @@ def preflight(workload: Workload, plan: Plan, patterns: Patterns) -> Preflight:
 
 def _preflight(workload: Workload, plan: Plan, patterns: Patterns) -> Preflight:
     check_declarations(workload)
+    _check_goal(plan)
     runs = only.chosen(plan, patterns)
     row_source(workload).check_input(plan.experiment.input_paths)
     _check_rows(workload, runs)
@@ -88,6 +91,25 @@ def refuse_missing(workload: Workload, preflight: Preflight, load_sessions: int 
                 raise ArgumentError(preflight.refusals[run.position])
     preflight.available.refuse_missing()
     check_limits(workload, preflight.runs, load_sessions)
+
+
+def _check_goal(plan: Plan) -> None:
+    """Raises `ArgumentError` where the goal is none, or its runs cannot be probes."""
+    experiment = plan.experiment
+    if not experiment.goal:
+        return
+    goals.goal(experiment.goal)
+    if experiment.is_repeated_as_needed:
+        raise ArgumentError(
+            phrase("{--goal} does not go with {--precision} or {--budget}"),
+            hint=phrase("{--repetitions}: each rate is then tried so often"),
+        )
+    for run in plan.runs:
+        if not run.ends_by_time:
+            raise ArgumentError(
+                phrase("{--goal} needs runs that end by time; {} does not", run.cell.test_name),
+                hint=phrase("{--duration 10}"),
+            )
 
 
 def _check_rows(workload: Workload, runs: Sequence[PlannedRun]) -> None:

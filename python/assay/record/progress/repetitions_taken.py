@@ -10,6 +10,7 @@ from typing import NamedTuple
 from assay.judge.precision import number_to_be_precise
 from assay.record.progress import cell_verdicts
 from assay.record.runs import reading
+from assay.record.runs.records import RunRecord
 
 
 class Repetition(NamedTuple):
@@ -47,12 +48,17 @@ def taken(connection: sqlite3.Connection, experiment_id: int, position: int) -> 
     return Taken((ended_unix_ns - begun_unix_ns) / 1e9, (ended_unix_ns - driven_from_ns) / 1e9)
 
 
-def read(connection: sqlite3.Connection, experiment_id: int, position: int) -> Repetition:
-    """Of the run at that position, which has ended."""
+def run(connection: sqlite3.Connection, experiment_id: int, position: int) -> RunRecord:
+    """That at the position."""
     (run_id,) = connection.execute(
         "SELECT id FROM runs WHERE experiment_id = ? AND position = ?", (experiment_id, position)
     ).fetchone()
-    number = number_to_be_precise(reading.run(connection, run_id).evidence)
+    return reading.run(connection, run_id)
+
+
+def read(connection: sqlite3.Connection, experiment_id: int, position: int) -> Repetition:
+    """Of the run at that position, which has ended."""
+    number = number_to_be_precise(run(connection, experiment_id, position).evidence)
     return Repetition(number, *taken(connection, experiment_id, position))
 
 
@@ -70,10 +76,10 @@ def spare(connection: sqlite3.Connection, experiment_id: int, positions: Iterabl
             "DELETE FROM runs WHERE experiment_id = ? AND position = ? AND state = 'planned'", place
         )
     for fingerprint in of_cells:
-        run = connection.execute(
+        of_cell = connection.execute(
             "SELECT id FROM runs WHERE experiment_id = ? AND cell_fingerprint = ? "
             "AND superseded = 0 LIMIT 1",
             (experiment_id, fingerprint),
         ).fetchone()
-        if run is not None:
-            cell_verdicts.settle(connection, int(run[0]))
+        if of_cell is not None:
+            cell_verdicts.settle(connection, int(of_cell[0]))

@@ -23,7 +23,7 @@ def in_order(experiment: ExperimentRecord) -> list[RunRecord]:
     (the defaults of a test) stand behind the others: numbers by size, names as they were run."""
     asked = experiment.experiment
     test, clients = _numbered(asked.get("tests", ())), _numbered(asked.get("clients", ()))
-    rate = _asked(experiment, OFFERED_RATE)
+    rate = {} if asked.get("goal") else _asked(experiment, OFFERED_RATE)
     varied = {name: _asked(experiment, factor) for name, factor in VARIED_LEVELS.items()}
     parameters = {name: _numbered(one) for name, one in asked.get("parameters", {}).items()}
     group_clients = {name: _numbered(one) for name, one in asked.get("group_clients", {}).items()}

@@ -19,7 +19,7 @@ from assay.record import ExperimentRecord
 from assay.report.cells import cell_runs, durability, in_force
 from assay.report.forms.for_people import for_people
 from assay.report.forms.table import WIDTH
-from assay.report.sections import conditions, precision
+from assay.report.sections import conditions, goals, precision
 from assay.report.summaries import (
     answer_lines,
     cell_summary,
@@ -40,6 +40,7 @@ MOST_WITH_QUOTED = 20
 _MOST_OF_EFFECTS = 6
 """Lines of a test."""
 _MOST_OF_THE_RECORD = 2
+_MOST_OF_A_GOAL = 4
 
 
 def render(
@@ -91,6 +92,8 @@ def lines(
         last = named_line("details", kind + more, width)
     judged = "; ".join(one.lines[0] for one in report.sections if one.answers and one.lines)
     last = [*named_line("claims", judged, width, most=2), *last]
+    searched = goals.line(experiment)
+    last = [*named_line("goal", searched, width, most=_MOST_OF_A_GOAL), *last]
     last = [*named_line("precision", precision.line(experiment), width), *last]
     spare = min(1, len(report.warnings))
     answered: list[str] = []
@@ -102,7 +105,7 @@ def lines(
         # What each factor of a grid changes is said of the whole grid.
         in_grids = {grid.test for grid in report.effects}
         questions = [one for one in report.questions if one.test not in in_grids]
-        for most, (answered, quoted, _) in _tried(() if judged else questions, width):
+        for most, (answered, quoted, _) in _tried(() if judged or searched else questions, width):
             answered = [*of_grids, *answered]
             room = most - len(answered) - len(last)
             shown, cells = several_cells.lines(found, width, room - spare, is_narrow, quoted)

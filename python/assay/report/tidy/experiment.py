@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from assay.contracts.observation import GroupReport
+from assay.plan.cell_names import OFFERED_RATE
 from assay.record import ExperimentRecord, RunRecord
 from assay.report.cells import cell_runs, factor_order
 from assay.report.declared import declaration, field_path, published, series
@@ -18,6 +19,7 @@ from assay.report.storage_tables import probes as storage_probes
 from assay.report.tidy import cells as tidy_cells
 from assay.report.tidy import claims as tidy_claims
 from assay.report.tidy import factors as tidy_factors
+from assay.report.tidy import goals as tidy_goals
 from assay.report.tidy import parts as tidy_parts
 from assay.report.tidy import probes as tidy_probes
 from assay.report.tidy import runs as tidy_runs
@@ -89,6 +91,10 @@ def tables(experiment: ExperimentRecord) -> Tables:
             "published": lambda: list(_published(experiment)),
             "claims": lambda: rows(tidy_claims.CLAIMS, tidy_claims.claims(experiment)),
             "scaled": lambda: rows(tidy_claims.SCALED, experiment.experiment.get("scaled", ())),
+            "goals": lambda: [
+                _with_factors(tidy_goals.GOALS, one.cells[0].runs[0], one) | {OFFERED_RATE: None}
+                for one in tidy_goals.searches(experiment)
+            ],
             "storages": lambda: tidy_storages.rows(runs),
             "storage_probes": lambda: rows(
                 tidy_probes.PROBES,

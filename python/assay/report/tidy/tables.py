@@ -10,6 +10,7 @@ from assay.report.tidy.claims import CLAIMS, SCALED
 from assay.report.tidy.columns import TidyColumn
 from assay.report.tidy.continuations import CONTINUATIONS
 from assay.report.tidy.factors import FACTORS
+from assay.report.tidy.goals import GOALS
 from assay.report.tidy.parts import (
     CHECKS,
     ERRORS,
@@ -55,6 +56,10 @@ TABLES: Mapping[str, tuple[str, list[TidyColumn]]] = {
     "published": ("One row per number that was published of this test.", PUBLISHED),
     "claims": ("One row per claim of a paper that was judged, and what it was judged for.", CLAIMS),
     "scaled": ("One row per test and setting that differs from the full size.", SCALED),
+    "goals": (
+        "One row per search for the highest offered rate that meets a goal (`--goal`).",
+        [*FACTORS, *GOALS],
+    ),
     "storages": ("One row per storage as runs found it.", STORAGES),
     "storage_probes": (
         "One row per probe of a storage that a run uses: before its first use, and again when the "

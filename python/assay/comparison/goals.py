@@ -1,0 +1,199 @@
+"""Takes the runs of a goal search, each at an offered rate; gives what each rate showed, between
+which rates the highest lies that meets the goal, and the rate to try next.
+
+A rate is tried by a *probe*: all repetitions of a cell in the open loop. It met the goal if each of
+them kept its rate, was measured steadily, and met the condition. A probe that was not steady is no
+evidence that the rate can be had, so the search goes on below it, and says so. One with too few
+transactions for the percentile is no evidence either; lower rates have still fewer, so the search
+goes on above it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from assay.comparison import conditions
+from assay.comparison.conditions import Condition
+from assay.errors import ArgumentError
+from assay.judge.evidence import offered_rate
+from assay.judge.statistics.samples import NOT_REACHED, UNREACHED
+from assay.judge.warnings import steadiness
+from assay.judge.warnings.kinds import WarningKind
+from assay.record import RunRecord
+from assay.text import rates, units
+from assay.text.mentions import phrase
+
+_EXAMPLES = "'p99 < 5ms', 'latency_p95[payment] <= 20ms'"
+
+
+class Answer(Enum):
+    """Of a probe, from the one that decides most."""
+
+    FAILED = "not measured"
+    NOT_MET = "not met"
+    NOT_STEADY = "not judged"
+    TOO_FEW = "too few transactions"
+    MET = "met"
+
+
+_BELOW = (Answer.NOT_MET, Answer.NOT_STEADY)
+"""Behind these the search goes on at lower rates."""
+
+
+@dataclass(frozen=True)
+class Probe:
+    rate_per_s: float
+    answer: Answer
+    reason: str
+    """Why it did not meet the goal; empty: it did."""
+    value: float | None
+    """Of the metric; the worst one of several repetitions. None: there is none."""
+    runs: tuple[int, ...]
+
+    @property
+    def shown_rate(self) -> str:
+        return f"{rates.shown(self.rate_per_s)}/s"
+
+
+def goal(text: str) -> Condition:
+    """Raises `ArgumentError` where the text is no condition that one run can meet."""
+    try:
+        found = conditions.condition(text, _EXAMPLES)
+    except ArgumentError as error:
+        raise ArgumentError(phrase("{--goal}: {}", error.message), hint=error.hint) from error
+    if found.is_ratio:
+        raise ArgumentError(
+            phrase("{--goal}: expected a limit, found the ratio of {!r}", text), hint=_EXAMPLES
+        )
+    return found
+
+
+def probe(runs: Sequence[RunRecord], condition: Condition) -> Probe:
+    """``runs``: the repetitions at one rate that have ended; at least one."""
+    return together([of_run(run, condition) for run in runs])
+
+
+def together(repetitions: Sequence[Probe]) -> Probe:
+    """The one that decides most, of those at one rate."""
+    return min(repetitions, key=lambda one: [*Answer].index(one.answer))
+
+
+def of_run(run: RunRecord, condition: Condition) -> Probe:
+    """What one repetition showed."""
+    rate_per_s = float((run.driving and run.driving.offered_rate_per_s) or 0.0)
+
+    def answer(word: Answer, reason: str = "", value: float | None = None) -> Probe:
+        return Probe(rate_per_s, word, reason, value, (run.id,))
+
+    if run.driven is None or run.driving is None:
+        return answer(Answer.FAILED, run.reason or run.state)
+    value = condition.metric.value(run)
+    kept = offered_rate.of_run(run.driving, run.driven)
+    if kept is not None and not kept.is_kept:
+        reached = f"the rate was not reached ({units.digits(kept.reached_per_s)}/s)"
+        return answer(Answer.NOT_MET, reached, value)
+    if not run.evidence.is_measured:
+        return answer(Answer.FAILED, run.reason or run.state)
+    if value is None:
+        name = condition.metric.label
+        return answer(Answer.TOO_FEW, f"too few transactions for the {name}; measure longer")
+    if not condition.is_met_by(value):
+        return answer(Answer.NOT_MET, shown(condition, value), value)
+    if run.verdict == "invalid":
+        return answer(Answer.NOT_STEADY, run.verdict_reason, value)
+    drift = [one for one in run.warnings if one.name == WarningKind.DRIFT.id]
+    why = steadiness.why_not_steady(run.warnings) or ("drift" if drift else "")
+    if why:
+        return answer(Answer.NOT_STEADY, f"not steady: {why}", value)
+    return answer(Answer.MET, "", value)
+
+
+def shown(condition: Condition, value: float) -> str:
+    """``p99 latency 7.1 ms``."""
+    metric = condition.metric
+    if value == UNREACHED:
+        said = NOT_REACHED
+    elif metric.unit == "ns":
+        said = units.latency(value)
+    elif metric.unit == "per_s":
+        said = f"{units.digits(value)}/s"
+    else:
+        said = units.digits(value)
+    return f"{metric.label} {said}"
+
+
+@dataclass(frozen=True)
+class Found:
+    """How far a search has come."""
+
+    condition: Condition
+    probes: tuple[Probe, ...]
+    """By rate."""
+
+    @property
+    def met(self) -> Probe | None:
+        """The highest rate that met the goal, below all that did not."""
+        missed = self.missed
+        met = [
+            one
+            for one in self.probes
+            if one.answer is Answer.MET and (missed is None or one.rate_per_s < missed.rate_per_s)
+        ]
+        return met[-1] if met else None
+
+    @property
+    def missed(self) -> Probe | None:
+        """The lowest rate that did not, or could not be judged."""
+        return next((one for one in self.probes if one.answer in _BELOW), None)
+
+    @property
+    def failed(self) -> Probe | None:
+        return next((one for one in self.probes if one.answer is Answer.FAILED), None)
+
+    def left(self, rates_per_s: Iterable[float]) -> list[float]:
+        """Those of these rates that are still of interest, by size."""
+        if self.failed is not None:
+            return []
+        missed = self.missed
+        below = missed.rate_per_s if missed else UNREACHED
+        above = max(
+            (
+                one.rate_per_s
+                for one in self.probes
+                if one.answer in (Answer.MET, Answer.TOO_FEW) and one.rate_per_s < below
+            ),
+            default=0.0,
+        )
+        return [rate for rate in sorted(rates_per_s) if above < rate < below]
+
+    @property
+    def words(self) -> str:
+        """``met up to 1620/s (p99 latency 4.1 ms), not at 1690/s (p99 latency 7.1 ms)``."""
+        met, missed, failed = self.met, self.missed, self.failed
+        few = [one for one in self.probes if one.answer is Answer.TOO_FEW]
+        if failed is not None and not (met or missed):
+            return f"not known: the run at {failed.shown_rate} was not measured ({failed.reason})"
+        if not self.probes:
+            return "not known: no rate was tried"
+        said = []
+        if met is not None:
+            value = "" if met.value is None else f" ({shown(self.condition, met.value)})"
+            said.append(f"met up to {met.shown_rate}{value}")
+        if missed is None and met is not None:
+            said.append("the highest rate that was tried, so the limit is not known")
+        elif missed is not None:
+            how = "not at" if missed.answer is Answer.NOT_MET else "not judged at"
+            if met is None and missed.answer is Answer.NOT_MET:
+                how = "no rate met it, not even"
+            said.append(f"{how} {missed.shown_rate} ({missed.reason})")
+        if met is None and few:
+            said.append(f"not judged at {few[-1].shown_rate} ({few[-1].reason})")
+        if failed is not None:
+            said.append(f"ended by a run that was not measured, at {failed.shown_rate}")
+        return ", ".join(said)
+
+
+def found(condition: Condition, probes: Iterable[Probe]) -> Found:
+    return Found(condition, tuple(sorted(probes, key=lambda one: one.rate_per_s)))

@@ -1,0 +1,131 @@
+"""Takes an experiment with a goal; returns the highest offered rate that met it, of each
+combination of the other factors, and the probes that show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from assay.comparison import goals
+from assay.comparison.conditions import Condition
+from assay.comparison.goals import Found
+from assay.plan import cell_names
+from assay.plan.cell_names import OFFERED_RATE
+from assay.record import ExperimentRecord
+from assay.report.cells import cell_runs
+from assay.report.cells.cell_runs import CellRuns
+from assay.report.values import (
+    Number,
+    ReportCell,
+    ReportColumn,
+    ReportTable,
+    Row,
+    Section,
+    absent,
+    text,
+)
+from assay.text.rates import shown
+
+
+class Searched(NamedTuple):
+    """A search, and the cells of its probes."""
+
+    cells: Sequence[CellRuns]
+    found: Found
+    name: str
+    """Of what was searched: system, storage and clients; empty: there is one search in the test."""
+
+
+def asked(experiment: ExperimentRecord) -> Condition | None:
+    """The goal; None: there is none."""
+    words = experiment.experiment.get("goal")
+    return goals.goal(words) if words else None
+
+
+def searches(experiment: ExperimentRecord, cells: Sequence[CellRuns]) -> list[Searched]:
+    """Of the cells of one test."""
+    condition = asked(experiment)
+    if condition is None:
+        return []
+    of_searches: dict[tuple[object, ...], list[CellRuns]] = {}
+    for cell in cells:
+        others = tuple((name, one) for name, one in cell.factors.items() if name != OFFERED_RATE)
+        of_searches.setdefault(others, []).append(cell)
+    names = cell_names.names([dict(others) for others in of_searches])  # type: ignore[misc]
+    return [
+        Searched(each, goals.found(condition, _probes(each, condition)), name)
+        for each, name in zip(of_searches.values(), names, strict=True)
+    ]
+
+
+def _probes(cells: Sequence[CellRuns], condition: Condition) -> Iterator[goals.Probe]:
+    for cell in cells:
+        ended = [run for run in cell.runs if run.state in ("done", "failed", "refused")]
+        if ended:
+            yield goals.probe(ended, condition)
+
+
+def line(experiment: ExperimentRecord) -> str:
+    """``p99 < 5ms: met up to 1620/s (p99 latency 4.1 ms), not at 1690/s (…)``; empty: no goal."""
+    condition = asked(experiment)
+    if condition is None:
+        return ""
+    found = [
+        (test, one)
+        for test, runs in cell_runs.tests(experiment).items()
+        for one in searches(experiment, cell_runs.cells(experiment, runs))
+    ]
+    several_tests = len({test for test, _ in found}) > 1
+    said = []
+    for test, one in found:
+        named = f"{test}: {one.name}" if several_tests else one.name
+        said.append(one.found.words if len(found) == 1 else f"{named}: {one.found.words}")
+    return f"{condition.text}: {'; '.join(said)}"
+
+
+def section(experiment: ExperimentRecord, test: str, cells: Sequence[CellRuns]) -> Section | None:
+    """None where nothing was searched."""
+    found = searches(experiment, cells)
+    condition = asked(experiment)
+    if condition is None or not found:
+        return None
+    factors = [
+        name for name in cell_runs.varying(cells, "system", "clients") if name != OFFERED_RATE
+    ]
+    rows = [
+        Row((*cell_runs.label_cells(one.cells[0], factors), *_numbers(one.found))) for one in found
+    ]
+    table = ReportTable(
+        name=f"{test}_goal",
+        label_columns=len(factors),
+        title=f"The highest offered rate with {condition.text}",
+        columns=(
+            *cell_runs.label_columns(cells, factors),
+            ReportColumn("met at /s", is_number=True),
+            ReportColumn("not at /s", is_number=True),
+            ReportColumn("probes", is_number=True),
+            ReportColumn("found"),
+        ),
+        rows=tuple(rows),
+        notes=(
+            "the highest rate lies between the two; a probe meets the goal if all its repetitions "
+            "kept the offered rate, were steady and met the condition",
+        ),
+    )
+    return Section("Goal", (), (table,))
+
+
+def _numbers(found: Found) -> tuple[ReportCell, ...]:
+    count = len(found.probes)
+    return (
+        _rate(found.met),
+        _rate(found.missed),
+        ReportCell(str(count), Number(count, "count")),
+        text(found.words),
+    )
+
+
+def _rate(probe: goals.Probe | None) -> ReportCell:
+    if probe is None:
+        return absent("-")
+    return ReportCell(shown(probe.rate_per_s), Number(probe.rate_per_s, "per_s"))

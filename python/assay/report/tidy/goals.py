@@ -1,0 +1,52 @@
+"""The columns of the tidy table of goal searches: between which offered rates the highest lies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from assay.comparison.goals import Found, Probe
+from assay.record import ExperimentRecord
+from assay.report.cells import cell_runs
+from assay.report.sections import goals
+from assay.report.sections.goals import Searched
+from assay.report.tidy.columns import TidyColumn, Value, never_null
+
+
+def _of(read: Callable[[Found], Value]) -> Callable[[Searched], Value]:
+    return lambda searched: read(searched.found)
+
+
+def _rate(probe: Probe | None) -> Value:
+    return None if probe is None else probe.rate_per_s
+
+
+GOALS = [
+    never_null("goal", "string", "condition", _of(lambda found: found.condition.text)),
+    TidyColumn(
+        "met_at_per_s",
+        "number",
+        "highest offered rate that met it; null: none did",
+        _of(lambda found: _rate(found.met)),
+    ),
+    TidyColumn(
+        "not_met_at_per_s",
+        "number",
+        "lowest offered rate that did not, or could not be judged; null: every one that was tried "
+        "met it",
+        _of(lambda found: _rate(found.missed)),
+    ),
+    TidyColumn(
+        "why_not_met",
+        "string",
+        "why not, at that rate",
+        _of(lambda found: found.missed.reason if found.missed else None),
+    ),
+    never_null("probes", "integer", "rates that were tried", _of(lambda found: len(found.probes))),
+    never_null("found", "string", "the same in words", _of(lambda found: found.words)),
+]
+
+
+def searches(experiment: ExperimentRecord) -> Iterator[Searched]:
+    """Of all tests."""
+    for runs in cell_runs.tests(experiment).values():
+        yield from goals.searches(experiment, cell_runs.cells(experiment, runs))

@@ -1,0 +1,73 @@
+"""`--goal`: what is planned, said and kept, on a system whose capacity is known."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from commands import Assay
+from running import started, wait_for_state
+
+FILE = """\
+script = ["one.sql"]
+systems = ["null[delay=constant:100ms]"]
+clients = 1
+goal = "mean < 5s"
+goal_tolerance = "100%"
+[drive]
+duration_s = 1
+offered_rate_per_s = [1, 80]
+"""
+CAPACITY_PER_S = 10
+
+
+@pytest.fixture
+def folder(working_folder: Path) -> Path:
+    (working_folder / "one.sql").write_text("SELECT 1;\n")
+    (working_folder / "e.toml").write_text(FILE)
+    return working_folder
+
+
+def test_the_capacity_lies_in_the_interval_that_is_said(folder: Path, assay: Assay) -> None:
+    plan = assay("plan", "e.toml")
+    assert "goal mean < 5s: at most 4 probes of each cell" in plan.err
+    assert len([line for line in plan.out.splitlines() if line.lstrip()[:1].isdigit()]) == 1
+    with started(folder, "run", "e.toml") as running:
+        wait_for_state(folder, "done")
+        running.send_signal(signal.SIGKILL)
+        running.communicate(timeout=60)
+    ended = assay("run", "e.toml")
+    assert ended.status == 0
+    assert "continue experiment 1" in ended.err
+    assert "goal         mean < 5s: " in ended.out
+    found = ended.experiment
+    assert not found.is_unfinished and found.id == 1 and len(found.runs) <= 4
+    report = assay("report", "--format", "json").document["tables"]
+    (goal,) = report["goals"]
+    assert goal["probes"] == len(report["cells"])
+    assert goal["offered_rate_per_s"] is None
+    assert goal["not_met_at_per_s"] <= 4 * CAPACITY_PER_S
+    if goal["met_at_per_s"] is not None:  # on a busy machine the capacity is a lower one
+        assert goal["met_at_per_s"] <= 2 * CAPACITY_PER_S < 80
+    assert "The highest offered rate with mean < 5s" in assay("report").out
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--goal", "p99 < 5"], "there is no metric"),
+        (["--goal", "throughput_per_s < 0.9x"], "expected a limit"),
+        (["--goal", "p99 < 5ms", "--offered-rate", "100"], "the least and the greatest rate"),
+        (["--goal", "p99 < 5ms", "--precision", "5%"], "does not go with"),
+        (["--goal", "p99 < 5ms", "--transactions", "5"], "runs that end by time"),
+        (["--goal-probes", "3"], "does not apply"),
+    ],
+)
+def test_a_goal_that_cannot_be_searched_is_refused(
+    options: list[str], expected: str, folder: Path, assay: Assay
+) -> None:
+    refused = assay("plan", "one.sql", "--on", "null", *options)
+    assert refused.status == 2
+    assert expected in refused.err

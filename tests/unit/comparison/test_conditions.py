@@ -1,0 +1,35 @@
+"""The text of a condition: names and limits with and without their units."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.comparison.conditions import condition
+from assay.errors import ArgumentError
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "limit"),
+    [
+        ("p99 < 5ms", "latency_p99_ns", 5e6),
+        ("p99.9 < 250us", "latency_p99_9_ns", 250e3),
+        ("latency_p99[insert] > 1.5s", "latency_p99_ns[insert]", 1.5e9),
+        ("latency_p99_ns > 5000000", "latency_p99_ns", 5e6),
+        ("latency_p99_ns > 5ms", "latency_p99_ns", 5e6),
+        ("throughput > 100/s", "throughput_per_s", 100),
+        ("throughput_per_s < 0.95x", "throughput_per_s", 0.95),
+    ],
+)
+def test_a_limit_has_the_unit_of_its_metric_or_its_own(text: str, name: str, limit: float) -> None:
+    found = condition(text)
+    assert (found.metric.name, found.limit) == (name, pytest.approx(limit))
+    assert found.is_ratio == text.endswith("x")
+
+
+@pytest.mark.parametrize(
+    "text", ["p99 < 5", "p99 < 5%", "throughput_per_s > 5ms", "p98 < 5ms", "failed > 1ms", "p99"]
+)
+def test_a_limit_whose_unit_is_not_known_is_refused(text: str) -> None:
+    with pytest.raises(ArgumentError) as refused:
+        condition(text)
+    assert refused.value.hint

@@ -1,0 +1,140 @@
+"""The highest rate that meets a goal is found by bisection, whatever a probe answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import pytest
+
+import invented_records as invented
+from assay.comparison import goals
+from assay.comparison.conditions import Condition
+from assay.comparison.goals import Answer, Probe
+from assay.experiment import Driving, Experiment, SystemChoice
+from assay.lab.goal_search import GoalSearch, rate_of
+from assay.plan import PlannedRun, fingerprint, goal_rates
+
+A, B = invented.POSTGRESQL, invented.SQLITE
+GOAL = "p99 < 5ms"
+Truth = Callable[[PlannedRun], Answer]
+
+
+def asked(repetitions: int = 1, **more: object) -> Experiment:
+    base = invented.plan([A]).experiment
+    return replace(base, goal=GOAL, repetitions=repetitions, **more)  # type: ignore[arg-type]
+
+
+def planned(experiment: Experiment, systems: Sequence[SystemChoice] = (A,)) -> list[PlannedRun]:
+    base = invented.plan([A]).runs[0]
+    runs: list[PlannedRun] = []
+    for repetition in range(1, experiment.repetitions + 1):
+        for rate in goal_rates.offered_rates(experiment):
+            for system in systems:
+                driving = Driving(duration_s=2.0, arrival="constant", offered_rate_per_s=rate)
+                cell = replace(base.cell, system=system, driving=driving, fingerprint="")
+                cell = replace(cell, fingerprint=fingerprint.of_cell(cell))
+                runs.append(replace(base, cell=cell, repetition=repetition, position=len(runs)))
+    return runs
+
+
+def executed(
+    experiment: Experiment,
+    runs: Sequence[PlannedRun],
+    truth: Truth,
+    earlier: Sequence[PlannedRun] = (),
+) -> list[PlannedRun]:
+    """The runs that take place; each of the others is spared, and none twice."""
+
+    def read(position: int, _: Condition) -> Probe:
+        run = runs[position]
+        return Probe(rate_of(run), truth(run), "", None, (position,))
+
+    spared: list[int] = []
+    search = GoalSearch(
+        experiment, runs, read, lambda more, _: spared.extend(run.position for run in more)
+    )
+    left = [run for run in runs if run not in earlier]
+    done = list(search.needed(left, earlier))
+    positions = [run.position for run in (*done, *earlier)] + spared
+    assert sorted(positions) == list(range(len(runs)))
+    return done
+
+
+def capacity(per_s: float) -> Truth:
+    return lambda run: Answer.MET if rate_of(run) <= per_s else Answer.NOT_MET
+
+
+def bracket(runs: Sequence[PlannedRun], truth: Truth) -> tuple[float | None, float | None]:
+    probes = [Probe(rate_of(run), truth(run), "", None, ()) for run in runs]
+    found = goals.found(goals.goal(GOAL), probes)
+    return found.met and found.met.rate_per_s, found.missed and found.missed.rate_per_s
+
+
+@pytest.mark.parametrize("true_per_s", [1.0, 7.7, 99.0, 1234.5, 54321.0, 999_999.0])
+def test_the_capacity_is_found_within_the_tolerance(true_per_s: float) -> None:
+    experiment, truth = asked(), capacity(true_per_s)
+    runs = executed(experiment, planned(experiment), truth)
+    met, missed = bracket(runs, truth)
+    assert len(runs) <= 9
+    assert met is not None and missed is not None
+    assert met <= true_per_s < missed <= met * 1.06
+
+
+def test_the_ends_are_tried_before_they_are_believed() -> None:
+    experiment = asked(offered_rates_per_s=(10.0, 2000.0))
+    runs = planned(experiment)
+    for truth, expected in ((capacity(1e9), (2000.0, None)), (capacity(0.0), (None, 10.0))):
+        assert bracket(executed(experiment, runs, truth), truth) == expected
+
+
+def test_a_search_that_is_continued_goes_on_as_if_it_had_not_been_interrupted() -> None:
+    experiment = asked(repetitions=2)
+    runs, truth = planned(experiment, (A, B)), capacity(321.0)
+    whole = executed(experiment, runs, truth)
+    for ended in range(len(whole)):
+        earlier = sorted(whole[:ended], key=lambda run: run.position)
+        again = executed(experiment, runs, truth, earlier)
+        assert {run.position for run in again} == {run.position for run in whole[ended:]}
+
+
+def test_systems_take_turns_and_each_has_its_own_answer() -> None:
+    def truth(run: PlannedRun) -> Answer:
+        return capacity(50.0 if run.cell.system == A else 5000.0)(run)
+
+    experiment = asked()
+    runs = executed(experiment, planned(experiment, (A, B)), truth)
+    assert [run.cell.system for run in runs[:4]] == [A, B, A, B]
+    for system, true_per_s in ((A, 50.0), (B, 5000.0)):
+        met, missed = bracket([run for run in runs if run.cell.system == system], truth)
+        assert met is not None and missed is not None and met <= true_per_s < missed
+
+
+def test_one_repetition_that_does_not_meet_it_decides() -> None:
+    experiment = asked(repetitions=3, offered_rates_per_s=(10.0, 10.5))
+
+    def truth(run: PlannedRun) -> Answer:
+        return Answer.NOT_MET if (rate_of(run), run.repetition) == (10.5, 2) else Answer.MET
+
+    runs = executed(experiment, planned(experiment), truth)
+    assert sum(rate_of(run) == 10.5 for run in runs) == 2
+    assert sum(rate_of(run) == 10.0 for run in runs) == 3
+
+
+def test_what_cannot_be_judged_is_no_evidence_that_the_rate_can_be_had() -> None:
+    experiment = asked(offered_rates_per_s=(10.0, 1000.0))
+    runs = planned(experiment)
+
+    def truth(run: PlannedRun) -> Answer:
+        if rate_of(run) < 50:
+            return Answer.TOO_FEW
+        return Answer.NOT_STEADY if rate_of(run) > 200 else Answer.MET
+
+    met, missed = bracket(executed(experiment, runs, truth), truth)
+    assert met is not None and missed is not None and met <= 200 < missed
+    assert len(executed(experiment, runs, lambda _: Answer.FAILED)) == 1
+
+
+def test_no_more_rates_are_tried_than_may_be() -> None:
+    experiment = asked(goal_probes=3)
+    assert len(executed(experiment, planned(experiment), capacity(321.0))) == 3
