@@ -54,6 +54,7 @@ def test_the_capacity_lies_in_the_interval_that_is_said(folder: Path, assay: Ass
     assert "The highest offered rate with mean < 5s" in assay("report").out
 
 
+@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
@@ -66,7 +67,7 @@ def test_the_capacity_lies_in_the_interval_that_is_said(folder: Path, assay: Ass
     ],
 )
 def test_a_goal_that_cannot_be_searched_is_refused(
-    options: list[str], expected: str, folder: Path, assay: Assay
+    options: list[str], expected: str, assay: Assay
 ) -> None:
     refused = assay("plan", "one.sql", "--on", "null", *options)
     assert refused.status == 2

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from assay.comparison import goals
 from assay.comparison.conditions import Condition
 from assay.comparison.goals import Found
+from assay.experiment import Scalar
 from assay.plan import cell_names
 from assay.plan.cell_names import OFFERED_RATE
 from assay.record import ExperimentRecord
@@ -47,11 +48,11 @@ def searches(experiment: ExperimentRecord, cells: Sequence[CellRuns]) -> list[Se
     condition = asked(experiment)
     if condition is None:
         return []
-    of_searches: dict[tuple[object, ...], list[CellRuns]] = {}
+    of_searches: dict[tuple[tuple[str, Scalar], ...], list[CellRuns]] = {}
     for cell in cells:
         others = tuple((name, one) for name, one in cell.factors.items() if name != OFFERED_RATE)
         of_searches.setdefault(others, []).append(cell)
-    names = cell_names.names([dict(others) for others in of_searches])  # type: ignore[misc]
+    names = cell_names.names([dict(others) for others in of_searches])
     return [
         Searched(each, goals.found(condition, _probes(each, condition)), name)
         for each, name in zip(of_searches.values(), names, strict=True)
