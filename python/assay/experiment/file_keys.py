@@ -8,7 +8,7 @@ from assay import registry
 from assay.experiment.settings.catalogue import SETTINGS
 from assay.experiment.settings.levels import is_read_by_kind
 from assay.experiment.settings.setting import Setting
-from assay.experiment.settings.value_kinds import Choice, Flag, Levels, Number
+from assay.experiment.settings.value_kinds import Choice, Flag, Levels, Number, Text
 from assay.text import quantities
 from assay.text.files import keys
 from assay.text.files.keys import FLAG, SCALAR, TEXT, TEXTS, Key, Keys, Kind, Listed, Named, OneOf
@@ -23,6 +23,8 @@ def _kind(setting: Setting) -> Kind:
             return OneOf(levels)
         case Flag():
             return FLAG
+        case Text():
+            return TEXT
         case Levels(of=tuple() as levels):
             return Listed(OneOf(levels))
         case Levels():

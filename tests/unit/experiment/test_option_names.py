@@ -45,6 +45,9 @@ SAMPLES = {
     "arrival": "poisson",
     "offered_rate": "100,2000",
     "latency_limit": "250",
+    "goal": "'p99 < 5ms'",
+    "goal_tolerance": "5%",
+    "goal_probes": "20",
     "think_time": "'exponential:12s,120s'",
     "keying_time": "none",
     "retries": "3",
@@ -67,6 +70,7 @@ SAMPLES = {
 }
 """Of each option that takes a value, one, as hints have them."""
 OF_MACHINE = ("memory", "cpus", "rtt", "log_storage")
+OF_GOALS = ("goal_tolerance", "goal_probes")
 FLAGS = ("reconnect", "per_statement", "allow_shell", "keep_going")
 
 
@@ -121,7 +125,10 @@ def test_a_hint_means_the_same_in_all_three_places(
     read, _ = experiment_file.read(Path("e.toml"))
     given = {"on": (system,), name.argument: getattr(words, name.argument)}
     price = ("here=1/GB",) if field == "required_rate" else ()  # without it nothing is required
+    if field in OF_GOALS:  # without one nothing is searched for
+        given["goal"] = SAMPLES["goal"].strip("'")
     expected, _ = experiment(Words(workload, price=price, **given))  # type: ignore[arg-type]
+    expected = replace(expected, goal="") if field in OF_GOALS else expected
     # The command line alone reads what the files hold.
     expected = replace(expected, prices={}, feed_content="", workload_content="")
     differ = [one.name for one in fields(read) if vars(read)[one.name] != vars(expected)[one.name]]
