@@ -7,8 +7,8 @@ use crate::{ErrorClass, SystemError};
 const UNKNOWN_STATEMENT: &[u8] = b"26000";
 /// A session keeps what it has prepared, so another one has answered.
 const BEHIND_A_POOLER: &[u8] =
-    b"a pooler that gives each transaction another session of the server does not \
-    keep prepared statements: take the simple protocol, or set its max_prepared_statements";
+    b"a pooler in transaction mode does not keep prepared statements: take the simple protocol, or \
+    set its max_prepared_statements";
 
 /// PgBouncer has one code for all its own errors; how each begins, its class, and what to do.
 const OF_A_POOLER: [(&[u8], ErrorClass, &[u8]); 5] = [
