@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from assay import registry
+from assay.experiment import from_file
 from commands import Assay
 
 
@@ -38,6 +42,36 @@ def test_options_answer_every_question_and_the_file_runs(assay: Assay, here: Pat
     assert [(run.parameters["scale"], run.clients) for run in ran.runs] == [
         (1, 1), (1, 2), (2, 1), (2, 2)
     ]  # fmt: skip
+
+
+def test_a_script_and_a_workload_of_the_users_own_are_found_from_the_folder_of_the_file(
+    assay: Assay,
+    here: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """Also where the file is in another folder than the user."""
+    (here / "kept").mkdir()
+    (here / "own.sql").write_text("SELECT 1;\n", encoding="utf-8")
+    shutil.copytree(registry.workload_folder("tpcb"), here / "shop")
+    for name, test in (("a", "own.sql"), ("b", "./shop"), ("c", "shop.select-only")):
+        file = f"kept/{name}.toml"
+        made = assay("new", file, "--on", "null", "--test", test, "--clients", "1")
+        assert made.status == 0, made.err
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    shop = from_file.read(here / "kept/b.toml")[1], from_file.read(here / "kept/c.toml")[1]
+    assert [workload.folder.resolve() for workload in shop] == [here.resolve() / "shop"] * 2
+    script = from_file.read(here / "kept/a.toml")[0].scripts[0]
+    assert Path(script.path).resolve() == here.resolve() / "own.sql"
+
+
+def test_scripts_behind_commas_are_measured_one_by_one(assay: Assay, here: Path) -> None:
+    for name in ("a.sql", "b.sql"):
+        (here / name).write_text("SELECT 1;\n", encoding="utf-8")
+    made = assay("new", "two.toml", "--on", "null", "--test", "a.sql,b.sql", "--clients", "1")
+    assert made.status == 0, made.err
+    planned = json.loads(assay("plan", "two.toml", "--format", "json").out)
+    assert [run["test"] for run in planned] == ["a.sql", "b.sql"]
 
 
 @pytest.mark.parametrize(

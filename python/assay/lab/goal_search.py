@@ -110,7 +110,7 @@ class GoalSearch:
         left = [rate for rate in tried.left(search.runs) if rate not in search.ended]
         if not left or len(tried.probes) >= self._most:
             return None
-        return left[(len(left) - 1) // 2]
+        return _middle(left)
 
     def _is_decided(self, search: _Search, rate_per_s: float) -> bool:
         """Whether further repetitions would not let it meet the goal."""
@@ -129,6 +129,20 @@ class GoalSearch:
     def _spare(self, runs: Sequence[PlannedRun]) -> None:
         if runs:
             self._on_spared(runs, self._last)
+
+
+def first_probes(runs: Sequence[PlannedRun]) -> set[int]:
+    """Positions of the first run of each search."""
+    of_searches: dict[str, dict[float, int]] = {}
+    for run in runs:
+        if run.repetition == 1:
+            of_searches.setdefault(without_rate(run), {})[rate_of(run)] = run.position
+    return {positions[_middle(sorted(positions))] for positions in of_searches.values()}
+
+
+def _middle(rates_per_s: Sequence[float]) -> float:
+    """Of rates by size, the lower one of two."""
+    return rates_per_s[(len(rates_per_s) - 1) // 2]
 
 
 def rate_of(run: PlannedRun) -> float:

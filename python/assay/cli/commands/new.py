@@ -23,7 +23,6 @@ from assay.errors import ArgumentError, AssayError
 from assay.experiment import from_command_line as command_line
 from assay.experiment.choices import checked_choices, system_words
 from assay.lab.preflight.optional_levels import plan_here
-from assay.text.files import paths
 from assay.text.secrets import without_secrets
 from assay.workload import reader
 from assay.workload.parameters import Parameter
@@ -88,7 +87,7 @@ def command(file: Path, force: bool, **given: str | None) -> None:
         )
     answers = _Answers(given, is_asked=sys.stdin.isatty())
     words = answers.all()
-    with _written(file, _text(words)) as not_yet:
+    with _written(file, _text(words, file.parent)) as not_yet:
         context = plan.command.make_context("plan", [str(not_yet)], click.get_current_context())
         plan.command.invoke(context)
         if answers.is_asked and not click.confirm(f"Write {file}?", default=True, err=True):
@@ -235,19 +234,30 @@ def _checked(words: command_line.Words) -> command_line.Words:
     return words
 
 
-def _text(words: command_line.Words) -> str:
-    """Of the experiment file."""
-    name, _, tests = words.target.partition(".")
-    if paths.is_folder(Path(words.target)):
-        name, tests = words.target, ""
+def _text(words: command_line.Words, folder: Path) -> str:
+    """Of the experiment file, which is in that folder: its paths are relative to it."""
+    experiment, _ = command_line.asked(words)
+    if experiment.is_ad_hoc:
+        # Behind commas in one text each script is measured; a list is a mix.
+        scripts = [
+            _from(folder, one.path) + ("" if one.weight == 1 else f"@{one.weight}")
+            for one in experiment.scripts
+        ]
+        what = [f"script = {_quoted(','.join(scripts))}"]
+    else:
+        name = experiment.workload
+        is_known = name in registry.workloads()
+        what = [
+            f"workload = {_quoted(name if is_known else _from(folder, name))}",
+            f"tests = {_list(list(experiment.tests))}",
+        ]
     systems = [one for word in words.on for one in system_words.split_systems(word)]
     storages = [one for word in words.storage for one in checked_choices.split(word)]
     lines = [
         "# Run it: assay run FILE; look at it first: assay plan FILE; shorter: --quick.",
         "# All keys: `assay schema experiment`, and the guide on experiment files.",
         f"title = {_quoted(f'{words.target} on ' + ', '.join(systems))}",
-        f"workload = {_quoted(name)}",
-        *([f"tests = {_list(tests.split(','))}"] if tests else []),
+        *what,
         f"systems = {_list(systems)}",
         f"storages = {_list(storages)}",
     ]
@@ -258,6 +268,10 @@ def _text(words: command_line.Words) -> str:
         key, _, values = assignment.partition("=")
         lines += ["", "[parameters]", f"{key} = {_numbers(values)}"]
     return "\n".join(lines) + "\n"
+
+
+def _from(folder: Path, path: str) -> str:
+    return os.path.relpath(path, folder)
 
 
 def _list(words: list[str]) -> str:
@@ -282,11 +296,12 @@ def _written(file: Path, text: str) -> Iterator[Path]:
     not_yet = file.with_name(f".{file.stem}-{os.getpid()}.toml")
     try:
         not_yet.write_text(text, encoding="utf-8")
-        yield not_yet
     except OSError as error:
         raise ArgumentError(
             f"{file} cannot be written: {error.strerror}",
             hint="name a file in another folder",
         ) from None
+    try:
+        yield not_yet
     finally:
         not_yet.unlink(missing_ok=True)

@@ -29,7 +29,7 @@ from assay.errors import AssayError, NotOnThisMachine, SystemMissing, YouError
 from assay.experiment import Experiment, SystemChoice, quick
 from assay.experiment import from_command_line as command_line
 from assay.experiment.command import command_of, patterns
-from assay.lab.goal_search import rate_of, without_rate
+from assay.lab.goal_search import first_probes, rate_of
 from assay.lab.preflight.availability import one_line
 from assay.lab.preflight.data_size import DataSize, data_sizes, size_bytes_of
 from assay.lab.preflight.optional_levels import plan_here
@@ -165,7 +165,7 @@ class _Planned:
 
 def _planned(experiment: Experiment, checked: Preflight, before: _Before) -> _Planned:
     ended = before.unfinished.states if before.unfinished else {}
-    first = _first_probes(experiment, checked.runs)
+    first = first_probes(checked.runs) if experiment.goal else None
     return _Planned(
         [
             run
@@ -236,23 +236,6 @@ def _remarks(
 def _certain(experiment: Experiment, run: PlannedRun) -> int:
     """Repetitions of the run's cell that take place in any case: with a budget alone the first."""
     return experiment.for_test(run.cell.test).least_repetitions
-
-
-def _first_probes(experiment: Experiment, runs: Sequence[PlannedRun]) -> set[int] | None:
-    """Positions of the first run of each search, at the middle of its rates; None: there is no
-    goal."""
-    if not experiment.goal:
-        return None
-    of_searches: dict[str, list[PlannedRun]] = {}
-    for run in runs:
-        if run.repetition == 1:
-            of_searches.setdefault(without_rate(run), []).append(run)
-    return {_middle(probes).position for probes in of_searches.values()}
-
-
-def _middle(probes: Sequence[PlannedRun]) -> PlannedRun:
-    ordered = sorted(probes, key=rate_of)
-    return ordered[(len(ordered) - 1) // 2]
 
 
 def _searched(experiment: Experiment, runs: Sequence[PlannedRun]) -> Iterator[str]:

@@ -13,6 +13,7 @@ from assay.experiment import Scalar
 from assay.plan import cell_names
 from assay.plan.cell_names import OFFERED_RATE
 from assay.record import ExperimentRecord
+from assay.record.runs.run_ends import ENDED
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.values import (
@@ -61,7 +62,7 @@ def searches(experiment: ExperimentRecord, cells: Sequence[CellRuns]) -> list[Se
 
 def _probes(cells: Sequence[CellRuns], condition: Condition) -> Iterator[goals.Probe]:
     for cell in cells:
-        ended = [run for run in cell.runs if run.state in ("done", "failed", "refused")]
+        ended = [run for run in cell.runs if run.state in ENDED]
         if ended:
             yield goals.probe(ended, condition)
 
