@@ -18,7 +18,7 @@ from assay.comparison import goals
 from assay.comparison.conditions import Condition
 from assay.comparison.goals import Answer, Probe
 from assay.experiment import Experiment
-from assay.plan import PlannedRun, fingerprint
+from assay.plan import PlannedRun
 
 
 @dataclass
@@ -152,4 +152,4 @@ def rate_of(run: PlannedRun) -> float:
 def without_rate(run: PlannedRun) -> str:
     """Equal for the runs of one search."""
     driving = replace(run.cell.driving, offered_rate_per_s=None)
-    return fingerprint.of_cell(replace(run.cell, driving=driving, fingerprint=""))
+    return repr(replace(run.cell, driving=driving, fingerprint=""))

@@ -95,6 +95,8 @@ def identifying(cell: Mapping[str, Any]) -> dict[str, Any]:
 
 def _not_default(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The fields and levels of a cell that are not at their defaults."""
-    defaults = {name: plain_value(factor.default) for name, factor in OF_LEVELS.items()}
     found = not_default(Cell, fields)
-    return {name: value for name, value in found.items() if value != defaults.get(name)}
+    return {name: value for name, value in found.items() if value != _DEFAULTS.get(name)}
+
+
+_DEFAULTS = {name: plain_value(factor.default) for name, factor in OF_LEVELS.items()}

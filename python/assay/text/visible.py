@@ -18,10 +18,12 @@ def visible(text: str, *, keep: str = "") -> str:
     """The text without control characters, but for those in ``keep``."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(
-        character if character in keep or not _is_control(character) else _escape(character)
-        for character in text
-    )
+    escapes = {
+        ord(character): _escape(character)
+        for character in set(text)
+        if character not in keep and _is_control(character)
+    }
+    return text.translate(escapes) if escapes else text
 
 
 def visible_lines(text: str) -> str:

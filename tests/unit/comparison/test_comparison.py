@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import jsonschema
+import jsonschema_rs
 import pytest
 
 import assay
@@ -543,7 +543,7 @@ def test_of_no_run_there_is_no_verdict(folder: Path) -> None:
         for one in (measured(folder / "a"), measured(folder / "b"))
     ]
     document = json.loads(json.dumps(comparison_document.document(compared(*sides))))
-    jsonschema.validate(document, comparison_document.schema())
+    jsonschema_rs.validate(comparison_document.schema(), document)
     assert {one["runs_verdict"] for one in document["ratios"]} == {None}
 
 
@@ -779,7 +779,7 @@ def test_the_document_is_of_its_schema_in_every_case(folder: Path) -> None:
     for b in (again, single, other):
         made = compared(a, b)
         document = comparison_document.document(made, fail_conditions.judge(made, asked))
-        jsonschema.validate(json.loads(json.dumps(document, allow_nan=False)), schema)
+        jsonschema_rs.validate(schema, json.loads(json.dumps(document, allow_nan=False)))
         stream = io.StringIO()
         comparison_document.write_csv(made, stream)
         assert len(stream.getvalue().splitlines()) == 1 + len(document["ratios"])

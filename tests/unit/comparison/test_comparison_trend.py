@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-import jsonschema
+import jsonschema_rs
 import pytest
 
 import invented_records as invented
@@ -191,7 +191,7 @@ def test_the_document_is_of_its_schema(tmp_path: Path, repetitions: int) -> None
     ]
     found = trends(runs)
     document = json.loads(json.dumps(trend_document.document(found), allow_nan=False))
-    jsonschema.validate(document, trend_document.schema())
+    jsonschema_rs.validate(trend_document.schema(), document)
     stream = io.StringIO()
     trend_document.write_csv(found, stream)
     assert len(stream.getvalue().splitlines()) == 1 + len(document["points"])

@@ -106,13 +106,18 @@ def _default_options(kind: str) -> Mapping[str, str]:
 def not_default(kind: type, fields: Mapping[str, Any]) -> dict[str, Any]:
     """The fields that are not at their defaults; a field that ``kind`` does not declare is kept if
     it is not empty."""
-    defaults = {field.name: _default(field) for field in dataclasses.fields(kind)}
+    defaults = _defaults(kind)
     plain = {str(name): plain_value(value) for name, value in fields.items()}
     return {
         name: value
         for name, value in plain.items()
-        if value not in (None, {}, []) and value != plain_value(defaults.get(name))
+        if value not in (None, {}, []) and value != defaults.get(name)
     }
+
+
+@functools.cache
+def _defaults(kind: type) -> Mapping[str, Any]:
+    return {field.name: plain_value(_default(field)) for field in dataclasses.fields(kind)}
 
 
 def _default(field: dataclasses.Field[Any]) -> Any:

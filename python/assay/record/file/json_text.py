@@ -22,6 +22,10 @@ def storable(text: str) -> str:
 
 
 def _plain(value: object) -> Any:
+    if isinstance(value, str):
+        return without_secrets(value)
+    if value is None or isinstance(value, int | float):
+        return value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {
             field.name: _plain_item(field.name, getattr(value, field.name))
@@ -31,8 +35,6 @@ def _plain(value: object) -> Any:
         return {str(key): _plain_item(str(key), item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    if isinstance(value, str):
-        return without_secrets(value)
     return str(value) if isinstance(value, Path) else value
 
 
