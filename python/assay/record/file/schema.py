@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -42,7 +43,7 @@ Migration = Sequence[str]
 """Its statements, without their semicolons."""
 
 
-def migrations() -> list[Migration]:
+def migrations() -> Sequence[Migration]:
     """All of them, in order: the first one creates the tables, each other one changes them."""
     return _texts("tables")
 
@@ -52,7 +53,8 @@ def views() -> Migration:
     return [statement for file in _texts("views") for statement in file]
 
 
-def _texts(folder: str) -> list[Migration]:
+@cache
+def _texts(folder: str) -> Sequence[Migration]:
     """The statements of each file, by the files' names."""
     texts = [
         file for file in files(__package__).joinpath(folder).iterdir() if file.name.endswith(".sql")
