@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -52,6 +54,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_sessionstart(session: pytest.Session) -> None:
     if not session.config.getoption("--quick"):
         light_java.use()
+        _keep_new_data()
+
+
+def _keep_new_data() -> None:
+    """For all processes of the session, which begin in the first one's environment: to make the
+    data directory of a server takes longer than most tests do."""
+    if env_vars.NEW_DATA.name not in os.environ:
+        folder = tempfile.mkdtemp(prefix="assay-test-new-data-", dir=place_of_folders())
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        os.environ[env_vars.NEW_DATA.name] = folder
 
 
 def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:

@@ -51,6 +51,12 @@ DATASETS = EnvVar(
     "A folder in which copies of loaded data are kept, to be restored by later runs (default: none "
     "are kept); the option --datasets wins.",
 )
+NEW_DATA = EnvVar(
+    "ASSAY_NEW_DATA",
+    "A folder in which new data directories of PostgreSQL, MySQL and MariaDB are kept, so that "
+    "later servers of the same program begin with a copy, which takes less time (default: none "
+    "are kept).",
+)
 RECORDS = EnvVar(
     "ASSAY_RECORDS",
     "The file that keeps all runs (default: assay-records.sqlite in the current directory); the "

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import ArgumentError, SystemDied, SystemRefused
+from assay.provision.disk import new_data
 from assay.provision.machine.ports import free_port
 from assay.provision.processes import process, programs
 from assay.provision.processes.process import ServerProcess
@@ -93,7 +94,11 @@ def initialise(
         [argument(name, value) for name, value in given.items()],
     )
     try:
-        programs.run(command, directory)
+        # Settings may name other folders for a part of the data.
+        if given:
+            programs.run(command, directory)
+        else:
+            new_data.fill(directory, installed.server, [], lambda: programs.run(command, directory))
     except SystemRefused as refusal:
         raise SystemRefused(
             f"the data directory cannot be made: {_last_words(log)}", hint=_as_given(given)

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import ArgumentError, SystemDied, SystemRefused
+from assay.provision.disk import new_data
 from assay.provision.disk.directory import identity_of
 from assay.provision.machine.ports import free_port
 from assay.provision.machine.signals import is_ending
@@ -72,8 +73,9 @@ def new_password() -> str:
 
 def initialise(
     installation: Installation, directory: ServerDirectory, checksums: str, password: str
-) -> None:
-    """Makes the data directory, with this password for the superuser.
+) -> bool:
+    """Makes the data directory, with this password for the superuser; returns whether it is a copy
+    of one that was made before, and has the password of that one.
 
     UTF-8 and the locale C: texts compare byte by byte, as on every other system we ask. `checksums`
     is ``on``, ``off`` or ``default`` (which differs between versions). Raises `SystemRefused`.
@@ -99,7 +101,12 @@ def initialise(
     elif checksums == "off" and installation.major_version >= 18:
         arguments.append("--no-data-checksums")
     try:
-        programs.run(arguments, directory)
+        return new_data.fill(
+            directory,
+            installation.program("initdb"),
+            [checksums],
+            lambda: programs.run(arguments, directory),
+        )
     finally:
         password_file.unlink()
 

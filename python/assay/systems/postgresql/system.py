@@ -136,13 +136,12 @@ class Postgresql:
         found = installation.find_server(choice.programs)
         own = buffer.settings(options, choice.settings)
         given = {**_room_for(connections, choice.settings), **own, **choice.settings}
-        is_new = not directory.data.exists()
-        password = server.new_password()
-        if is_new:
-            server.initialise(found, directory, options["checksums"], password)
+        password, keeps_another = server.new_password(), directory.data.exists()
+        if not keeps_another:
+            keeps_another = server.initialise(found, directory, options["checksums"], password)
         with server.running(found, directory, given, password) as running:
             address = replace(_address(running, options[TRANSPORT.name]), programs=choice.programs)
-            if not is_new and address.password is not None:
+            if keeps_another and address.password is not None:
                 _set_password(running)
             yield _deployment(
                 choice,
