@@ -53,9 +53,8 @@ DATASETS = EnvVar(
 )
 NEW_DATA = EnvVar(
     "ASSAY_NEW_DATA",
-    "A folder in which new data directories of PostgreSQL, MySQL and MariaDB are kept, so that "
-    "later servers of the same program begin with a copy, which takes less time (default: none "
-    "are kept).",
+    "A folder in which new data directories of servers are kept, so that later servers of the same "
+    "program begin with a copy, which takes less time (default: none are kept).",
 )
 RECORDS = EnvVar(
     "ASSAY_RECORDS",
