@@ -24,6 +24,7 @@ systems = ["null", "sqlite"]
 clients = [1, 2]
 [drive]
 duration_s = 1
+think_time = "constant:2ms"
 """
 
 
@@ -52,7 +53,7 @@ def run_until_second(folder: Path, number: int, *options: str) -> None:
 
 
 def test_a_log_of_transactions_goes_on_in_the_same_file(folder: Path, assay: Assay) -> None:
-    log = ("--log", "t.csv", "--log-sample", "0.01")
+    log = ("--log", "t.csv", "--log-sample", "0.1")
     run_until_second(folder, signal.SIGKILL, *log)
     with (folder / "t.csv").open("a") as text:
         text.write("2,1,one,0,1,1,2,1,ok\n2,1,on")  # as a process that is killed leaves them
