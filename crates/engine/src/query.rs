@@ -92,7 +92,8 @@ pub fn query(
                 Step::End(Ending::Failed { message, .. }) => {
                     return Err(EngineError::Document(message));
                 }
-                Step::End(Ending::Done | Ending::Aborted) => break,
+                // The session closes, and what is open is rolled back with it: no pause is of use.
+                Step::RollBack | Step::End(Ending::Done | Ending::Aborted) => break,
                 _ => {
                     let path = &program.scripts[script as usize].path;
                     let why = "a query cannot use pipelines or run programs";

@@ -38,7 +38,7 @@ use Parse::Tokens;
 #[rustfmt::skip]
 pub(crate) static FORMS: &[Form] = &[
     Form { name: "abort", arguments: "", is_of_pgbench: false, parse: Tokens(|_| Ok(Command::Abort)),
-        synopsis: "ends the transaction: it is rolled back and counted as `aborted`" },
+        synopsis: "ends the transaction: it is rolled back and counted as `aborted`; of what follows, only the pauses at the end of the script (`\\think`, `\\keying`) are made" },
     Form { name: "aset", arguments: "[prefix]", is_of_pgbench: true,
         parse: Tokens(|reader| Ok(Command::Aset { prefix: prefix(reader)? })),
         synopsis: "after one statement or several combined statements, or in place of their `;`: stores the columns \

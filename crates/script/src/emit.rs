@@ -25,19 +25,36 @@ pub(crate) fn script<'a>(
         blocks: Blocks::new(assembler.lines),
         first_statement: short(assembler.program.statements.len()),
         pending_statement: None,
+        aborts: Vec::new(),
         warnings: Vec::new(),
         options,
         assembler,
     };
     let end = items.last().map_or(0, |item| item.at);
+    let last_action = items.iter().rposition(|item| !is_rest(item));
+    let first_rest = last_action.map_or(0, |last| last + 1);
     for (number, item) in items.into_iter().enumerate() {
+        if number == first_rest {
+            emitter.rest_begins();
+        }
         emitter.assembler.position.item = number;
         emitter.item(item)?;
     }
     emitter.blocks.all_closed()?;
-    emitter.settle();
+    emitter.rest_begins();
     emitter.assembler.put(end, Instruction::End {});
     Ok(emitter.warnings)
+}
+
+/// A pause that is not part of the latency.
+fn is_rest(item: &Item<'_>) -> bool {
+    let is_part_of_latency = match &item.content {
+        Content::Command(Command::Pause {
+            is_part_of_latency, ..
+        }) => *is_part_of_latency,
+        _ => true,
+    };
+    !is_part_of_latency
 }
 
 pub(crate) struct Emitter<'p, 'a> {
@@ -47,10 +64,21 @@ pub(crate) struct Emitter<'p, 'a> {
     pub first_statement: u32,
     /// The statement to which a following `\gset`, `\aset` or `\expect` applies.
     pub pending_statement: Option<PendingStatement>,
+    /// The `\abort`s: they jump to the pauses that end the script.
+    pub aborts: Vec<usize>,
     pub warnings: Vec<Defect>,
 }
 
 impl<'a> Emitter<'_, 'a> {
+    /// Only pauses follow, or the end of the script.
+    fn rest_begins(&mut self) {
+        self.settle();
+        let aborts = std::mem::take(&mut self.aborts);
+        aborts
+            .into_iter()
+            .for_each(|abort| self.assembler.aim(abort));
+    }
+
     fn item(&mut self, item: Item<'a>) -> Result<(), Defect> {
         let at = item.at;
         match item.content {
@@ -137,7 +165,10 @@ impl<'a> Emitter<'_, 'a> {
                 assembler.put(at, Instruction::Sync {});
             }
             Command::Shell(words) => self.shell(at, &words)?,
-            Command::Abort => _ = assembler.put(at, Instruction::Abort {}),
+            Command::Abort => {
+                let abort = assembler.put(at, Instruction::Abort { target: UNKNOWN });
+                self.aborts.push(abort);
+            }
             other => unreachable!("{other:?} follows a statement"),
         }
         Ok(())

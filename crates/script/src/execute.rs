@@ -33,6 +33,14 @@ impl Registers {
         }
     }
 
+    /// Whether nothing of the script is left.
+    pub fn is_at_end(&self, program: &Program) -> bool {
+        matches!(
+            program.instructions[self.next as usize],
+            Instruction::End {}
+        )
+    }
+
     /// Passes the end of a statement whose answer the script does not look at; returns false where it does.
     #[inline]
     pub fn settle(&mut self, program: &Program) -> bool {
@@ -284,7 +292,10 @@ impl Registers {
                 let shown = self.stack.last().map(typed).unwrap_or_default();
                 eprintln!("debug({}): {shown}", program.place_of(self.next - 1));
             }
-            Instruction::Abort {} => return Ok(Some(Stop::Aborted)),
+            Instruction::Abort { target } => {
+                self.jump(target);
+                return Ok(Some(Stop::Aborted));
+            }
             Instruction::End {} => return Ok(Some(Stop::Done)),
         }
         Ok(None)

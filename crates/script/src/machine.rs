@@ -16,6 +16,8 @@ pub struct Machine {
     program: Arc<Program>,
     state: State,
     registers: Registers,
+    /// The script has executed `\abort`, and makes the pauses at its end.
+    is_aborted: bool,
     /// The bound values, where the caller of [`Machine::step`] has no place for them.
     values: Vec<Value>,
 }
@@ -62,6 +64,9 @@ pub enum Step<'a> {
         /// Whether the pause is part of the transaction's latency (`\sleep`) or not (`\think`, `\keying`).
         is_part_of_latency: bool,
     },
+    /// The script has executed `\abort`, and pauses follow: roll back what is open, discard a pipeline that was not
+    /// sent, then call `step` again.
+    RollBack,
     /// The transaction is over.
     End(Ending),
 }
@@ -76,6 +81,7 @@ impl Machine {
             program,
             state: State::Resting,
             registers,
+            is_aborted: false,
             values: Vec::new(),
         }
     }
@@ -88,7 +94,7 @@ impl Machine {
     pub fn begin(&mut self, script: u32) {
         let script = &self.program.scripts[script as usize];
         self.registers.begin(script.instructions.start);
-        self.state = State::Running;
+        self.started();
     }
 
     /// The same for numbered transactions, which any client may run: the random stream is
@@ -101,7 +107,7 @@ impl Machine {
         let script = &self.program.scripts[script as usize];
         self.registers
             .begin_numbered(script.instructions.start, random, number);
-        self.state = State::Running;
+        self.started();
     }
 
     /// The number of the first transaction (`:transaction_number`); without this, 0.
@@ -119,7 +125,12 @@ impl Machine {
     /// [`Machine::keep_start`] must have been called before the transaction began.
     pub fn rewind(&mut self) {
         self.registers.rewind();
+        self.started();
+    }
+
+    fn started(&mut self) {
         self.state = State::Running;
+        self.is_aborted = false;
     }
 
     /// Runs until the engine must act.
@@ -135,6 +146,7 @@ impl Machine {
                 ..
             } => Ok((StatementId(statement), is_pipelined)),
             Step::Sync => Err(Step::Sync),
+            Step::RollBack => Err(Step::RollBack),
             Step::Sleep {
                 duration_ns,
                 is_part_of_latency,
@@ -183,8 +195,14 @@ impl Machine {
                     is_part_of_latency,
                 };
             }
+            Stop::Done if self.is_aborted => Ending::Aborted,
             Stop::Done => Ending::Done,
-            Stop::Aborted => Ending::Aborted,
+            Stop::Aborted if self.registers.is_at_end(&self.program) => Ending::Aborted,
+            Stop::Aborted => {
+                self.is_aborted = true;
+                self.state = State::Running;
+                return Step::RollBack;
+            }
             Stop::Failed(failure) => failure.ending(),
             Stop::Settled => unreachable!("`answered` passes Settle"),
         };

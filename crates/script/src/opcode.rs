@@ -106,8 +106,8 @@ instructions! {
     Shell { command: ShellId }
     /// prints the topmost value
     Debug {}
-    /// ends the transaction as aborted
-    Abort {}
+    /// ends the transaction as aborted, then jumps to the pauses that end the script
+    Abort { target: Target }
     /// ends the transaction
     End {}
 }
@@ -120,7 +120,8 @@ impl Instruction {
             | Self::Jump { target }
             | Self::JumpUnless { target }
             | Self::LoopEnter { target, .. }
-            | Self::LoopNext { target, .. } => *target = to,
+            | Self::LoopNext { target, .. }
+            | Self::Abort { target } => *target = to,
             other => unreachable!("{other:?} does not jump"),
         }
     }

@@ -127,7 +127,7 @@ fn follow(program: &Program, script: &Script, mut state: State, to_visit: &mut V
                 ..state.clone()
             });
         }
-        Instruction::Abort {} => return,
+        Instruction::Abort { .. } => return,
         _ => {}
     }
     to_visit.push(state);

@@ -208,6 +208,8 @@ If the system's protocol has no pipelines, the statements are sent one after the
 ### Pauses
 
 `\\sleep` is part of the transaction's latency; `\\keying` (keying time) and `\\think` (think time) are not.
+After `\\abort` the transaction is rolled back, which is part of its latency; then the pauses that end the script are made, so that a
+terminal thinks after a transaction that was rolled back too.
 Besides an expression with a unit, all three accept a distribution (an addition), from which each pause is
 drawn: DISTRIBUTIONS. The second time of `exponential` is its maximum; the parameters of `lognormal` are its median and
 the standard deviation of its logarithm.

@@ -3,7 +3,8 @@
 
 use assay_values::CellType;
 
-/// How a transaction ended for the script. Unless it reached its end, the engine rolls back.
+/// How a transaction ended for the script. Unless it reached its end, the engine rolls back; what is aborted may have
+/// been rolled back before, at [`Step::RollBack`](crate::Step::RollBack).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// The script reached its end.

@@ -41,7 +41,7 @@ script test (test.sql)
   15  5:26  Binary       =                   replaces the two topmost values by the result of the operator
   16  5:18  Truth                            fails unless the topmost value is TRUE, FALSE or NULL
   17  5:1   JumpUnless   -> 19               pops a value and jumps to the target unless it is true
-  18  6:1   Abort                            ends the transaction as aborted
+  18  6:1   Abort        -> 28               ends the transaction as aborted, then jumps to the pauses that end the script
   19  8:11  Constant     1                   pushes a constant
   20  8:14  Constant     3                   pushes a constant
   21  8:1   LoopEnter    :i -> 26            pops two bounds and begins a loop, or jumps to the target if the range is empty
@@ -95,7 +95,7 @@ script test (test.sql)
   14  9:14  Load      :n                    pushes the value of a variable
   15  9:8   Debug                           prints the topmost value
   16  9:1   Store     :x                    pops a value and stores it in a variable
-  17  10:1  Abort                           ends the transaction as aborted
+  17  10:1  Abort     -> 18                 ends the transaction as aborted, then jumps to the pauses that end the script
   18  10:1  End                             ends the transaction
 ";
     let found = compiled(text).explain();

@@ -321,6 +321,25 @@ fn abort_ends_the_transaction() {
 }
 
 #[test]
+fn after_an_abort_only_the_pauses_at_the_end_are_made() {
+    let text = "\\keying 1 s\nA;\n\\for i in 1..2\n\\abort\n\\endfor\n\\think 2 s\nB;\n\\think 3 s\n\\keying :n s";
+    let mut client = Client::with(text, &[("n", Value::Int(4))]);
+    for _ in 0..2 {
+        let (seen, ending) = client.run();
+        assert_eq!(
+            seen[2..],
+            ["roll back", "rest 3000000000", "rest 4000000000"]
+        );
+        assert_eq!((seen.len(), ending), (5, Ending::Aborted));
+    }
+    // The next script that ends as it should is not aborted.
+    let text = "\\if :transaction_number = 0\n\\abort\n\\endif\nA;\n\\think 1 s";
+    let mut client = Client::with(text, &[]);
+    assert_eq!(client.run().1, Ending::Aborted);
+    assert_eq!(client.run().1, Ending::Done);
+}
+
+#[test]
 fn pauses_have_units() {
     let text = "\\sleep 2\n\\sleep 3ms\n\\sleep 1 + 1 us\n\\sleep :half s\n\\sleep 0";
     let (seen, _) = Client::with(text, &[("half", Value::Double(0.5))]).run();

@@ -277,25 +277,9 @@ impl<'a> Client<'a> {
             }
             Step::End(ending) => {
                 let then = state.judge(state.closed(ending), now_ns, recorder);
-                // The next request discards a pipeline that was never sent.
-                let has_unsent = state.pipelines && !state.pipeline.is_empty();
-                if has_unsent || state.must_roll_back(then) {
-                    let Phase::InTransaction(transaction) = &mut state.phase else {
-                        unreachable!("a script runs in a transaction")
-                    };
-                    transaction.step = TransactionStep::RollingBack { then };
-                    state.session.sent(StatementKind::Rollback);
-                    return Next::Request {
-                        request: Request::Rollback,
-                        keep: Keep::Count,
-                    };
-                }
-                state.go_on(then, now_ns, recorder);
-                match then {
-                    AfterScript::Ended(_) => Next::Ended,
-                    AfterScript::Again => Next::Again,
-                }
+                state.end_attempt(then, now_ns, recorder)
             }
+            Step::RollBack => state.end_attempt(AfterScript::Rest, now_ns, recorder),
         }
     }
 
@@ -358,6 +342,35 @@ impl<'a> Client<'a> {
         self.state.think_time.reset_back_off();
         if begins {
             self.begin_script();
+        }
+    }
+}
+
+impl ClientState<'_> {
+    /// The script has ended, or makes only pauses now: rolls back what is left open, before `then`.
+    fn end_attempt<'n>(
+        &mut self,
+        then: AfterScript,
+        now_ns: u64,
+        recorder: &mut ThreadRecorder,
+    ) -> Next<'n> {
+        // The next request discards a pipeline that was never sent.
+        let has_unsent = self.pipelines && !self.pipeline.is_empty();
+        if has_unsent || self.must_roll_back(then) {
+            let Phase::InTransaction(transaction) = &mut self.phase else {
+                unreachable!("a script runs in a transaction")
+            };
+            transaction.step = TransactionStep::RollingBack { then };
+            self.session.sent(StatementKind::Rollback);
+            return Next::Request {
+                request: Request::Rollback,
+                keep: Keep::Count,
+            };
+        }
+        self.go_on(then, now_ns, recorder);
+        match then {
+            AfterScript::Ended(_) => Next::Ended,
+            AfterScript::Rest | AfterScript::Again => Next::Again,
         }
     }
 }

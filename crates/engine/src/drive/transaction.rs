@@ -73,6 +73,8 @@ pub enum TransactionStep {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterScript {
     Ended(Outcome),
+    /// The pauses after an abort.
+    Rest,
     Again,
 }
 

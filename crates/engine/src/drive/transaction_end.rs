@@ -200,6 +200,13 @@ impl ClientState<'_> {
     pub fn go_on(&mut self, then: AfterScript, now_ns: u64, recorder: &mut ThreadRecorder) {
         match then {
             AfterScript::Ended(outcome) => self.transaction_ended(now_ns, outcome, recorder),
+            AfterScript::Rest => {
+                self.pipeline.clear();
+                let Phase::InTransaction(transaction) = &mut self.phase else {
+                    unreachable!("a script runs in a transaction")
+                };
+                transaction.step = TransactionStep::Running;
+            }
             AfterScript::Again => {
                 self.pipeline.clear();
                 let Phase::InTransaction(transaction) = &mut self.phase else {
@@ -242,6 +249,7 @@ impl ClientState<'_> {
             }) => {
                 let outcome = match *then {
                     AfterScript::Ended(outcome) => outcome,
+                    AfterScript::Rest => Outcome::Aborted,
                     AfterScript::Again => Outcome::Failed,
                 };
                 self.transaction_ended(now_ns, outcome, recorder);

@@ -76,6 +76,32 @@ fn an_abort_is_rolled_back_and_is_no_failure() {
 }
 
 #[test]
+fn after_an_abort_the_pauses_that_end_the_script_are_made() {
+    // The rollback comes before the pause: at the pause the session has nothing open.
+    for (text, outcome) in [
+        (
+            "BEGIN; UPDATE t SET a = 1;\n\\abort\n\\think 20 ms\n",
+            (0, 3, 0, 0),
+        ),
+        (
+            "BEGIN; UPDATE t SET a = 1;\n\\abort\nSELECT 1;\n\\think 20 ms\n",
+            (0, 3, 0, 0),
+        ),
+        ("SELECT 1;\n\\think 20 ms\n", (3, 0, 0, 0)),
+    ] {
+        let deployment = null_deployment(text, json!({}));
+        let run = observe(&document(
+            deployment,
+            &[text],
+            json!({ "stop": { "passes": 3 } }),
+        ));
+        assert_eq!(outcomes(&run), outcome);
+        // The last pause is cut off by the end of the run.
+        assert!(run.elapsed_ns >= 2 * 20_000_000, "{}", run.elapsed_ns);
+    }
+}
+
+#[test]
 fn an_expectation_that_is_not_met_is_a_failure() {
     let deployment = null_deployment("expect", json!({ "rows": "3" }));
     let scripts = [

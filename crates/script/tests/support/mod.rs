@@ -140,6 +140,7 @@ impl Client {
                     let kind = if is_part_of_latency { "sleep" } else { "rest" };
                     seen.push(format!("{kind} {duration_ns}"));
                 }
+                Step::RollBack => seen.push("roll back".to_owned()),
                 Step::End(ending) => return (seen, ending),
             }
         }
