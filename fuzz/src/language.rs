@@ -152,6 +152,7 @@ fn run(mut machine: Machine) {
                     .drain(..)
                     .for_each(|statement| machine.answered_pipelined(statement, reply)),
                 Step::Sleep { .. } => {}
+                Step::RollBack => pipeline.clear(),
                 Step::End(_) => break,
             }
         }

@@ -19,13 +19,14 @@ from assay.record.metrics import catalogue
 
 _CONDITION = re.compile(
     r"\s*(?P<metric>[A-Za-z]\w*(?:\.\d+)?(?:\[[^\[\]]+\])?)\s*(?P<sign><=|>=|<|>)\s*"
-    r"(?P<limit>\d{1,30}(?:\.\d{0,30})?(?:[eE][+-]?\d{1,2})?)\s*(?P<unit>x|[a-zµμ]*|%|/s)\s*"
+    r"(?P<limit>\d{1,30}(?:\.\d{0,30})?(?:[eE][+-]?\d{1,2})?)\s*(?P<unit>x|[a-zµμ]*|%|/s|/min)\s*"
 )
 _SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 _UNITS = {
     "ns": {"ns": 1.0, "us": 1e3, "µs": 1e3, "μs": 1e3, "ms": 1e6, "s": 1e9, "min": 6e10},
     "ratio": {"%": 0.01},
     "per_s": {"/s": 1.0},
+    "per_min": {"/min": 1.0},
 }
 """Unit of a metric → those that a limit may have, each in the metric's."""
 _OF_LATENCY = re.compile(r"p\d+(?:_\d+)?|min|mean|max")

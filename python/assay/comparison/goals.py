@@ -117,8 +117,8 @@ def shown(condition: Condition, value: float) -> str:
         said = NOT_REACHED
     elif metric.unit == "ns":
         said = units.latency(value)
-    elif metric.unit == "per_s":
-        said = f"{units.digits(value)}/s"
+    elif metric.unit in ("per_s", "per_min"):
+        said = f"{units.digits(value)}/{metric.unit.removeprefix('per_')}"
     else:
         said = units.digits(value)
     return f"{metric.label} {said}"

@@ -45,7 +45,7 @@ class Metric:
     name: str
     """That of its column, with its unit; with ``[TYPE]`` that of a transaction type."""
     unit: str
-    """``ns``, ``bytes``, ``per_s``, ``ratio`` or ``count``."""
+    """``ns``, ``bytes``, ``per_s``, ``per_min``, ``ratio`` or ``count``."""
     meaning: str
     """A few words."""
     value: Read
@@ -138,7 +138,7 @@ class Metric:
     @property
     def depends_on_machine(self) -> bool:
         """Whether it changes with what else the machine does in the run: its times and rates."""
-        return self.unit in ("ns", "per_s") and self.measured_once is None
+        return self.unit in ("ns", "per_s", "per_min") and self.measured_once is None
 
     def word(self, ratio: float) -> str:
         """What B is, compared with A; empty where no direction is better."""

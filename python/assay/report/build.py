@@ -32,6 +32,7 @@ from assay.report.sections import (
     device,
     goals,
     groups,
+    headline,
     loads,
     logs,
     native_clients,
@@ -215,6 +216,7 @@ def _test_sections(
         section
         for section in (
             goals.section(experiment, test, cells),
+            headline.section(test, cells),
             precision.section(experiment, test, cells),
             storage_ratios.section(test, declared, cells),
             storage_prices.section(test, declared, cells),

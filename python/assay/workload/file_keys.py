@@ -91,6 +91,13 @@ _REFERENCE = Keys(
             is_required=True),
     )
 )  # fmt: skip
+_HEADLINE = Keys(
+    (
+        Key("title", TEXT, "What is counted, in the plural: `new orders`.", is_required=True),
+        Key("transactions", TEXTS, "The scripts whose transactions are counted.",
+            is_required=True),
+    )
+)  # fmt: skip
 _TEST = Keys(
     (
         *SCRIPTS,
@@ -129,6 +136,10 @@ _TEST = Keys(
         Key("quick", help="What a quick version (--quick) has in place of it.", below=_QUICK),
         Key("needs", Listed(TEXT, may_be_empty=True), "Capabilities that a system must have."),
         Key("not_expressible", help="Dialect or language → why it cannot express the test.",
+            below=_named(TEXT)),
+        Key("headline", help="The rate by which the test is known, per minute: of transactions "
+            "that committed or were rolled back by `\\abort`.", below=_HEADLINE),
+        Key("response_limits", help='Script → how long its transactions may take: "p90 < 5s".',
             below=_named(TEXT)),
         Key("reference", help='With procedure = "reference": what is dumped, compared and '
             "overlapped.", below=_REFERENCE),

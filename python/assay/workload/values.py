@@ -12,6 +12,7 @@ from assay import registry
 from assay.contracts.dialects.protocol import Table
 from assay.contracts.driving import AS_IS, Driving, DrivingChanges
 from assay.contracts.engine.rows import GeneratedDocument
+from assay.contracts.observation import Headline, ResponseLimit
 from assay.contracts.recorded import WorkloadRecord
 from assay.registry import unknown
 from assay.text.files.toml_file import TomlData
@@ -130,6 +131,10 @@ class Test:
 
     not_expressible: Mapping[str, str] = field(default_factory=dict)
     """Dialect or language → why its systems cannot express the test."""
+    headline: Headline | None = None
+    """The rate by which the test is known."""
+    response_limits: tuple[ResponseLimit, ...] = ()
+    """How long its transactions may take."""
 
     __test__ = False  # pytest must not collect this class
 

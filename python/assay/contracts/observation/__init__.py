@@ -18,6 +18,11 @@ from assay.contracts.observation.parts.costs import (
     MachineCost,
     ServerCost,
 )
+from assay.contracts.observation.parts.declared_results import (
+    PERCENTILES,
+    Headline,
+    ResponseLimit,
+)
 from assay.contracts.observation.parts.error_reports import ErrorReport
 from assay.contracts.observation.parts.groups import Arrival, GroupReport
 from assay.contracts.observation.parts.intervals import Interval
@@ -68,6 +73,7 @@ from assay.contracts.observation.step_reports.step_report import (
 
 __all__ = [
     "MOST_PASS_TIMES",
+    "PERCENTILES",
     "VERSION",
     "AllOk",
     "AnswerReport",
@@ -86,6 +92,7 @@ __all__ = [
     "ErrorReport",
     "FirstAnswersReport",
     "GroupReport",
+    "Headline",
     "Interval",
     "Latency",
     "LimitReport",
@@ -101,6 +108,7 @@ __all__ = [
     "PlansReport",
     "ReferenceReport",
     "Resolution",
+    "ResponseLimit",
     "ResultReport",
     "ServerCost",
     "ServerReport",

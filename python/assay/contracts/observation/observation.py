@@ -15,6 +15,7 @@ from assay.contracts.observation.parts.costs import (
     MachineCost,
     ServerCost,
 )
+from assay.contracts.observation.parts.declared_results import Headline, ResponseLimit
 from assay.contracts.observation.parts.error_reports import ErrorReport
 from assay.contracts.observation.parts.groups import Arrival, GroupReport
 from assay.contracts.observation.parts.intervals import Interval
@@ -123,11 +124,22 @@ class Observation(EngineObservation, frozen=True):
     connect: ConnectReport | None = None
     rules: dict[str, int | None] = msgspec.field(default_factory=dict)
     """What each of the workload's rules found afterwards, where the test is about them."""
+    headline: Headline | None = None
+    """None: its test declares none."""
+    response_limits: tuple[ResponseLimit, ...] = ()
 
     @property
     def throughput_per_s(self) -> float | None:
         """Transactions that ended ok per second of the measurement; None where no time passed."""
         return self.outcomes.ok / (self.elapsed_ns / 1e9) if self.elapsed_ns else None
+
+    @property
+    def headline_count(self) -> int | None:
+        """How many transactions of the headline completed; None: its test declares none."""
+        if self.headline is None:
+            return None
+        types = self.headline.transactions
+        return sum(one.completed for one in self.outcomes_by_transaction if one.name in types)
 
     def latency_of(self, transaction: str) -> Latency | None:
         """Of the transactions of one type that ended ok; None: there are none."""

@@ -76,7 +76,10 @@ class DriveStep(Drive):
             measured.append(DrivenPart(structs.replace(observation, cache_state=cached), samples))
             if observation.ended_by != "stop":
                 break
-        observation = whole(measured)
+        test = state.test
+        observation = structs.replace(
+            whole(measured), headline=test.headline, response_limits=test.response_limits
+        )
         state.observed(self.label, observation)
         keep_samples(state, measured)
         state.context.stop.check()  # a part of the answers says nothing

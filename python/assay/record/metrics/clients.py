@@ -9,11 +9,11 @@ from operator import attrgetter
 from typing import Any
 
 from assay.contracts.metric import COUNT, SPEED, DifferenceWords, Metric, Over, Read
-from assay.contracts.observation import Interval, Latency
+from assay.contracts.observation import Interval, Latency, Observation
 from assay.judge.statistics import samples
 from assay.judge.statistics.samples import BY_NAME, RELATIVE_RESOLUTION
 from assay.record import RunRecord
-from assay.record.metrics.work import Work, in_all, kept
+from assay.record.metrics.work import Work, driven, in_all, kept
 
 
 def _of_clients(name: str, unit: str, meaning: str, read: Read, **more: Any) -> Metric:
@@ -24,6 +24,11 @@ def _of_clients(name: str, unit: str, meaning: str, read: Read, **more: Any) -> 
 def _throughput(work: Work) -> float | None:
     ok = work.outcomes.ok if work.outcomes else work.latency.count if work.latency else 0
     return ok / (work.elapsed_ns / 1e9) if work.elapsed_ns else None
+
+
+def _headline_per_min(whole: Observation) -> float | None:
+    counted = whole.headline_count
+    return None if counted is None or not whole.elapsed_ns else counted * 60e9 / whole.elapsed_ns
 
 
 def _elapsed_ns(run: RunRecord) -> int | None:
@@ -107,6 +112,19 @@ THROUGHPUT = _of_clients(
     over=Over.SPREAD,
     exported="Transactions that ended ok.",
 )
+HEADLINE = Metric(
+    name="headline_per_min",
+    unit="per_min",
+    meaning="transactions per minute of the types by which the test is known, those that were "
+    "rolled back as the workload asked included",
+    value=driven(_headline_per_min),
+    is_whole=False,
+    null="the test declares none",
+    words=SPEED,
+    is_more_better=True,
+    over=Over.SPREAD,
+    exported="Transactions of the headline per minute.",
+)
 ELAPSED = Metric(
     name="elapsed_ns",
     unit="ns",
@@ -119,6 +137,7 @@ ELAPSED = Metric(
 )
 OF_CLIENTS = (
     THROUGHPUT,
+    HEADLINE,
     ELAPSED,
     Metric(
         name="drained_ns", unit="ns", meaning="of it, waiting for the last",
@@ -127,6 +146,7 @@ OF_CLIENTS = (
     _outcome("scheduled", "transactions; ok + aborted + failed + unknown + skipped"),
     _outcome("ok", "of them, succeeded"),
     _outcome("aborted", "rolled back as the workload asked"),
+    _outcome("completed", "ok + aborted"),
     _outcome("failed", "ended with an error", COUNT),
     _outcome("unknown", "may have committed, or not", COUNT),
     _outcome("skipped", "could not start in time", COUNT),

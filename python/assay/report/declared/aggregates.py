@@ -53,7 +53,7 @@ class Key:
 
     @property
     def is_more_better(self) -> bool:
-        return self.unit == "per_s"
+        return self.unit in ("per_s", "per_min")
 
     def least_deviation(self, _value: float) -> float:
         """As a metric of comparisons has it (`assay.judge.statistics.estimate.LeastDeviation`)."""
@@ -84,6 +84,7 @@ def of_metric(metric: Metric) -> Key:
 
 
 THROUGHPUT = of_metric(clients.THROUGHPUT)
+HEADLINE = of_metric(clients.HEADLINE)
 ELAPSED = at("elapsed_ns")
 LATENCY = of_metric(clients.MEAN)
 SIZE_ON_DISK = of_metric(stored.SIZE_ON_DISK)

@@ -54,7 +54,8 @@ def _gauge(metric: Metric) -> _Gauge:
     unit, divided_by = _BASE_UNITS.get(metric.unit, ("", 1.0))
     if metric.unit == "ratio" and "_per_" in metric.name:
         unit = ""  # a mean number, of what its name says
-    end = {"per_s": "_per_second", "count": ""}.get(metric.unit, f"_{unit}" if unit else "")
+    ends = {"per_s": "_per_second", "per_min": "_per_minute", "count": ""}
+    end = ends.get(metric.unit, f"_{unit}" if unit else "")
     made = _Metric(f"assay_{metric.stem}{end}", "gauge", unit, metric.exported)
     return _Gauge(metric.name, made, divided_by)
 

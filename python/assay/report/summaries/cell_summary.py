@@ -22,7 +22,7 @@ from assay.record.metrics import catalogue, clients, probed_flushes
 from assay.report.cells import cell_runs, cold, durability
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.declared import aggregates, declaration
-from assay.report.sections import device
+from assay.report.sections import device, headline
 from assay.report.storage_tables import commit_efficiency
 from assay.report.summaries import latency_words
 from assay.report.summaries.latency_words import TOGETHER
@@ -80,6 +80,12 @@ class CellSummary:
     """How long it took to be warm; empty in the same way."""
     server: str
     """What its server is among others; empty: the primary, or it is not known."""
+    headline: str
+    """The rate by which its test is known; empty: the test declares none."""
+    headline_column: tuple[str, str] | None
+    """Its title, and the number."""
+    response_limits: str
+    """Whether they were kept; empty: there are none."""
     offered_rate: OfferedRate | None
     """Whether it was kept, and the rate that was reached; None: it is no open loop."""
     runs: tuple[RunRecord, ...]
@@ -123,6 +129,9 @@ def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellSummary:
         first=cold.first(cell).shown,
         warm_after=cold.warm_after(cell).shown,
         server=_server(cell.runs),
+        headline=headline.shown(cell),
+        headline_column=headline.column(cell),
+        response_limits=headline.limits_in_words(cell),
         offered_rate=offered_rates.of_runs(cell.measured),
         runs=cell.runs,
     )

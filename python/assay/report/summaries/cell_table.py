@@ -71,6 +71,11 @@ def _columns(summaries: Sequence[CellSummary]) -> dict[str, list[str]]:
         if all(cell.first for cell in summaries):
             del columns[titles[0]]
         columns = {**of_cold, **columns}
+    of_headlines = {cell.headline_column[0] for cell in summaries if cell.headline_column}
+    if len(of_headlines) == 1 and len({cell.test for cell in summaries}) == 1:
+        rates = [cell.headline_column for cell in summaries]
+        shown = [cell_summary.ABSENT if one is None else one[1] for one in rates]
+        columns = {of_headlines.pop(): shown, **columns}
     if any(cell.unknown not in (cell_summary.ABSENT, "0") for cell in summaries):
         columns[cell_summary.UNKNOWN] = [cell.unknown for cell in summaries]
     if any(cell.has_elapsed_alone for cell in summaries):

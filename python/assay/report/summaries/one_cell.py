@@ -28,6 +28,8 @@ def lines(cell: CellSummary, width: int, room: int, is_narrow: bool) -> list[str
                 for name, text in cell.numbers
                 for one in named_line(name, text, width, most=most)
             ),
+            *named_line("headline", cell.headline, width, most=most),
+            *named_line("limits", cell.response_limits, width, most=most),
             *named_line(rate_words.TITLE, rate_words.said([cell]), width, most=most),
             *_groups(cell, width, groups),
             *named_line("server", cell.server, width, most=most),

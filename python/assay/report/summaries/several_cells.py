@@ -96,12 +96,13 @@ def _others(summaries: Sequence[CellSummary], width: int, room: int) -> list[str
     each cut to one line where there is little room, and in one line where nothing is wrong."""
     runs = [run for cell in summaries for run in cell.runs]
     errors, checks = cell_summary.errors(runs), check_counts.words(runs)
-    rates = rate_words.said(summaries)
+    rates, limits = rate_words.said(summaries), _limits(summaries)
     table_and_verdict = len(summaries) + 2 + verdict_lines.LEAST
     for most in (2, 1):
         before = [
             *named_line("server", _servers(summaries), width, most=most),
             *named_line(rate_words.TITLE, rates, width, most=most),
+            *named_line("limits", limits, width, most=most),
         ]
         others = [
             *named_line("errors", errors, width, most=most),
@@ -113,6 +114,14 @@ def _others(summaries: Sequence[CellSummary], width: int, room: int) -> list[str
         joined = named_line("checks", f"{checks}; no transaction failed", width)
         others = joined if len(joined) == 1 else others
     return [*before, *others]
+
+
+def _limits(summaries: Sequence[CellSummary]) -> str:
+    """Those of all cells, once where they are alike."""
+    said = {cell.name: cell.response_limits for cell in summaries if cell.response_limits}
+    if len(set(said.values())) == 1:
+        return next(iter(said.values()))
+    return "; ".join(f"{name}: {limits}" for name, limits in said.items())
 
 
 def _servers(summaries: Sequence[CellSummary]) -> str:

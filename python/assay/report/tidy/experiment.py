@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from assay.contracts.observation import GroupReport
+from assay.judge.evidence import response_limits
 from assay.plan.cell_names import OFFERED_RATE
 from assay.record import ExperimentRecord, RunRecord
 from assay.report.cells import cell_runs, factor_order
@@ -86,6 +87,10 @@ def tables(experiment: ExperimentRecord) -> Tables:
             "intervals": parts(tidy_parts.INTERVALS, lambda run: run.seconds),
             "errors": parts(tidy_parts.ERRORS, _all_of("errors")),
             "checks": parts(tidy_parts.CHECKS, lambda run: run.checks),
+            "response_limits": parts(
+                tidy_parts.RESPONSE_LIMITS,
+                lambda run: response_limits.judged(run.driven) if run.driven else (),
+            ),
             "steps": parts(tidy_parts.STEPS, lambda run: run.steps),
             "values": parts(tidy_parts.VALUES, lambda run: _values(experiment, run)),
             "published": lambda: list(_published(experiment)),

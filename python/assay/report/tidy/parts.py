@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from assay.contracts.observation import Passes, PassTime, TransactionReport
 from assay.experiment import Scalar
 from assay.judge.check.answers import expected_rows
+from assay.judge.statistics.samples import UNREACHED
 from assay.record import RunRecord
 from assay.record.metrics import work
 from assay.record.metrics.clients import OF_SECONDS, UNANSWERED
@@ -198,6 +199,28 @@ CHECKS = _of_part(
             path("ok"),
         ),
         _text("note", "why it is wrong or was not run"),
+    ]
+)
+
+RESPONSE_LIMITS = _of_part(
+    [
+        *of(
+            path("limit"),
+            [
+                _text("transaction", "type"),
+                _text("percentile", "p50, p90 …"),
+                _number("limit_ns", "below which it must be"),
+            ],
+        ),
+        TidyColumn(
+            "found_ns",
+            "number",
+            "the percentile, transactions that were rolled back as the workload asked included; "
+            "null: too few, or not reached",
+            lambda judged: None if judged.found_ns == UNREACHED else judged.found_ns,
+        ),
+        _number("samples", "transactions that it is of"),
+        _text("judgement", "met, missed, not judged (too few samples)", "word"),
     ]
 )
 

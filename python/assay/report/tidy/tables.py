@@ -19,6 +19,7 @@ from assay.report.tidy.parts import (
     PASS_TIMES,
     PASSES,
     PUBLISHED,
+    RESPONSE_LIMITS,
     STATEMENTS,
     STEPS,
     TRANSACTIONS,
@@ -51,6 +52,10 @@ TABLES: Mapping[str, tuple[str, list[TidyColumn]]] = {
     "intervals": ("One row per run, second and group.", INTERVALS),
     "errors": ("One row per run and kind of error.", ERRORS),
     "checks": ("One row per run and result check.", CHECKS),
+    "response_limits": (
+        "One row per run and response limit that its test declares.",
+        RESPONSE_LIMITS,
+    ),
     "steps": ("One row per step of a run.", STEPS),
     "values": ("One row per run and field that the workload's report declares.", VALUES),
     "published": ("One row per number that was published of this test.", PUBLISHED),

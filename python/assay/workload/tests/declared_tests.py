@@ -17,7 +17,12 @@ from assay.workload.parameters import Parameter, Scalar
 from assay.workload.scripts import script_names
 from assay.workload.scripts.scripts import needed_values
 from assay.workload.steps import Drive, Group, Step
-from assay.workload.tests import declared_scripts, declared_steps, procedures
+from assay.workload.tests import (
+    declared_results,
+    declared_scripts,
+    declared_steps,
+    procedures,
+)
 from assay.workload.values import Quick, Script, Test
 
 DATA = ("loaded", "empty")
@@ -74,12 +79,15 @@ def _test(name: str, section: TomlTable, known: DeclaredNames) -> Test:
         quick=_quick(section.section("quick"), known.parameters),
         needs=_needs(section),
         not_expressible=_not_expressible(section.section("not_expressible")),
+        headline=declared_results.headline(section, known.scripts),
+        response_limits=declared_results.response_limits(section, known.scripts),
     )
     section.done()
     if sum(step.is_result for step in test.drives) > 1:
         raise section.error("two steps are the result of the test: expected one", "steps")
     test = _with_the_only_drive(section, test)
     test = _with_groups(section, test, known.parameters)
+    declared_results.refuse_others(section, test)
     _refuse_contradictions(section, test)
     _refuse_not_native(section, test, known)
     if test.quick != Quick():

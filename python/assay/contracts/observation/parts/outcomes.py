@@ -34,6 +34,11 @@ class Outcomes(Shape, frozen=True):
         return self.ok + self.aborted + self.failed + self.unknown
 
     @property
+    def completed(self) -> int:
+        """All that ended as the workload asked, whether they committed or were rolled back."""
+        return self.ok + self.aborted
+
+    @property
     def lost(self) -> int:
         """All that failed, or may have."""
         return self.failed + self.unknown

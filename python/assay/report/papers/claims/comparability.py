@@ -20,7 +20,7 @@ MODELLED = "on a modelled storage"
 """Beside a judgement: the storage is a model of one."""
 _NOT_SIZES = ("repetitions",)
 """What may be scaled down and leaves each number as it is."""
-OF_SPEED = ("ns", "per_s", "bytes_per_s", "ratio")
+OF_SPEED = ("ns", "per_s", "per_min", "bytes_per_s", "ratio")
 """Units of what depends on how fast storage and machine are; sizes and counts do not."""
 _NAMED = "`assay report NAME=3 NAME=5`"
 """What gives the machines of two experiments the names by which a paper compares them."""

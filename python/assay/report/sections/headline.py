@@ -1,0 +1,178 @@
+"""Takes the cells of a test; returns the rate by which the test is known, and whether its
+transactions kept their response limits, where its workload declares them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assay.judge.evidence import response_limits
+from assay.judge.evidence.response_limits import JudgedLimit
+from assay.judge.statistics import samples
+from assay.judge.statistics.samples import UNREACHED
+from assay.judge.statistics.spread import spread
+from assay.report.cells import cell_runs
+from assay.report.cells.cell_runs import CellRuns
+from assay.report.declared import aggregates
+from assay.report.values import (
+    Number,
+    ReportCell,
+    ReportColumn,
+    ReportTable,
+    Row,
+    Section,
+    absent,
+    count,
+    text,
+)
+from assay.text import units
+
+
+def title(cells: Sequence[CellRuns]) -> str:
+    """``new orders per minute``; empty: the test declares none."""
+    found = (run.driven.headline for _, run in cell_runs.driven_runs(cells))
+    return next((f"{one.title} per minute" for one in found if one), "")
+
+
+def shown(cell: CellRuns) -> str:
+    """``1234 new orders per minute, median of 3 repetitions (1200-1250)``; empty: none."""
+    made = aggregates.number(cell, aggregates.HEADLINE)
+    if made is None:
+        return ""
+    said = f"{units.digits(made.value)} {title([cell])}"
+    if made.n != 1 and made.low is not None and made.high is not None:
+        around = f"{units.digits(made.low)}-{units.digits(made.high)}"
+        said += f", median of {made.n} repetitions ({around})"
+    return said
+
+
+def column(cell: CellRuns) -> tuple[str, str] | None:
+    """``("new orders/min", "1234")``; None: the test declares none."""
+    made = aggregates.number(cell, aggregates.HEADLINE)
+    if not (heading := title([cell])):
+        return None
+    return heading.replace(" per minute", "/min"), units.digits(made.value) if made else "-"
+
+
+def limits_in_words(cell: CellRuns) -> str:
+    """``5 of 5 met``; ``4 of 5 met; missed: new-order p90 6.1 s (limit 5s)``; empty: none are
+    declared."""
+    words: list[str] = []
+    said: dict[str, list[str]] = {}
+    for found in _by_limit(cell):
+        words.append(word := response_limits.worst(found))
+        first = next(one for one in found if one.word == word)
+        if word != response_limits.MET:
+            said.setdefault(word, []).append(first.said)
+    if not words:
+        return ""
+    met = f"{words.count(response_limits.MET)} of {len(words)} met"
+    return "; ".join([met, *(f"{word}: {', '.join(each)}" for word, each in said.items())])
+
+
+def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
+    """None where the test declares neither."""
+    tables = [_rates(test, cells), _limits(test, cells)]
+    made = tuple(table for table in tables if table is not None)
+    heading = title(cells) or "response limits"
+    return Section(heading[0].upper() + heading[1:], (), made) if made else None
+
+
+def _rates(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
+    if not (heading := title(cells)):
+        return None
+    factors = cell_runs.varying(cells, "system", "clients")
+    has_range = any(len(cell.runs) > 1 for cell in cells)
+    rate = aggregates.median(aggregates.HEADLINE)
+    return ReportTable(
+        name=f"{test}_headline",
+        title=heading[0].upper() + heading[1:],
+        label_columns=len(factors),
+        columns=(
+            *cell_runs.label_columns(cells, factors),
+            ReportColumn("per min", is_number=True),
+            *([ReportColumn("min-max", is_number=True)] * has_range),
+            ReportColumn("counted", is_number=True),
+            ReportColumn("rolled back", is_number=True),
+        ),
+        rows=tuple(
+            Row(
+                (
+                    *cell_runs.label_cells(cell, factors),
+                    rate(cell),
+                    *([aggregates.full_range(aggregates.HEADLINE)(cell)] * has_range),
+                    *_counts(cell),
+                )
+            )
+            for cell in cells
+        ),
+        notes=(
+            "counted: transactions of all repetitions that committed, or were rolled back as the "
+            "workload asked; rolled back: of them",
+        ),
+    )
+
+
+def _counts(cell: CellRuns) -> tuple[ReportCell, ReportCell]:
+    counted = rolled_back = 0
+    for run in cell_runs.measured_runs(cell):
+        types = run.driven.headline.transactions if run.driven.headline else ()
+        named = [one for one in run.driven.outcomes_by_transaction if one.name in types]
+        counted += sum(one.completed for one in named)
+        rolled_back += sum(one.aborted for one in named)
+    return count(counted), count(rolled_back)
+
+
+def _limits(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
+    found = [(cell, limits) for cell in cells for limits in _by_limit(cell)]
+    if not found:
+        return None
+    factors = cell_runs.varying(cells, "system", "clients")
+    return ReportTable(
+        name=f"{test}_response_limits",
+        title="Response limits",
+        label_columns=len(factors) + 1,
+        columns=(
+            *cell_runs.label_columns(cells, factors),
+            ReportColumn("transaction"),
+            ReportColumn("percentile"),
+            ReportColumn("limit", is_number=True, unit="s"),
+            ReportColumn("found", is_number=True),
+            ReportColumn("samples", is_number=True),
+            ReportColumn("limit is"),
+        ),
+        rows=tuple(
+            Row((*cell_runs.label_cells(cell, factors), *_of_limit(limits)))
+            for cell, limits in found
+        ),
+        notes=(
+            "found: median of the repetitions, transactions that were rolled back as the workload "
+            "asked included; a limit is met where each repetition met it",
+        ),
+    )
+
+
+def _of_limit(found: Sequence[JudgedLimit]) -> tuple[ReportCell, ...]:
+    limit = found[0].limit
+    times = [one.found_ns for one in found]
+    known = [time for time in times if time is not None and time != UNREACHED]
+    if len(known) == len(times):
+        middle = spread(known).median
+        shown_time = ReportCell(units.latency(middle), Number(middle, "ns", len(known)))
+    elif UNREACHED in times:
+        shown_time = absent(samples.NOT_REACHED)
+    else:
+        shown_time = absent(f"n<{samples.needed_for(limit.percentile)}")
+    return (
+        text(limit.transaction),
+        text(limit.percentile),
+        ReportCell(units.time(limit.limit_ns, "s"), Number(limit.limit_ns, "ns")),
+        shown_time,
+        count(sum(one.samples for one in found)),
+        text(response_limits.worst(found)),
+    )
+
+
+def _by_limit(cell: CellRuns) -> list[tuple[JudgedLimit, ...]]:
+    """Of each limit, the repetitions."""
+    of_runs = [tuple(response_limits.judged(run.driven)) for run in cell_runs.measured_runs(cell)]
+    return list(zip(*of_runs, strict=True))
