@@ -174,8 +174,9 @@ def refuse_variable(name: str, workload: Workload) -> None:
 
 
 def with_scripts(workload: Workload, files: Sequence[ScriptFile], tests: Iterable[str]) -> Workload:
-    """The workload whose ``tests`` run these scripts, on its own data. These tests lose their title
-    and the numbers published for them: what is measured is the scripts."""
+    """The workload whose ``tests`` run these scripts, on its own data. These tests lose their
+    title, the numbers published for them, and what they declare of their own scripts: what is
+    measured is these."""
     if not files:
         return workload
     scripts = _read(files)
@@ -196,6 +197,8 @@ def with_scripts(workload: Workload, files: Sequence[ScriptFile], tests: Iterabl
             mix={script.name: script.weight for script in scripts.values()},
             driving=_without_passes(test.driving),
             changes_data=True,  # known of the test's own scripts, unknown of these
+            headline=None,
+            response_limits=(),
         )
     return replace(
         workload,

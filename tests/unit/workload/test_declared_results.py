@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from assay.contracts.experiment import ScriptFile
 from assay.contracts.observation import Headline, ResponseLimit
 from assay.errors import ExperimentError
-from assay.workload import reader
+from assay.workload import ad_hoc_script, reader
 
 WORKLOAD = """\
 title = "Small"
@@ -44,6 +45,16 @@ def test_both_are_of_the_scripts_that_are_named_in_any_way(tmp_path: Path) -> No
         ResponseLimit("buy", "p90", 5_000_000_000),
         ResponseLimit("look", "p99.9", 250_000_000),
     )
+
+
+def test_other_scripts_have_neither(tmp_path: Path) -> None:
+    more = (
+        'headline = { title = "sales", transactions = ["buy"] }\nresponse_limits.buy = "p90 < 5s"\n'
+    )
+    workload = _read(tmp_path, more)
+    given = [ScriptFile(str(tmp_path / "other.sql"))]
+    test = ad_hoc_script.with_scripts(workload, given, ["all"]).test("all")
+    assert (test.headline, test.response_limits) == (None, ())
 
 
 @pytest.mark.parametrize(
