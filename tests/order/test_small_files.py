@@ -32,7 +32,6 @@ OWN_IDEA = {
     "lab/run_context/read_only_server.py": "a refusal, beside what is noted before the first step",
     "provision/limits/control_groups.py": "seen by `provision/disk`, one level above",
     "provision/processes/paused.py": "acts on processes, not on backups",
-    "report/summaries/one_cell.py": "the first look of one cell, beside that of several",
 }
 
 

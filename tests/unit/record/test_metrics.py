@@ -11,7 +11,7 @@ from assay.comparison import conditions
 from assay.record.metrics.catalogue import COMPARED, METRICS
 from assay.report.tidy.tables import TABLES
 
-UNITS = {"ns", "bytes", "per_s", "ratio", "count"}
+UNITS = {"ns", "bytes", "per_s", "per_min", "ratio", "count"}
 
 
 def test_a_metric_is_a_column_of_runs_and_can_be_a_condition() -> None:
@@ -25,7 +25,7 @@ def test_a_metric_is_a_column_of_runs_and_can_be_a_condition() -> None:
 
 def test_a_name_ends_in_its_unit_where_it_has_one() -> None:
     for metric in METRICS.values():
-        if metric.unit in ("ns", "per_s"):
+        if metric.unit in ("ns", "per_s", "per_min"):
             assert metric.name.endswith(f"_{metric.unit}"), metric.name
 
 
