@@ -66,6 +66,17 @@ fn text_functions_return_the_documented_values() {
         ("lastname(0)", "'BARBARBAR'"),
         ("lastname(371)", "'PRICALLYOUGHT'"),
         ("lastname(999)", "'EINGEINGEING'"),
+        (
+            "numeral(35, 4, '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ')",
+            "'000Z'",
+        ),
+        ("numeral(5, 4, '01')", "'0101'"),
+        ("hash_text(7, 0, 'ab')", "''"),
+        ("normal_quantile(0.5)", "0.0"),
+        ("zipf_quantile(0, 10, 1)", "1"),
+        ("zipf_quantile(0.35, 10, 1)", "2"),
+        ("zipf_quantile(1, 10, 1)", "10"),
+        ("zipf_quantile(0.5, 4, 0)", "3"),
         ("date(0)", "'1970-01-01'"),
         ("date(11016)", "'2000-02-29'"),
         ("timestamp(1299261218)", "'2011-03-04 17:53:38'"),
@@ -300,4 +311,29 @@ fn typed_values_convert_and_compare() {
         let message = value_of(expression, &[]).unwrap_err();
         assert!(message.contains(expected), "{expression}: {message}");
     }
+}
+
+/// `numeral` of a permutation: every text once; `hash_text`: as many texts as numbers, each always the same.
+#[test]
+fn texts_of_numbers_are_distinct_and_repeatable() {
+    let unique = drawn(
+        "numeral(permute(:row, 1296, 3), 2, '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ')",
+        1296,
+    );
+    assert_eq!(
+        unique
+            .iter()
+            .collect::<std::collections::HashSet<_>>()
+            .len(),
+        1296
+    );
+    let repeated = drawn("hash_text(:row % 100, 20, '01234567', 4)", 1000);
+    assert_eq!(
+        repeated
+            .iter()
+            .collect::<std::collections::HashSet<_>>()
+            .len(),
+        100
+    );
+    assert_eq!(repeated[..100], repeated[900..]);
 }

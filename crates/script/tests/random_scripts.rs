@@ -44,6 +44,8 @@ const PIECES: &[&str] = &[
     "digits(",
     "format('%d', ",
     "nurand(255, 0, 9)",
+    "numeral(7, 3, '01')",
+    "hash_text(",
     "lastname(",
     "pick(1, 'a', NULL)",
     "timestamp(",

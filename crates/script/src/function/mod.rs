@@ -8,6 +8,7 @@ mod hashes;
 mod moments;
 mod numbers;
 mod permutation;
+mod quantiles;
 mod shares;
 mod texts;
 mod times;
@@ -177,6 +178,9 @@ pub(crate) static FUNCTIONS: &[Function] = &[
             `%.2f` has two decimals), `%s` (anything) and `%x` (an integer, hexadecimal); a width pads with spaces \
             on the left, `-` before it on the right, `0` before it with zeros: `%08d`; `%%` is a `%`",
             1, ANY, Nature::Pure, format::format) },
+    Function { seed_after: 3,
+        ..text("hash_text", "x, n, alphabet [, seed]", "a text of `n` characters of the text `alphabet`, the same for the same integer `x`",
+            3, 4, Nature::Pure, texts::hash_text) },
     text("lastname", "n", "the last name of a number from 0 to 999: three syllables, one for each digit (TPC-C 4.3.2.3)", 1, 1,
         Nature::Pure, texts::lastname),
     addition(seeded("lognormal_before", "i, parts, total, sigma, least, most [, seed]", "how many items are in the parts before \
@@ -190,6 +194,10 @@ pub(crate) static FUNCTIONS: &[Function] = &[
     addition(Function { nature: Nature::Outside,
         ..pure("now", "", "the seconds since 1970, an integer; not available in data generators, which depend on \
             the seed only", 0, 0, times::now) }),
+    addition(pure("normal_quantile", "p", "the value below which a standard normal variable is with the probability `p` (above 0, below 1): \
+        of evenly spaced `p`, values are distributed normally", 1, 1, quantiles::normal)),
+    text("numeral", "x, n, alphabet", "the integer `x` written with `n` digits, which are the characters of the text `alphabet`: \
+        `numeral(5, 4, '01')` is `0101`; different for different `x`", 3, 3, Nature::Pure, texts::numeral),
     addition(random("nurand", "a, x, y [, c]", "a non-uniform random integer from `x` to `y`, `(((random(0, a) | random(x, y)) + c) % \
         (y - x + 1)) + x` (TPC-C 2.1.6); `c` is 0 if it is not given", 3, 4, choices::nurand)),
     addition(Function { takes_null: true,
@@ -202,6 +210,8 @@ pub(crate) static FUNCTIONS: &[Function] = &[
         Nature::Pure, times::timestamp) },
     addition(random("uniform", "min, max", "a uniformly distributed double between the two", 2, 2, choices::uniform_duration)),
     text("upper", "x", "the text of `x` in upper case", 1, 1, Nature::Pure, texts::upper),
+    addition(pure("zipf_quantile", "p, ranks, decay", "the rank, from 1 to `ranks`, up to which the probability is `p`, where that of rank \
+        *k* is proportional to 1 / *k* to the power `decay`: 1 is Zipf's law, 0 is uniform", 3, 3, quantiles::zipf)),
 ];
 
 /// Names that other languages have for these functions.

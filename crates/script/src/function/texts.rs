@@ -65,6 +65,55 @@ fn append_drawn(letters: &[u8], length: i64, random: &mut Random, out: &mut Vec<
     }
 }
 
+/// The characters of an alphabet, a byte each.
+fn alphabet(value: &Value) -> Result<Vec<u8>, Fault> {
+    let letters = plain(value).into_owned().into_bytes();
+    if letters.len() < 2 || !letters.is_ascii() {
+        return Err(Fault::of(format!(
+            "expected an alphabet of at least 2 ASCII characters, found '{}'",
+            plain(value)
+        )));
+    }
+    Ok(letters)
+}
+
+pub(super) fn hash_text(x: Arguments<'_>, _: &mut Random, out: &mut Vec<u8>) -> Written {
+    let (number, length) = (int(&x[0])?, int(&x[1])?);
+    let (letters, seed) = (alphabet(&x[2])?, int(&x[3])?);
+    if !(0..=LONGEST).contains(&length) {
+        return Err(Fault::of(format!(
+            "hash_text expects 0 to {LONGEST} characters, found {length}"
+        )));
+    }
+    let mut random = Random::stream(seed.cast_unsigned(), number.cast_unsigned());
+    append_drawn(&letters, length, &mut random, out);
+    Ok(())
+}
+
+pub(super) fn numeral(x: Arguments<'_>, _: &mut Random, out: &mut Vec<u8>) -> Written {
+    let (number, length, letters) = (int(&x[0])?, int(&x[1])?, alphabet(&x[2])?);
+    if !(0..=LONGEST).contains(&length) {
+        return Err(Fault::of(format!(
+            "numeral expects 0 to {LONGEST} digits, found {length}"
+        )));
+    }
+    let start = out.len();
+    let base = i64::try_from(letters.len()).expect("a text is no longer than memory");
+    let mut left = number;
+    for _ in 0..length {
+        let digit = usize::try_from(left.rem_euclid(base)).expect("below the base");
+        out.push(letters[digit]);
+        left = left.div_euclid(base);
+    }
+    if left != 0 {
+        return Err(Fault::of(format!(
+            "numeral({number}, {length}): expected a number of 0 or more that fits into {length} digits of base {base}"
+        )));
+    }
+    out[start..].reverse();
+    Ok(())
+}
+
 /// TPC-C, clause 4.3.2.3.
 pub(super) fn lastname(x: Arguments<'_>, _: &mut Random, out: &mut Vec<u8>) -> Written {
     const SYLLABLES: [&str; 10] = [

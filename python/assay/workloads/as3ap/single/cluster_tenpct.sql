@@ -1,0 +1,2 @@
+-- cluster_tenpct: nothing, where the load has made the clustered index or the system has none
+\set clustered 0

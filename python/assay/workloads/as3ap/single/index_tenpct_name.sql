@@ -1,0 +1,2 @@
+-- index_tenpct_name: a secondary hash index; a B-tree where the system has none
+create index tenpct_name on tenpct (col_name);

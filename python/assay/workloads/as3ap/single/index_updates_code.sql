@@ -1,0 +1,2 @@
+-- index_updates_code: a secondary hash index; a B-tree where the system has none
+create index updates_code on updates (col_code);

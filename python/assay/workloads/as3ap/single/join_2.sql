@@ -1,0 +1,4 @@
+-- join_2: two relations without an index
+select u.col_signed, u.col_name, h.col_signed, h.col_name from uniques u, hundred h
+where u.col_address = h.col_address and u.col_address = 'SILICON VALLEY';
+\expect rows :tuples / 100

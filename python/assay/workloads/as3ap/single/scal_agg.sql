@@ -1,0 +1,3 @@
+-- scal_agg: one aggregate
+select min(col_key) from uniques;
+\expect value 0

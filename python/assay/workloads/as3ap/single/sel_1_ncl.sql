@@ -1,0 +1,3 @@
+-- sel_1_ncl: one tuple by a secondary index
+select col_key, col_int, col_signed, col_code, col_double, col_name from updates where col_code = 'BENCHMARKS';
+\expect rows 1

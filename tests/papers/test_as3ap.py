@@ -1,0 +1,74 @@
+"""AS3AP on real systems: every relation is as the chapter says, every query returns the tuples that
+it must, what must be refused is refused, and the relations are left as they were."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from able import able_to_run
+from assay import registry
+from assay.record.runs.records import RunRecord
+from commands import IN_MEMORY, Assay, need
+
+FOLDER = Path(registry.__file__).parent / "workloads" / "as3ap"
+RELATIONS = {path.stem for path in (FOLDER / "checks").iterdir()}
+UNCHANGED = {"updates after 0", "hundred after 0"}
+
+
+def found_wrong(run: RunRecord, expected: set[str]) -> set[str]:
+    assert {check["id"] for check in run.checks} == expected
+    return {check["id"] for check in run.checks if not check["ok"]}
+
+
+def ended_ok(run: RunRecord) -> int:
+    assert run.driven is not None
+    assert run.driven.outcomes.lost == 0, run.driven.errors
+    return run.driven.outcomes.ok
+
+
+@pytest.mark.parametrize("system", able_to_run("as3ap.single"))
+def test_every_step_returns_its_tuples_and_leaves_the_relations_as_they_were(
+    assay: Assay, system: str
+) -> None:
+    """The chapter's 79 steps without the load, which is timed by itself, and the backup."""
+    need(system)
+    ended = assay("run", "as3ap.single,extra", "--on", system, *IN_MEMORY)
+    assert ended.status == 0, ended.err
+    single, extra = ended.runs
+    assert found_wrong(single, RELATIONS | UNCHANGED) == set()
+    assert (ended_ok(single), ended_ok(extra)) == (77, 2)
+
+
+def test_the_data_of_osdb_give_the_counts_of_its_logs(assay: Assay) -> None:
+    ended = assay("run", "as3ap.osdb", "--on", "sqlite", *IN_MEMORY)
+    assert ended.status == 0, ended.err
+    (run,) = ended.runs
+    assert found_wrong(run, RELATIONS | UNCHANGED) == set()
+    assert ended_ok(run) == 65
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong", "check"),
+    [
+        ("100 + 11) + 1 end", "100 + 11) end", "03-dense-keys"),
+        ("100 + 33) / 10 + 1", "100 + 33) / 20 + 1", "06-tenpct"),
+        ("% 10 = 0 then 'THE+ASAP+", "% 20 = 0 then 'THE+ASAP+", "06-tenpct"),
+        ("100 + 13) + 0.5) / :tuples, 10, 1)", "100 + 13) + 0.5) / :tuples, 10, 2)", "07-updates"),
+        ("10000000 * (:col_signed - 100)", "10000000 * random(0, 99)", "05-hundred"),
+        ("when :col_key = :magic_key then", "when :col_key = 1 then", "08-magic"),
+    ],
+)
+def test_a_wrong_distribution_is_found_after_the_load(
+    assay: Assay, tmp_path: Path, text: str, wrong: str, check: str
+) -> None:
+    folder = tmp_path / "as3ap"
+    shutil.copytree(FOLDER, folder)
+    file = folder / "workload.toml"
+    assert text in file.read_text()
+    file.write_text(file.read_text().replace(text, wrong))
+    ended = assay("run", f"{folder}.extra", "--on", "sqlite", *IN_MEMORY)
+    assert ended.status == 1
+    assert f"wrong after the load: {check}" in ended.err
