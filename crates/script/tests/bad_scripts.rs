@@ -162,7 +162,7 @@ const BAD: &[(&str, &str, &str, &str)] = &[
     ("\\set x lastname(1000)", "1:8", "expected a number of 0 to 999", ""),
     ("\\set x numeral(4, 2, '01')", "1:8", "fits into 2 digits of base 2", ""),
     ("\\set x numeral(4, 2, '0')", "1:8", "expected an alphabet of at least 2 ASCII characters, found '0'", ""),
-    ("\\set x hash_text(1, -1, 'ab')", "1:8", "hash_text expects 0 to", ""),
+    ("\\set x hash_text(1, -1, 'ab', 0)", "1:8", "hash_text expects 0 to", ""),
     ("\\set x normal_quantile(1)", "1:8", "expects a probability between 0 and 1, found 1", ""),
     ("\\set x zipf_quantile(0.5, 0, 1)", "1:8", "zipf_quantile(0.5, 0, 1)", ""),
     ("\\set x nurand(255, 9, 3)", "1:8", "expected 0 <= x <= y", ""),
