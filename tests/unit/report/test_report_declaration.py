@@ -135,6 +135,7 @@ def test_sizes_are_decimal_and_durations_have_no_exponent() -> None:
 
 
 PUBLISHED = {
+    "as3ap": [],
     "bibsql": ["sequential", "parallel", "processes", "sizes"],
     "e831": ["table", "connect", "update"],
     "glidemon": ["table", "response", "tasks", "load", "count", "aggregate"],
