@@ -60,6 +60,14 @@ class Build(TypedDict, total=False):
     drivers: list[str]
 
 
+class SheetRecord(TypedDict):
+    """A table that reports show as it stands."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[str]]
+
+
 class WorkloadRecord(TypedDict, total=False):
     """What reports need of a workload, whose folder may be gone."""
 
@@ -73,6 +81,7 @@ class WorkloadRecord(TypedDict, total=False):
     """Test or series → its table in ``published.toml``."""
     claims: list[TomlData]
     series: dict[str, TomlData]
+    sheets: list[SheetRecord]
 
 
 class StorageDocument(TypedDict, total=False):

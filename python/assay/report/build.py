@@ -41,6 +41,7 @@ from assay.report.sections import (
     results,
     server,
     service,
+    sheets,
     statements,
     step_reports,
     timeline,
@@ -98,6 +99,7 @@ def build(experiment: ExperimentRecord) -> Report:
         )
         if section is not None
     ]
+    sections += sheets.sections(experiment.workload)
     return Report(
         title=experiment.title,
         experiments=tuple(one.id for one in experiment.each),

@@ -259,6 +259,13 @@ _REPORT = Keys(
             "not."),
     )
 )  # fmt: skip
+_SHEET = Keys(
+    (
+        Key("title", TEXT, "The heading in the file; the table is the first one below it.",
+            is_required=True),
+        Key("file", TEXT, "A Markdown file in the folder.", is_required=True),
+    )
+)  # fmt: skip
 WORKLOAD = Keys(
     (
         Key("dialects", TEXTS,
@@ -280,6 +287,8 @@ WORKLOAD = Keys(
             "they are made.", below=_VIEW, is_list=True),
         Key("series", help="[series.NAME]: one table of several tests; `assay run WORKLOAD.NAME` "
             "runs all of them.", below=_tables(_SERIES)),
+        Key("sheets", help="[[sheets]]: a table that reports show as it stands, such as how far a "
+            "test is from its standard.", below=_SHEET, is_list=True),
         Key("title", TEXT, _TITLE, is_required=True),
         Key("source", TEXT, "Where the experiment comes from: a paper, a standard, a page.",
             is_required=True),

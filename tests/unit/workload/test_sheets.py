@@ -1,0 +1,92 @@
+"""A workload's own tables are read from its Markdown, kept with each experiment, and shown."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import invented_records as invented
+from assay.errors import ExperimentError
+from assay.report.build import build
+from assay.workload import reader
+
+WORKLOAD = """\
+title = "Small"
+source = "nowhere"
+default_test = "all"
+data.source = "none"
+[tests.all]
+title = "All"
+help = "All of it"
+scripts = ["buy"]
+passes = 1
+[[sheets]]
+title = "How far"
+file = "README.md"
+"""
+README = """\
+# Small
+
+## How far it is not
+
+| no |
+|---|
+| no |
+
+## How far
+
+Said before.
+
+| | here | *there* |
+|---|---|---:|
+| a \\| b | `yes` | no |
+| c | | 2 |
+
+Said after.
+
+| other |
+|---|
+| no |
+"""
+
+
+def _read(folder: Path, readme: str) -> reader.Workload:
+    (folder / "workload.toml").write_text(WORKLOAD, encoding="utf-8")
+    (folder / "README.md").write_text(readme, encoding="utf-8")
+    (folder / "buy.sql").write_text("select 1;\n")
+    return reader.read(str(folder))
+
+
+def test_the_table_below_the_heading_is_read(tmp_path: Path) -> None:
+    (sheet,) = _read(tmp_path, README).for_record()["sheets"]
+    assert sheet["columns"] == ["", "here", "there"]
+    assert sheet["rows"] == [["a | b", "yes", "no"], ["c", "", "2"]]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right", "line", "complaint"),
+    [
+        ("## How far\n", "## Far\n", 11, "no heading 'How far'"),
+        ("|---|---|---:|", "", 11, "no table below 'How far'"),
+        ("| c | | 2 |", "| c | 2 |", 12, "the row 'c' in README.md has 2 cells: expected 3"),
+    ],
+)
+def test_a_mistake_is_placed(
+    tmp_path: Path, wrong: str, right: str, line: int, complaint: str
+) -> None:
+    with pytest.raises(ExperimentError) as refused:
+        _read(tmp_path, README.replace(wrong, right))
+    assert complaint in str(refused.value) and refused.value.line == line
+
+
+def test_how_far_tpcc_is_from_the_standard_is_in_its_reports(tmp_path: Path) -> None:
+    planned = invented.plan([invented.POSTGRESQL])
+    record = invented.experiment(tmp_path / "r.sqlite", planned, 20.0)
+    kept = reader.read("tpcc").for_record()["sheets"]
+    record = replace(record, workload={**record.workload, "sheets": kept})
+    (section,) = [one for one in build(record).sections if one.title.startswith("How far")]
+    (table,) = section.tables
+    assert [column.title for column in table.columns[1:4]] == ["TPC-C", "here", "HammerDB 6.0"]
+    assert {"home warehouse", "delivery"} <= {row.cells[0].shown for row in table.rows}
