@@ -60,7 +60,7 @@ def _sheet(section: TomlTable, folder: Path) -> Sheet:
     if len(table) < 3 or not _RULE.fullmatch(table[1].strip()):
         raise section.error(
             f"there is no table below {title!r} in {name}", "title",
-            hint="| a | b |, then |---|---|, then a line for each row",
+            hint="write a line of headings, the rule below it, and a line for each row",
         )  # fmt: skip
     columns, _, *rows = map(_cells, table)
     for row in rows:

@@ -1,4 +1,4 @@
--- procedures: the five transactions as procedures and functions of PostgreSQL; what they answer is what a terminal shows
+-- procedures: the five transactions in PL/pgSQL; what they answer is what a terminal shows
 create or replace procedure tpcc_new_order(
   p_w int, p_d int, p_c int, p_lines int, p_all_local int, p_items text, p_supplies text, p_quantities text,
   inout r_order int default null, inout r_total numeric default null)
