@@ -56,3 +56,28 @@ def test_each_group_has_the_throughput_of_its_own_time(assay: Assay, tmp_path: P
     assert seen == pytest.approx(reported)
     whole = run.observation.throughput_per_s
     assert whole is not None and reported["short"] > 10 * 5 / (405 / whole)
+
+
+@pytest.mark.parametrize(("users", "groups"), [(3, {"short", "long"}), (1, {"short"})])
+def test_a_group_ends_with_another_and_one_without_clients_takes_no_part(
+    assay: Assay, tmp_path: Path, users: int, groups: set[str]
+) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    text = WORKLOAD.replace("transactions = 200", 'ends_with = "short"')
+    text = text.replace("clients = 2", 'clients = "others"') + (
+        "[parameters.users]\ntype = 'int'\ndefault = 1\nhelp = 'Users'\n"
+        "[constants]\nothers = ':users - 1'\n"
+    )
+    (folder / "workload.toml").write_text(text)
+    (folder / "one.sql").write_text("SELECT 1;\n")
+    (folder / "two.sql").write_text("SELECT 2;\n")
+    ended = assay("run", folder, "--on", "null[delay=constant:2ms]", "--set", f"users={users}")
+    assert ended.status == 0, ended.err
+    (run,) = ended.runs
+    assert run.observation is not None
+    assert {group.name for group in run.observation.groups} == groups
+    assert run.cell.clients == users
+    counts = {one.name: one.ok for one in run.observation.outcomes_by_transaction}
+    assert counts["one"] == 5
+    assert counts.get("two", 0) <= 2 * 5 * (users - 1)

@@ -147,6 +147,7 @@ def _group(group: PlannedGroup) -> GroupDocument:
         latency_limit_s=pace.latency_limit_s,
         retries=pace.retries,
         weights=dict(group.mix) or UNSET,
+        ends_with=group.ends_with or UNSET,
         stop=UNSET if counts == StopDocument() else counts,
     )
 

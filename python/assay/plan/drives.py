@@ -4,7 +4,7 @@ numbers, or raises an error with the reason.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from assay.contracts.driving import STOPS, without_other_limits
@@ -34,6 +34,7 @@ class PlannedGroup:
     clients: int
     driving: Driving
     """As numbers only; settings of the whole step are the same in all groups."""
+    ends_with: str = ""
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def drive(workload: Workload, run: PlannedRun, step: Drive) -> PlannedDrive:
     if step.is_one_client:
         paced = replace(paced, transactions=_together(paced, clients))
         clients = 1
-    groups = tuple(
+    groups = _with_clients(
         _group(planned_group, paced, known, cell.group_clients.get(planned_group.name))
         for planned_group in step.groups
     )
@@ -127,7 +128,17 @@ def clients_of(
 
 
 def declared_clients(group: Group, parameters: Mapping[str, Scalar]) -> int:
+    """0: the group takes no part."""
+    if isinstance(group.clients, str) and parameters[group.clients] == 0:
+        return 0
     return _clients(group.clients, parameters, 1)
+
+
+def _with_clients(groups: Iterable[PlannedGroup]) -> tuple[PlannedGroup, ...]:
+    """Those that take part. A group that would end with one that takes none does not either."""
+    found = tuple(group for group in groups if group.clients)
+    names = {group.name for group in found}
+    return tuple(group for group in found if group.ends_with in ("", *names))
 
 
 def _clients(asked: int | str | None, parameters: Mapping[str, Scalar], otherwise: int) -> int:
@@ -174,4 +185,5 @@ def _group(
         mix=weights(group.mix, parameters),
         clients=clients or declared_clients(group, parameters),
         driving=pace.resolved(replace(whole, **changes), parameters),
+        ends_with=group.ends_with,
     )

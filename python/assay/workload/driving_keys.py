@@ -72,15 +72,19 @@ _GROUP = Keys(
         *SCRIPTS,
         *IN_WORKLOADS,
         Key("name", TEXT, "The name of the group, for --clients NAME=N.", is_required=True),
-        Key("clients", _CLIENTS, "The number of its clients, or the parameter that holds it."),
+        Key("clients", _CLIENTS, "The number of its clients, or the parameter or constant that "
+            "holds it; where that is 0, the group takes no part."),
+        Key("ends_with", TEXT, "The group of the step with whose last client these clients end, "
+            "each after its transaction; otherwise they end by themselves."),
     )
-)
+)  # fmt: skip
 DRIVE_STEP = (
     *SCRIPTS,
     Key("groups", help="[[…groups]]: clients that run the same scripts at the same pace; groups "
         "run at the same time.", below=_GROUP, is_list=True),
     Key("clients", _CLIENTS,
-        "The number of clients, or the parameter that holds it; otherwise that of the run."),
+        "The number of clients, or the parameter or constant that holds it; otherwise that of the "
+        "run."),
     Key("one_client", FLAG, "One client does the work of all."),
     Key("result", FLAG, "The numbers of the run are those of this step; otherwise of its last "
         "step that measures."),

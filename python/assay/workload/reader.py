@@ -50,7 +50,10 @@ def _read(folder: Path) -> Workload:
     _refuse_unknown_dialects(folder, found)
     declared = {entry.name: entry for entry in parameters.read(top.section("parameters"))}
     nameable = {**found.alone, **found.scripts}
-    read_tests = declared_tests.read(top.section("tests"), nameable, found.checks, declared)
+    constants = top.section("constants").names()
+    read_tests = declared_tests.read(
+        top.section("tests"), nameable, found.checks, declared, constants
+    )
     found = found.with_named(folder, {name for test in read_tests for name in test.named_scripts})
     known = {entry.name: entry for entry in read_tests}
     data = top.section("data")

@@ -7,7 +7,7 @@ made of it; it is executed in `assay.lab.steps.drive`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self, TypedDict
 
@@ -28,6 +28,7 @@ class Names:
     parameters: Mapping[str, Parameter]
     before: tuple[Step, ...] = ()
     """The steps before it."""
+    constants: Collection[str] = ()
 
 
 @dataclass(frozen=True)
@@ -120,6 +121,8 @@ class Group:
     """Their number, or the parameter that holds it."""
     driving_changes: DrivingChanges = field(default_factory=DrivingChanges)
     """Fields of `Driving` that differ from the step."""
+    ends_with: str = ""
+    """The group with whose last client its clients end; empty: they end by themselves."""
 
 
 @dataclass(frozen=True)

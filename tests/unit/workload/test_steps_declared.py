@@ -169,6 +169,8 @@ def test_the_measured_interval_is_common_to_all_groups(tmp_path: Path) -> None:
         ("clients = 2", "warm_up_s = 2", 18, "applies to the whole step", "out of the group"),
         ("clients = 2", "cleints = 2", 18, "unknown key 'cleints'", "did you mean 'clients'"),
         ('name = "writers"', 'name = "readers"', 17, "two groups", ""),
+        ("clients = 2", 'ends_with = "raeders"', 18, "expected another group", "'readers'"),
+        ("clients = 2", 'ends_with = "writers"', 18, "expected another group", "readers"),
         ("write = 3", "wirte = 3", 20, "no script is called 'wirte'", "did you mean 'write'"),
         ("duration_s = 1", "clients = 1", 8, "each group has its own", "move clients"),
         ("duration_s = 1", "", 0, "group readers never ends", "give passes"),

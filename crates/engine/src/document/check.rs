@@ -45,6 +45,24 @@ impl DriveDocument {
                 );
             }
             group.check(self, &format!("groups[{place}]."))?;
+            let Some(name) = &group.ends_with else {
+                continue;
+            };
+            let ends_by_itself = |other: &GroupDocument| {
+                other.name == *name && other.name != group.name && other.ends_with.is_none()
+            };
+            if !groups.iter().any(ends_by_itself) {
+                return wrong(
+                    &format!("groups[{place}].ends_with"),
+                    "expected the name of another group, which ends by itself",
+                );
+            }
+            if group.arrival != ArrivalDocument::Closed {
+                return wrong(
+                    &format!("groups[{place}].ends_with"),
+                    "an open loop ends by its arrivals; expected none",
+                );
+            }
         }
         let clients = groups.iter().map(|group| u64::from(group.of_clients()));
         if clients.sum::<u64>() > u64::from(u32::MAX) {
@@ -92,6 +110,7 @@ impl GroupDocument {
             keying_time: document.keying_time,
             latency_limit_s: document.latency_limit_s,
             retries: document.retries.clone(),
+            ends_with: None,
             stop: StopDocument {
                 duration_s: None,
                 ..document.stop
@@ -125,8 +144,10 @@ impl GroupDocument {
                 "expected next to `groups`: all groups are measured at the same time",
             );
         }
-        let has_limit =
-            stop.passes.is_some() || stop.transactions.is_some() || stop.queue.is_some();
+        let has_limit = stop.passes.is_some()
+            || stop.transactions.is_some()
+            || stop.queue.is_some()
+            || self.ends_with.is_some();
         if !has_limit && document.stop.duration_s.is_none() {
             return wrong(
                 "stop",

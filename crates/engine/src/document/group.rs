@@ -61,6 +61,9 @@ pub struct GroupDocument {
     /// Which of its failed transactions are retried.
     #[serde(default, deserialize_with = "null_is_default")]
     pub retries: RetriesDocument,
+    /// The group with whose last client these clients end, after their transactions in flight.
+    #[serde(default)]
+    pub ends_with: Option<String>,
     /// Without `duration_s`, which applies to all groups.
     #[serde(default, deserialize_with = "null_is_default")]
     pub stop: StopDocument,

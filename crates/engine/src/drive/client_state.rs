@@ -196,6 +196,7 @@ impl<'a> ClientState<'a> {
             (group.stop_transactions).is_some_and(|limit| self.tally.transactions >= limit)
                 || (group.stop_passes).is_some_and(|limit| self.tally.passes >= limit)
                 || (group.queue.is_some() && self.shared.is_queue_empty(group))
+                || self.shared.must_end_with_another(group)
         };
         if !group.is_open_loop() && is_enough() {
             return Some(EndState::Done);
@@ -392,6 +393,9 @@ impl<'a> ClientState<'a> {
 
     /// Ends the client between two transactions.
     pub fn end(&mut self, now_ns: u64, state: EndState, recorder: &mut ThreadRecorder) {
+        if !matches!(self.phase, Phase::Ended) {
+            self.shared.client_ended(self.group);
+        }
         self.phase = Phase::Ended;
         let is_gone = self.is_reconnecting || matches!(state, EndState::Lost | EndState::TimedOut);
         self.shared

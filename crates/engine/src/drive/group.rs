@@ -28,6 +28,8 @@ pub struct Group {
     pub stop_passes: Option<u64>,
     /// Transactions of each client.
     pub stop_transactions: Option<u64>,
+    /// The number of the group with whose last client its clients end.
+    pub ends_with: Option<u32>,
     /// How many numbered transactions all its clients share.
     pub queue: Option<u64>,
     pub arrival: ArrivalDocument,
@@ -98,6 +100,11 @@ impl Group {
             weights_so_far,
             stop_passes: group.stop.passes,
             stop_transactions: group.stop.transactions,
+            ends_with: group.ends_with.as_ref().map(|name| {
+                let groups = document.groups();
+                let found = groups.iter().position(|other| other.name == *name);
+                u32::try_from(found.expect("the document was checked")).expect("groups are few")
+            }),
             queue: group.stop.queue,
             arrival: group.arrival.clone(),
             values_seed: Random::derived(
@@ -224,6 +231,9 @@ impl Group {
     /// All transactions of its clients in this process, if that is known beforehand.
     #[must_use]
     pub fn scheduled(&self) -> Option<u64> {
+        if self.ends_with.is_some() {
+            return None;
+        }
         if let Some(queue) = self.queue {
             let (of_clients, clients) = (u64::from(self.of_clients), u64::from(self.clients));
             let rest = (queue % of_clients).saturating_sub(self.first_client.into());

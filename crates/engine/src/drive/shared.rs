@@ -28,6 +28,8 @@ pub struct Shared {
     pub signals: Signals,
     /// Clients that have not ended yet; for progress.
     pub clients_running: AtomicU32,
+    /// By group: those of its clients that have not ended.
+    clients_left: Vec<AtomicU32>,
     /// One for each thread.
     pub buffers: Vec<Arc<SampleBuffer>>,
     /// One for each processor; thread *i* writes into aggregator *i* modulo their number.
@@ -81,6 +83,9 @@ impl Shared {
             barrier: StartBarrier::default(),
             signals: Signals::default(),
             clients_running: AtomicU32::new(plan.clients),
+            clients_left: (plan.groups.iter())
+                .map(|group| AtomicU32::new(group.clients))
+                .collect(),
             buffers: (0..threads)
                 .map(|_| Arc::new(SampleBuffer::new()))
                 .collect(),
@@ -195,6 +200,19 @@ impl Shared {
             .taken
             .load(Ordering::Relaxed);
         group.number_of(taken) >= group.queue.unwrap_or(0)
+    }
+
+    /// To be called once for each client, when it ends.
+    pub fn client_ended(&self, group: &Group) {
+        self.clients_left[group.number as usize].fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Whether the group with which this one ends has ended.
+    #[must_use]
+    pub fn must_end_with_another(&self, group: &Group) -> bool {
+        group.ends_with.is_some_and(|other| {
+            self.clients_left[other as usize].load(Ordering::Relaxed) == 0
+        })
     }
 
     #[must_use]

@@ -85,6 +85,8 @@ class GroupDocument(EngineDocument, frozen=True, kw_only=True):
     latency_limit_s: float | UnsetType = UNSET
     retries: RetriesDocument | UnsetType = UNSET
     weights: dict[str, int] | UnsetType = UNSET
+    ends_with: str | UnsetType = UNSET
+    """The group with whose last client these clients end."""
     stop: StopDocument | UnsetType = UNSET
 
 

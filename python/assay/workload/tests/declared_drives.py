@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from assay.text import quantities
 from assay.text.files.toml_file import TomlTable
+from assay.text.nearest import did_you_mean
 from assay.workload import driving
 from assay.workload.steps import Drive, Group, Names, common
 from assay.workload.tests import declared_scripts
@@ -47,6 +48,15 @@ def _groups(section: TomlTable, names: Names) -> list[Group]:
         if group.name in {earlier.name for earlier in groups}:
             raise group_section.error(f"two groups are called {group.name!r}", "name")
         groups.append(group)
+    by_itself = [group.name for group in groups if not group.ends_with]
+    for group, group_section in zip(groups, section.sections("groups"), strict=True):
+        if group.ends_with and group.ends_with not in by_itself:
+            raise group_section.error(
+                f"ends_with = {group.ends_with!r}: expected another group of the step that ends by "
+                "itself",
+                "ends_with",
+                hint=did_you_mean(group.ends_with, by_itself),
+            )
     return groups
 
 
@@ -69,6 +79,7 @@ def _group(section: TomlTable, names: Names) -> Group:
         mix=scripts.mix,
         clients=_clients(section, names) if "clients" in section else 1,
         driving_changes=changes,
+        ends_with=section.text("ends_with", ""),
     )
     if not group.name:
         raise section.error("the name of a group is empty", "name")
@@ -81,10 +92,12 @@ def _group(section: TomlTable, names: Names) -> Group:
 
 
 def _clients(section: TomlTable, names: Names) -> int | str:
-    """A number, or the name of a parameter that holds it."""
+    """A number, or the name of a parameter or constant that holds it."""
     if not section.is_text("clients"):
         return section.whole("clients", quantities.CLIENTS)
     name = section.text("clients")
+    if name in names.constants:
+        return name
     if name not in names.parameters or names.parameters[name].type != "int":
         raise driving.no_number(section, "clients", name, names.parameters, ("int",))
     return name

@@ -25,7 +25,7 @@ checked.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from assay import registry
 from assay.text.files.toml_file import TomlTable
@@ -36,13 +36,17 @@ from assay.workload.values import Script
 
 
 def read(
-    sections: list[TomlTable], scripts: Mapping[str, Script], parameters: Mapping[str, Parameter]
+    sections: list[TomlTable],
+    scripts: Mapping[str, Script],
+    parameters: Mapping[str, Parameter],
+    constants: Collection[str] = (),
 ) -> tuple[Step, ...]:
     """The steps in order; raises `ExperimentError` with the line."""
     steps: list[Step] = []
     for section in sections:
         do = section.choice("do", registry.steps())
-        step: Step = registry.step(do).read(section, Names(scripts, parameters, tuple(steps)))
+        names = Names(scripts, parameters, tuple(steps), constants)
+        step: Step = registry.step(do).read(section, names)
         section.done()
         same = [
             earlier_step

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from assay.contracts.capabilities import CAPABILITIES
@@ -35,6 +35,7 @@ class DeclaredNames:
     scripts: Mapping[str, Script]
     checks: Mapping[str, Script]
     parameters: Mapping[str, Parameter]
+    constants: Collection[str] = ()
 
 
 def read(
@@ -42,12 +43,13 @@ def read(
     scripts: Mapping[str, Script],
     checks: Mapping[str, Script],
     parameters: Mapping[str, Parameter],
+    constants: Collection[str] = (),
 ) -> list[Test]:
     """Every test; raises `ExperimentError` with the line."""
     names = section.names()
     if not names:
         raise section.error("no test is declared", hint="a workload has at least one [tests.NAME]")
-    known = DeclaredNames(scripts, checks, parameters)
+    known = DeclaredNames(scripts, checks, parameters, constants)
     return [_test(name, section.section(name), known) for name in names]
 
 
@@ -119,7 +121,9 @@ def _steps(section: TomlTable, known: DeclaredNames) -> tuple[Step, ...]:
         return procedures.read(section, procedure, known.scripts, known.parameters)
     if "procedure" in section:
         raise section.error("steps and procedure are both given: expected one of them", "procedure")
-    found = declared_steps.read(section.sections("steps"), known.scripts, known.parameters)
+    found = declared_steps.read(
+        section.sections("steps"), known.scripts, known.parameters, known.constants
+    )
     if not found:
         raise section.error("no step is declared", "steps", hint='steps = [{ do = "load" }]')
     return found
@@ -169,8 +173,11 @@ def _with_groups(section: TomlTable, test: Test, known: Mapping[str, Parameter])
 
 
 def _by_default(clients: int | str | None, known: Mapping[str, Parameter]) -> int:
-    """The number of clients, which may be the default of a parameter; 0: not given."""
-    return int(known[clients].default) if isinstance(clients, str) else clients or 0
+    """The number of clients, which may be the default of a parameter; 0: not given, or a constant,
+    whose value is known when parameters are."""
+    if isinstance(clients, str):
+        return int(known[clients].default) if clients in known else 0
+    return clients or 0
 
 
 def _caches(section: TomlTable) -> tuple[str, ...]:
@@ -318,6 +325,8 @@ def _refuse_idle(section: TomlTable, test: Test, step: Drive) -> None:
     ends = test.driving.changed(step.driving_changes)
     for group in step.groups or (None,):
         changes = {} if group is None else group.driving_changes
+        if group is not None and group.ends_with:
+            continue
         if all(changes.get(name) is None and getattr(ends, name) is None for name in STOPS):
             name = f"group {group.name}" if group is not None else f"test {test.name}"
             raise section.error(
