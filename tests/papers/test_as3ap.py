@@ -14,7 +14,9 @@ from assay.record.runs.records import RunRecord
 from commands import IN_MEMORY, Assay, need
 
 FOLDER = Path(registry.__file__).parent / "workloads" / "as3ap"
-RELATIONS = {path.stem for path in (FOLDER / "checks").iterdir()}
+CHECKS = {path.stem for path in (FOLDER / "checks").iterdir()}
+ACKNOWLEDGED = "10-acknowledged"
+RELATIONS = CHECKS - {ACKNOWLEDGED}
 UNCHANGED = {"updates after 0", "hundred after 0"}
 
 
@@ -48,6 +50,25 @@ def test_the_data_of_osdb_give_the_counts_of_its_logs(assay: Assay) -> None:
     (run,) = ended.runs
     assert found_wrong(run, RELATIONS | UNCHANGED) == set()
     assert ended_ok(run) == 65
+
+
+@pytest.mark.parametrize("system", able_to_run("as3ap.ir,oltp"))
+def test_users_at_once_lose_nothing_and_the_cross_section_is_undone(
+    assay: Assay, system: str
+) -> None:
+    """At 20,000 tuples there are two users, one of whom runs the cross section."""
+    need(system)
+    ended = assay(
+        "run", "as3ap.ir,oltp", "--on", system, "--set", "tuples=20000", "--set", "warm_s=0.2",
+        "--set", "measured_s=1", *IN_MEMORY,
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    ir, oltp = ended.runs
+    assert found_wrong(ir, RELATIONS | {"updates after 0"}) == set()
+    assert found_wrong(oltp, CHECKS - {"07-updates"}) == set()
+    for run in (ir, oltp):
+        assert run.cell.clients == 2
+        assert ended_ok(run) > 0
 
 
 @pytest.mark.parametrize(
