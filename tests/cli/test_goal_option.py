@@ -65,6 +65,7 @@ def test_the_capacity_lies_in_the_interval_that_is_said(folder: Path, assay: Ass
         (["--goal", "p99 < 5ms", "--precision", "5%"], "does not go with"),
         (["--goal", "p99 < 5ms", "--transactions", "5"], "runs that end by time"),
         (["--goal-probes", "3"], "does not apply"),
+        (["--goal", "p99 < 5ms", "--goal-over", "tupels"], "no parameter 'tupels'"),
     ],
 )
 def test_a_goal_that_cannot_be_searched_is_refused(
@@ -73,3 +74,27 @@ def test_a_goal_that_cannot_be_searched_is_refused(
     refused = assay("plan", "one.sql", "--on", "null", *options)
     assert refused.status == 2
     assert expected in refused.err
+
+
+def test_the_largest_size_whose_run_ends_within_a_limit(assay: Assay, working_folder: Path) -> None:
+    """Each transaction takes 20 ms: 25 of them fit into half a second, some busy day 12."""
+    folder = working_folder / "work"
+    folder.mkdir()
+    (folder / "workload.toml").write_text(
+        'title = "Sizes"\nsource = "none"\ndefault_test = "all"\n[data]\nsource = "none"\n'
+        '[parameters.size]\ntype = "int"\ndefault = 1\nhelp = "Transactions"\n'
+        '[tests.all]\ntitle = "All"\nhelp = "All"\nscripts = ["one.sql"]\ntransactions = "size"\n'
+    )
+    (folder / "one.sql").write_text("SELECT 1;\n")
+    ended = assay(
+        "run", "work", "--on", "null[delay=constant:20ms]", "--goal", "elapsed < 500ms",
+        "--goal-over", "size", "--set", "size=1,2,5,10,20,50,100,200",
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    assert len(ended.runs) <= 4
+    (goal,) = assay("report", "--format", "json").document["tables"]["goals"]
+    assert goal["met_at"] in (10, 20)
+    assert goal["not_met_at"] in (20, 50)
+    assert goal["met_at_per_s"] is None
+    assert "goal         elapsed < 500ms: met up to size" in ended.out
+    assert "The highest size with elapsed < 500ms" in assay("report").out

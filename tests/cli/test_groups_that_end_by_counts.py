@@ -77,7 +77,7 @@ def test_a_group_ends_with_another_and_one_without_clients_takes_no_part(
     (run,) = ended.runs
     assert run.observation is not None
     assert {group.name for group in run.observation.groups} == groups
-    assert run.cell.clients == users
+    assert run.clients == users
     counts = {one.name: one.ok for one in run.observation.outcomes_by_transaction}
     assert counts["one"] == 5
     assert counts.get("two", 0) <= 2 * 5 * (users - 1)

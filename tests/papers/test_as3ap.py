@@ -67,7 +67,7 @@ def test_users_at_once_lose_nothing_and_the_cross_section_is_undone(
     assert found_wrong(ir, RELATIONS | {"updates after 0"}) == set()
     assert found_wrong(oltp, CHECKS - {"07-updates"}) == set()
     for run in (ir, oltp):
-        assert run.cell.clients == 2
+        assert run.clients == 2
         assert ended_ok(run) > 0
 
 

@@ -53,6 +53,7 @@ def run(
     offered_rate_per_s: Numbers | None = None,
     latency_limit_s: Seconds | None = None,
     goal: str | None = None,
+    goal_over: str | None = None,
     goal_tolerance: float | str | None = None,
     goal_probes: int | None = None,
     think_time: str | None = None,

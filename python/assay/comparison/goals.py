@@ -1,11 +1,12 @@
-"""Takes the runs of a goal search, each at an offered rate; gives what each rate showed, between
-which rates the highest lies that meets the goal, and the rate to try next.
+"""Takes the runs of a goal search, each at an offered rate or with a level of a parameter; gives
+what each showed, between which the highest lies that meets the goal, and the ones left to try.
 
 A rate is tried by a *probe*: all repetitions of a cell in the open loop. It met the goal if each of
 them kept its rate, was measured steadily, and met the condition. A probe that was not steady is no
 evidence that the rate can be had, so the search goes on below it, and says so. One with too few
 transactions for the percentile is no evidence either; lower rates have still fewer, so the search
-goes on above it.
+goes on above it. Where a parameter is searched, such as the size of the data, a probe meets the
+goal if each of its repetitions is valid and meets the condition.
 """
 
 from __future__ import annotations
@@ -44,17 +45,22 @@ _BELOW = (Answer.NOT_MET, Answer.NOT_STEADY)
 
 @dataclass(frozen=True)
 class Probe:
-    rate_per_s: float
+    level: float
+    """The offered rate per second, or the value of the parameter."""
     answer: Answer
     reason: str
     """Why it did not meet the goal; empty: it did."""
     value: float | None
     """Of the metric; the worst one of several repetitions. None: there is none."""
     runs: tuple[int, ...]
+    over: str = ""
+    """The parameter; empty: the offered rate."""
 
     @property
-    def shown_rate(self) -> str:
-        return f"{rates.shown(self.rate_per_s)}/s"
+    def shown(self) -> str:
+        if self.over:
+            return f"{self.over} {self.level:.15g}"
+        return f"{rates.shown(self.level)}/s"
 
 
 def goal(text: str) -> Condition:
@@ -70,9 +76,9 @@ def goal(text: str) -> Condition:
     return found
 
 
-def probe(runs: Sequence[RunRecord], condition: Condition) -> Probe:
-    """``runs``: the repetitions at one rate that have ended; at least one."""
-    return together([of_run(run, condition) for run in runs])
+def probe(runs: Sequence[RunRecord], condition: Condition, over: str = "") -> Probe:
+    """``runs``: the repetitions at one level that have ended; at least one."""
+    return together([of_run(run, condition, over) for run in runs])
 
 
 def together(repetitions: Sequence[Probe]) -> Probe:
@@ -80,12 +86,13 @@ def together(repetitions: Sequence[Probe]) -> Probe:
     return min(repetitions, key=lambda one: [*Answer].index(one.answer))
 
 
-def of_run(run: RunRecord, condition: Condition) -> Probe:
-    """What one repetition showed."""
-    rate_per_s = float((run.driving and run.driving.offered_rate_per_s) or 0.0)
+def of_run(run: RunRecord, condition: Condition, over: str = "") -> Probe:
+    """What one repetition showed. ``over``: the parameter that is searched; empty: the rate."""
+    found = run.parameters[over] if over else run.driving and run.driving.offered_rate_per_s
+    level = float(found or 0.0)
 
     def answer(word: Answer, reason: str = "", value: float | None = None) -> Probe:
-        return Probe(rate_per_s, word, reason, value, (run.id,))
+        return Probe(level, word, reason, value, (run.id,), over)
 
     if run.driven is None or run.driving is None:
         return answer(Answer.FAILED, run.reason or run.state)
@@ -103,6 +110,8 @@ def of_run(run: RunRecord, condition: Condition) -> Probe:
         return answer(Answer.NOT_MET, shown(condition, value), value)
     if run.verdict == "invalid":
         return answer(Answer.NOT_STEADY, run.verdict_reason, value)
+    if over:  # it ends by what there is to do: how much of it was steady is no question
+        return answer(Answer.MET, "", value)
     drift = [one for one in run.warnings if one.name == WarningKind.DRIFT.id]
     why = steadiness.why_not_steady(run.warnings) or ("drift" if drift else "")
     if why:
@@ -130,43 +139,43 @@ class Found:
 
     condition: Condition
     probes: tuple[Probe, ...]
-    """By rate."""
+    """By level."""
 
     @property
     def met(self) -> Probe | None:
-        """The highest rate that met the goal, below all that did not."""
+        """The highest level that met the goal, below all that did not."""
         missed = self.missed
         met = [
             one
             for one in self.probes
-            if one.answer is Answer.MET and (missed is None or one.rate_per_s < missed.rate_per_s)
+            if one.answer is Answer.MET and (missed is None or one.level < missed.level)
         ]
         return met[-1] if met else None
 
     @property
     def missed(self) -> Probe | None:
-        """The lowest rate that did not, or could not be judged."""
+        """The lowest level that did not, or could not be judged."""
         return next((one for one in self.probes if one.answer in _BELOW), None)
 
     @property
     def failed(self) -> Probe | None:
         return next((one for one in self.probes if one.answer is Answer.FAILED), None)
 
-    def left(self, rates_per_s: Iterable[float]) -> list[float]:
-        """Those of these rates that are still of interest, by size."""
+    def left(self, levels: Iterable[float]) -> list[float]:
+        """Those of these levels that are still of interest, by size."""
         if self.failed is not None:
             return []
         missed = self.missed
-        below = missed.rate_per_s if missed else UNREACHED
+        below = missed.level if missed else UNREACHED
         above = max(
             (
-                one.rate_per_s
+                one.level
                 for one in self.probes
-                if one.answer in (Answer.MET, Answer.TOO_FEW) and one.rate_per_s < below
+                if one.answer in (Answer.MET, Answer.TOO_FEW) and one.level < below
             ),
             default=0.0,
         )
-        return [rate for rate in sorted(rates_per_s) if above < rate < below]
+        return [level for level in sorted(levels) if above < level < below]
 
     @property
     def words(self) -> str:
@@ -174,26 +183,26 @@ class Found:
         met, missed, failed = self.met, self.missed, self.failed
         few = [one for one in self.probes if one.answer is Answer.TOO_FEW]
         if failed is not None and not (met or missed):
-            return f"not known: the run at {failed.shown_rate} was not measured ({failed.reason})"
+            return f"not known: the run at {failed.shown} was not measured ({failed.reason})"
         if not self.probes:
-            return "not known: no rate was tried"
+            return "not known: none was tried"
         said = []
         if met is not None:
             value = "" if met.value is None else f" ({shown(self.condition, met.value)})"
-            said.append(f"met up to {met.shown_rate}{value}")
+            said.append(f"met up to {met.shown}{value}")
         if missed is None and met is not None:
-            said.append("the highest rate that was tried, so the limit is not known")
+            said.append("the highest that was tried, so the limit is not known")
         elif missed is not None:
             how = "not at" if missed.answer is Answer.NOT_MET else "not judged at"
             if met is None and missed.answer is Answer.NOT_MET:
-                how = "no rate met it, not even"
-            said.append(f"{how} {missed.shown_rate} ({missed.reason})")
+                how = "none met it, not even at"
+            said.append(f"{how} {missed.shown} ({missed.reason})")
         if met is None and few:
-            said.append(f"not judged at {few[-1].shown_rate} ({few[-1].reason})")
+            said.append(f"not judged at {few[-1].shown} ({few[-1].reason})")
         if failed is not None:
-            said.append(f"ended by a run that was not measured, at {failed.shown_rate}")
+            said.append(f"ended by a run that was not measured, at {failed.shown}")
         return ", ".join(said)
 
 
 def found(condition: Condition, probes: Iterable[Probe]) -> Found:
-    return Found(condition, tuple(sorted(probes, key=lambda one: one.rate_per_s)))
+    return Found(condition, tuple(sorted(probes, key=lambda one: one.level)))

@@ -345,6 +345,7 @@ class ExperimentChanges(Levels, total=False):
     log: str | None
     required_rate_per_s: float | None
     goal: str
+    goal_over: str
     goal_tolerance: float
     goal_probes: int
     of_tests: Mapping[str, OfTest]
@@ -444,6 +445,9 @@ class Experiment:
     goal: str = ""
     """A condition (``p99 < 5ms``): the highest offered rate is searched for that meets it; empty:
     none is. Where offered rates are given, they are the least and the greatest to try."""
+    goal_over: str = ""
+    """The parameter whose highest level is searched for, among those that are asked for; empty: the
+    offered rate is searched."""
     goal_tolerance: float = 0.05
     """How far apart the rates are that may be tried, as a share."""
     goal_probes: int = MOST_PROBES

@@ -179,6 +179,7 @@ class ExperimentDocument(TypedDict, total=False):
     budget_s: float | None
     required_rate_per_s: float | None
     goal: str
+    goal_over: str
     goal_tolerance: float
     goal_probes: int
     log: str | None

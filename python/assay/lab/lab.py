@@ -254,7 +254,7 @@ def _run_all(context: Context, prepared: _Prepared, begun: Begun) -> str:
     experiment, store, every = prepared.plan.experiment, context.store, [*earlier, *begun.runs]
 
     def probe(position: int, condition: Condition) -> Probe:
-        return goals.of_run(store.ended_run(position), condition)
+        return goals.of_run(store.ended_run(position), condition, experiment.goal_over)
 
     choosing = (
         GoalSearch(experiment, every, probe, spare)

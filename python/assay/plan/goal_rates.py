@@ -23,7 +23,7 @@ def offered_rates(experiment: Experiment) -> tuple[Rate | None, ...]:
     """The levels of the offered rate: those of the search, or those that were given; None: that of
     the test. Raises `ArgumentError` where a search has no range."""
     given = experiment.offered_rates_per_s
-    if not experiment.goal:
+    if not experiment.goal or experiment.goal_over:
         return given or (None,)
     return _between(*_range(given), experiment.goal_tolerance)
 

@@ -46,6 +46,7 @@ SAMPLES = {
     "offered_rate": "100,2000",
     "latency_limit": "250",
     "goal": "'p99 < 5ms'",
+    "goal_over": "scale",
     "goal_tolerance": "5%",
     "goal_probes": "20",
     "think_time": "'exponential:12s,120s'",
@@ -70,7 +71,7 @@ SAMPLES = {
 }
 """Of each option that takes a value, one, as hints have them."""
 OF_MACHINE = ("memory", "cpus", "rtt", "log_storage")
-OF_GOALS = ("goal_tolerance", "goal_probes")
+OF_GOALS = ("goal_over", "goal_tolerance", "goal_probes")
 FLAGS = ("reconnect", "per_statement", "allow_shell", "keep_going")
 
 

@@ -12,7 +12,7 @@ from assay.comparison import goals
 from assay.comparison.conditions import Condition
 from assay.comparison.goals import Answer, Probe
 from assay.experiment import Driving, Experiment, SystemChoice
-from assay.lab.goal_search import GoalSearch, rate_of
+from assay.lab.goal_search import GoalSearch, level_of
 from assay.plan import PlannedRun, fingerprint, goal_rates
 
 A, B = invented.POSTGRESQL, invented.SQLITE
@@ -48,7 +48,7 @@ def executed(
 
     def read(position: int, _: Condition) -> Probe:
         run = runs[position]
-        return Probe(rate_of(run), truth(run), "", None, (position,))
+        return Probe(level_of(run), truth(run), "", None, (position,))
 
     spared: list[int] = []
     search = GoalSearch(
@@ -62,13 +62,13 @@ def executed(
 
 
 def capacity(per_s: float) -> Truth:
-    return lambda run: Answer.MET if rate_of(run) <= per_s else Answer.NOT_MET
+    return lambda run: Answer.MET if level_of(run) <= per_s else Answer.NOT_MET
 
 
 def bracket(runs: Sequence[PlannedRun], truth: Truth) -> tuple[float | None, float | None]:
-    probes = [Probe(rate_of(run), truth(run), "", None, ()) for run in runs]
+    probes = [Probe(level_of(run), truth(run), "", None, ()) for run in runs]
     found = goals.found(goals.goal(GOAL), probes)
-    return found.met and found.met.rate_per_s, found.missed and found.missed.rate_per_s
+    return found.met and found.met.level, found.missed and found.missed.level
 
 
 @pytest.mark.parametrize("true_per_s", [1.0, 7.7, 99.0, 1234.5, 54321.0, 999_999.0])
@@ -114,11 +114,11 @@ def test_one_repetition_that_does_not_meet_it_decides() -> None:
     experiment = asked(repetitions=3, offered_rates_per_s=(10.0, 10.5))
 
     def truth(run: PlannedRun) -> Answer:
-        return Answer.NOT_MET if (rate_of(run), run.repetition) == (10.5, 2) else Answer.MET
+        return Answer.NOT_MET if (level_of(run), run.repetition) == (10.5, 2) else Answer.MET
 
     runs = executed(experiment, planned(experiment), truth)
-    assert sum(rate_of(run) == 10.5 for run in runs) == 2
-    assert sum(rate_of(run) == 10.0 for run in runs) == 3
+    assert sum(level_of(run) == 10.5 for run in runs) == 2
+    assert sum(level_of(run) == 10.0 for run in runs) == 3
 
 
 def test_what_cannot_be_judged_is_no_evidence_that_the_rate_can_be_had() -> None:
@@ -126,9 +126,9 @@ def test_what_cannot_be_judged_is_no_evidence_that_the_rate_can_be_had() -> None
     runs = planned(experiment)
 
     def truth(run: PlannedRun) -> Answer:
-        if rate_of(run) < 50:
+        if level_of(run) < 50:
             return Answer.TOO_FEW
-        return Answer.NOT_STEADY if rate_of(run) > 200 else Answer.MET
+        return Answer.NOT_STEADY if level_of(run) > 200 else Answer.MET
 
     met, missed = bracket(executed(experiment, runs, truth), truth)
     assert met is not None and missed is not None and met <= 200 < missed
@@ -138,3 +138,36 @@ def test_what_cannot_be_judged_is_no_evidence_that_the_rate_can_be_had() -> None
 def test_no_more_rates_are_tried_than_may_be() -> None:
     experiment = asked(goal_probes=3)
     assert len(executed(experiment, planned(experiment), capacity(321.0))) == 3
+
+
+def test_the_highest_level_of_a_parameter_is_found_among_those_that_are_asked_for() -> None:
+    """Each system has a search of its own; of ten sizes four are tried."""
+    experiment = asked(goal_over="tuples")
+    base = invented.plan([A]).runs[0]
+    sizes = [10_000 * size for size in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)]
+    runs = [
+        replace(
+            base, position=position,
+            cell=replace(base.cell, system=system, parameters={"tuples": size, "other": 1}),
+        )
+        for position, (size, system) in enumerate((one, each) for one in sizes for each in (A, B))
+    ]  # fmt: skip
+    capacities = {A.name: 200_000, B.name: 5_000_000}
+
+    def truth(run: PlannedRun) -> Answer:
+        fits = level_of(run, "tuples") <= capacities[run.cell.system.name]
+        return Answer.MET if fits else Answer.NOT_MET
+
+    def read(position: int, _: Condition) -> Probe:
+        run = runs[position]
+        return Probe(level_of(run, "tuples"), truth(run), "", None, (position,), "tuples")
+
+    done = list(GoalSearch(experiment, runs, read, lambda *_: None).needed(runs))
+    for system, capacity_of in capacities.items():
+        probes = [
+            read(run.position, goals.goal(GOAL)) for run in done if run.cell.system.name == system
+        ]
+        found = goals.found(goals.goal(GOAL), probes)
+        assert len(probes) <= 4
+        assert found.met is not None and found.met.level == capacity_of
+        assert f"met up to tuples {capacity_of}" in found.words

@@ -267,6 +267,14 @@ class Words:
         file_help="Find the highest offered rate that meets this condition (\"p99 < 5ms\"), by "
         "bisection; offered_rate_per_s then has the least and the greatest rate to try.",
     )  # fmt: skip
+    goal_over: str | None = _declared(
+        None, Text(), Heading.ARRIVALS, metavar="NAME", experiment_field="goal_over",
+        applies=applies.TO_GOALS,
+        help="Search the highest level of this parameter that meets the --goal, among those of "
+        "--set, in place of the rate.",
+        file_help="Search the highest level of this parameter that meets the goal, among its "
+        "levels under [parameters], in place of the offered rate.",
+    )  # fmt: skip
     goal_tolerance: float | None = _declared(
         None, Number(quantities.GOAL_TOLERANCE), Heading.ARRIVALS, metavar="P%",
         experiment_field="goal_tolerance", applies=applies.TO_GOALS,

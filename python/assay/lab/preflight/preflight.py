@@ -19,7 +19,8 @@ from assay.plan.only import Patterns
 from assay.plugin_failures import of_package
 from assay.registry import WORKLOAD_FILE
 from assay.report import check_declarations
-from assay.text.mentions import phrase
+from assay.text.mentions import Mention, phrase
+from assay.text.nearest import did_you_mean
 from assay.workload.unused_parameters import unused_parameters
 from assay.workload.values import Workload
 
@@ -104,12 +105,38 @@ def _check_goal(plan: Plan) -> None:
             phrase("{--goal} does not go with {--precision} or {--budget}"),
             hint=phrase("{--repetitions}: each rate is then tried so often"),
         )
+    if experiment.goal_over:
+        _check_levels(experiment.goal_over, plan.runs)
+        return
     for run in plan.runs:
         if not run.ends_by_time:
             raise ArgumentError(
                 phrase("{--goal} needs runs that end by time; {} does not", run.cell.test_name),
                 hint=phrase("{--duration 10}"),
             )
+
+
+def _check_levels(name: str, runs: Sequence[PlannedRun]) -> None:
+    """Raises `ArgumentError` where the parameter has no levels among which one can search."""
+    for run in runs:
+        value = run.cell.parameters.get(name)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            known = [
+                one for one, level in run.cell.parameters.items() if isinstance(level, int | float)
+            ]
+            raise ArgumentError(
+                phrase(
+                    "{--goal-over}: {} has no parameter {!r} that is a number",
+                    run.cell.test_name,
+                    name,
+                ),
+                hint=did_you_mean(name, known),
+            )
+    if len({run.cell.parameters[name] for run in runs}) < 2:
+        raise ArgumentError(
+            phrase("{--goal-over}: {} has one level: there is nothing to search", name),
+            hint=phrase("{}", Mention("set", f"{name}=10,20,50")),
+        )
 
 
 def _check_rows(workload: Workload, runs: Sequence[PlannedRun]) -> None:

@@ -44,27 +44,44 @@ def asked(experiment: ExperimentRecord) -> Condition | None:
     return goals.goal(words) if words else None
 
 
+def over(experiment: ExperimentRecord) -> str:
+    """The parameter that was searched; empty: the offered rate was."""
+    return experiment.experiment.get("goal_over") or ""
+
+
+def _varied(experiment: ExperimentRecord) -> set[str]:
+    """The factor that is searched, and what a test may derive from it."""
+    searched = over(experiment)
+    if not searched:
+        return {OFFERED_RATE}
+    are_asked = experiment.experiment.get("clients") or experiment.experiment.get("group_clients")
+    return {searched} if are_asked else {searched, "clients"}
+
+
 def searches(experiment: ExperimentRecord, cells: Sequence[CellRuns]) -> list[Searched]:
     """Of the cells of one test."""
     condition = asked(experiment)
     if condition is None:
         return []
+    searched, varied = over(experiment), _varied(experiment)
     of_searches: dict[tuple[tuple[str, Scalar], ...], list[CellRuns]] = {}
     for cell in cells:
-        others = tuple((name, one) for name, one in cell.factors.items() if name != OFFERED_RATE)
+        others = tuple((name, one) for name, one in cell.factors.items() if name not in varied)
         of_searches.setdefault(others, []).append(cell)
     names = cell_names.names([dict(others) for others in of_searches])
     return [
-        Searched(each, goals.found(condition, _probes(each, condition)), name)
+        Searched(each, goals.found(condition, _probes(each, condition, searched)), name)
         for each, name in zip(of_searches.values(), names, strict=True)
     ]
 
 
-def _probes(cells: Sequence[CellRuns], condition: Condition) -> Iterator[goals.Probe]:
+def _probes(
+    cells: Sequence[CellRuns], condition: Condition, searched: str
+) -> Iterator[goals.Probe]:
     for cell in cells:
         ended = [run for run in cell.runs if run.state in ENDED]
         if ended:
-            yield goals.probe(ended, condition)
+            yield goals.probe(ended, condition, searched)
 
 
 def line(experiment: ExperimentRecord) -> str:
@@ -91,27 +108,28 @@ def section(experiment: ExperimentRecord, test: str, cells: Sequence[CellRuns]) 
     condition = asked(experiment)
     if condition is None or not found:
         return None
-    factors = [
-        name for name in cell_runs.varying(cells, "system", "clients") if name != OFFERED_RATE
-    ]
+    searched, varied = over(experiment), _varied(experiment)
+    factors = [name for name in cell_runs.varying(cells, "system", "clients") if name not in varied]
+    unit = "" if searched else " /s"
     rows = [
         Row((*cell_runs.label_cells(one.cells[0], factors), *_numbers(one.found))) for one in found
     ]
     table = ReportTable(
         name=f"{test}_goal",
         label_columns=len(factors),
-        title=f"The highest offered rate with {condition.text}",
+        title=f"The highest {searched or 'offered rate'} with {condition.text}",
         columns=(
             *cell_runs.label_columns(cells, factors),
-            ReportColumn("met at /s", is_number=True),
-            ReportColumn("not at /s", is_number=True),
+            ReportColumn(f"met at{unit}", is_number=True),
+            ReportColumn(f"not at{unit}", is_number=True),
             ReportColumn("probes", is_number=True),
             ReportColumn("found"),
         ),
         rows=tuple(rows),
         notes=(
-            "the highest rate lies between the two; a probe meets the goal if all its repetitions "
-            "kept the offered rate, were steady and met the condition",
+            "the highest lies between the two; a probe meets the goal if all its repetitions "
+            + ("were valid" if searched else "kept the offered rate, were steady")
+            + " and met the condition",
         ),
     )
     return Section("Goal", (), (table,))
@@ -130,4 +148,6 @@ def _numbers(found: Found) -> tuple[ReportCell, ...]:
 def _rate(probe: goals.Probe | None) -> ReportCell:
     if probe is None:
         return absent("-")
-    return ReportCell(shown(probe.rate_per_s), Number(probe.rate_per_s, "per_s"))
+    if probe.over:
+        return ReportCell(f"{probe.level:.15g}", Number(probe.level, "count"))
+    return ReportCell(shown(probe.level), Number(probe.level, "per_s"))

@@ -17,7 +17,11 @@ def _of(read: Callable[[Found], Value]) -> Callable[[Searched], Value]:
 
 
 def _rate(probe: Probe | None) -> Value:
-    return None if probe is None else probe.rate_per_s
+    return None if probe is None or probe.over else probe.level
+
+
+def _level(probe: Probe | None) -> Value:
+    return probe.level if probe is not None and probe.over else None
 
 
 GOALS = [
@@ -25,15 +29,27 @@ GOALS = [
     TidyColumn(
         "met_at_per_s",
         "number",
-        "highest offered rate that met it; null: none did",
+        "highest offered rate that met it; null: none did, or a parameter was searched",
         _of(lambda found: _rate(found.met)),
     ),
     TidyColumn(
         "not_met_at_per_s",
         "number",
         "lowest offered rate that did not, or could not be judged; null: every one that was tried "
-        "met it",
+        "met it, or a parameter was searched",
         _of(lambda found: _rate(found.missed)),
+    ),
+    TidyColumn(
+        "met_at",
+        "number",
+        "highest level of the parameter that met it (`--goal-over`)",
+        _of(lambda found: _level(found.met)),
+    ),
+    TidyColumn(
+        "not_met_at",
+        "number",
+        "lowest level of the parameter that did not, or could not be judged",
+        _of(lambda found: _level(found.missed)),
     ),
     TidyColumn(
         "why_not_met",
