@@ -210,9 +210,9 @@ impl Shared {
     /// Whether the group with which this one ends has ended.
     #[must_use]
     pub fn must_end_with_another(&self, group: &Group) -> bool {
-        group.ends_with.is_some_and(|other| {
-            self.clients_left[other as usize].load(Ordering::Relaxed) == 0
-        })
+        group
+            .ends_with
+            .is_some_and(|other| self.clients_left[other as usize].load(Ordering::Relaxed) == 0)
     }
 
     #[must_use]
