@@ -75,7 +75,12 @@ def drive(workload: Workload, run: PlannedRun, step: Drive) -> PlannedDrive:
     if groups:
         clients = sum(planned_group.clients for planned_group in groups)
         for planned_group in groups:
-            pace.check(f"group {planned_group.name}", planned_group.order, planned_group.driving)
+            pace.check(
+                f"group {planned_group.name}",
+                planned_group.order,
+                planned_group.driving,
+                ends_with_another=bool(planned_group.ends_with),
+            )
     else:
         order = step.order if step.scripts else test.order
         pace.check(f"test {test.name}", order, paced)

@@ -65,13 +65,13 @@ def on_cache(driving: Driving, cache: str) -> Driving:
     return replace(driving, ramp_up_s=0.0, warm_up_s=0.0) if cache in COLD_CACHES else driving
 
 
-def check(what: str, order: str, driving: Driving) -> None:
+def check(what: str, order: str, driving: Driving, *, ends_with_another: bool = False) -> None:
     """Raises `ArgumentError` for settings of ``what`` that contradict one another."""
     for name, quantity in DRIVING.items():
         value = getattr(driving, name)
         if value is not None and not quantity.holds(value):
             raise ArgumentError(f"{name} = {shown(value)}: expected {quantity.expected}")
-    if not driving.stop:
+    if not driving.stop and not ends_with_another:
         raise ArgumentError(
             f"the {what} never ends", hint=phrase("{--duration 30} or {--transactions 1000}")
         )

@@ -1,0 +1,6 @@
+-- DuckDB has no serializable transactions: its level is a snapshot
+-- sel_1_ncl_3: level 3
+\begin repeatable read
+select col_key, col_int, col_signed, col_code, col_double, col_name from updates where col_code = 'BENCHMARKS';
+\expect rows 1
+\commit
