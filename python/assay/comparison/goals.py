@@ -18,11 +18,11 @@ from enum import Enum
 from assay.comparison import conditions
 from assay.comparison.conditions import Condition
 from assay.errors import ArgumentError
+from assay.judge.ended_run import MeasuredRun
 from assay.judge.evidence import offered_rate
 from assay.judge.statistics.samples import NOT_REACHED, UNREACHED
 from assay.judge.warnings import steadiness
 from assay.judge.warnings.kinds import WarningKind
-from assay.record import RunRecord
 from assay.text import rates, units
 from assay.text.mentions import phrase
 
@@ -76,7 +76,7 @@ def goal(text: str) -> Condition:
     return found
 
 
-def probe(runs: Sequence[RunRecord], condition: Condition, over: str = "") -> Probe:
+def probe(runs: Sequence[MeasuredRun], condition: Condition, over: str = "") -> Probe:
     """``runs``: the repetitions at one level that have ended; at least one."""
     return together([of_run(run, condition, over) for run in runs])
 
@@ -86,7 +86,7 @@ def together(repetitions: Sequence[Probe]) -> Probe:
     return min(repetitions, key=lambda one: [*Answer].index(one.answer))
 
 
-def of_run(run: RunRecord, condition: Condition, over: str = "") -> Probe:
+def of_run(run: MeasuredRun, condition: Condition, over: str = "") -> Probe:
     """What one repetition showed. ``over``: the parameter that is searched; empty: the rate."""
     found = run.parameters[over] if over else run.driving and run.driving.offered_rate_per_s
     level = float(found or 0.0)
@@ -108,8 +108,8 @@ def of_run(run: RunRecord, condition: Condition, over: str = "") -> Probe:
         return answer(Answer.TOO_FEW, f"too few transactions for the {name}; measure longer")
     if not condition.is_met_by(value):
         return answer(Answer.NOT_MET, shown(condition, value), value)
-    if run.verdict == "invalid":
-        return answer(Answer.NOT_STEADY, run.verdict_reason, value)
+    if run.judged.word == "invalid":
+        return answer(Answer.NOT_STEADY, run.judged.reason, value)
     if over:  # it ends by what there is to do: how much of it was steady is no question
         return answer(Answer.MET, "", value)
     drift = [one for one in run.warnings if one.name == WarningKind.DRIFT.id]

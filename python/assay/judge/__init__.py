@@ -4,6 +4,7 @@ the warnings that are kept with it. Reads no record, and writes none.
 
 from assay.judge import verdict
 from assay.judge.cell_verdict import CellVerdict, of_cell
+from assay.judge.ended_run import EndedRun
 from assay.judge.evidence.values import Ceiling, Evidence
 from assay.judge.verdict import Verdict
 from assay.judge.warnings import run_warnings
@@ -12,6 +13,7 @@ from assay.judge.warnings.run_warnings import RunWarning
 __all__ = [
     "Ceiling",
     "CellVerdict",
+    "EndedRun",
     "Evidence",
     "RunWarning",
     "Verdict",

@@ -14,6 +14,7 @@ from assay.contracts.events import Events
 from assay.contracts.recorded import Command, ExperimentFacts
 from assay.contracts.systems.abilities import ReachedByUrl
 from assay.errors import AssayError
+from assay.judge.cells import Cells
 from assay.judge.check.questions import Questions
 from assay.plan import Plan, PlannedRun
 from assay.plan.only import Patterns, chosen
@@ -58,6 +59,8 @@ class Begun:
     """Position of each run that had ended → how."""
     questions: Questions = field(default_factory=Questions)
     """With the answers of the runs that had ended."""
+    cells: Cells = field(default_factory=Cells)
+    """With the runs that had ended."""
 
 
 def begin(
@@ -73,14 +76,14 @@ def begin(
         versions = _versions_by_url(runs) if is_unfinished else {}
         found = store.continue_experiment(plan, runs, request.kept_command, facts, versions)
         if found is not None:
-            return _continued(found, plan, runs, events)
+            return _continued(store, found, plan, runs, events)
     experiment_id = store.begin_experiment(
         plan.experiment,
         plan,
         facts,
         command=request.kept_command,
     )
-    return Begun(experiment_id, runs)
+    return Begun(experiment_id, runs, cells=Cells(plan.runs))
 
 
 def continued_runs(records: Path, plan: Plan, request: Request) -> Mapping[int, bool] | None:
@@ -107,14 +110,18 @@ def _versions_by_url(runs: Sequence[PlannedRun]) -> dict[str, str]:
 
 
 def _continued(
-    continued: Continued, plan: Plan, runs: Sequence[PlannedRun], events: Events
+    store: Store, continued: Continued, plan: Plan, runs: Sequence[PlannedRun], events: Events
 ) -> Begun:
     left = tuple(run for run in runs if run.position not in continued.kept)
     begun = Begun(
         continued.experiment_id,
         left,
         {position: kept.end for position, kept in continued.kept.items()},
+        cells=Cells(plan.runs),
     )
+    for position, run in store.ended_before(continued.kept).items():
+        begun.cells.ended(position, run)
+    store.judged(begun.cells.judged(continued.changed_cells))
     for position, kept in sorted(continued.kept.items()):
         begun.questions.recall(position, kept.answers, kept.reason)
     state = f"; it was interrupted while {continued.interrupted}" if continued.interrupted else ""

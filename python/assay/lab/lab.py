@@ -34,7 +34,8 @@ from assay.errors import (
     SystemUnderTestError,
 )
 from assay.experiment import Experiment
-from assay.judge import judge_run
+from assay.judge import EndedRun, judge_run
+from assay.judge.precision import number_to_be_precise
 from assay.lab.continuation import Begun, Request, begin, continued_runs
 from assay.lab.goal_search import GoalSearch
 from assay.lab.pool import CommitDurability, Pool
@@ -47,7 +48,7 @@ from assay.lab.provisioning import (
     probe_storage,
     start_system,
 )
-from assay.lab.repetitions import Repeating
+from assay.lab.repetitions import Repeating, Repetition
 from assay.lab.run_context import outcome_of_run
 from assay.lab.run_context.context import Context, EarlierFindings, RunState
 from assay.lab.steps import check, need_a_system, take_steps, within_its_limits
@@ -173,7 +174,7 @@ def run(
                 ),
                 events,
                 stop,
-                EarlierFindings(begun.questions),
+                EarlierFindings(begun.questions, begun.cells),
                 probe_s=first_use.probe_s,
                 log=log,
             )
@@ -251,15 +252,20 @@ def _run_all(context: Context, prepared: _Prepared, begun: Begun) -> str:
         left.without(spared)
         _spare(context, spared, last)
 
-    experiment, store, every = prepared.plan.experiment, context.store, [*earlier, *begun.runs]
+    experiment, every = prepared.plan.experiment, [*earlier, *begun.runs]
+    known = context.known.cells
 
     def probe(position: int, condition: Condition) -> Probe:
-        return goals.of_run(store.ended_run(position), condition, experiment.goal_over)
+        return goals.of_run(known.run(position), condition, experiment.goal_over)
+
+    def repetition(position: int) -> Repetition:
+        number = number_to_be_precise(known.run(position).evidence)
+        return Repetition(number, *context.store.taken(position))
 
     choosing = (
         GoalSearch(experiment, every, probe, spare)
         if experiment.goal
-        else Repeating(experiment, every, store.repetition, spare)
+        else Repeating(experiment, every, repetition, spare)
     )
     for run in begun.runs:
         if run.position not in refusals:
@@ -285,14 +291,14 @@ def _run_all(context: Context, prepared: _Prepared, begun: Begun) -> str:
 
 def _spare(context: Context, runs: Sequence[PlannedRun], position: int) -> None:
     """These runs are not needed; ``position``: that of the last one which ended."""
-    context.store.spare(run.position for run in runs)
+    context.store.spare([run.position for run in runs], context.known.cells.spared(runs))
     context.pool.spare(runs, position)
 
 
 def _keep_disputes(context: Context, ended: dict[int, RunEnd]) -> None:
     """The numbers of all runs that were answered otherwise than another are invalid."""
     for position, dispute in context.known.questions.take_disputes().items():
-        context.store.disputed(position, dispute)
+        context.store.disputed(position, dispute, *context.known.cells.disputed(position, dispute))
         end = ended[position]
         ended[position] = end._replace(exit_status=end.exit_status or RunFailed.exit_code)
 
@@ -346,7 +352,7 @@ def _run(
     store.begin_run(planned)
     context.events.emit(_begun(planned, len(runs), *needed))
     if refusal is not None:
-        store.end_run(REFUSED, reason=refusal, exit_status=0)
+        _end_run(context, planned, REFUSED, refusal, 0)
         context.events.emit(RunRefused(planned.position, refusal))
         pool.release(planned)
         return RunEnd(REFUSED)
@@ -381,9 +387,27 @@ def _run(
         store.compared(answers)
     state: EndState = "failed" if reason else "done"
     # 7. Judge, and record.
-    found, warnings = judge_run(store.evidence(state, reason))
-    verdict = (found.word, found.reason)
-    store.end_run(state, reason=reason, verdict=verdict, warnings=warnings, exit_status=exit_code)
+    _end_run(context, planned, state, reason, exit_code)
     context.events.emit(RunEnded(planned.position, state, reason))
     pool.release(planned)
     return RunEnd(state, exit_code)
+
+
+def _end_run(
+    context: Context, planned: PlannedRun, state: EndState, reason: str | None, exit_code: int
+) -> None:
+    """Judges it, with it its cell if that is complete, and records both verdicts."""
+    store, known = context.store, context.known
+    evidence = store.evidence(state, reason)
+    verdict, warnings = judge_run(evidence)
+    cell = planned.cell
+    probe = known.probes.get(cell.storage_name)
+    run = EndedRun(evidence, verdict, warnings, probe, cell.parameters)
+    store.end_run(
+        state,
+        reason=reason,
+        verdict=(verdict.word, verdict.reason),
+        warnings=warnings,
+        exit_status=exit_code,
+        cells=known.cells.ended(planned.position, run),
+    )

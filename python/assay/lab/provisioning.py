@@ -34,11 +34,11 @@ def probe_storage(state: RunState) -> None:
     for on_storage in pooled.plain_directories():
         with on_storage as directory:
             name = directory.storage.name
-            if name in context.known.probed:
+            if name in context.known.probes:
                 continue
-            context.known.probed.add(name)
             context.events.stage(f"probe {name}")
-            context.store.probed(probe(directory, context.probe_s))
+            context.known.probes[name] = probed = probe(directory, context.probe_s)
+            context.store.probed(probed)
 
 
 def start_system(state: RunState) -> None:

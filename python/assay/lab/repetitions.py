@@ -14,12 +14,23 @@ import itertools
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from assay.experiment import Experiment
 from assay.judge.precision import is_reached
 from assay.plan import PlannedRun
-from assay.record.progress.repetitions_taken import Repetition
 from assay.text.units import short_duration
+
+
+class Repetition(NamedTuple):
+    """A run that has ended."""
+
+    number: float | None
+    """The one whose mean has to be precise; None: it was not measured to its end."""
+    elapsed_s: float
+    """From its beginning to its end, with provision and load."""
+    driven_s: float
+    """From the first step behind the load on: what a further repetition takes at least."""
 
 
 @dataclass

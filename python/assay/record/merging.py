@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.errors import ArgumentError
+from assay.judge.cell_verdict import of_cell
 from assay.record.file import column_types, faults, long_texts
 from assay.record.file.read_only import open_for_reading
 from assay.record.file.record_file import SqlValue, insert, reading_errors
@@ -139,7 +140,7 @@ def _merged(source: sqlite3.Connection, target: sqlite3.Connection, progress: On
         for run_id in dict(added).values():  # each cell once, with all of its repetitions
             # Where the record has malformed repetitions of the same cell, it gets no verdict.
             with suppress(KeyError, TypeError, AttributeError, ValueError):
-                cell_verdicts.settle(target, run_id)
+                judge_cell(target, run_id)
         if added:
             merged.experiments.append(here_id)
             merged.runs += len(added)
@@ -149,6 +150,23 @@ def _merged(source: sqlite3.Connection, target: sqlite3.Connection, progress: On
         if _key(calibration, _SAME_CALIBRATION) not in known_calibrations:
             insert(target, "calibrations", **calibration)
     return merged
+
+
+def judge_cell(connection: sqlite3.Connection, run_id: int) -> None:
+    """Of the cell of this run: two files may each have some of its repetitions, so that they are
+    read back. Does nothing while one has not ended."""
+    place = connection.execute(
+        "SELECT experiment_id, cell_fingerprint FROM runs WHERE id = ?", (run_id,)
+    ).fetchone()
+    rows = connection.execute(
+        "SELECT id, ended_unix_ns FROM runs WHERE experiment_id = ? AND cell_fingerprint = ? "
+        "AND superseded = 0 ORDER BY repetition",
+        place,
+    ).fetchall()
+    if all(ended_unix_ns is not None for _, ended_unix_ns in rows):
+        runs = [reading.run(connection, id_) for id_, _ in rows]
+        found = of_cell([(run.evidence, run.judged) for run in runs])
+        cell_verdicts.keep(connection, place[0], {place[1]: found})
 
 
 def _add_run(

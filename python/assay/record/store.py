@@ -35,7 +35,8 @@ from assay.contracts.storages.abilities import AccountedSecond
 from assay.drive.monitoring.sampler import TimedSample
 from assay.errors import AssayError, Bug
 from assay.experiment import Experiment
-from assay.judge import Evidence
+from assay.judge import EndedRun, Evidence, Verdict
+from assay.judge.cells import Judged
 from assay.judge.check.answers import Check
 from assay.judge.check.questions import ComparedAnswer, Dispute
 from assay.load.existing_data import ExistingTable
@@ -49,7 +50,7 @@ from assay.record.file.record_file import insert
 from assay.record.machine.experiment_process import this_process
 from assay.record.progress import cell_verdicts, continuing, planned, repetitions_taken, run_states
 from assay.record.progress.continuing import NO_VERSIONS, Continued
-from assay.record.progress.repetitions_taken import Repetition, Taken
+from assay.record.progress.repetitions_taken import Taken
 from assay.record.progress.run_so_far import RunSoFar
 from assay.record.progress.run_states import EndState
 from assay.record.reader import Reader, RecordQuestions
@@ -62,7 +63,7 @@ from assay.record.runs import (
     run_steps,
     storage_requests,
 )
-from assay.record.runs.records import CalibrationRecord, RunRecord
+from assay.record.runs.records import CalibrationRecord
 from assay.record.runs.run_steps import StepState
 from assay.record.writer import Change, OnMessage, Writer
 
@@ -371,12 +372,15 @@ class Store(RecordQuestions):
         verdict: tuple[str, str] = ("", ""),
         warnings: Iterable[tuple[str, str]] = (),
         exit_status: int | None = None,
+        cells: Judged = cell_verdicts.NONE,
     ) -> None:
         """The run has ended. ``verdict``: (word, reason), invalid if the run failed or was
         interrupted; ``warnings``: (name, detail); ``exit_status``: see
-        `assay.record.runs.run_ends`, None where it follows from the state and the observation."""
+        `assay.record.runs.run_ends`, None where it follows from the state and the observation;
+        ``cells``: the verdict of its cell, if that is complete."""
         self._end_seconds()
         run_id, found, now_ns = self._run(), tuple(warnings), time.time_ns()
+        experiment_id = self._experiment()
         step = self._step if self._is_step_open else None
         if state in ("failed", "interrupted") and verdict[0] != "invalid":
             verdict = ("invalid", reason or state)
@@ -387,36 +391,37 @@ class Store(RecordQuestions):
             run_states.end(
                 connection, run_id, state, reason or "", verdict, found, exit_status, now_ns
             )
+            cell_verdicts.keep(connection, experiment_id, cells)
 
         self._write().change(change)
         self._run_id, self._step, self._is_step_open = None, None, False
         self._run_so_far = None
 
-    def disputed(self, position: int, dispute: Dispute) -> None:
-        """Another run was answered otherwise: the numbers of the run at that position, which has
-        ended, are invalid, and its checks wrong."""
-        place = (self._experiment_id, position)
+    def disputed(self, position: int, dispute: Dispute, verdict: Verdict, cells: Judged) -> None:
+        """Another run was answered otherwise: ``verdict`` is that of the run at that position,
+        which has ended, ``cells`` that of its cell, if that is complete; its checks are wrong."""
+        experiment_id = self._experiment()
+        place = (experiment_id, position)
 
         def change(connection: sqlite3.Connection) -> None:
             (run_id,) = connection.execute(
                 "SELECT id FROM runs WHERE experiment_id = ? AND position = ?", place
             ).fetchone()
-            disputes.keep(connection, run_id, dispute)
-            cell_verdicts.settle(connection, run_id)
+            disputes.keep(connection, run_id, dispute, verdict)
+            cell_verdicts.keep(connection, experiment_id, cells)
 
         self._write().change(change)
 
-    def ended_run(self, position: int) -> RunRecord:
-        """The run at that position, which has ended."""
-        experiment_id = self._experiment()
-        return self._read(lambda one: repetitions_taken.run(one, experiment_id, position))
+    def ended_before(self, positions: Iterable[int]) -> dict[int, EndedRun]:
+        """The runs at these positions, which ended in a process before; they are read once, when
+        the experiment goes on."""
+        experiment_id, asked = self._experiment(), tuple(positions)
+        return self._read(lambda one: repetitions_taken.ended(one, experiment_id, asked))
 
-    def repetition(self, position: int) -> Repetition:
-        """What the run at that position, which has ended, gave."""
+    def judged(self, cells: Judged) -> None:
+        """Writes the verdicts of cells that are complete."""
         experiment_id = self._experiment()
-        return self._read(
-            lambda connection: repetitions_taken.read(connection, experiment_id, position)
-        )
+        self._write().change(lambda one: cell_verdicts.keep(one, experiment_id, cells))
 
     def taken(self, position: int) -> Taken:
         """How long the run at that position, which has ended, took."""
@@ -425,12 +430,16 @@ class Store(RecordQuestions):
             lambda connection: repetitions_taken.taken(connection, experiment_id, position)
         )
 
-    def spare(self, positions: Iterable[int]) -> None:
-        """These planned runs are not needed: they are no part of the experiment any more."""
+    def spare(self, positions: Iterable[int], cells: Judged = cell_verdicts.NONE) -> None:
+        """These planned runs are not needed: they are no part of the experiment any more.
+        ``cells``: the verdicts of those that are complete by that."""
         experiment_id, found = self._experiment(), tuple(positions)
-        self._write().change(
-            lambda connection: repetitions_taken.spare(connection, experiment_id, found)
-        )
+
+        def change(connection: sqlite3.Connection) -> None:
+            repetitions_taken.spare(connection, experiment_id, found)
+            cell_verdicts.keep(connection, experiment_id, cells)
+
+        self._write().change(change)
 
     def end_experiment(self) -> None:
         """No more runs of this experiment will begin; those of ``--only`` have ended."""

@@ -518,5 +518,7 @@ def experiment(
                 list(elapsed[key])[run.repetition - 1] if isinstance(elapsed, Mapping) else elapsed
             )
             write_run(store, run, round(seconds * S), **changes)
+        cells = store.experiment(number).cells
+        store.judged({fingerprint: cell for (fingerprint, _), cell in cells.items()})
         store.end_experiment()
         return store.experiment(number)

@@ -7,7 +7,7 @@ import sqlite3
 from pathlib import Path
 
 from assay.record import Store
-from assay.record.progress import cell_verdicts
+from assay.record.merging import judge_cell
 from assay.record.runs import reading
 from tests.support.records import invented_records as invented
 
@@ -91,7 +91,7 @@ def _judge(connection: sqlite3.Connection, number: int) -> None:
     """Keeps the verdicts of its cells."""
     question = "SELECT min(id) FROM runs WHERE experiment_id = ? GROUP BY cell_fingerprint"
     for (run_id,) in connection.execute(question, (number,)).fetchall():
-        cell_verdicts.settle(connection, run_id)
+        judge_cell(connection, run_id)
 
 
 def _columns(connection: sqlite3.Connection, table: str, *without: str) -> str:

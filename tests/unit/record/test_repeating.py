@@ -15,10 +15,9 @@ from test_continued_experiment import begin, go_on, killed, signed
 import invented_records as invented
 from assay.experiment import Driving
 from assay.judge.precision import half_width, is_reached, number_to_be_precise
-from assay.lab.repetitions import Repeating
+from assay.lab.repetitions import Repeating, Repetition
 from assay.plan import Plan, PlannedRun
 from assay.record import RunRecord, Store
-from assay.record.progress.repetitions_taken import Repetition
 
 QUIET, NOISY, BROKEN = invented.POSTGRESQL, invented.SQLITE, invented.MARIADB
 RUN_S = 10.0
@@ -140,7 +139,7 @@ def test_a_spared_run_is_no_part_of_the_experiment_and_comes_back_if_it_goes_on(
         begin(store, plan)
         for run in plan.runs[:4]:
             invented.write_run(store, run, 5 * invented.S)
-        assert store.repetition(3).elapsed_s >= 0
+        assert store.taken(3).elapsed_s >= 0
         store.spare([4, 6])
         found = store.latest()
         assert len(found.runs) == 6 and found.is_unfinished

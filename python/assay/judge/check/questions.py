@@ -58,6 +58,21 @@ class Dispute:
     notes: Mapping[str, str]
     """Name of a check → its note."""
 
+    def reason_of(self, word: str, said: str) -> str:
+        """Why the run is invalid, whose verdict was this word for the reason that was ``said``;
+        what an earlier dispute said is replaced."""
+        if self.before and self.before in said:
+            return said.replace(self.before, self.reason)
+        return f"{said}; {self.reason}" if word == "invalid" else self.reason
+
+    def of_check(self, check: Check) -> Check:
+        """The check, wrong where its answer is disputed."""
+        note = self.notes.get(check["id"])
+        if note is None:
+            return check
+        own = check["note"].partition("results differ")[0].removesuffix("; ")
+        return {**check, "ok": False, "note": f"{own}; {note}" if own else note}
+
 
 @dataclass
 class Questions:

@@ -16,6 +16,7 @@ from assay.drive.prepare import Compiled
 from assay.drive.query import StatementAnswer
 from assay.drive.transaction_log import TransactionLog
 from assay.errors import Bug
+from assay.judge.cells import Cells
 from assay.judge.check.answers import Check
 from assay.judge.check.questions import Questions
 from assay.lab.pool import CommitDurability, Pool, PooledSystem
@@ -24,6 +25,7 @@ from assay.load.row_sources.protocol import ExperimentRows
 from assay.load.row_sources.request import DataRequest
 from assay.load.same_data import SameData
 from assay.plan import PlannedRun
+from assay.probe import Probe
 from assay.record import Store
 from assay.workload.values import Test, Workload
 
@@ -33,13 +35,15 @@ class EarlierFindings:
     """Findings of earlier runs of the experiment."""
 
     questions: Questions = field(default_factory=Questions)
+    cells: Cells = field(default_factory=Cells)
+    """With every run that has ended."""
     sound: dict[int, Dataset] = field(default_factory=dict)
     """Data sets that were loaded and passed their consistency checks, each by its ``id``."""
     statements: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Fingerprint of a cell → the statements of its scripts, where its data are not Assay's."""
     same_data: SameData = field(default_factory=SameData)
-    probed: set[str] = field(default_factory=set)
-    """Names of the storages that were probed."""
+    probes: dict[str, Probe] = field(default_factory=dict)
+    """Of each storage that was probed, by its name."""
 
 
 @dataclass(frozen=True)

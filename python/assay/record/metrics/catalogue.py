@@ -8,14 +8,14 @@ of one type: ``latency_p99_ns[insert]``.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from assay import registry
 from assay.contracts.metric import Metric, Value
 from assay.contracts.observation import StepReport
 from assay.errors import ArgumentError
-from assay.record import RunRecord
+from assay.judge.ended_run import MeasuredRun
 from assay.record.metrics import work
 from assay.record.metrics.clients import ELAPSED, MEAN, OF_CLIENTS, P99, THROUGHPUT
 from assay.record.metrics.costs import OF_COSTS
@@ -31,8 +31,8 @@ def _of_reports() -> Iterator[Metric]:
             yield replace(metric, value=_of_last(metric, report))
 
 
-def _of_last(metric: Metric, report: type[StepReport]) -> Callable[[RunRecord], Value]:
-    def value(run: RunRecord) -> Value:
+def _of_last(metric: Metric, report: type[StepReport]) -> Callable[[MeasuredRun], Value]:
+    def value(run: MeasuredRun) -> Value:
         last = next((one for one in reversed(run.reports) if isinstance(one, report)), None)
         return None if last is None else metric.value(last)
 
@@ -82,7 +82,7 @@ def of_type(base: Metric, transaction: str) -> Metric:
     return base.of_type(transaction, work.in_type(base.of_work, transaction))
 
 
-def of_types(runs: Iterable[RunRecord]) -> list[Metric]:
+def of_types(runs: Iterable[MeasuredRun]) -> list[Metric]:
     """Of each transaction type, where the runs have several."""
     types = dict.fromkeys(
         report.name for run in runs if run.driven for report in run.driven.transactions
@@ -90,7 +90,7 @@ def of_types(runs: Iterable[RunRecord]) -> list[Metric]:
     return [of_type(base, name) for name in types for base in OF_TYPES] if len(types) > 1 else []
 
 
-def primary(runs: list[RunRecord]) -> Metric:
+def primary(runs: Sequence[MeasuredRun]) -> Metric:
     """On which the verdict on a cell rests: throughput; in an open loop, which fixes the
     throughput, p99 latency (mean latency where there are too few samples for it); without
     transactions the elapsed time, or the first metric of a report that has no time."""

@@ -10,9 +10,9 @@ from typing import Any
 
 from assay.contracts.metric import COUNT, SPEED, DifferenceWords, Metric, Over, Read
 from assay.contracts.observation import Interval, Latency, Observation
+from assay.judge.ended_run import MeasuredRun
 from assay.judge.statistics import samples
 from assay.judge.statistics.samples import BY_NAME, RELATIVE_RESOLUTION
-from assay.record import RunRecord
 from assay.record.metrics.work import Work, driven, in_all, kept
 
 
@@ -31,12 +31,12 @@ def _headline_per_min(whole: Observation) -> float | None:
     return None if counted is None or not whole.elapsed_ns else counted * 60e9 / whole.elapsed_ns
 
 
-def _elapsed_ns(run: RunRecord) -> int | None:
+def _elapsed_ns(run: MeasuredRun) -> int | None:
     """Of an update, too."""
     return None if run.observation is None else run.observation.elapsed_ns
 
 
-def _is_not_asked(run: RunRecord, elapsed_ns: float) -> bool:
+def _is_not_asked(run: MeasuredRun, elapsed_ns: float) -> bool:
     """Where a duration was asked for, the elapsed time is what was asked."""
     is_asked = run.driving is not None and run.driving.duration_s is not None
     return bool(elapsed_ns) and not (run.driven is not None and is_asked)

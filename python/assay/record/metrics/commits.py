@@ -4,8 +4,8 @@ or why that is not known."""
 from __future__ import annotations
 
 from assay.contracts.observation import Observation
+from assay.judge.ended_run import MeasuredRun
 from assay.judge.warnings.steadiness import why_not_steady
-from assay.record import RunRecord
 from assay.record.metrics import probed_flushes
 
 
@@ -16,7 +16,7 @@ def commits_per_s(driven: Observation) -> float | None:
     return driven.commits / (driven.elapsed_ns / 1e9)
 
 
-def efficiency(run: RunRecord) -> float | None:
+def efficiency(run: MeasuredRun) -> float | None:
     """None where `why_none` has a reason."""
     commits, flushes = _commits_per_s(run), probed_flushes.of_run(run)
     if commits is None or flushes is None or why_none(run):
@@ -24,7 +24,7 @@ def efficiency(run: RunRecord) -> float | None:
     return commits / flushes.per_s
 
 
-def why_none(run: RunRecord) -> str:
+def why_none(run: MeasuredRun) -> str:
     """Why commits and flushes of the run are not divided; empty: they are."""
     commits, flushes = _commits_per_s(run), probed_flushes.of_run(run)
     if flushes is None:
@@ -36,5 +36,5 @@ def why_none(run: RunRecord) -> str:
     return why_not_steady(run.warnings) if commits else "nothing was committed"
 
 
-def _commits_per_s(run: RunRecord) -> float | None:
+def _commits_per_s(run: MeasuredRun) -> float | None:
     return commits_per_s(run.driven) if run.driven else None

@@ -1,38 +1,38 @@
-"""Takes a run that has ended; keeps its cell's verdict, if it was the cell's last repetition."""
+"""Takes the verdicts of cells whose last repetition has ended; writes them."""
 
 from __future__ import annotations
 
 import sqlite3
 import time
 
-from assay import judge
+from assay.judge.cells import Judged
 from assay.record.file.json_text import json_text
 from assay.record.file.record_file import insert
-from assay.record.runs import reading
+
+NONE: Judged = {}
 
 
-def settle(connection: sqlite3.Connection, run_id: int) -> None:
-    """Does nothing while a repetition of the cell has not ended."""
-    place = connection.execute(
-        "SELECT experiment_id, cell_fingerprint FROM runs WHERE id = ?", (run_id,)
-    ).fetchone()
-    of_cell = "FROM runs WHERE experiment_id = ? AND cell_fingerprint = ? AND superseded = 0"
-    unended = f"SELECT 1 {of_cell} AND ended_unix_ns IS NULL LIMIT 1"
-    if connection.execute(unended, place).fetchone() is not None:
-        return
-    ids = connection.execute(f"SELECT id {of_cell} ORDER BY repetition", place).fetchall()
-    runs = [reading.run(connection, id_) for (id_,) in ids]
-    found = judge.of_cell([(run.evidence, run.judged) for run in runs])
-    connection.execute("DELETE FROM cells WHERE experiment_id = ? AND cell_fingerprint = ?", place)
-    insert(
-        connection,
-        "cells",
-        experiment_id=place[0],
-        cell_fingerprint=place[1],
-        repetitions=found.repetitions,
-        measured=found.measured,
-        verdict=found.verdict.word,
-        verdict_reason=found.verdict.reason,
-        warnings=json_text([warning._asdict() for warning in found.warnings]),
-        judged_unix_ns=time.time_ns(),
+def keep(connection: sqlite3.Connection, experiment_id: int, judged: Judged) -> None:
+    """In place of what was written of these cells before."""
+    for fingerprint, cell in judged.items():
+        forget(connection, experiment_id, fingerprint)
+        insert(
+            connection,
+            "cells",
+            experiment_id=experiment_id,
+            cell_fingerprint=fingerprint,
+            repetitions=cell.repetitions,
+            measured=cell.measured,
+            verdict=cell.verdict.word,
+            verdict_reason=cell.verdict.reason,
+            warnings=json_text([warning._asdict() for warning in cell.warnings]),
+            judged_unix_ns=time.time_ns(),
+        )
+
+
+def forget(connection: sqlite3.Connection, experiment_id: int, fingerprint: str) -> None:
+    """The cell has other repetitions now."""
+    connection.execute(
+        "DELETE FROM cells WHERE experiment_id = ? AND cell_fingerprint = ?",
+        (experiment_id, fingerprint),
     )

@@ -50,6 +50,8 @@ class Continued:
     """Of this continuation: 1 for the first."""
     kept: Mapping[int, KeptRun]
     """Position in the plan → the run there, which has ended."""
+    changed_cells: frozenset[str]
+    """Fingerprints of those that have other repetitions than before, to be judged again."""
     superseded: int
     """Runs that had ended and are no longer part of the results."""
     no_longer_planned: int
@@ -178,7 +180,7 @@ def go_on(
     reading.settle_dead_runs(connection)
     left_out = [old for old in last.runs.runs if old.state in ENDED and not _is_in(plan, last, old)]
     end = _end_of_process(connection, last, plan)  # before the runs are laid out anew
-    superseded = lay_out(connection, last.experiment_id, plan, last.matched, last.runs)
+    laid_out = lay_out(connection, last.experiment_id, plan, last.matched, last.runs)
     changes = _changes(last.before.facts, facts)
     position = _next_position(connection, last.experiment_id)
     insert(
@@ -205,7 +207,8 @@ def go_on(
         last.experiment_id,
         position,
         {place: _kept(connection, old) for place, old in last.kept.items()},
-        superseded,
+        laid_out.changed_cells,
+        laid_out.superseded,
         len(left_out),
         changes,
         end["run_state"] or "",

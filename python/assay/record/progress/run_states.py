@@ -8,7 +8,6 @@ from typing import Literal
 
 from assay.record.file.json_text import storable
 from assay.record.file.record_file import insert
-from assay.record.progress import cell_verdicts
 from assay.text.secrets import without_secrets
 
 EndState = Literal["done", "failed", "interrupted", "refused"]
@@ -33,9 +32,8 @@ def end(
     exit_status: int | None,
     now_ns: int,
 ) -> None:
-    """Keeps why it ended so, its verdict (word, reason) and its warnings (name, detail); judges its
-    cell, if it was the cell's last repetition. ``exit_status``: see
-    `assay.record.runs.run_ends`."""
+    """Keeps why it ended so, its verdict (word, reason) and its warnings (name, detail).
+    ``exit_status``: see `assay.record.runs.run_ends`."""
     for position, (name, detail) in enumerate(warnings):
         insert(
             connection,
@@ -59,4 +57,3 @@ def end(
             run_id,
         ),
     )
-    cell_verdicts.settle(connection, run_id)

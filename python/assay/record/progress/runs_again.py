@@ -9,7 +9,7 @@ is superseded: it is kept, and is no part of the results.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from assay.plan import Plan, PlannedRun
@@ -101,14 +101,23 @@ def _key(run: PlannedRun) -> tuple[str, int, str]:
     return run.cell.fingerprint, run.repetition, str(run.seed)
 
 
+class LaidOut(NamedTuple):
+    """What has become of the runs."""
+
+    superseded: int
+    """How many."""
+    changed_cells: frozenset[str]
+    """Fingerprints of those that have other repetitions now, and no verdict any more."""
+
+
 def lay_out(
     connection: sqlite3.Connection,
     experiment_id: int,
     plan: Plan,
     matched: Mapping[int, RunOnRecord],
     runs: Runs,
-) -> int:
-    """Makes the runs on record those of the plan; returns how many were superseded."""
+) -> LaidOut:
+    """Makes the runs on record those of the plan."""
     again = {old.cell for old in runs.runs if old.state not in ENDED}
     connection.execute(
         "UPDATE runs SET position = -1 - id WHERE experiment_id = ?", (experiment_id,)
@@ -136,8 +145,9 @@ def lay_out(
             again.add(run.cell.fingerprint)
             planned.plan_run(connection, experiment_id, run)
     _number_superseded(connection, experiment_id, len(plan.runs))
-    _judge_cells_again(connection, experiment_id, again)
-    return superseded
+    for fingerprint in again:
+        cell_verdicts.forget(connection, experiment_id, fingerprint)
+    return LaidOut(superseded, frozenset(again))
 
 
 def _plan_again(connection: sqlite3.Connection, run_id: int) -> None:
@@ -160,21 +170,3 @@ def _number_superseded(connection: sqlite3.Connection, experiment_id: int, first
     ).fetchall()
     for place, (run_id,) in enumerate(ids, first):
         connection.execute("UPDATE runs SET position = ? WHERE id = ?", (place, run_id))
-
-
-def _judge_cells_again(
-    connection: sqlite3.Connection, experiment_id: int, fingerprints: Iterable[str]
-) -> None:
-    """Cells that have other runs now: their verdict is kept when the last repetition has ended."""
-    for fingerprint in fingerprints:
-        of_cell = (experiment_id, fingerprint)
-        connection.execute(
-            "DELETE FROM cells WHERE experiment_id = ? AND cell_fingerprint = ?", of_cell
-        )
-        run = connection.execute(
-            "SELECT id FROM runs WHERE experiment_id = ? AND cell_fingerprint = ? "
-            "AND superseded = 0 LIMIT 1",
-            of_cell,
-        ).fetchone()
-        if run is not None:
-            cell_verdicts.settle(connection, int(run[0]))

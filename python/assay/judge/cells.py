@@ -1,0 +1,80 @@
+"""Takes the runs of an experiment as they end, and keeps them; gives the verdict of a cell when its
+last repetition has ended, and again where a run of it is disputed later."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from assay.judge.cell_verdict import CellVerdict, of_cell
+from assay.judge.check.questions import Dispute
+from assay.judge.ended_run import EndedRun
+from assay.judge.verdict import Verdict
+from assay.plan import PlannedRun
+
+Judged = Mapping[str, CellVerdict]
+"""Fingerprint of a cell → its verdict."""
+
+
+@dataclass
+class _Cell:
+    left: set[int] = field(default_factory=set)
+    """Positions of the repetitions that have not ended."""
+    ended: dict[int, EndedRun] = field(default_factory=dict)
+    """Number of the repetition → that."""
+
+    def verdict(self) -> CellVerdict | None:
+        """None while a repetition is left."""
+        if self.left or not self.ended:
+            return None
+        runs = [self.ended[repetition] for repetition in sorted(self.ended)]
+        return of_cell([(run.evidence, run.judged) for run in runs])
+
+
+class Cells:
+    """The cells of one experiment."""
+
+    def __init__(self, runs: Iterable[PlannedRun] = ()) -> None:
+        """``runs``: all of the plan, those that are executed at another time too."""
+        self._runs = {run.position: run for run in runs}
+        self._cells: dict[str, _Cell] = {}
+        for run in self._runs.values():
+            self._cell(run.position).left.add(run.position)
+
+    def run(self, position: int) -> EndedRun:
+        """That at the position, which has ended."""
+        return self._cell(position).ended[self._runs[position].repetition]
+
+    def ended(self, position: int, run: EndedRun) -> Judged:
+        """Keeps it; the verdict of its cell, if that is complete."""
+        cell = self._cell(position)
+        cell.left.discard(position)
+        cell.ended[self._runs[position].repetition] = run
+        return self.judged([self._runs[position].cell.fingerprint])
+
+    def disputed(self, position: int, dispute: Dispute) -> tuple[Verdict, Judged]:
+        """Another run was answered otherwise than this one, which has ended: its verdict now, and
+        that of its cell."""
+        run = self.run(position)
+        said = dispute.reason_of(run.judged.word, run.judged.reason)
+        verdict = Verdict.of_record("invalid", said)
+        checks = tuple(map(dispute.of_check, run.checks))
+        disputed = replace(run, evidence=replace(run.evidence, checks=checks), judged=verdict)
+        return verdict, self.ended(position, disputed)
+
+    def spared(self, runs: Iterable[PlannedRun]) -> Judged:
+        """These will not be executed; the verdicts of cells that are complete by that."""
+        fingerprints: dict[str, None] = {}
+        for run in runs:
+            self._cell(run.position).left.discard(run.position)
+            fingerprints[run.cell.fingerprint] = None
+        return self.judged(fingerprints)
+
+    def judged(self, fingerprints: Iterable[str]) -> Judged:
+        """The verdicts of those of these cells that are complete."""
+        cells = ((one, self._cells[one]) for one in fingerprints if one in self._cells)
+        verdicts = ((one, cell.verdict()) for one, cell in cells)
+        return {one: verdict for one, verdict in verdicts if verdict is not None}
+
+    def _cell(self, position: int) -> _Cell:
+        return self._cells.setdefault(self._runs[position].cell.fingerprint, _Cell())
