@@ -1,5 +1,5 @@
-"""Cells and goals are judged by values in memory: what the record holds of runs that have ended does
-not matter, but where an experiment goes on in another process."""
+"""Cells and goals are judged by values in memory: what the record holds of runs that have ended
+does not matter, but where an experiment goes on in another process."""
 
 from __future__ import annotations
 
