@@ -36,16 +36,15 @@ class GoalSearch:
         experiment: Experiment,
         runs: Sequence[PlannedRun],
         read: Callable[[int, Condition], Probe],
-        spare: Callable[[Sequence[PlannedRun], int], None],
+        spare: Callable[[Sequence[PlannedRun]], None],
     ) -> None:
         """``runs``: all that may be executed, and those that have ended before. ``read``: what the
         run at a position, which has ended, showed of the goal. ``spare``: gets runs that are not
-        needed, and the position of the last one that has ended."""
+        needed."""
         self._condition = goals.goal(experiment.goal)
         self._experiment, self._over = experiment, experiment.goal_over
         self._most, self._is_sequential = experiment.goal_probes, experiment.order == "sequential"
         self._read, self._on_spared = read, spare
-        self._last = -1
         self._groups: dict[object, dict[str, _Search]] = {}
         """Those that take turns → each search."""
         for run in runs:
@@ -95,7 +94,6 @@ class GoalSearch:
         while search.runs.get(level) and not self._is_decided(search, level):
             run = search.runs[level][0]
             yield run
-            self._last = run.position
             self._ended(run)
         self._spare(search.runs.pop(level, []))
         wanted = {*self._found(search).left(search.runs)}
@@ -130,7 +128,7 @@ class GoalSearch:
 
     def _spare(self, runs: Sequence[PlannedRun]) -> None:
         if runs:
-            self._on_spared(runs, self._last)
+            self._on_spared(runs)
 
 
 def first_probes(runs: Sequence[PlannedRun], experiment: Experiment) -> set[int]:

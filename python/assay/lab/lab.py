@@ -248,9 +248,9 @@ def _run_all(context: Context, prepared: _Prepared, begun: Begun) -> str:
     earlier = [one for one in runs if one.position in ended]
     left = LeftToDo(forecast)
 
-    def spare(spared: Sequence[PlannedRun], last: int) -> None:
+    def spare(spared: Sequence[PlannedRun]) -> None:
         left.without(spared)
-        _spare(context, spared, last)
+        _spare(context, spared)
 
     experiment, every = prepared.plan.experiment, [*earlier, *begun.runs]
     known = context.known.cells
@@ -289,10 +289,10 @@ def _run_all(context: Context, prepared: _Prepared, begun: Begun) -> str:
     return choosing.too_short_budget()
 
 
-def _spare(context: Context, runs: Sequence[PlannedRun], position: int) -> None:
-    """These runs are not needed; ``position``: that of the last one which ended."""
+def _spare(context: Context, runs: Sequence[PlannedRun]) -> None:
+    """These runs are not needed."""
     context.store.spare([run.position for run in runs], context.known.cells.spared(runs))
-    context.pool.spare(runs, position)
+    context.pool.spare(runs)
 
 
 def _keep_disputes(context: Context, ended: dict[int, RunEnd]) -> None:

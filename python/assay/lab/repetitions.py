@@ -53,12 +53,11 @@ class Repeating:
         experiment: Experiment,
         runs: Sequence[PlannedRun],
         read: Callable[[int], Repetition],
-        spare: Callable[[Sequence[PlannedRun], int], None],
+        spare: Callable[[Sequence[PlannedRun]], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """``runs``: all that may be executed, and those that have ended before. ``read``: what the
-        run at a position, which has ended, gave. ``spare``: gets runs that are not needed, and the
-        position of the last one that has ended."""
+        run at a position, which has ended, gave. ``spare``: gets runs that are not needed."""
         self._asked = experiment
         self._read, self._on_spared, self._clock = read, spare, clock
         self._begun_s = clock()
@@ -82,17 +81,15 @@ class Repeating:
         for run in earlier:
             self._ended(run)
             self._earlier_s += self._read(run.position).elapsed_s
-        last = -1
         for cell in self._cells.values():
-            self._spare(self._enough(cell), last)
+            self._spare(self._enough(cell))
         for run in runs:
-            self._spare(self._beyond_budget(run), last)
+            self._spare(self._beyond_budget(run))
             if run.position in self._spared:
                 continue
             yield run
-            last = run.position
             self._ended(run)
-            self._spare(self._enough(self._cells[run.cell.fingerprint]), last)
+            self._spare(self._enough(self._cells[run.cell.fingerprint]))
 
     def is_certain(self, run: PlannedRun) -> bool:
         """Whether it takes place in any case, if it is not spared."""
@@ -151,10 +148,10 @@ class Repeating:
         precision = self._asked.precision
         return precision is not None and is_reached(cell.numbers, precision)
 
-    def _spare(self, runs: Sequence[PlannedRun], last: int) -> None:
+    def _spare(self, runs: Sequence[PlannedRun]) -> None:
         found = [run for run in runs if run.position not in self._spared]
         if found:
             self._spared.update(run.position for run in found)
             for run in found:
                 self._cells[run.cell.fingerprint].left.pop(run.position, None)
-            self._on_spared(found, last)
+            self._on_spared(found)

@@ -52,7 +52,7 @@ def executed(
 
     spared: list[int] = []
     search = GoalSearch(
-        experiment, runs, read, lambda more, _: spared.extend(run.position for run in more)
+        experiment, runs, read, lambda more: spared.extend(run.position for run in more)
     )
     left = [run for run in runs if run not in earlier]
     done = list(search.needed(left, earlier))

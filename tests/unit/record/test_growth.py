@@ -195,19 +195,33 @@ def test_data_are_wanted_again_by_a_run_behind_one_that_changes_them() -> None:
         asked[run.position] += 1
         return run in changing
 
-    def wanted(made: pool.Pool, refused: Sequence[PlannedRun] = ()) -> list[bool]:
-        return [
-            made.needs_data_again(run, lambda one: one not in refused, may_change) for run in of_one
-        ]
+    def wanted(
+        made: pool.Pool,
+        refused: Sequence[PlannedRun] = (),
+        order: Sequence[PlannedRun] = of_one,
+    ) -> list[bool]:
+        answers = []
+        for run in order:
+            answers.append(made.needs_data_again(run, lambda one: one not in refused, may_change))
+            made.release(run)
+        return answers
 
     changing: Sequence[PlannedRun] = planned.runs
-    made = pool.Pool(planned)
-    assert wanted(made) == [True] * 4 + [False]
+    assert wanted(pool.Pool(planned)) == [True] * 4 + [False]
+    backwards = wanted(pool.Pool(planned), order=of_one[::-1])
+    assert backwards == [True] * 4 + [False], "whatever the order, as with a goal"
+    asked.clear()
+    assert wanted(pool.Pool(planned)) == [True] * 4 + [False]
     assert max(asked.values()) == 1, "not once for each run before it"
     assert wanted(pool.Pool(planned), refused=of_one[3:]) == [True] * 2 + [False] * 3
     changing = [of_one[2], of_one[4], planned.runs[7]]
     assert wanted(pool.Pool(planned)) == [True] * 3 + [False] * 2
-    made.spare(of_one[3:], position=of_one[2].position)
+    made = pool.Pool(planned)
+    made.spare(of_one[3:])
+    assert wanted(made) == [True] * 2 + [False] * 3
+    changing = [of_one[0]]
+    made = pool.Pool(planned)
+    made.spare(of_one[1:])
     assert wanted(made) == [False] * 5
 
 

@@ -6,6 +6,7 @@ interleaved repetitions several systems are up at once, of which one works and t
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import astuple
@@ -19,6 +20,26 @@ from assay.plan import Plan, PlannedRun
 from assay.provision.disk.full_storage import Space
 from assay.provision.running_system import on_storage
 from assay.text.reasons import with_more
+
+
+class _DataUses:
+    """Of the runs left on a deployment, which of them may change its data."""
+
+    def __init__(self, positions: Iterable[int], changing: set[int]) -> None:
+        self._positions = dict.fromkeys(positions)
+        self._changing = changing
+
+    def are_needed_again(self, position: int) -> bool:
+        """Whether a run is left behind the one at this position that may change them, or behind
+        another: the last one of the others is taken to have none."""
+        others = [one for one in itertools.islice(reversed(self._positions), 2) if one != position]
+        if not others:
+            return False
+        return not self._changing <= {others[0]}
+
+    def drop(self, position: int) -> None:
+        self._positions.pop(position, None)
+        self._changing.discard(position)
 
 
 class Pool:
@@ -37,15 +58,12 @@ class Pool:
         ``warning`` gets a sentence where something of a deployment cannot be removed; the next
         command tries again."""
         self._plan = plan
-        self._at: dict[str, dict[int, PlannedRun]] = {}
-        """Place of a deployment → its runs by position; each place is asked for once a run."""
+        self._left: dict[str, dict[int, PlannedRun]] = {}
+        """Place of a deployment → its runs that have not ended, by position; each place is asked
+        for once a run. Which of them is next is not known: a goal decides it."""
         for run in sorted(plan.runs if runs is None else runs, key=lambda run: run.position):
-            self._at.setdefault(place_of(run), {})[run.position] = run
-        self._ended: set[int] = set()
-        """Positions. With a goal, runs are not executed in the order of their positions."""
-        self._is_in_order = not plan.experiment.goal
-        self._data_uses: dict[str, int] = {}
-        """Place → position of the last run that may change data which a later one needs."""
+            self._left.setdefault(place_of(run), {})[run.position] = run
+        self._data_uses: dict[str, _DataUses] = {}
         self._loading = loading
         self._up: dict[str, PooledSystem] = {}
         self._made: dict[str, PooledSystem] = {}
@@ -94,8 +112,8 @@ class Pool:
         self._up[place] = pooled
 
     def runs_with(self, planned: PlannedRun) -> list[PlannedRun]:
-        """The runs that share its deployment, in order."""
-        return list(self._at.get(place_of(planned), {}).values())
+        """The runs that share its deployment and have not ended, itself too."""
+        return list(self._left.get(place_of(planned), {}).values())
 
     def needs_data_again(
         self,
@@ -107,21 +125,10 @@ class Pool:
         between them, may have changed them. The runs are looked at once, not once for each run."""
         place = place_of(planned)
         if place not in self._data_uses:
-            executed = [run for run in self._at.get(place, {}).values() if is_executed(run)]
-            last = executed[:-1] if self._is_in_order else executed
-            changes = (run.position for run in last if may_change(run))
-            self._data_uses[place] = max(changes, default=-1)
-        if not self._is_in_order:
-            return self._data_uses[place] >= 0 and self._is_needed_after(planned, planned.position)
-        return planned.position <= self._data_uses[place]
-
-    def _is_needed_after(self, planned: PlannedRun, position: int) -> bool:
-        """Whether a run behind that position is on the deployment of this one; with a goal, any
-        other that has not ended."""
-        if not self._is_in_order:
-            others = self._at.get(place_of(planned), {}).keys() - self._ended - {planned.position}
-            return bool(others)
-        return next(reversed(self._at.get(place_of(planned), {})), -1) > position
+            executed = [run for run in self._left.get(place, {}).values() if is_executed(run)]
+            changing = {run.position for run in executed if may_change(run)}
+            self._data_uses[place] = _DataUses([run.position for run in executed], changing)
+        return self._data_uses[place].are_needed_again(planned.position)
 
     def least_space(self, planned: PlannedRun) -> Space | None:
         """The least free space that the storage of this run had lately; None: not known."""
@@ -134,25 +141,26 @@ class Pool:
         return None if pooled is None else pooled.resource_failure()
 
     def release(self, planned: PlannedRun) -> None:
-        """Takes the deployment down if no later run needs it."""
-        self._ended.add(planned.position)
-        if not self._is_needed_after(planned, planned.position):
-            self.discard(planned)
+        """It has ended: takes the deployment down if no other run needs it."""
+        self.spare([planned])
 
-    def spare(self, runs: Sequence[PlannedRun], position: int) -> None:
-        """These runs will not be executed; ``position``: that of the last one which was. Takes down
-        deployments that no later run needs."""
+    def spare(self, runs: Sequence[PlannedRun]) -> None:
+        """These have ended, or will not be executed. Takes down deployments that no other run
+        needs."""
         for run in runs:
             place = place_of(run)
-            self._at.get(place, {}).pop(run.position, None)
-            self._data_uses.pop(place, None)
-        for run in runs:
-            if not self._is_needed_after(run, position):
-                self.discard(run)
+            left = self._left.get(place, {})
+            left.pop(run.position, None)
+            if place in self._data_uses:
+                self._data_uses[place].drop(run.position)
+            if not left:
+                self._discard(place)
 
     def discard(self, planned: PlannedRun) -> None:
         """Takes the deployment down; a later run gets a fresh one."""
-        place = place_of(planned)
+        self._discard(place_of(planned))
+
+    def _discard(self, place: str) -> None:
         for pooled in (self._up.pop(place, None), self._made.pop(place, None)):
             if pooled is not None:
                 self._close(pooled)
