@@ -23,7 +23,8 @@ from assay.contracts.observation import VERSION, Observed, read_observed
 from assay.contracts.systems.protocol import ProcessSample
 from assay.drive.monitoring.sampler import TimedSample
 from assay.experiment import Driving, Experiment, StorageChoice, SystemChoice
-from assay.judge import judge_run
+from assay.judge import EndedRun, judge_run
+from assay.judge.cells import Judged
 from assay.plan import Cell, Plan, PlannedRun, fingerprint
 from assay.probe import DEPTHS, Flushes, Measured, Probe, RandomReads
 from assay.provision.machine.machine_sampling import MachineSample
@@ -447,7 +448,8 @@ def probe(
 
 def write_run(store: Store, run: PlannedRun, elapsed_ns: int, **changes: Any) -> int:
     """One complete run; ``changes``: probes (by the name of the storage), deployment, dataset,
-    observation, checks, samples, storage_requests, warnings, end."""
+    observation, checks, samples, storage_requests, warnings, end; ``cells``: gets it when it has
+    ended, as the laboratory's."""
     cell = run.cell
     run_id = store.begin_run(run)
     if cell.storage.name in changes.get("probes", {}):
@@ -459,10 +461,15 @@ def write_run(store: Store, run: PlannedRun, elapsed_ns: int, **changes: Any) ->
     store.sampled(changes.get("samples", samples()))
     store.accounted(changes.get("storage_requests", ()))
     store.checked(changes.get("checks", checks()))
+    judged: Judged = {}
+    if cells := changes.get("cells"):
+        evidence = store.evidence("done")
+        judged = cells.ended(run.position, EndedRun(evidence, *judge_run(evidence)))
     store.end_run(
         *changes.get("end", ("done",)),
         verdict=changes.get("verdict", ("", "")),
         warnings=changes.get("warnings", ()),
+        cells=judged,
     )
     return run_id
 

@@ -13,6 +13,7 @@ import invented_records as invented
 from assay.cli.program import run_program
 from assay.experiment import Driving
 from assay.judge import judge_run
+from assay.judge.cells import Cells
 from assay.judge.evidence.service import starved
 from assay.judge.evidence.values import Evidence, MachineFacts
 from assay.judge.verdict import Verdict
@@ -71,9 +72,11 @@ def test_the_verdict_of_a_cell_is_kept_with_its_last_repetition(tmp_path: Path) 
     path = tmp_path / "r.sqlite"
     with Store(path) as store:
         invented.begin(store, planned)
+        cells = Cells(planned.runs)
         for place, run in enumerate(planned.runs):
             assert len(kept_cells(path)) == max(0, place - 2)
-            invented.write_run(store, run, round(next(seconds) * invented.S))
+            elapsed_ns = round(next(seconds) * invented.S)
+            invented.write_run(store, run, elapsed_ns, cells=cells)
         found = store.latest()
         one, other = (found.cells[fingerprint, ""] for fingerprint, _ in kept_cells(path))
     assert [one.verdict.word, other.verdict.word] == [word for _, word in kept_cells(path)]
