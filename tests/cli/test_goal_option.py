@@ -33,7 +33,7 @@ def folder(working_folder: Path) -> Path:
 
 def test_the_capacity_lies_in_the_interval_that_is_said(folder: Path, assay: Assay) -> None:
     plan = assay("plan", "e.toml", "--format", "json")
-    assert "goal mean < 5s: at most 4 probes of each cell" in plan.err
+    assert "goal mean < 5s: at most 4 trials of each cell" in plan.err
     assert [run["position"] for run in json.loads(plan.out)] == [5], "the middle of nine"
     with started(folder, "run", "e.toml") as running:
         wait_for_state(folder, "done")
@@ -47,7 +47,7 @@ def test_the_capacity_lies_in_the_interval_that_is_said(folder: Path, assay: Ass
     assert not found.is_unfinished and found.id == 1 and len(found.runs) <= 4
     report = assay("report", "--format", "json").document["tables"]
     (goal,) = report["goals"]
-    assert goal["probes"] == len(report["cells"])
+    assert goal["trials"] == len(report["cells"])
     assert goal["offered_rate_per_s"] is None
     assert goal["not_met_at_per_s"] <= 4 * CAPACITY_PER_S
     if goal["met_at_per_s"] is not None:  # on a busy machine the capacity is a lower one
@@ -64,7 +64,7 @@ def test_the_capacity_lies_in_the_interval_that_is_said(folder: Path, assay: Ass
         (["--goal", "p99 < 5ms", "--offered-rate", "100"], "the least and the greatest rate"),
         (["--goal", "p99 < 5ms", "--precision", "5%"], "does not go with"),
         (["--goal", "p99 < 5ms", "--transactions", "5"], "runs that end by time"),
-        (["--goal-probes", "3"], "does not apply"),
+        (["--goal-trials", "3"], "does not apply"),
         (["--goal", "p99 < 5ms", "--goal-over", "tupels"], "no parameter 'tupels'"),
     ],
 )

@@ -55,7 +55,7 @@ def run(
     goal: str | None = None,
     goal_over: str | None = None,
     goal_tolerance: float | str | None = None,
-    goal_probes: int | None = None,
+    goal_trials: int | None = None,
     think_time: str | None = None,
     keying_time: str | None = None,
     retries: int | None = None,

@@ -1,11 +1,11 @@
 """Takes the runs of a goal search, each at an offered rate or with a level of a parameter; gives
 what each showed, between which the highest lies that meets the goal, and the ones left to try.
 
-A rate is tried by a *probe*: all repetitions of a cell in the open loop. It met the goal if each of
-them kept its rate, was measured steadily, and met the condition. A probe that was not steady is no
+A rate is tried by a *trial*: all repetitions of a cell in the open loop. It met the goal if each of
+them kept its rate, was measured steadily, and met the condition. A trial that was not steady is no
 evidence that the rate can be had, so the search goes on below it, and says so. One with too few
 transactions for the percentile is no evidence either; lower rates have still fewer, so the search
-goes on above it. Where a parameter is searched, such as the size of the data, a probe meets the
+goes on above it. Where a parameter is searched, such as the size of the data, a trial meets the
 goal if each of its repetitions is valid and meets the condition.
 """
 
@@ -30,7 +30,7 @@ _EXAMPLES = "'p99 < 5ms', 'latency_p95[payment] <= 20ms'"
 
 
 class Answer(Enum):
-    """Of a probe, from the one that decides most."""
+    """Of a trial, from the one that decides most."""
 
     FAILED = "not measured"
     NOT_MET = "not met"
@@ -44,7 +44,7 @@ _BELOW = (Answer.NOT_MET, Answer.NOT_STEADY)
 
 
 @dataclass(frozen=True)
-class Probe:
+class Trial:
     level: float
     """The offered rate per second, or the value of the parameter."""
     answer: Answer
@@ -76,23 +76,23 @@ def goal(text: str) -> Condition:
     return found
 
 
-def probe(runs: Sequence[MeasuredRun], condition: Condition, over: str = "") -> Probe:
+def trial(runs: Sequence[MeasuredRun], condition: Condition, over: str = "") -> Trial:
     """``runs``: the repetitions at one level that have ended; at least one."""
     return together([of_run(run, condition, over) for run in runs])
 
 
-def together(repetitions: Sequence[Probe]) -> Probe:
+def together(repetitions: Sequence[Trial]) -> Trial:
     """The one that decides most, of those at one rate."""
     return min(repetitions, key=lambda one: [*Answer].index(one.answer))
 
 
-def of_run(run: MeasuredRun, condition: Condition, over: str = "") -> Probe:
+def of_run(run: MeasuredRun, condition: Condition, over: str = "") -> Trial:
     """What one repetition showed. ``over``: the parameter that is searched; empty: the rate."""
     found = run.parameters[over] if over else run.driving and run.driving.offered_rate_per_s
     level = float(found or 0.0)
 
-    def answer(word: Answer, reason: str = "", value: float | None = None) -> Probe:
-        return Probe(level, word, reason, value, (run.id,), over)
+    def answer(word: Answer, reason: str = "", value: float | None = None) -> Trial:
+        return Trial(level, word, reason, value, (run.id,), over)
 
     if run.driven is None or run.driving is None:
         return answer(Answer.FAILED, run.reason or run.state)
@@ -138,28 +138,28 @@ class Found:
     """How far a search has come."""
 
     condition: Condition
-    probes: tuple[Probe, ...]
+    trials: tuple[Trial, ...]
     """By level."""
 
     @property
-    def met(self) -> Probe | None:
+    def met(self) -> Trial | None:
         """The highest level that met the goal, below all that did not."""
         missed = self.missed
         met = [
             one
-            for one in self.probes
+            for one in self.trials
             if one.answer is Answer.MET and (missed is None or one.level < missed.level)
         ]
         return met[-1] if met else None
 
     @property
-    def missed(self) -> Probe | None:
+    def missed(self) -> Trial | None:
         """The lowest level that did not, or could not be judged."""
-        return next((one for one in self.probes if one.answer in _BELOW), None)
+        return next((one for one in self.trials if one.answer in _BELOW), None)
 
     @property
-    def failed(self) -> Probe | None:
-        return next((one for one in self.probes if one.answer is Answer.FAILED), None)
+    def failed(self) -> Trial | None:
+        return next((one for one in self.trials if one.answer is Answer.FAILED), None)
 
     def left(self, levels: Iterable[float]) -> list[float]:
         """Those of these levels that are still of interest, by size."""
@@ -170,7 +170,7 @@ class Found:
         above = max(
             (
                 one.level
-                for one in self.probes
+                for one in self.trials
                 if one.answer in (Answer.MET, Answer.TOO_FEW) and one.level < below
             ),
             default=0.0,
@@ -181,10 +181,10 @@ class Found:
     def words(self) -> str:
         """``met up to 1620/s (p99 latency 4.1 ms), not at 1690/s (p99 latency 7.1 ms)``."""
         met, missed, failed = self.met, self.missed, self.failed
-        few = [one for one in self.probes if one.answer is Answer.TOO_FEW]
+        few = [one for one in self.trials if one.answer is Answer.TOO_FEW]
         if failed is not None and not (met or missed):
             return f"not known: the run at {failed.shown} was not measured ({failed.reason})"
-        if not self.probes:
+        if not self.trials:
             return "not known: none was tried"
         said = []
         if met is not None:
@@ -204,5 +204,5 @@ class Found:
         return ", ".join(said)
 
 
-def found(condition: Condition, probes: Iterable[Probe]) -> Found:
-    return Found(condition, tuple(sorted(probes, key=lambda one: one.level)))
+def found(condition: Condition, trials: Iterable[Trial]) -> Found:
+    return Found(condition, tuple(sorted(trials, key=lambda one: one.level)))

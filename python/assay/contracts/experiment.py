@@ -303,7 +303,7 @@ class LeftOut:
 
 LEAST_FOR_PRECISION = 3
 """Repetitions without which nothing is known of a precision."""
-MOST_PROBES = 16
+MOST_TRIALS = 16
 """Rates of a goal search; bisection of the whole range needs nine, at the default tolerance."""
 MOST_REPETITIONS = 30
 """Of a cell that never gets as precise as was asked, or within a long budget."""
@@ -347,7 +347,7 @@ class ExperimentChanges(Levels, total=False):
     goal: str
     goal_over: str
     goal_tolerance: float
-    goal_probes: int
+    goal_trials: int
     of_tests: Mapping[str, OfTest]
 
 
@@ -450,7 +450,7 @@ class Experiment:
     offered rate is searched."""
     goal_tolerance: float = 0.05
     """How far apart the rates are that may be tried, as a share."""
-    goal_probes: int = MOST_PROBES
+    goal_trials: int = MOST_TRIALS
     """The most rates that are tried of each search."""
 
     @property

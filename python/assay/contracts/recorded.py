@@ -181,7 +181,7 @@ class ExperimentDocument(TypedDict, total=False):
     goal: str
     goal_over: str
     goal_tolerance: float
-    goal_probes: int
+    goal_trials: int
     log: str | None
     series: list[str]
     systems: list[SystemDocument]

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 
 from assay.comparison import goals
 from assay.comparison.conditions import Condition
-from assay.comparison.goals import Answer, Probe
+from assay.comparison.goals import Answer, Trial
 from assay.experiment import Experiment
 from assay.plan import PlannedRun
 
@@ -25,7 +25,7 @@ from assay.plan import PlannedRun
 class _Search:
     runs: dict[float, list[PlannedRun]] = field(default_factory=dict)
     """Of each level its repetitions that are left."""
-    ended: dict[float, list[Probe]] = field(default_factory=dict)
+    ended: dict[float, list[Trial]] = field(default_factory=dict)
 
 
 class GoalSearch:
@@ -35,7 +35,7 @@ class GoalSearch:
         self,
         experiment: Experiment,
         runs: Sequence[PlannedRun],
-        read: Callable[[int, Condition], Probe],
+        read: Callable[[int, Condition], Trial],
         spare: Callable[[Sequence[PlannedRun]], None],
     ) -> None:
         """``runs``: all that may be executed, and those that have ended before. ``read``: what the
@@ -43,7 +43,7 @@ class GoalSearch:
         needed."""
         self._condition = goals.goal(experiment.goal)
         self._experiment, self._over = experiment, experiment.goal_over
-        self._most, self._is_sequential = experiment.goal_probes, experiment.order == "sequential"
+        self._most, self._is_sequential = experiment.goal_trials, experiment.order == "sequential"
         self._read, self._on_spared = read, spare
         self._groups: dict[object, dict[str, _Search]] = {}
         """Those that take turns → each search."""
@@ -69,7 +69,7 @@ class GoalSearch:
                         searches.remove(search)
                         self._spare([run for left in search.runs.values() for run in left])
                     else:
-                        yield from self._probe(search, level)
+                        yield from self._trial(search, level)
 
     def is_certain(self, _run: PlannedRun) -> bool:
         """Whether it takes place in any case."""
@@ -88,7 +88,7 @@ class GoalSearch:
             turns = repr((cell.test, cell.scripts, sorted(others.items())))
         return self._groups.setdefault(turns, {}).setdefault(key, _Search())
 
-    def _probe(self, search: _Search, level: float) -> Iterator[PlannedRun]:
+    def _trial(self, search: _Search, level: float) -> Iterator[PlannedRun]:
         """The repetitions of that level, as far as they are needed; then spares what its answer
         leaves unneeded."""
         while search.runs.get(level) and not self._is_decided(search, level):
@@ -108,7 +108,7 @@ class GoalSearch:
                 return level
         tried = self._found(search)
         left = [one for one in tried.left(search.runs) if one not in search.ended]
-        if not left or len(tried.probes) >= self._most:
+        if not left or len(tried.trials) >= self._most:
             return None
         return _middle(left)
 
@@ -131,7 +131,7 @@ class GoalSearch:
             self._on_spared(runs)
 
 
-def first_probes(runs: Sequence[PlannedRun], experiment: Experiment) -> set[int]:
+def first_trials(runs: Sequence[PlannedRun], experiment: Experiment) -> set[int]:
     """Positions of the first run of each search."""
     of_searches: dict[str, dict[float, int]] = {}
     for run in runs:

@@ -11,7 +11,7 @@ from pathlib import Path
 from assay import __version__
 from assay.comparison import goals
 from assay.comparison.conditions import Condition
-from assay.comparison.goals import Probe
+from assay.comparison.goals import Trial
 from assay.contracts.events import (
     Events,
     ExperimentBegun,
@@ -255,7 +255,7 @@ def _run_all(context: Context, prepared: _Prepared, begun: Begun) -> str:
     experiment, every = prepared.plan.experiment, [*earlier, *begun.runs]
     known = context.known.cells
 
-    def probe(position: int, condition: Condition) -> Probe:
+    def trial(position: int, condition: Condition) -> Trial:
         return goals.of_run(known.run(position), condition, experiment.goal_over)
 
     def repetition(position: int) -> Repetition:
@@ -263,7 +263,7 @@ def _run_all(context: Context, prepared: _Prepared, begun: Begun) -> str:
         return Repetition(number, *context.store.taken(position))
 
     choosing = (
-        GoalSearch(experiment, every, probe, spare)
+        GoalSearch(experiment, every, trial, spare)
         if experiment.goal
         else Repeating(experiment, every, repetition, spare)
     )

@@ -234,7 +234,7 @@ PRECISION: Final = Percent(0.001, 0.5)
 """Half the width of an interval, as a share of the mean."""
 GOAL_TOLERANCE: Final = Percent(0.01, 1)
 """How far apart the rates of a search are, as a share."""
-GOAL_PROBES: Final = Whole(1, 100)
+GOAL_TRIALS: Final = Whole(1, 100)
 BUDGET_S: Final = Duration(1, _YEAR_S, "seconds")
 SEED: Final = Whole(0, _MOST_WHOLE)
 PASSES: Final = Whole(1, 10**12)

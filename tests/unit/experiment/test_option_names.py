@@ -48,7 +48,7 @@ SAMPLES = {
     "goal": "'p99 < 5ms'",
     "goal_over": "scale",
     "goal_tolerance": "5%",
-    "goal_probes": "20",
+    "goal_trials": "20",
     "think_time": "'exponential:12s,120s'",
     "keying_time": "none",
     "retries": "3",
@@ -71,7 +71,7 @@ SAMPLES = {
 }
 """Of each option that takes a value, one, as hints have them."""
 OF_MACHINE = ("memory", "cpus", "rtt", "log_storage")
-OF_GOALS = ("goal_over", "goal_tolerance", "goal_probes")
+OF_GOALS = ("goal_over", "goal_tolerance", "goal_trials")
 FLAGS = ("reconnect", "per_statement", "allow_shell", "keep_going")
 
 

@@ -1,4 +1,4 @@
-"""The highest rate that meets a goal is found by bisection, whatever a probe answers."""
+"""The highest rate that meets a goal is found by bisection, whatever a trial answers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 import invented_records as invented
 from assay.comparison import goals
 from assay.comparison.conditions import Condition
-from assay.comparison.goals import Answer, Probe
+from assay.comparison.goals import Answer, Trial
 from assay.experiment import Driving, Experiment, SystemChoice
 from assay.lab.goal_search import GoalSearch, level_of
 from assay.plan import PlannedRun, fingerprint, goal_rates
@@ -46,9 +46,9 @@ def executed(
 ) -> list[PlannedRun]:
     """The runs that take place; each of the others is spared, and none twice."""
 
-    def read(position: int, _: Condition) -> Probe:
+    def read(position: int, _: Condition) -> Trial:
         run = runs[position]
-        return Probe(level_of(run), truth(run), "", None, (position,))
+        return Trial(level_of(run), truth(run), "", None, (position,))
 
     spared: list[int] = []
     search = GoalSearch(
@@ -66,8 +66,8 @@ def capacity(per_s: float) -> Truth:
 
 
 def bracket(runs: Sequence[PlannedRun], truth: Truth) -> tuple[float | None, float | None]:
-    probes = [Probe(level_of(run), truth(run), "", None, ()) for run in runs]
-    found = goals.found(goals.goal(GOAL), probes)
+    trials = [Trial(level_of(run), truth(run), "", None, ()) for run in runs]
+    found = goals.found(goals.goal(GOAL), trials)
     return found.met and found.met.level, found.missed and found.missed.level
 
 
@@ -136,7 +136,7 @@ def test_what_cannot_be_judged_is_no_evidence_that_the_rate_can_be_had() -> None
 
 
 def test_no_more_rates_are_tried_than_may_be() -> None:
-    experiment = asked(goal_probes=3)
+    experiment = asked(goal_trials=3)
     assert len(executed(experiment, planned(experiment), capacity(321.0))) == 3
 
 
@@ -158,16 +158,16 @@ def test_the_highest_level_of_a_parameter_is_found_among_those_that_are_asked_fo
         fits = level_of(run, "tuples") <= capacities[run.cell.system.name]
         return Answer.MET if fits else Answer.NOT_MET
 
-    def read(position: int, _: Condition) -> Probe:
+    def read(position: int, _: Condition) -> Trial:
         run = runs[position]
-        return Probe(level_of(run, "tuples"), truth(run), "", None, (position,), "tuples")
+        return Trial(level_of(run, "tuples"), truth(run), "", None, (position,), "tuples")
 
     done = list(GoalSearch(experiment, runs, read, lambda *_: None).needed(runs))
     for system, capacity_of in capacities.items():
-        probes = [
+        trials = [
             read(run.position, goals.goal(GOAL)) for run in done if run.cell.system.name == system
         ]
-        found = goals.found(goals.goal(GOAL), probes)
-        assert len(probes) <= 4
+        found = goals.found(goals.goal(GOAL), trials)
+        assert len(trials) <= 4
         assert found.met is not None and found.met.level == capacity_of
         assert f"met up to tuples {capacity_of}" in found.words

@@ -29,7 +29,7 @@ from assay.errors import AssayError, NotOnThisMachine, SystemMissing, YouError
 from assay.experiment import Experiment, SystemChoice, quick
 from assay.experiment import from_command_line as command_line
 from assay.experiment.command import command_of, patterns
-from assay.lab.goal_search import first_probes, level_of
+from assay.lab.goal_search import first_trials, level_of
 from assay.lab.preflight.availability import one_line
 from assay.lab.preflight.data_size import DataSize, data_sizes, size_bytes_of
 from assay.lab.preflight.optional_levels import plan_here
@@ -165,7 +165,7 @@ class _Planned:
 
 def _planned(experiment: Experiment, checked: Preflight, before: _Before) -> _Planned:
     ended = before.unfinished.states if before.unfinished else {}
-    first = first_probes(checked.runs, experiment) if experiment.goal else None
+    first = first_trials(checked.runs, experiment) if experiment.goal else None
     return _Planned(
         [
             run
@@ -244,16 +244,16 @@ def _searched(experiment: Experiment, runs: Sequence[PlannedRun]) -> Iterator[st
         return
     over = experiment.goal_over
     levels = {level_of(run, over) for run in runs}
-    most = min(experiment.goal_probes, len(levels).bit_length())
+    most = min(experiment.goal_trials, len(levels).bit_length())
     if over:
         yield (
-            f"goal {experiment.goal}: at most {counted(most, 'probe')} of each cell, with {over} "
+            f"goal {experiment.goal}: at most {counted(most, 'trial')} of each cell, with {over} "
             f"from {min(levels):.15g} to {max(levels):.15g}; the list has the first of each"
         )
         return
     timed_s = max(run.timed_s for run in runs) * most * experiment.repetitions
     yield (
-        f"goal {experiment.goal}: at most {counted(most, 'probe')} of each cell, at offered rates "
+        f"goal {experiment.goal}: at most {counted(most, 'trial')} of each cell, at offered rates "
         f"from {rates.shown(min(levels))}/s to {rates.shown(max(levels))}/s, which take "
         f"up to {duration(timed_s)} of ramp-up and measurement; the list has the first of each"
     )

@@ -283,9 +283,9 @@ class Words:
         file_help="How close the highest rate that meets the goal and the lowest that does not "
         "must be.",
     )  # fmt: skip
-    goal_probes: int | None = _declared(
-        None, Number(quantities.GOAL_PROBES), Heading.ARRIVALS, metavar="N",
-        experiment_field="goal_probes", applies=applies.TO_GOALS,
+    goal_trials: int | None = _declared(
+        None, Number(quantities.GOAL_TRIALS), Heading.ARRIVALS, metavar="N",
+        experiment_field="goal_trials", applies=applies.TO_GOALS,
         help="The most offered rates to try for the --goal, of each cell. [default: 16]",
         file_help="The most offered rates to try for the goal, of each cell.",
     )  # fmt: skip

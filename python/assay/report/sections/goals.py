@@ -1,5 +1,5 @@
 """Takes an experiment with a goal; returns the highest offered rate that met it, of each
-combination of the other factors, and the probes that show it."""
+combination of the other factors, and the trials that show it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from assay.text.rates import shown
 
 
 class Searched(NamedTuple):
-    """A search, and the cells of its probes."""
+    """A search, and the cells of its trials."""
 
     cells: Sequence[CellRuns]
     found: Found
@@ -70,18 +70,18 @@ def searches(experiment: ExperimentRecord, cells: Sequence[CellRuns]) -> list[Se
         of_searches.setdefault(others, []).append(cell)
     names = cell_names.names([dict(others) for others in of_searches])
     return [
-        Searched(each, goals.found(condition, _probes(each, condition, searched)), name)
+        Searched(each, goals.found(condition, _trials(each, condition, searched)), name)
         for each, name in zip(of_searches.values(), names, strict=True)
     ]
 
 
-def _probes(
+def _trials(
     cells: Sequence[CellRuns], condition: Condition, searched: str
-) -> Iterator[goals.Probe]:
+) -> Iterator[goals.Trial]:
     for cell in cells:
         ended = [run for run in cell.runs if run.state in ENDED]
         if ended:
-            yield goals.probe(ended, condition, searched)
+            yield goals.trial(ended, condition, searched)
 
 
 def line(experiment: ExperimentRecord) -> str:
@@ -122,12 +122,12 @@ def section(experiment: ExperimentRecord, test: str, cells: Sequence[CellRuns]) 
             *cell_runs.label_columns(cells, factors),
             ReportColumn(f"met at{unit}", is_number=True),
             ReportColumn(f"not at{unit}", is_number=True),
-            ReportColumn("probes", is_number=True),
+            ReportColumn("trials", is_number=True),
             ReportColumn("found"),
         ),
         rows=tuple(rows),
         notes=(
-            "the highest lies between the two; a probe meets the goal if all its repetitions "
+            "the highest lies between the two; a trial meets the goal if all its repetitions "
             + ("were valid" if searched else "kept the offered rate, were steady")
             + " and met the condition",
         ),
@@ -136,7 +136,7 @@ def section(experiment: ExperimentRecord, test: str, cells: Sequence[CellRuns]) 
 
 
 def _numbers(found: Found) -> tuple[ReportCell, ...]:
-    count = len(found.probes)
+    count = len(found.trials)
     return (
         _rate(found.met),
         _rate(found.missed),
@@ -145,9 +145,9 @@ def _numbers(found: Found) -> tuple[ReportCell, ...]:
     )
 
 
-def _rate(probe: goals.Probe | None) -> ReportCell:
-    if probe is None:
+def _rate(trial: goals.Trial | None) -> ReportCell:
+    if trial is None:
         return absent("-")
-    if probe.over:
-        return ReportCell(f"{probe.level:.15g}", Number(probe.level, "count"))
-    return ReportCell(shown(probe.level), Number(probe.level, "per_s"))
+    if trial.over:
+        return ReportCell(f"{trial.level:.15g}", Number(trial.level, "count"))
+    return ReportCell(shown(trial.level), Number(trial.level, "per_s"))

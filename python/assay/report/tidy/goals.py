@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from assay.comparison.goals import Found, Probe
+from assay.comparison.goals import Found, Trial
 from assay.record import ExperimentRecord
 from assay.report.cells import cell_runs
 from assay.report.sections import goals
@@ -16,12 +16,12 @@ def _of(read: Callable[[Found], Value]) -> Callable[[Searched], Value]:
     return lambda searched: read(searched.found)
 
 
-def _rate(probe: Probe | None) -> Value:
-    return None if probe is None or probe.over else probe.level
+def _rate(trial: Trial | None) -> Value:
+    return None if trial is None or trial.over else trial.level
 
 
-def _level(probe: Probe | None) -> Value:
-    return probe.level if probe is not None and probe.over else None
+def _level(trial: Trial | None) -> Value:
+    return trial.level if trial is not None and trial.over else None
 
 
 GOALS = [
@@ -57,7 +57,7 @@ GOALS = [
         "why not, at that rate",
         _of(lambda found: found.missed.reason if found.missed else None),
     ),
-    never_null("probes", "integer", "rates that were tried", _of(lambda found: len(found.probes))),
+    never_null("trials", "integer", "rates that were tried", _of(lambda found: len(found.trials))),
     never_null("found", "string", "the same in words", _of(lambda found: found.words)),
 ]
 
