@@ -65,6 +65,22 @@ def test_a_script_and_a_workload_of_the_users_own_are_found_from_the_folder_of_t
     assert Path(script.path).resolve() == here.resolve() / "own.sql"
 
 
+def test_a_relative_directory_of_a_storage_is_the_same_from_everywhere(
+    assay: Assay,
+    here: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    (here / "disk").mkdir()
+    storages = "tmpfs,fast=here:disk"
+    words = ("--on", "null", "--test", "tpcb", "--storage", storages, "--clients", "1")
+    assert (made := assay("new", "a.toml", *words)).status == 0, made.err
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    plain, fast = from_file.read(here / "a.toml")[0].storages
+    assert (plain.kind, plain.directory) == ("tmpfs", None)
+    assert (fast.name, fast.directory) == ("fast", str((here / "disk").resolve()))
+
+
 def test_scripts_behind_commas_are_measured_one_by_one(assay: Assay, here: Path) -> None:
     for name in ("a.sql", "b.sql"):
         (here / name).write_text("SELECT 1;\n", encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -181,3 +182,25 @@ def test_a_wrong_argument_is_named_with_its_fix(
 def test_a_wrong_target_is_named(target: str, message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
         asked(target)
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ({"on": ("null,",)}, "'null,'"),
+        ({"on": (",null",)}, "',null'"),
+        ({"on": ("null,,sqlite",)}, "'null,,sqlite'"),
+        ({"on": ("null[delay=1ms,]",)}, "'delay=1ms,'"),
+        ({"on": ("null",), "storage": ("here,",)}, "'here,'"),
+        ({"on": ("null",), "clients": "1,,2"}, "found ''"),
+        ({"on": ("null",), "set": ("scale=1,",)}, "'scale=1,': no value beside a comma"),
+    ],
+)
+def test_nothing_beside_a_comma_is_refused(given: dict[str, object], found: str) -> None:
+    with pytest.raises(ArgumentError, match=re.escape(found)):
+        asked("tpcb", **given)
+
+
+def test_a_bracket_that_is_not_closed_is_said_to_be_so() -> None:
+    with pytest.raises(ArgumentError, match="bracket"):
+        asked("tpcb", on=("null[delay=1ms,",))

@@ -3,7 +3,6 @@ experiment file."""
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -16,12 +15,13 @@ import click
 from assay import registry
 from assay.cli.commands import plan
 from assay.cli.options.usage_errors import DestroyingOption
+from assay.cli.output import experiment_text
 from assay.cli.output.storage_rows import storage_rows
 from assay.cli.output.system_rows import system_rows
 from assay.cli.process.outcome import say, say_error
 from assay.errors import ArgumentError, AssayError
 from assay.experiment import from_command_line as command_line
-from assay.experiment.choices import checked_choices, system_words
+from assay.experiment.choices import checked_choices
 from assay.lab.preflight.optional_levels import plan_here
 from assay.text.secrets import without_secrets
 from assay.workload import reader
@@ -87,7 +87,7 @@ def command(file: Path, force: bool, **given: str | None) -> None:
         )
     answers = _Answers(given, is_asked=sys.stdin.isatty())
     words = answers.all()
-    with _written(file, _text(words, file.parent)) as not_yet:
+    with _written(file, experiment_text.of_words(words, file.parent)) as not_yet:
         context = plan.command.make_context("plan", [str(not_yet)], click.get_current_context())
         plan.command.invoke(context)
         if answers.is_asked and not click.confirm(f"Write {file}?", default=True, err=True):
@@ -232,61 +232,6 @@ _OF_THE_TEST: Mapping[str, Callable[[command_line.Words], _Question | None]] = {
 def _checked(words: command_line.Words) -> command_line.Words:
     command_line.asked(words)
     return words
-
-
-def _text(words: command_line.Words, folder: Path) -> str:
-    """Of the experiment file, which is in that folder: its paths are relative to it."""
-    experiment, _ = command_line.asked(words)
-    if experiment.is_ad_hoc:
-        # Behind commas in one text each script is measured; a list is a mix.
-        scripts = [
-            _from(folder, one.path) + ("" if one.weight == 1 else f"@{one.weight}")
-            for one in experiment.scripts
-        ]
-        what = [f"script = {_quoted(','.join(scripts))}"]
-    else:
-        name = experiment.workload
-        is_known = name in registry.workloads()
-        what = [
-            f"workload = {_quoted(name if is_known else _from(folder, name))}",
-            f"tests = {_list(list(experiment.tests))}",
-        ]
-    systems = [one for word in words.on for one in system_words.split_systems(word)]
-    storages = [one for word in words.storage for one in checked_choices.split(word)]
-    lines = [
-        "# Run it: assay run FILE; look at it first: assay plan FILE; shorter: --quick.",
-        "# All keys: `assay schema experiment`, and the guide on experiment files.",
-        f"title = {_quoted(f'{words.target} on ' + ', '.join(systems))}",
-        *what,
-        f"systems = {_list(systems)}",
-        f"storages = {_list(storages)}",
-    ]
-    if words.clients is not None:
-        lines += ["# Users; several numbers make a curve.", f"clients = {_numbers(words.clients)}"]
-    lines += ["# Three or more show how much the numbers vary.", "repetitions = 1"]
-    for assignment in words.set:
-        key, _, values = assignment.partition("=")
-        lines += ["", "[parameters]", f"{key} = {_numbers(values)}"]
-    return "\n".join(lines) + "\n"
-
-
-def _from(folder: Path, path: str) -> str:
-    return os.path.relpath(path, folder)
-
-
-def _list(words: list[str]) -> str:
-    return f"[{', '.join(_quoted(word.strip()) for word in words)}]"
-
-
-def _numbers(words: str) -> str:
-    """As they are written on a command line."""
-    numbers = [word.strip() for word in words.split(",")]
-    return numbers[0] if len(numbers) == 1 else f"[{', '.join(numbers)}]"
-
-
-def _quoted(text: str) -> str:
-    """A basic string of TOML has JSON's escapes."""
-    return json.dumps(text, ensure_ascii=False)
 
 
 @contextmanager

@@ -106,7 +106,7 @@ def setting(ctx: click.Context, _parameter: click.Parameter, typed: str) -> Item
     """``PARAMETER=VALUE`` of the workload that is run, or ``SYSTEM.OPTION=VALUE``."""
     from assay.experiment.choices.system_words import split_systems
 
-    words = [word for on in ctx.params.get("on") or () for word in split_systems(on)]
+    words = [word for on in ctx.params.get("on") or () for word in split_systems(on) if word]
     chosen = [word.partition("[")[0].partition("@")[0] for word in words]
     for name in chosen:
         if typed.startswith(f"{name}."):

@@ -30,7 +30,7 @@ from assay.experiment.choices import profiles, system_names, url_storages
 from assay.experiment.choices.profiles import PROFILE
 from assay.experiment.choices.system_words import called, split_systems
 from assay.text.mentions import Mention, phrase
-from assay.text.secrets import is_connection_string
+from assay.text.secrets import is_connection_string, without_secrets
 from assay.workload.values import Workload
 
 MOST_COMBINATIONS = 10_000
@@ -209,10 +209,14 @@ def _given(word: str, name: str, rest: str) -> Levels:
     return given
 
 
+def _systems(words: str) -> list[str]:
+    return _without_gaps(words, split_systems(words))
+
+
 def system_choices(words: Iterable[str]) -> tuple[SystemChoice, ...]:
     """The choices for words of ``--on``, each a list of systems separated by commas; at least
     one."""
-    choices = tuple(choice for words_ in words for choice in _choices(split_systems(words_)))
+    choices = tuple(choice for words_ in words for choice in _choices(_systems(words_)))
     if not choices:
         raise ArgumentError(
             "no system under test",
@@ -346,7 +350,24 @@ def parameter_levels(workload: Workload, name: str, words: Iterable[str]) -> tup
 
 
 def split(words: str) -> list[str]:
-    """The parts between commas outside brackets and quotes."""
+    """The parts between commas outside brackets and quotes; of an empty text there are none. Raises
+    `ArgumentError` for an empty part beside others."""
+    return _without_gaps(words, parts_of(words))
+
+
+def _without_gaps(words: str, parts: Sequence[str]) -> list[str]:
+    named = [part for part in parts if part]
+    if named and len(named) < len(parts):
+        hint = f"without the comma: {without_secrets(','.join(named))}"
+        raise ArgumentError(
+            f"expected something on both sides of each comma, found {without_secrets(words)!r}",
+            hint=hint,
+        )
+    return named
+
+
+def parts_of(words: str) -> list[str]:
+    """The same, with the empty parts."""
     parts, depth, quoted, part = [], 0, False, ""
     for letter in words:
         if letter == '"':
@@ -358,7 +379,7 @@ def split(words: str) -> list[str]:
                 part = ""
                 continue
         part += letter
-    return [word for word in [*parts, part.strip()] if word]
+    return [*parts, part.strip()]
 
 
 _QUOTED: Final = '"a,b"'
@@ -395,8 +416,9 @@ def key_and_values(
         )
     levels = tuple(value.strip() for value in next(csv.reader([values], skipinitialspace=True), []))
     if not levels or not all(levels):
+        where = "beside a comma" if any(levels) else "after the equals sign"
         raise ArgumentError(
-            f"{word!r}: no value after the equals sign",
+            f"{word!r}: no value {where}",
             hint=written(key, "VALUE"),
         )
     return key, levels

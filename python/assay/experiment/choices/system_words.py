@@ -17,14 +17,15 @@ _NAMED = re.compile(r"\s*([^=\[\]:/,@\"]+?)\s*=\s*(?=\S)")
 
 
 def split_systems(words: str) -> list[str]:
-    """The systems in order."""
+    """The systems in order; empty where nothing stands before or behind a comma."""
     found: list[str] = []
     rest = words.strip()
     while rest:
         _, own = called(rest)
         system, rest = _url(rest, len(rest) - len(own)) if is_url(own) else _plain(rest)
         found.append(system)
-    return [system for system in found if system]
+    is_open = bool(found) and found[-1].endswith(",")  # of a bracket that is not closed
+    return [*found, ""] if words.rstrip().endswith(",") and not is_open else found
 
 
 def called(word: str) -> tuple[str, str]:

@@ -100,18 +100,18 @@ def _values(name: Setting, value: str) -> list[str]:
         return [f"{float(plain) / name.per_second:.12g}"]
     if isinstance(name.kind, Levels):
         return [word.strip() for word in name.kind.split(plain)]
-    return checked_choices.split(plain) if name.is_listed else [plain]
+    return _parts(plain) if name.is_listed else [plain]
 
 
 def _setting(value: str) -> tuple[str, list[str]]:
     key, _, levels = value.strip("'").partition("=")
-    return key, [level.strip('"') for level in checked_choices.split(levels)]
+    return key, [level.strip('"') for level in _parts(levels)]
 
 
 def _groups(value: str) -> list[tuple[str, list[str]]]:
     """``readers=4,8,writers=2`` by group; ``…`` at its end stands for the other groups."""
     groups: list[tuple[str, list[str]]] = []
-    for word in checked_choices.split(value.strip("'")):
+    for word in _parts(value.strip("'")):
         group, equals, level = word.partition("=")
         if equals:
             groups.append((group, [level]))
@@ -130,3 +130,7 @@ def _listed(values: list[str]) -> str:
 def _is_number(word: str) -> bool:
     digits = word.lstrip("+-").replace(".", "", 1)
     return digits.isdigit() or word in _STANDS_FOR_NUMBERS
+
+
+def _parts(words: str) -> list[str]:
+    return [part for part in checked_choices.parts_of(words) if part]
