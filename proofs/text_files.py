@@ -21,7 +21,7 @@ from proofs._proof import Found
 from proofs._try import try_all
 
 CASES = 3_500
-SHORT = 100
+SHORT = 35
 
 _WHOLE_EXPERIMENT = """\
 title = "An experiment"

@@ -131,7 +131,7 @@ CHANGES = (
 )
 
 CASES = len(CHANGES)
-SHORT = 5
+SHORT = 3
 
 _WORKLOAD = Path(registry.__file__).parent / "workloads" / "tpcc"
 

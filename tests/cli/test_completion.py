@@ -55,6 +55,12 @@ TYPED = {
     "assay report --records rec": "assay report --records recorded.sqlite ",
 }  # fmt: skip
 """What is typed, and the line after the Tab key."""
+QUOTED_BY_THE_SHELL = [
+    "assay verif", "assay run bibsql.checks,para", "assay run tpcb --on sqlite --set sca",
+    "assay run tpcb --on 'mariadb[buffer=1GB,engine=InnoDB]' --set eng",
+    "assay run --on dbapi:psycopg2", "assay run odd",
+]  # fmt: skip
+"""Those that shells split or quote each in its way; which words there are does not depend on it."""
 TIMEOUT_S = 60
 
 
@@ -114,8 +120,8 @@ def test_the_tab_key_completes_words(shell: str, tmp_path: Path) -> None:
     with terminal(shell, tmp_path) as screen:
         screen.type(f"{SHOW_THE_LINE[shell]}\n{SOURCE[shell]}\n")
         found = {}
-        for typed in TYPED:
+        for typed in TYPED if shell == "bash" else QUOTED_BY_THE_SHELL:
             screen.type(f"{typed}\t\x0f")
             found[typed] = screen.next_line()
             screen.type("\x15")
-    assert found == TYPED
+    assert found == {typed: TYPED[typed] for typed in found}

@@ -14,7 +14,8 @@ from assay.cli.output import report_output
 from assay.cli.program import run_program
 from assay.errors import SystemUnderTestError
 
-RUN = ["run", "one.sql", "--on", "null", "--clients", "2", "--duration", "6"]
+RUN = ["run", "one.sql", "--on", "null", "--clients", "2", "--duration", "6",
+       "--think-time", "constant:2ms"]  # fmt: skip
 NO_PROBES = ["--no-probe", "--no-durability"]
 
 

@@ -130,11 +130,14 @@ _FEWER_ROWS = (
     (r"scale=0\.01", "scale=0.001"),
     ("rows=4000", "rows=400"),
     (r"(e831\.(?:table|update) .*records=(?:1000,)?)20000", r"\g<1>2000"),
+    (r"copies=\d+", "copies=1"),
+    (r"updates=5", "updates=2"),
+    (r"replicas=3", "replicas=2"),
 )
 _SHORTER = (
     (r"--duration (?!0)\d+", "--duration 1"),
     (r"--warm-up (?!0)\d+", "--warm-up 0.2"),
-    ("--clients 8,32,128", "--clients 4,8,16"),
+    ("--clients 8,32,128", "--clients 2,4,8"),
 )
 
 
