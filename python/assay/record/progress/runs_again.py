@@ -102,7 +102,7 @@ def _key(run: PlannedRun) -> tuple[str, int, str]:
 
 
 class LaidOut(NamedTuple):
-    """What has become of the runs."""
+    """The runs of the record, beside those of the plan."""
 
     superseded: int
     """How many."""
