@@ -183,13 +183,13 @@ def _can_share(source: Path, folder: Path) -> bool:
     )
     if own is None:
         return False
-    trial = folder / f".shares-{os.getpid()}"
+    sample = folder / f".shares-{os.getpid()}"
     try:
-        with own.open("rb") as reading, trial.open("wb") as writing:
+        with own.open("rb") as reading, sample.open("wb") as writing:
             return _share(reading.fileno(), writing.fileno())
     finally:
         with contextlib.suppress(FileNotFoundError):
-            trial.unlink()
+            sample.unlink()
 
 
 def _insist_on_room(source: Path, folder: Path, reserve_bytes: int) -> None:
