@@ -1,3 +1,66 @@
+-- as3ap
+DROP TABLE IF EXISTS uniques;
+CREATE TABLE uniques (
+  col_key INT NOT NULL,
+  col_int INT NOT NULL,
+  col_signed INT,
+  col_float FLOAT NOT NULL,
+  col_double DOUBLE NOT NULL,
+  col_decim NUMERIC(18,2) NOT NULL,
+  col_date DATETIME NOT NULL,
+  col_code CHAR(10) NOT NULL,
+  col_name CHAR(20) NOT NULL,
+  col_address VARCHAR(80) NOT NULL,
+  PRIMARY KEY (col_key)
+);
+DROP TABLE IF EXISTS updates;
+CREATE TABLE updates (
+  col_key INT NOT NULL,
+  col_int INT NOT NULL,
+  col_signed INT,
+  col_float FLOAT NOT NULL,
+  col_double DOUBLE NOT NULL,
+  col_decim NUMERIC(18,2) NOT NULL,
+  col_date DATETIME NOT NULL,
+  col_code CHAR(10) NOT NULL,
+  col_name CHAR(20) NOT NULL,
+  col_address VARCHAR(80) NOT NULL,
+  PRIMARY KEY (col_key)
+);
+DROP TABLE IF EXISTS hundred;
+CREATE TABLE hundred (
+  col_key INT NOT NULL,
+  col_int INT NOT NULL,
+  col_signed INT,
+  col_float FLOAT NOT NULL,
+  col_double DOUBLE NOT NULL,
+  col_decim NUMERIC(18,2) NOT NULL,
+  col_date DATETIME NOT NULL,
+  col_code CHAR(10) NOT NULL,
+  col_name CHAR(20) NOT NULL,
+  col_address VARCHAR(80) NOT NULL,
+  PRIMARY KEY (col_key)
+);
+ALTER TABLE hundred ADD CONSTRAINT hundred_col_signed_fkey FOREIGN KEY (col_signed) REFERENCES updates (col_key);
+DROP TABLE IF EXISTS tenpct;
+CREATE TABLE tenpct (
+  col_key INT NOT NULL,
+  col_int INT NOT NULL,
+  col_signed INT,
+  col_float FLOAT NOT NULL,
+  col_double DOUBLE NOT NULL,
+  col_decim NUMERIC(18,2) NOT NULL,
+  col_date DATETIME NOT NULL,
+  col_code CHAR(10) NOT NULL,
+  col_name CHAR(20) NOT NULL,
+  col_address VARCHAR(80) NOT NULL,
+  PRIMARY KEY (col_key, col_code)
+);
+DROP TABLE IF EXISTS tiny;
+CREATE TABLE tiny (
+  col_key INT NOT NULL,
+  PRIMARY KEY (col_key)
+);
 -- bibsql
 DROP TABLE IF EXISTS bibtab;
 CREATE TABLE bibtab (

@@ -1,3 +1,66 @@
+-- as3ap
+DROP TABLE uniques;
+CREATE TABLE uniques (
+  col_key INTEGER NOT NULL,
+  col_int INTEGER NOT NULL,
+  col_signed INTEGER,
+  col_float REAL NOT NULL,
+  col_double DOUBLE PRECISION NOT NULL,
+  col_decim DECIMAL(18,2) NOT NULL,
+  col_date TIMESTAMP(6) WITHOUT TIME ZONE NOT NULL,
+  col_code CHAR(10) NOT NULL,
+  col_name CHAR(20) NOT NULL,
+  col_address VARCHAR(80) NOT NULL,
+  PRIMARY KEY (col_key)
+);
+DROP TABLE updates;
+CREATE TABLE updates (
+  col_key INTEGER NOT NULL,
+  col_int INTEGER NOT NULL,
+  col_signed INTEGER,
+  col_float REAL NOT NULL,
+  col_double DOUBLE PRECISION NOT NULL,
+  col_decim DECIMAL(18,2) NOT NULL,
+  col_date TIMESTAMP(6) WITHOUT TIME ZONE NOT NULL,
+  col_code CHAR(10) NOT NULL,
+  col_name CHAR(20) NOT NULL,
+  col_address VARCHAR(80) NOT NULL,
+  PRIMARY KEY (col_key)
+);
+DROP TABLE hundred;
+CREATE TABLE hundred (
+  col_key INTEGER NOT NULL,
+  col_int INTEGER NOT NULL,
+  col_signed INTEGER,
+  col_float REAL NOT NULL,
+  col_double DOUBLE PRECISION NOT NULL,
+  col_decim DECIMAL(18,2) NOT NULL,
+  col_date TIMESTAMP(6) WITHOUT TIME ZONE NOT NULL,
+  col_code CHAR(10) NOT NULL,
+  col_name CHAR(20) NOT NULL,
+  col_address VARCHAR(80) NOT NULL,
+  PRIMARY KEY (col_key)
+);
+ALTER TABLE hundred ADD CONSTRAINT hundred_col_signed_fkey FOREIGN KEY (col_signed) REFERENCES updates (col_key);
+DROP TABLE tenpct;
+CREATE TABLE tenpct (
+  col_key INTEGER NOT NULL,
+  col_int INTEGER NOT NULL,
+  col_signed INTEGER,
+  col_float REAL NOT NULL,
+  col_double DOUBLE PRECISION NOT NULL,
+  col_decim DECIMAL(18,2) NOT NULL,
+  col_date TIMESTAMP(6) WITHOUT TIME ZONE NOT NULL,
+  col_code CHAR(10) NOT NULL,
+  col_name CHAR(20) NOT NULL,
+  col_address VARCHAR(80) NOT NULL,
+  PRIMARY KEY (col_key, col_code)
+);
+DROP TABLE tiny;
+CREATE TABLE tiny (
+  col_key INTEGER NOT NULL,
+  PRIMARY KEY (col_key)
+);
 -- bibsql
 DROP TABLE bibtab;
 CREATE TABLE bibtab (

@@ -1,3 +1,71 @@
+-- as3ap
+DROP TABLE uniques PURGE;
+CREATE TABLE uniques (
+  col_key NUMBER(10) NOT NULL,
+  col_int NUMBER(10) NOT NULL,
+  col_signed NUMBER(10),
+  col_float BINARY_FLOAT NOT NULL,
+  col_double BINARY_DOUBLE NOT NULL,
+  col_decim NUMBER(18,2) NOT NULL,
+  col_date TIMESTAMP NOT NULL,
+  col_code CHAR(10 CHAR) NOT NULL,
+  col_name CHAR(20 CHAR) NOT NULL,
+  col_address VARCHAR2(80 CHAR) NOT NULL,
+  PRIMARY KEY (col_key)
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'uniques');
+DROP TABLE updates PURGE;
+CREATE TABLE updates (
+  col_key NUMBER(10) NOT NULL,
+  col_int NUMBER(10) NOT NULL,
+  col_signed NUMBER(10),
+  col_float BINARY_FLOAT NOT NULL,
+  col_double BINARY_DOUBLE NOT NULL,
+  col_decim NUMBER(18,2) NOT NULL,
+  col_date TIMESTAMP NOT NULL,
+  col_code CHAR(10 CHAR) NOT NULL,
+  col_name CHAR(20 CHAR) NOT NULL,
+  col_address VARCHAR2(80 CHAR) NOT NULL,
+  PRIMARY KEY (col_key)
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'updates');
+DROP TABLE hundred PURGE;
+CREATE TABLE hundred (
+  col_key NUMBER(10) NOT NULL,
+  col_int NUMBER(10) NOT NULL,
+  col_signed NUMBER(10),
+  col_float BINARY_FLOAT NOT NULL,
+  col_double BINARY_DOUBLE NOT NULL,
+  col_decim NUMBER(18,2) NOT NULL,
+  col_date TIMESTAMP NOT NULL,
+  col_code CHAR(10 CHAR) NOT NULL,
+  col_name CHAR(20 CHAR) NOT NULL,
+  col_address VARCHAR2(80 CHAR) NOT NULL,
+  PRIMARY KEY (col_key)
+);
+ALTER TABLE hundred ADD CONSTRAINT hundred_col_signed_fkey FOREIGN KEY (col_signed) REFERENCES updates (col_key);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'hundred');
+DROP TABLE tenpct PURGE;
+CREATE TABLE tenpct (
+  col_key NUMBER(10) NOT NULL,
+  col_int NUMBER(10) NOT NULL,
+  col_signed NUMBER(10),
+  col_float BINARY_FLOAT NOT NULL,
+  col_double BINARY_DOUBLE NOT NULL,
+  col_decim NUMBER(18,2) NOT NULL,
+  col_date TIMESTAMP NOT NULL,
+  col_code CHAR(10 CHAR) NOT NULL,
+  col_name CHAR(20 CHAR) NOT NULL,
+  col_address VARCHAR2(80 CHAR) NOT NULL,
+  PRIMARY KEY (col_key, col_code)
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'tenpct');
+DROP TABLE tiny PURGE;
+CREATE TABLE tiny (
+  col_key NUMBER(10) NOT NULL,
+  PRIMARY KEY (col_key)
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'tiny');
 -- bibsql
 DROP TABLE bibtab PURGE;
 CREATE TABLE bibtab (

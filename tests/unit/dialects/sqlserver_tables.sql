@@ -1,3 +1,71 @@
+-- as3ap
+DROP TABLE uniques;
+CREATE TABLE uniques (
+  col_key INT NOT NULL,
+  col_int INT NOT NULL,
+  col_signed INT,
+  col_float REAL NOT NULL,
+  col_double FLOAT(53) NOT NULL,
+  col_decim DECIMAL(18,2) NOT NULL,
+  col_date DATETIME2(6) NOT NULL,
+  col_code NCHAR(10) NOT NULL,
+  col_name NCHAR(20) NOT NULL,
+  col_address NVARCHAR(80) NOT NULL,
+  PRIMARY KEY (col_key)
+);
+UPDATE STATISTICS uniques;
+DROP TABLE updates;
+CREATE TABLE updates (
+  col_key INT NOT NULL,
+  col_int INT NOT NULL,
+  col_signed INT,
+  col_float REAL NOT NULL,
+  col_double FLOAT(53) NOT NULL,
+  col_decim DECIMAL(18,2) NOT NULL,
+  col_date DATETIME2(6) NOT NULL,
+  col_code NCHAR(10) NOT NULL,
+  col_name NCHAR(20) NOT NULL,
+  col_address NVARCHAR(80) NOT NULL,
+  PRIMARY KEY (col_key)
+);
+UPDATE STATISTICS updates;
+DROP TABLE hundred;
+CREATE TABLE hundred (
+  col_key INT NOT NULL,
+  col_int INT NOT NULL,
+  col_signed INT,
+  col_float REAL NOT NULL,
+  col_double FLOAT(53) NOT NULL,
+  col_decim DECIMAL(18,2) NOT NULL,
+  col_date DATETIME2(6) NOT NULL,
+  col_code NCHAR(10) NOT NULL,
+  col_name NCHAR(20) NOT NULL,
+  col_address NVARCHAR(80) NOT NULL,
+  PRIMARY KEY (col_key)
+);
+ALTER TABLE hundred ADD CONSTRAINT hundred_col_signed_fkey FOREIGN KEY (col_signed) REFERENCES updates (col_key);
+UPDATE STATISTICS hundred;
+DROP TABLE tenpct;
+CREATE TABLE tenpct (
+  col_key INT NOT NULL,
+  col_int INT NOT NULL,
+  col_signed INT,
+  col_float REAL NOT NULL,
+  col_double FLOAT(53) NOT NULL,
+  col_decim DECIMAL(18,2) NOT NULL,
+  col_date DATETIME2(6) NOT NULL,
+  col_code NCHAR(10) NOT NULL,
+  col_name NCHAR(20) NOT NULL,
+  col_address NVARCHAR(80) NOT NULL,
+  PRIMARY KEY (col_key, col_code)
+);
+UPDATE STATISTICS tenpct;
+DROP TABLE tiny;
+CREATE TABLE tiny (
+  col_key INT NOT NULL,
+  PRIMARY KEY (col_key)
+);
+UPDATE STATISTICS tiny;
 -- bibsql
 DROP TABLE bibtab;
 CREATE TABLE bibtab (
