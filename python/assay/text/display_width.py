@@ -1,4 +1,4 @@
-"""Takes texts; counts, fills and wraps them by the columns that they take on a terminal, where a
+"""Takes texts; counts, cuts and wraps them by the columns that they take on a terminal, where a
 Chinese character takes two and an accent that stands alone none."""
 
 from __future__ import annotations
@@ -14,16 +14,6 @@ counts characters."""
 
 def width(text: str) -> int:
     return len(text) if text.isascii() else cell_len(text)
-
-
-def left(text: str, columns: int) -> str:
-    """Filled with blanks on the right."""
-    return text + " " * (columns - width(text))
-
-
-def right(text: str, columns: int) -> str:
-    """Filled with blanks on the left."""
-    return " " * (columns - width(text)) + text
 
 
 def head(text: str, columns: int) -> str:

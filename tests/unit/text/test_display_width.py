@@ -59,6 +59,8 @@ def test_lists_and_cut_names_fit(width: int) -> None:
     lines = list(row_table.lines(["name", "number"], rows, [False, True], width))
     assert max(map(cell_len, lines)) <= width
     assert "".join("".join(lines).split()).count("の") == 3
+    no_rows = row_table.lines(["name", "a number"], [], [False, True], 6)
+    assert [*no_rows] == ["name  a number"]
     for cutter in (cut, cut_within):
         assert cell_len(cutter(f"{WIDE}, {WIDE}, {WIDE}", width)) <= width
     assert cut(WIDE, 80) == cut_within(WIDE, 80) == WIDE

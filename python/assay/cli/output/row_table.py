@@ -11,9 +11,9 @@ import re
 import textwrap
 from collections.abc import Collection, Iterator, Sequence
 
-from assay.text import display_width
+from assay.text import display_width, terminal_lines
+from assay.text.terminal_lines import BETWEEN, whole
 
-_BETWEEN = "  "
 _LEAST_OF_TEXT = 10
 """A column is not wrapped to less than this."""
 _BREAKS = ("|,=", "-/._")
@@ -41,7 +41,7 @@ def lines(
     cells = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in headings]
     columns = list(zip(headings, cells, is_number, strict=True))
     full = [_size(column) for column in columns]
-    if width is None or _whole(full) <= width:
+    if width is None or not rows or whole(full) <= width:
         yield from _table(columns, full)
         return
     shared, columns = _apart(columns, len(rows))
@@ -71,17 +71,13 @@ def _size(column: tuple[str, list[str], bool]) -> int:
     return max(map(display_width.width, (column[0], *column[1])))
 
 
-def _whole(widths: Sequence[int]) -> int:
-    return sum(widths) + len(_BETWEEN) * (len(widths) - 1)
-
-
 def _widths(columns: Columns, width: int, ends: re.Pattern[str]) -> list[int] | None:
     """Texts may be wrapped at ``ends``. None where they cannot be made to fit."""
     widths = [_size(column) for column in columns]
     least = [_least(column, ends) for column in columns]
     if _size(columns[0]) <= width // 2:  # what a row is about stays whole
         least[0] = widths[0]
-    while _whole(widths) > width:
+    while whole(widths) > width:
         room = [size - one for size, one in zip(widths, least, strict=True)]
         if not any(room):
             return None
@@ -103,35 +99,19 @@ def _least(column: tuple[str, list[str], bool], ends: re.Pattern[str]) -> int:
 
 
 def _table(columns: Columns, widths: Sequence[int]) -> Iterator[str]:
-    is_number = [one for _, _, one in columns]
-    yield from _row([heading for heading, _, _ in columns], widths, is_number)
-    for row in zip(*(cells for _, cells, _ in columns), strict=True):
-        yield from _row(row, widths, is_number)
-
-
-def _row(row: Sequence[str], widths: Sequence[int], is_number: Sequence[bool]) -> Iterator[str]:
-    """As many lines as its longest cell needs; the others are empty below."""
-    cells = [_wrapped(text, width) for text, width in zip(row, widths, strict=True)]
-    for line in range(max(map(len, cells))):
-        padded = [
-            (display_width.right if right else display_width.left)(
-                cell[line] if line < len(cell) else "", width
-            )
-            for cell, width, right in zip(cells, widths, is_number, strict=True)
-        ]
-        yield _BETWEEN.join(padded).rstrip()
+    rows = zip(*([heading, *cells] for heading, cells, _ in columns), strict=True)
+    wrapped = ([*map(_wrapped, row, widths)] for row in rows)
+    yield from terminal_lines.table_lines(wrapped, widths, [one for _, _, one in columns])
 
 
 def _blocks(headings: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
-    names = max(map(len, headings))
+    names = max(map(display_width.width, headings))
     for place, row in enumerate(rows):
         if place:
             yield ""
         for heading, text in zip(headings, row, strict=True):
-            room = max(_LEAST_OF_TEXT, width - names - len(_BETWEEN))
-            first, *others = _wrapped(text, room)
-            yield f"{heading:<{names}}{_BETWEEN}{first}".rstrip()
-            yield from (f"{'':<{names}}{_BETWEEN}{one}" for one in others)
+            found = _wrapped(text, max(_LEAST_OF_TEXT, width - names - BETWEEN))
+            yield from terminal_lines.table_lines([([heading], found)], (names, 0), (False, False))
 
 
 def _wrapped(text: str, width: int) -> list[str]:

@@ -13,7 +13,7 @@ from assay.judge.statistics.estimate import Design
 from assay.judge.warnings.kinds import ENOUGH_REPETITIONS
 from assay.report.comparison_tables import ratio_tables
 from assay.report.values import Report, ReportColumn, ReportTable, Row, Section, text
-from assay.text import units
+from assay.text import terminal_lines, units
 
 _MOST_DIFFERENCES = 6
 """Of the differences that all cells share, how many are listed without details."""
@@ -129,7 +129,8 @@ def _differences(comparison: Comparison) -> Iterator[Section]:
         return
     few = shared[:_MOST_DIFFERENCES]
     width = max((len(one.name) for one in few), default=0)
-    lines = [f"{one.name:<{width}}  {one.a or 'none'} → {one.b or 'none'}" for one in few]
+    sides = [([one.name], [f"{one.a or 'none'} → {one.b or 'none'}"]) for one in few]
+    lines = list(terminal_lines.table_lines(sides, (width, 0), (False, False)))
     left_out = len(shared) - len(lines) + len(own)
     if left_out:
         lines.append(f"{units.counted(left_out, 'further difference')}  --detail")

@@ -8,19 +8,17 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TextIO
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.segment import Segment, Segments
 from rich.style import Style
-from rich.table import Table as RichTable
 from rich.text import Text
 
 from assay.report.forms import upright
 from assay.report.forms.as_measured import as_measured
 from assay.report.forms.for_people import for_people
 from assay.report.forms.upright import TEXT_WIDTH, Layout
-from assay.report.values import Report, ReportTable, Section
-from assay.text import display_width
+from assay.report.values import Report, ReportColumn, ReportTable, Row, Section, text
+from assay.text import display_width, terminal_lines
 from assay.text.ascii_forms import with_ascii_forms
 from assay.text.line_width import line_width
 from assay.text.units import counted
@@ -113,11 +111,11 @@ def _print_hanging(console: Console, head: str, tail: str) -> None:
     if not head:
         console.print(Text(tail))
         return
-    grid = RichTable.grid(padding=0)
-    grid.add_column(width=len(head), no_wrap=True)
-    grid.add_column(overflow="fold")
-    grid.add_row(Text(head), Text(tail))
-    console.print(grid)
+    size = display_width.width(head)
+    wrapped = Text(tail).wrap(console, max(1, console.width - size), overflow="fold")
+    row = ([head], [line.plain for line in wrapped])
+    lines = terminal_lines.table_lines([row], (size, 0), (False, False), between=0)
+    console.print(Segments([_segment(lines)]), end="", crop=False)
 
 
 def _parted(line: str) -> tuple[str, str]:
@@ -138,11 +136,7 @@ def _print_table(console: Console, table: ReportTable) -> None:
     layout = upright.layout(table, console.width)
     is_wide = layout.width(range(len(table.columns))) > console.width
     turned = _turned(table, console.width) if is_wide else None
-    if turned is not None:
-        _print_title(console, table)
-        console.print(turned)
-    else:
-        _print_upright(console, table, layout)
+    _print_upright(console, *(turned or (table, layout)))
     for note in table.notes:
         _print_note(console, note)
 
@@ -154,7 +148,7 @@ def _print_title(console: Console, table: ReportTable) -> None:
         _print_note(console, table.of_all)
 
 
-def _turned(table: ReportTable, most: int) -> RichTable | None:
+def _turned(table: ReportTable, most: int) -> tuple[ReportTable, Layout] | None:
     """A column for each row, headed by its labels; None where rows stand in blocks, or it is wider
     than ``most``."""
     if any(row.block_title for row in table.rows):
@@ -162,26 +156,32 @@ def _turned(table: ReportTable, most: int) -> RichTable | None:
     labels, others = range(table.label_columns), range(table.label_columns, len(table.columns))
     names = [table.columns[place].heading.replace("\n", " ") for place in others]
     head = "\n".join(table.columns[place].heading for place in labels)
-    shown = RichTable(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
-    width = max(map(display_width.width, [*head.splitlines(), *names]))
-    shown.add_column(Text(head), no_wrap=True)
+    headings, widths = [head], [max(map(display_width.width, [*head.splitlines(), *names]))]
     for row in table.rows:
-        if width > most:
+        if terminal_lines.whole(widths) > most:
             return None  # before there is a column for each of thousands of rows
-        heading = [row.cells[place].shown for place in labels]
-        least = max(
+        headings.append("\n".join(row.cells[place].shown for place in labels))
+        least = (
             display_width.width(row.cells[place].shown)
             if table.columns[place].is_number or place in labels
             else min(display_width.width(row.cells[place].shown), TEXT_WIDTH)
             for place in range(len(table.columns))
         )
-        shown.add_column(
-            Text("\n".join(heading)), justify="right", overflow="fold", min_width=least
-        )
-        width += 2 + least
-    for name, place in zip(names, others, strict=True):
-        shown.add_row(Text(name), *(Text(row.cells[place].shown) for row in table.rows))
-    return shown if width <= most else None
+        widths.append(max(least))
+    if terminal_lines.whole(widths) > most:
+        return None
+    first, *columns = [ReportColumn(heading, is_number=True) for heading in headings]
+    turned = replace(
+        table,
+        columns=(replace(first, is_number=False), *columns),
+        rows=tuple(
+            Row((text(name), *(row.cells[place] for row in table.rows)))
+            for name, place in zip(names, others, strict=True)
+        ),
+        label_columns=1,
+    )
+    is_whole = (True, *(False for _ in columns))
+    return turned, Layout(tuple(headings), tuple(widths), terminal_lines.BETWEEN, is_whole)
 
 
 def _print_upright(console: Console, table: ReportTable, layout: Layout) -> None:

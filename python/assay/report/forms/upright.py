@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from assay.report.values import ReportTable, Row
-from assay.text import display_width
+from assay.text import display_width, terminal_lines
+from assay.text.terminal_lines import CellLines
 
 TEXT_WIDTH = 13
 """A column of text is wrapped to no less than this. A table that is still too wide is transposed,
@@ -24,9 +25,6 @@ _MOST_OF_A_LINE = 0.6
 """Share of the line up to which labels stay whole."""
 _TAB = 8
 """Columns from one stop of a tab to the next."""
-
-CellLines = Sequence[str]
-"""The lines of a cell."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,7 @@ class Layout:
 
     def width(self, columns: Iterable[int]) -> int:
         widths = [self.widths[place] for place in columns]
-        return sum(widths) + self.between * (len(widths) - 1)
+        return terminal_lines.whole(widths, self.between)
 
 
 @dataclass(frozen=True)
@@ -72,7 +70,7 @@ def parts(table: ReportTable, layout: Layout, width: int) -> Iterator[TablePart]
         head = [[*[""] * (deepest - len(lines)), *lines] for lines in headings]
         yield TablePart(
             head=_filled([head], table, columns, widths, layout.between),
-            rule="─" * (sum(widths) + layout.between * (len(widths) - 1)),
+            rule="─" * terminal_lines.whole(widths, layout.between),
             blocks=[
                 (
                     title,
@@ -95,19 +93,9 @@ def _filled(
     between: int,
 ) -> list[str]:
     """The lines of these rows, each cell in the width of its column."""
-    fill = [
-        display_width.right if table.columns[column].is_number else display_width.left
-        for column in columns
-    ]
-    lines = []
-    for cells in rows:
-        fitting = map(_fitting, cells, widths)
-        for texts in itertools.zip_longest(*fitting, fillvalue=""):
-            filled = (
-                pad(text, width) for pad, text, width in zip(fill, texts, widths, strict=True)
-            )
-            lines.append((" " * between).join(filled).rstrip())
-    return lines
+    fitting = ([*map(_fitting, cells, widths)] for cells in rows)
+    is_right = [table.columns[column].is_number for column in columns]
+    return list(terminal_lines.table_lines(fitting, widths, is_right, between))
 
 
 def _cell_lines(row: Row, column: int, room: int, layout: Layout) -> CellLines:
@@ -134,7 +122,7 @@ def _widths(
         )
         for place, column in enumerate(columns)
     ]
-    left = width - sum(widths) - layout.between * (len(widths) - 1)
+    left = width - terminal_lines.whole(widths, layout.between)
     spare = {
         place: widths[place] - room[column]
         for place, column in enumerate(columns)

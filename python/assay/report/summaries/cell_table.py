@@ -16,11 +16,11 @@ from assay.plan import cell_names
 from assay.report.cells import cold, durability
 from assay.report.summaries import cell_summary
 from assay.report.summaries.cell_summary import CellSummary
-from assay.text import display_width
+from assay.text import display_width, terminal_lines
 from assay.text.cut import cut, cut_within
+from assay.text.terminal_lines import BETWEEN
 from assay.text.visible import visible
 
-_BETWEEN = "  "
 _SAID_AROUND = ("failed", "verdict")
 """Columns that are left out where all cells have the same."""
 _SAID_BELOW = (cell_summary.DURABILITY, cell_summary.DEVICE_READS)
@@ -41,16 +41,16 @@ def lines(summaries: Sequence[CellSummary], width: int, is_narrow: bool) -> list
     columns = _columns(summaries)
     shared, own = _apart(names)
     labels = _by_factor(summaries) if has_one_test else None
-    if labels is None or _of_columns(labels) - len(_BETWEEN) + _of_columns(columns) > width:
+    if labels is None or _of_columns(labels) - BETWEEN + _of_columns(columns) > width:
         labels = {"": own if shared else names}
     if is_narrow:
         for name in _SAID_BELOW:
             values = columns.get(name, [])
-            too_wide = _of_columns(labels) - len(_BETWEEN) + _of_columns(columns) > width
+            too_wide = _of_columns(labels) - BETWEEN + _of_columns(columns) > width
             if too_wide and len(set(values)) == 1:
                 del columns[name]
     title = f"{head}: {shared}" if shared else head
-    room = width - (_of_columns(labels) - len(_BETWEEN) + _of_columns(columns) + len(_BETWEEN))
+    room = width - (_of_columns(labels) - BETWEEN + _of_columns(columns) + BETWEEN)
     shown = _aligned(labels, _with_bars(summaries, columns, room), width if is_narrow else None)
     if not is_narrow:
         return [visible(title), *shown]
@@ -150,7 +150,7 @@ def _apart(names: Sequence[str]) -> tuple[str, list[str]]:
 
 def _of_columns(columns: dict[str, list[str]]) -> int:
     return sum(
-        len(_BETWEEN) + max(display_width.width(visible(cell)) for cell in (title, *values))
+        BETWEEN + max(display_width.width(visible(cell)) for cell in (title, *values))
         for title, values in columns.items()
     )
 
@@ -161,8 +161,8 @@ def _aligned(
     """Numbers to the right, texts to the left; a single column of names is cut where a ``width`` is
     given."""
     given = {**{f"{title}\0": values for title, values in labels.items()}, **columns}
-    rows: list[str] = []
-    for place, (key, values) in enumerate(given.items()):
+    columns_of_cells, widths, is_right = [], [], []
+    for key, values in given.items():
         is_label = key.endswith("\0")
         title = "" if key == _BAR else key.removesuffix("\0")
         cells = list(map(visible, (title, *values)))
@@ -171,14 +171,11 @@ def _aligned(
             size = min(size, max(len("cell"), width - _of_columns(columns)))
             cells = [cut_within(cell, size) for cell in cells]
         is_text = key in (cell_summary.COLUMNS[-1], _BAR) or (is_label and not _are_numbers(values))
-        filled = display_width.left if is_text else display_width.right
-        shown = [filled(cell, size) for cell in cells]
-        rows = (
-            shown
-            if not place
-            else [f"{row}{_BETWEEN}{cell}" for row, cell in zip(rows, shown, strict=True)]
-        )
-    return [row.rstrip() for row in rows]
+        columns_of_cells.append([(cell,) for cell in cells])
+        widths.append(size)
+        is_right.append(not is_text)
+    rows = zip(*columns_of_cells, strict=True)
+    return list(terminal_lines.table_lines(rows, widths, is_right))
 
 
 def _are_numbers(values: Sequence[str]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 
 from assay.report.summaries.latency_words import TOGETHER
-from assay.text import display_width
+from assay.text import display_width, terminal_lines
 from assay.text.cut import cut
 from assay.text.visible import visible
 
@@ -22,8 +22,5 @@ def named_line(name: str, text: str, width: int, *, most: int = 99) -> list[str]
     if len(found) > most:
         found = [*found[: most - 1], cut(" ".join(found[most - 1 :]), width - HEAD)]
     found = [one.replace(TOGETHER, " ") for one in found]
-    heads = [name, *[""] * (len(found) - 1)]
-    return [
-        f"{display_width.left(cut(head, HEAD - 1), HEAD)}{tail}".rstrip()
-        for head, tail in zip(heads, found, strict=True)
-    ]
+    head = cut(name, HEAD - 1)
+    return list(terminal_lines.table_lines([([head], found)], (HEAD, 0), (False, False), 0))
