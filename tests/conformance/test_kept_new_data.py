@@ -1,4 +1,4 @@
-"""Servers on copies of new data directories: reached as on one of their own, and nobody's rows."""
+"""Servers that start on a copy of a new data directory: clients reach them, and no rows are there."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def trial(runs: Sequence[MeasuredRun], condition: Condition, over: str = "") -> 
 
 
 def together(repetitions: Sequence[Trial]) -> Trial:
-    """The one that decides most, of those at one rate."""
+    """The one that decides most, of those at one level."""
     return min(repetitions, key=lambda one: [*Answer].index(one.answer))
 
 

@@ -133,14 +133,14 @@ def clients_of(
 
 
 def declared_clients(group: Group, parameters: Mapping[str, Scalar]) -> int:
-    """0: the group takes no part."""
+    """0: the group is left out."""
     if isinstance(group.clients, str) and parameters[group.clients] == 0:
         return 0
     return _clients(group.clients, parameters, 1)
 
 
 def _with_clients(groups: Iterable[PlannedGroup]) -> tuple[PlannedGroup, ...]:
-    """Those that take part. A group that would end with one that takes none does not either."""
+    """Those that have clients, but for those that would end with a group that has none."""
     found = tuple(group for group in groups if group.clients)
     names = {group.name for group in found}
     return tuple(group for group in found if group.ends_with in ("", *names))

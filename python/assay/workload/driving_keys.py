@@ -73,7 +73,7 @@ _GROUP = Keys(
         *IN_WORKLOADS,
         Key("name", TEXT, "The name of the group, for --clients NAME=N.", is_required=True),
         Key("clients", _CLIENTS, "The number of its clients, or the parameter or constant that "
-            "holds it; where that is 0, the group takes no part."),
+            "holds it; where that is 0, the group is left out."),
         Key("ends_with", TEXT, "The group of the step with whose last client these clients end, "
             "each after its transaction; otherwise they end by themselves."),
     )

@@ -11,73 +11,93 @@ The table is the first one below that heading, in Markdown: people read it in th
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import dropwhile, takewhile
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from assay.contracts.recorded import SheetRecord
 from assay.errors import ExperimentError
 from assay.text.files import text_file
 from assay.text.files.toml_file import TomlTable
 
-_HEADING = re.compile(r"#+\s+(?P<title>.*?)\s*#*")
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
 _BETWEEN_CELLS = re.compile(r"(?<!\\)\|")
-_RULE = re.compile(r"\|(\s*:?-+:?\s*\|)+")
 
 
-class Sheet(NamedTuple):
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-    def for_record(self) -> SheetRecord:
-        return {
-            "title": self.title,
-            "columns": list(self.columns),
-            "rows": [list(row) for row in self.rows],
-        }
-
-
-def read(sections: list[TomlTable], folder: Path) -> tuple[Sheet, ...]:
+def read(sections: list[TomlTable], folder: Path) -> tuple[SheetRecord, ...]:
     """Raises `ExperimentError` with the line."""
     return tuple(_sheet(section, folder) for section in sections)
 
 
-def _sheet(section: TomlTable, folder: Path) -> Sheet:
+def _sheet(section: TomlTable, folder: Path) -> SheetRecord:
     title, name = section.text("title"), section.text("file")
     section.done()
-    if not (folder / name).is_file():
+    file = (folder / name).resolve()
+    if not file.is_relative_to(folder.resolve()) or not file.is_file():
         raise section.error(f"there is no file {name!r} in the workload's folder", "file")
-    lines = text_file.read(folder / name, ExperimentError).splitlines()
-    below = list(dropwhile(lambda line: _heading(line) != title, lines))[1:]
-    if title not in map(_heading, lines):
+    text = text_file.read(file, ExperimentError)
+    tokens = _tokens(text)
+    if title not in (_heading(tokens, at) for at in range(len(tokens))):
         raise section.error(
             f"{name} has no heading {title!r}", "title", hint=f"write ## {title} above the table"
         )
-    own = takewhile(lambda line: _heading(line) is None, below)
-    from_table = dropwhile(lambda line: not line.startswith("|"), own)
-    table = list(takewhile(lambda line: line.startswith("|"), from_table))
-    if len(table) < 3 or not _RULE.fullmatch(table[1].strip()):
+    rows = _first_table(tokens, title)
+    if len(rows) < 2:
         raise section.error(
             f"there is no table below {title!r} in {name}", "title",
             hint="write a line of headings, the rule below it, and a line for each row",
         )  # fmt: skip
-    columns, _, *rows = map(_cells, table)
+    columns, lines = rows[0], text.splitlines()
     for row in rows:
-        if len(row) != len(columns):
+        # Markdown itself fills a short row, and cuts a long one.
+        assert row[0].map is not None
+        written = lines[row[0].map[0]].strip().removeprefix("|")
+        cells = _BETWEEN_CELLS.split(re.sub(r"(?<!\\)\|$", "", written))
+        if len(cells) != len(columns) - 1:
             raise section.error(
-                f"the row {row[0]!r} in {name} has {len(row)} cells: expected {len(columns)}",
+                f"the row {cells[0].strip()!r} in {name} has {len(cells)} cells: "
+                f"expected {len(columns) - 1}",
                 "file",
             )
-    return Sheet(title, columns, tuple(rows))
+    shown = [[_plain(cell) for cell in row[1:]] for row in rows]
+    return {"title": title, "columns": shown[0], "rows": shown[1:]}
 
 
-def _heading(line: str) -> str | None:
-    found = _HEADING.fullmatch(line)
-    return found["title"] if found else None
+def _tokens(text: str) -> list[Token]:
+    """What is in a fence of code or in a comment is neither a heading nor a table."""
+    from markdown_it import MarkdownIt  # most workloads have no sheet, and start sooner without it
+
+    return MarkdownIt("commonmark").enable("table").parse(text)
 
 
-def _cells(line: str) -> tuple[str, ...]:
-    """Without the marks of code and emphasis, which are no part of a text elsewhere."""
-    _, *cells, _ = _BETWEEN_CELLS.split(line.strip())
-    return tuple(re.sub(r"[`*]", "", cell).replace("\\|", "|").strip() for cell in cells)
+def _heading(tokens: Sequence[Token], at: int) -> str | None:
+    return _plain(tokens[at + 1]) if tokens[at].type == "heading_open" else None
+
+
+def _first_table(tokens: Sequence[Token], title: str) -> list[list[Token]]:
+    """Its rows, each the token that opens it and those of its cells; none where there is no table
+    before the next heading."""
+    places = dropwhile(lambda at: _heading(tokens, at) != title, range(len(tokens)))
+    next(places)
+    own = [tokens[at] for at in takewhile(lambda at: _heading(tokens, at) is None, places)]
+    table = [*dropwhile(lambda token: token.type != "table_open", own)]
+    above = own[: len(own) - len(table)]
+    if any(one.type == "inline" and one.content.startswith("|") for one in above):
+        return []  # meant as the table, and none: a later one is not what was asked for
+    rows: list[list[Token]] = []
+    is_cell = False
+    for token in takewhile(lambda token: token.type != "table_close", table):
+        if token.type == "tr_open":
+            rows.append([token])
+        elif token.type == "inline" and is_cell:
+            rows[-1].append(token)
+        is_cell = token.type in ("th_open", "td_open")
+    return rows
+
+
+def _plain(inline: Token) -> str:
+    """Without the marks of code and emphasis, and without the targets of links."""
+    return "".join(part.content for part in inline.children or () if part.type != "html_inline")

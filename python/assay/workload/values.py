@@ -13,13 +13,12 @@ from assay.contracts.dialects.protocol import Table
 from assay.contracts.driving import AS_IS, Driving, DrivingChanges
 from assay.contracts.engine.rows import GeneratedDocument
 from assay.contracts.observation import Headline, ResponseLimit
-from assay.contracts.recorded import WorkloadRecord
+from assay.contracts.recorded import SheetRecord, WorkloadRecord
 from assay.registry import unknown
 from assay.text.files.toml_file import TomlData
 from assay.workload.in_dialect import Speaks, Writes, own
 from assay.workload.parameters import Parameter, Scalar
 from assay.workload.schema import SQL, Schema
-from assay.workload.sheets import Sheet
 from assay.workload.steps import Drive, Group, Step
 
 
@@ -283,7 +282,7 @@ class Workload:
     """The names of script files that its tests run in place of their own."""
     series: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
     """Name → a table over several tests (`assay.report.declared.series`)."""
-    sheets: tuple[Sheet, ...] = field(default=(), repr=False)
+    sheets: tuple[SheetRecord, ...] = field(default=(), repr=False)
     """Tables that reports show as they stand."""
     claims: tuple[TomlData, ...] = field(default=(), repr=False)
     """What the paper says of its results, with the keys of `assay.report.papers.claims.claims`."""
@@ -460,7 +459,7 @@ class Workload:
             "published": {test: dict(table) for test, table in self.published.items()},
             "claims": [dict(claim) for claim in self.claims],
             "series": {name: dict(table) for name, table in self.series.items()},
-            **({"sheets": [sheet.for_record() for sheet in self.sheets]} if self.sheets else {}),
+            **({"sheets": list(self.sheets)} if self.sheets else {}),
         }
 
     @property

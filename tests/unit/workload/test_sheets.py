@@ -52,8 +52,9 @@ Said after.
 """
 
 
-def _read(folder: Path, readme: str) -> reader.Workload:
-    (folder / "workload.toml").write_text(WORKLOAD, encoding="utf-8")
+def _read(folder: Path, readme: str, file: str = "README.md") -> reader.Workload:
+    workload = WORKLOAD.replace("README.md", file)
+    (folder / "workload.toml").write_text(workload, encoding="utf-8")
     (folder / "README.md").write_text(readme, encoding="utf-8")
     (folder / "buy.sql").write_text("select 1;\n")
     return reader.read(str(folder))
@@ -63,6 +64,47 @@ def test_the_table_below_the_heading_is_read(tmp_path: Path) -> None:
     (sheet,) = _read(tmp_path, README).for_record()["sheets"]
     assert sheet["columns"] == ["", "here", "there"]
     assert sheet["rows"] == [["a | b", "yes", "no"], ["c", "", "2"]]
+
+
+EXAMPLE = """\
+```
+## How far
+
+| example | of a table |
+|---|---|
+| in | code |
+```
+
+<!--
+## How far
+
+| old | table |
+|---|---|
+| in | a comment |
+-->
+
+"""
+
+
+def test_code_and_comments_hold_no_table(tmp_path: Path) -> None:
+    (sheet,) = _read(tmp_path, EXAMPLE + README).for_record()["sheets"]
+    assert sheet["columns"] == ["", "here", "there"]
+
+
+def test_a_table_may_be_written_without_its_outer_bars_and_with_links(tmp_path: Path) -> None:
+    """Of a link the words are shown, without its address."""
+    table = "## How far\n\na | b\n---|---\n[c](https://example.org) | <b>d</b>\n"
+    (sheet,) = _read(tmp_path, table).for_record()["sheets"]
+    assert (sheet["columns"], sheet["rows"]) == (["a", "b"], [["c", "d"]])
+
+
+def test_a_file_outside_the_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "outside.md").write_text(README, encoding="utf-8")
+    (tmp_path / "w").mkdir()
+    with pytest.raises(
+        ExperimentError, match=r"no file '\.\./outside\.md' in the workload's folder"
+    ):
+        _read(tmp_path / "w", README, file="../outside.md")
 
 
 @pytest.mark.parametrize(
