@@ -11,6 +11,7 @@ from able import able_to_run
 from assay import registry
 from assay.record.runs.records import RunRecord
 from commands import IN_MEMORY, Assay, need
+from servers import ask, directory_for_servers, provisioned, url_of
 
 FOLDER = Path(registry.__file__).parent / "workloads" / "tpcc"
 CHECKS = {path.stem for path in (FOLDER / "checks").glob("[01]*.sql")}
@@ -56,3 +57,27 @@ def test_all_conditions_hold_after_calls_of_procedures(assay: Assay, system: str
     # The procedure rolls back by itself, and says so.
     assert by_type["new-order-call"].aborted > 0
     assert run.driven.headline_count == 120
+
+
+def test_functions_of_the_user_are_not_replaced_and_none_are_left(assay: Assay) -> None:
+    """On a server by URL, which others use as well."""
+    need("postgresql")
+    system = registry.system("postgresql")
+    names = "SELECT proname FROM pg_proc WHERE proname LIKE 'tpcc%' ORDER BY 1"
+    with directory_for_servers() as storage:
+        options = {"transport": "tcp"}
+        with provisioned(system, storage, options=options) as up:
+            words = (
+                "run", "tpcc.procedures", "--on", url_of(system, up), "--clients", "2",
+                "--warm-up", "0", "--transactions", "23",
+            )  # fmt: skip
+            ended = assay(*words)
+            assert ended.status == 0, ended.err
+            assert ask(up, names) == []
+            ask(up, "CREATE FUNCTION tpcc_payment(int) RETURNS int LANGUAGE sql AS 'SELECT 42'")
+            ask(up, "CREATE FUNCTION tpcc_stock_level(int, int, int) RETURNS bigint LANGUAGE sql "
+                "AS 'SELECT 42::bigint'")  # fmt: skip
+            refused = assay(*words)
+            assert refused.status != 0 and "already exists" in refused.err, refused.err
+            assert ask(up, "SELECT tpcc_stock_level(1, 2, 3)") == [("42",)]
+            assert ask(up, "SELECT tpcc_payment(1)") == [("42",)]

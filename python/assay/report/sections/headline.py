@@ -29,8 +29,14 @@ from assay.text import units
 
 def title(cells: Sequence[CellRuns]) -> str:
     """``new orders per minute``; empty: the test declares none."""
-    found = (run.driven.headline for _, run in cell_runs.driven_runs(cells))
-    return next((f"{one.title} per minute" for one in found if one), "")
+    counted = _counted(cells)
+    return f"{counted} per minute" if counted else ""
+
+
+def _counted(cells: Sequence[CellRuns]) -> str:
+    """``new orders``; empty: the test declares none."""
+    declared = (run.driven.headline for _, run in cell_runs.driven_runs(cells))
+    return next((headline.title for headline in declared if headline), "")
 
 
 def shown(cell: CellRuns) -> str:
@@ -47,10 +53,10 @@ def shown(cell: CellRuns) -> str:
 
 def column(cell: CellRuns) -> tuple[str, str] | None:
     """``("new orders/min", "1234")``; None: the test declares none."""
-    made = aggregates.number(cell, aggregates.HEADLINE)
-    if not (heading := title([cell])):
+    if not (counted := _counted([cell])):
         return None
-    return heading.replace(" per minute", "/min"), units.digits(made.value) if made else "-"
+    made = aggregates.number(cell, aggregates.HEADLINE)
+    return f"{counted}/min", units.digits(made.value) if made else "-"
 
 
 def limits_in_words(cell: CellRuns) -> str:

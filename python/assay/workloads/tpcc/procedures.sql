@@ -1,5 +1,5 @@
 -- procedures: the five transactions in PL/pgSQL; what they answer is what a terminal shows
-create or replace procedure tpcc_new_order(
+create procedure tpcc_new_order(
   p_w int, p_d int, p_c int, p_lines int, p_all_local int, p_items text, p_supplies text, p_quantities text,
   inout r_order int default null, inout r_total numeric default null)
 language plpgsql as $body$
@@ -37,7 +37,7 @@ begin
   r_total := r_total * (1 - v_discount) * (1 + v_w_tax + v_d_tax);
 end $body$;
 
-create or replace procedure tpcc_payment(
+create procedure tpcc_payment(
   p_w int, p_d int, p_c_w int, p_c_d int, p_c int, p_last text, p_amount numeric,
   inout r_customer int default null, inout r_balance numeric default null)
 language plpgsql as $body$
@@ -65,7 +65,7 @@ begin
   values (r_customer, p_c_d, p_c_w, p_d, p_w, current_timestamp, p_amount, concat(v_w_name, '    ', v_d_name));
 end $body$;
 
-create or replace procedure tpcc_delivery(p_w int, p_carrier int, inout r_delivered int default null)
+create procedure tpcc_delivery(p_w int, p_carrier int, inout r_delivered int default null)
 language plpgsql as $body$
 declare
   v_order int; v_customer int; v_total numeric;
@@ -85,7 +85,7 @@ begin
   end loop;
 end $body$;
 
-create or replace function tpcc_order_status(p_w int, p_d int, p_c int, p_last text) returns text
+create function tpcc_order_status(p_w int, p_d int, p_c int, p_last text) returns text
 language plpgsql stable as $body$
 declare
   v_customer int := p_c; v_namesakes int; v_order int; v_shown text; v_lines text;
@@ -104,7 +104,7 @@ begin
   return concat_ws(';', v_shown, v_lines);
 end $body$;
 
-create or replace function tpcc_stock_level(p_w int, p_d int, p_threshold int) returns bigint
+create function tpcc_stock_level(p_w int, p_d int, p_threshold int) returns bigint
 language plpgsql stable as $body$
 declare
   v_next int; v_low bigint;

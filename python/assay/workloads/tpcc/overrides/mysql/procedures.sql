@@ -1,5 +1,4 @@
 -- procedures: the same in the procedural language of MySQL and MariaDB; new order and payment commit by themselves
-drop procedure if exists tpcc_new_order;
 create procedure tpcc_new_order(
   p_w int, p_d int, p_c int, p_lines int, p_all_local int, p_items text, p_supplies text, p_quantities text)
 entered: begin
@@ -49,7 +48,6 @@ entered: begin
   select v_order as r_order, v_total * (1 - v_discount) * (1 + v_w_tax + v_d_tax) as r_total;
 end;
 
-drop procedure if exists tpcc_payment;
 create procedure tpcc_payment(
   p_w int, p_d int, p_c_w int, p_c_d int, p_c int, p_last varchar(16), p_amount decimal(12,2))
 begin
@@ -86,7 +84,6 @@ begin
   select v_customer as customer, v_balance as balance;
 end;
 
-drop procedure if exists tpcc_delivery;
 create procedure tpcc_delivery(p_w int, p_carrier int)
 begin
   declare v_district int default 1;
@@ -113,7 +110,6 @@ begin
   select v_delivered as delivered;
 end;
 
-drop function if exists tpcc_order_status;
 create function tpcc_order_status(p_w int, p_d int, p_c int, p_last varchar(16)) returns text reads sql data
 begin
   declare v_customer int default p_c;
@@ -135,7 +131,6 @@ begin
   return concat_ws(';', v_shown, v_lines);
 end;
 
-drop function if exists tpcc_stock_level;
 create function tpcc_stock_level(p_w int, p_d int, p_threshold int) returns bigint reads sql data
 begin
   declare v_next int;
