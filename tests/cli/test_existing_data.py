@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
+import servers
 from assay import registry
 from commands import run_in
-from tests.support import servers
 
 SYSTEM = registry.system("postgresql")
 CELL = "sqlite at d.sqlite, 1 client"

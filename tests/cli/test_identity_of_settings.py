@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import ArgumentError
-from tests.support.identities import SAME, Other, Refused, identities, names_of
+from identities import SAME, Other, Refused, identities, names_of
 
 
 def _pg(settings: str) -> str:

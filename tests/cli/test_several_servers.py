@@ -7,9 +7,9 @@ import io
 import json
 from pathlib import Path
 
+import servers
 from assay import registry
 from commands import run_in
-from tests.support import servers
 
 SYSTEM = registry.system("postgresql")
 

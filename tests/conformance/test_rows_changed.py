@@ -11,8 +11,8 @@ from assay import registry
 from assay.contracts.deployment import StorageFacts
 from assay.contracts.systems.abilities import Counters
 from assay.provision.engine.session import session
+from commands import need
 from servers import provisioned
-from tests.conftest import need
 
 
 @pytest.mark.parametrize("name", with_ability(Counters, language="sql"))

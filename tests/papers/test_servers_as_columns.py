@@ -3,10 +3,10 @@ our own."""
 
 from __future__ import annotations
 
+import servers
 from assay import registry
 from assay.report.build import build
 from commands import Assay
-from tests.support import servers
 
 SYSTEM = registry.system("postgresql")
 

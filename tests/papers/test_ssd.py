@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+import servers
 from able import able_to_run
 from assay import registry
 from assay.record.runs.records import RunRecord
 from commands import IN_MEMORY, Assay, need, run_in
-from tests.support import servers
 
 
 @pytest.mark.parametrize("system", able_to_run("ssd.insert"))

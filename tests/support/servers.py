@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import atexit
 import functools
-import itertools
-import os
 import shutil
 import subprocess
 import tempfile
@@ -33,9 +31,6 @@ SERVERS = [
 """The systems of SQL that are processes of their own, which clients reach at a socket or a port."""
 
 
-_numbers = itertools.count(1)
-
-
 def place_of_folders() -> Path:
     """In memory where there is room, as nothing here asks how fast a disk is: records alone are
     flushed tens of thousands of times."""
@@ -48,8 +43,8 @@ def place_of_folders() -> Path:
 def directory_for_servers() -> Iterator[StorageFacts]:
     """A directory that the servers' user can reach, which pytest's own are not; in memory where
     there is room, as nothing here asks how fast a disk is."""
-    path = place_of_folders() / f"assay-test-{os.getpid()}-{next(_numbers)}"
-    path.mkdir(mode=0o755)
+    path = Path(tempfile.mkdtemp(prefix="assay-test-", dir=place_of_folders()))
+    path.chmod(0o755)
     yield StorageFacts("here", "here", str(path))
     path.rmdir()  # also asserts that everything in it was removed
 

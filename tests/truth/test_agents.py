@@ -15,12 +15,12 @@ from typing import Any
 
 from known_systems import Deployment, NullSystem
 
+import invented_records as invented
 from assay.api.results import Result
 from assay.contracts.observation import Observation, read_observation
 from assay.contracts.observation.merging.latencies import encoded, merged_latency
 from assay.contracts.observation.merging.simultaneous import merge
 from assay.record import ExperimentRecord, Store
-from tests.support.records import invented_records as invented
 
 CLIENTS, EACH = 8, 5
 DELAY_NS = 3_000_000

@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+import observations
 from assay import registry
 from assay.contracts.deployment import Address, Deployment, Node, StorageFacts
 from assay.contracts.factors import levels
@@ -30,7 +31,6 @@ from assay.probe import DEPTHS, Flushes, Measured, Probe, RandomReads
 from assay.provision.machine.machine_sampling import MachineSample
 from assay.record import ExperimentRecord, RunRecord, Store
 from assay.storages.device_counters import DeviceCounts
-from tests.support import observations
 
 S = 1_000_000_000
 MACHINE = {

@@ -6,10 +6,10 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
+import invented_records as invented
 from assay.record import Store
 from assay.record.merging import judge_cell
 from assay.record.runs import reading
-from tests.support.records import invented_records as invented
 
 _THROUGH_THE_STORE = 4
 """Runs of the first experiment that are not copies; their times differ."""

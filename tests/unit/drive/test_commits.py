@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import invented_records as invented
+import observations
 from assay import registry
 from assay.contracts.observation import Observation
 from assay.drive.commits import commits, seems_to_read
@@ -13,7 +14,6 @@ from assay.experiment.from_command_line import Words, experiment
 from assay.plan import plan
 from assay.plan.drives import drives
 from assay.workload.ad_hoc_script import workload_of
-from tests.support import observations
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import observations
 from assay.contracts.observation import DeviceCost, Observation
 from assay.contracts.systems.protocol import ProcessSample
 from assay.drive.monitoring.sampler import TimedSample
 from assay.drive.monitoring.server_cost import device_cost, machine_cost, server_cost
 from assay.provision.machine.machine_sampling import MachineSample
 from assay.storages.device_counters import DeviceCounts
-from tests.support import observations
 
 S = 1_000_000_000
 

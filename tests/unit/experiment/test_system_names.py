@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import invented_records as invented
 from assay import comparison
 from assay.cli.options.experiment_references import title
 from assay.contracts.factors import NAMES
@@ -21,7 +22,6 @@ from assay.registry import report_form
 from assay.report.build import build
 from assay.report.cells import cell_runs
 from assay.report.summaries import first_look
-from tests.support.records import invented_records as invented
 
 H = "postgresql://me@127.0.0.1"
 

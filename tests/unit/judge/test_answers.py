@@ -18,7 +18,7 @@ from assay.judge.differing_statements import AnsweringRun, agreement, differing_
 from assay.record import ExperimentRecord
 from assay.report.build import build
 from assay.report.comparison_tables import comparison as comparison_report
-from tests.support.observations import observation
+from observations import observation
 
 READ = "SELECT v FROM t WHERE k = :k"
 SAME, OTHER = "00000000000000aa", "00000000000000bb"

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import invented_records as invented
 from assay import registry
 from assay.dialects import reads
 from assay.drive.document import scripts_of
@@ -26,7 +27,6 @@ from assay.plan import drives
 from assay.systems.dbapi.dialects import DIALECTS
 from assay.workload import reader
 from assay.workload.values import Script
-from tests.support.records import invented_records as invented
 
 BIBSQL = reader.read("bibsql")
 CHECKS = BIBSQL.test("checks")

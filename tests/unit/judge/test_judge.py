@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import invented_records as invented
+import observations
 from assay.cli.program import run_program
 from assay.experiment import Driving
 from assay.judge import judge_run
@@ -19,7 +20,6 @@ from assay.judge.evidence.values import Evidence, MachineFacts
 from assay.judge.verdict import Verdict
 from assay.record import Store
 from assay.report.build import build
-from tests.support import observations
 
 
 def lost(classes: list[str], driving: Driving) -> Evidence:

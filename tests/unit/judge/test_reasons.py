@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 import invented_records as invented
+import observations
 from assay.contracts.observation import Observation
 from assay.judge.check.verdict import CONFLICTS, why_failed
 from assay.record import ExperimentRecord, Store
 from assay.report.build import build
 from assay.report.summaries import first_look
-from tests.support import observations
 
 
 def ended(ok: int, failed: int, **by_class: int) -> Observation:

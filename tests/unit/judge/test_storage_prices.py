@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import invented_records as invented
+import observations
 from assay.errors import ArgumentError, ExperimentError
 from assay.experiment import Driving, StorageChoice, StoragePrice
 from assay.experiment.choices import prices
@@ -22,7 +23,6 @@ from assay.record import Store
 from assay.report.build import build
 from assay.report.values import Section
 from commands import Assay
-from tests.support import observations
 
 STORAGES = (
     StorageChoice("disk (throttled)", "throttled"),

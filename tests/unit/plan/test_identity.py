@@ -11,7 +11,7 @@ import pytest
 
 from assay.errors import AssayError
 from assay.storages import here
-from tests.support.identities import SAME, Other, Refused, identities, names_of
+from identities import SAME, Other, Refused, identities, names_of
 
 WORKLOAD = """
 title = "mine"

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import observations
 from assay.cli.program import run_program
 from assay.contracts.engine.drive import DriveDocument
 from assay.contracts.observation import Observation
@@ -18,7 +19,6 @@ from assay.judge.check.verdict import CONFLICTS, why_failed
 from assay.plan import plan
 from assay.plan.drives import drives
 from assay.registry import system
-from tests.support import observations
 
 pytestmark = pytest.mark.slow
 

@@ -38,8 +38,8 @@ from assay.provision.undo.resources.resource import NOTHING, Undone
 from assay.record import Store
 from assay.storages.block.file_systems import FILE_SYSTEMS
 from block_devices import HAS_LOOP_DEVICES, MAY_MOUNT
+from own_device import own_device
 from programs import UNSHARE
-from tests.support.own_device import own_device
 
 pytestmark = pytest.mark.slow
 

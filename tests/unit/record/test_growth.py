@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+import invented_records as invented
+import large_records
 from assay.cli.output.report_output import said_meanwhile, without_garbage_collection
 from assay.contracts.events import Event, RunBegun
 from assay.experiment.from_command_line import Words, experiment
@@ -29,8 +31,6 @@ from assay.record.runs import reading, records
 from assay.report.build import build
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.forms import table
-from tests.support.records import invented_records as invented
-from tests.support.records import large_records
 
 pytestmark = pytest.mark.slow
 

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import invented_records as invented
+import observations
 from assay.cli.program import run_program
 from assay.contracts.deployment import StorageFacts
 from assay.experiment import Driving
@@ -28,7 +29,6 @@ from assay.report.build import build
 from assay.report.cells import cell_runs
 from assay.report.summaries import cell_summary, cell_table, first_look
 from assay.text.reasons import with_log
-from tests.support import observations
 
 KEPT_RECORD = Path(__file__).parents[2] / "data" / "records" / "version-25.sqlite.xz"
 

@@ -17,6 +17,7 @@ import pytest
 from msgspec.structs import replace
 
 import invented_records as invented
+import observations
 from assay.contracts.observation import Observation
 from assay.experiment import Driving
 from assay.judge.warnings import run_warnings
@@ -29,7 +30,6 @@ from assay.report.declared import aggregates
 from assay.report.forms import csv, json, markdown, table
 from assay.report.sections import timeline
 from assay.report.values import Report, ReportTable
-from tests.support import observations
 
 S = invented.S
 MS = 1_000_000

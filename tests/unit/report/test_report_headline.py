@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import invented_records as invented
+import observations
 from assay.comparison.conditions import condition
 from assay.judge.evidence import response_limits
 from assay.record import ExperimentRecord
@@ -14,7 +15,6 @@ from assay.record.metrics import clients
 from assay.report.build import build
 from assay.report.summaries import first_look
 from assay.report.values import Report
-from tests.support import observations
 
 S = 10**9
 MS = 10**6

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import invented_records as invented
+import observations
 from assay import comparison
 from assay.comparison import conditions, fail_conditions, trend
 from assay.comparison.fail_conditions import ConditionAnswer
@@ -25,7 +26,6 @@ from assay.report.comparison_tables import comparison_document
 from assay.report.forms import json as json_form
 from assay.report.forms import openmetrics, table
 from assay.report.summaries import first_look, summary
-from tests.support import observations
 
 MS = 1_000_000
 TRANSACTIONS = {"read": 9900, "insert": 100}
