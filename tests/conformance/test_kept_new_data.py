@@ -1,4 +1,4 @@
-"""Servers that start on a copy of a new data directory: clients reach them, and no rows are left."""
+"""Servers that start on a copy of a new data directory: clients reach them; no rows are left."""
 
 from __future__ import annotations
 
