@@ -105,6 +105,8 @@ def test_a_file_outside_the_folder_is_refused(tmp_path: Path) -> None:
         ExperimentError, match=r"no file '\.\./outside\.md' in the workload's folder"
     ):
         _read(tmp_path / "w", README, file="../outside.md")
+    (tmp_path / "w" / "link.md").symlink_to(tmp_path / "outside.md")
+    assert _read(tmp_path / "w", README, file="link.md"), "a link is the author's own"
 
 
 @pytest.mark.parametrize(
