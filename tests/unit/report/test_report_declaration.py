@@ -139,6 +139,7 @@ PUBLISHED = {
     "bibsql": ["sequential", "parallel", "processes", "sizes"],
     "e831": ["table", "connect", "update"],
     "glidemon": ["table", "response", "tasks", "load", "count", "aggregate"],
+    "oltp": [],
     "ssd": ["insert", "select-narrow", "select-wide"],
     "tpcb": [],
     "tpcc": [],
