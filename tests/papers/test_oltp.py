@@ -1,5 +1,5 @@
-"""The tests of sysbench's ``oltp_*`` on real systems: the checks hold after concurrent clients, and a
-wrong script is found by the check that is for it."""
+"""The tests of sysbench's ``oltp_*`` on real systems: the checks hold after concurrent clients, and
+a wrong script is found by the check that is for it."""
 
 from __future__ import annotations
 
