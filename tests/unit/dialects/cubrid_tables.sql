@@ -321,6 +321,16 @@ CREATE TABLE user_summary (
   jobs INT NOT NULL,
   PRIMARY KEY (user_id, state_id)
 );
+-- oltp
+DROP TABLE IF EXISTS sbtest1;
+CREATE TABLE sbtest1 (
+  id INT NOT NULL,
+  k INT DEFAULT 0 NOT NULL,
+  c CHAR(120) DEFAULT '' NOT NULL,
+  pad CHAR(60) DEFAULT '' NOT NULL,
+  PRIMARY KEY (id)
+);
+CREATE INDEX sbtest1_k ON sbtest1 (k);
 -- ssd
 DROP TABLE IF EXISTS tbl_200;
 CREATE TABLE tbl_200 (

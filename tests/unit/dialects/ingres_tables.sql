@@ -228,6 +228,16 @@ CREATE TABLE user_summary (
   jobs INTEGER NOT NULL,
   PRIMARY KEY (user_id, state_id)
 );
+-- oltp
+DROP TABLE sbtest1;
+CREATE TABLE sbtest1 (
+  id INTEGER NOT NULL,
+  k INTEGER DEFAULT 0 NOT NULL,
+  c CHAR(120) DEFAULT '' NOT NULL,
+  pad CHAR(60) DEFAULT '' NOT NULL,
+  PRIMARY KEY (id)
+);
+CREATE INDEX sbtest1_k ON sbtest1 (k);
 -- ssd
 DROP TABLE tbl_200;
 CREATE TABLE tbl_200 (

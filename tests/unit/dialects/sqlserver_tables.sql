@@ -244,6 +244,17 @@ CREATE TABLE user_summary (
   PRIMARY KEY (user_id, state_id)
 );
 UPDATE STATISTICS user_summary;
+-- oltp
+DROP TABLE sbtest1;
+CREATE TABLE sbtest1 (
+  id INT NOT NULL,
+  k INT DEFAULT 0 NOT NULL,
+  c NCHAR(120) DEFAULT N'' NOT NULL,
+  pad NCHAR(60) DEFAULT N'' NOT NULL,
+  PRIMARY KEY (id)
+);
+CREATE INDEX sbtest1_k ON sbtest1 (k);
+UPDATE STATISTICS sbtest1;
 -- ssd
 DROP TABLE tbl_200;
 CREATE TABLE tbl_200 (
