@@ -61,6 +61,11 @@ def test_the_capacity_lies_in_the_interval_that_is_said(folder: Path, assay: Ass
     [
         (["--goal", "p99 < 5"], "there is no metric"),
         (["--goal", "throughput_per_s < 0.9x"], "expected a limit"),
+        (["--goal", "p99 > 5ms"], "expected an upper limit, as less p99 latency is better"),
+        (["--goal", "p99 < 0ms"], "expected a limit above 0"),
+        (["--goal", "throughput > 5/s"], "throughput rises with it"),
+        (["--goal", "elapsed < 5s"], "takes the time it is given"),
+        (["--goal", "headline > 5/min"], "has no headline"),
         (["--goal", "p99 < 5ms", "--offered-rate", "100"], "the least and the greatest rate"),
         (["--goal", "p99 < 5ms", "--precision", "5%"], "does not go with"),
         (["--goal", "p99 < 5ms", "--transactions", "5"], "runs that end by time"),

@@ -47,6 +47,11 @@ class Condition:
     limit: float
     is_ratio: bool
 
+    @property
+    def is_upper(self) -> bool:
+        """Whether the limit is the greatest value, and not the least."""
+        return self.sign.startswith("<")
+
     def is_met_by(self, value: float) -> bool:
         return bool(_SIGNS[self.sign](value, self.limit))
 

@@ -73,7 +73,15 @@ def goal(text: str) -> Condition:
         raise ArgumentError(
             phrase("{--goal}: expected a limit, found the ratio of {!r}", text), hint=_EXAMPLES
         )
-    return found
+    metric, is_upper = found.metric, found.is_upper
+    if is_upper == metric.is_more_better:
+        wanted = "a lower limit, as more" if metric.is_more_better else "an upper limit, as less"
+        expected = f"{wanted} {metric.label} is better"
+    elif is_upper and not found.limit:
+        expected = "a limit above 0"
+    else:
+        return found
+    raise ArgumentError(phrase("{--goal}: expected {}, found {!r}", expected, text), hint=_EXAMPLES)
 
 
 def trial(runs: Sequence[MeasuredRun], condition: Condition, over: str = "") -> Trial:

@@ -66,7 +66,10 @@ def test_other_scripts_have_neither(tmp_path: Path) -> None:
         ('response_limits = { other = "p90 < 5s" }', "does not run 'other'"),
         ('response_limits = { buy = "p90 > 5s" }', "expected a percentile, < and a duration"),
         ('response_limits = { buy = "p42 < 5s" }', "expected a percentile, < and a duration"),
+        ('headline = { transaction = ["buy"], title = "" }', "transactions is missing"),
         ('response_limits = { buy = "p90 < soon" }', "expected a number of seconds"),
+        ('response_limits = { buy = "p90 < 5" }', "a duration with its unit"),
+        ('response_limits = { buy = "p90 <= 5s" }', "expected a percentile, < and a duration"),
     ],
 )
 def test_a_mistake_is_placed(tmp_path: Path, line: str, complaint: str) -> None:

@@ -175,6 +175,11 @@ fn not_blocking(listener: StdListener) -> Result<TcpListener, EngineError> {
 }
 
 fn failed(error: &io::Error) -> EngineError {
-    let error: SystemError = out_of_resources(error);
+    let error: SystemError = if error.kind() == io::ErrorKind::TimedOut {
+        let reason = format!("this machine: {error}");
+        SystemError::new(ErrorClass::Resources, "", reason)
+    } else {
+        out_of_resources(error)
+    };
     EngineError::System(error, "running a delay proxy".to_owned())
 }

@@ -9,6 +9,8 @@ const MOST_ROUND_TRIPS: u32 = 51;
 const LEAST_ROUND_TRIPS: u32 = 3;
 /// About as long as a measurement may take.
 const TIMEOUT: Duration = Duration::from_secs(1);
+/// How long the echo may be silent: a busy machine lets it wait.
+const LONGEST_SILENCE: Duration = Duration::from_secs(20);
 
 /// The median of some round trips of a few bytes, behind the first: that one opens the connection. With the
 /// number of all.
@@ -18,7 +20,7 @@ const TIMEOUT: Duration = Duration::from_secs(1);
 pub fn measured(echo: SocketAddr, expected: Duration) -> io::Result<(Duration, u32)> {
     let mut stream = TcpStream::connect(echo)?;
     stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(TIMEOUT + 10 * expected))?;
+    stream.set_read_timeout(Some(LONGEST_SILENCE + 10 * expected))?;
     let fitting = TIMEOUT.as_nanos() / expected.as_nanos().max(1);
     let count = u32::try_from(fitting)
         .unwrap_or(u32::MAX)
@@ -27,12 +29,24 @@ pub fn measured(echo: SocketAddr, expected: Duration) -> io::Result<(Duration, u
     for _ in 0..=count {
         let began = Instant::now();
         stream.write_all(b"0123456789abcdef")?;
-        stream.read_exact(&mut [0; 16])?;
+        stream.read_exact(&mut [0; 16]).map_err(silent)?;
         taken.push(began.elapsed());
     }
     let mut taken = taken.split_off(1);
     taken.sort_unstable();
     Ok((taken[taken.len() / 2], count + 1))
+}
+
+/// A time-out, by its name: the system calls it a resource that is unavailable.
+fn silent(error: io::Error) -> io::Error {
+    if error.kind() == io::ErrorKind::WouldBlock {
+        let reason = format!(
+            "no echo within {} s: it is too busy",
+            LONGEST_SILENCE.as_secs()
+        );
+        return io::Error::new(io::ErrorKind::TimedOut, reason);
+    }
+    error
 }
 
 /// Returns to each of the next `connections` clients what it sends, one after another.

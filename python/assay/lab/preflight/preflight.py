@@ -17,6 +17,7 @@ from assay.load.row_sources.protocol import row_source
 from assay.plan import Plan, PlannedRun, only
 from assay.plan.only import Patterns
 from assay.plugin_failures import of_package
+from assay.record.metrics.clients import ELAPSED, HEADLINE
 from assay.registry import WORKLOAD_FILE
 from assay.report import check_declarations
 from assay.text.mentions import Mention, phrase
@@ -57,7 +58,7 @@ def preflight(workload: Workload, plan: Plan, patterns: Patterns) -> Preflight:
 
 def _preflight(workload: Workload, plan: Plan, patterns: Patterns) -> Preflight:
     check_declarations(workload)
-    _check_goal(plan)
+    _check_goal(workload, plan)
     runs = only.chosen(plan, patterns)
     row_source(workload).check_input(plan.experiment.input_paths)
     _check_rows(workload, runs)
@@ -94,20 +95,38 @@ def refuse_missing(workload: Workload, preflight: Preflight, load_sessions: int 
     check_limits(workload, preflight.runs, load_sessions)
 
 
-def _check_goal(plan: Plan) -> None:
-    """Raises `ArgumentError` where the goal is none, or its runs cannot be probes."""
+def _check_goal(workload: Workload, plan: Plan) -> None:
+    """Raises `ArgumentError` where the goal is none, or no run can show whether it is met."""
     experiment = plan.experiment
     if not experiment.goal:
         return
-    goals.goal(experiment.goal)
+    condition = goals.goal(experiment.goal)
     if experiment.is_repeated_as_needed:
         raise ArgumentError(
             phrase("{--goal} does not go with {--precision} or {--budget}"),
             hint=phrase("{--repetitions}: each rate is then tried so often"),
         )
+    metric = condition.metric
+    for run in plan.runs:
+        if metric.stem == ELAPSED.stem and run.ends_by_time:
+            raise ArgumentError(
+                phrase("{--goal}: each run of {} takes the time it is given", run.cell.test_name),
+                hint=phrase("{--transactions N}: it then ends by its work"),
+            )
+        if metric.stem == HEADLINE.stem and not workload.test(run.cell.test).headline:
+            raise ArgumentError(phrase("{--goal}: {} has no headline", run.cell.test_name))
     if experiment.goal_over:
         _check_levels(experiment.goal_over, plan.runs)
         return
+    if metric.is_more_better:
+        raise ArgumentError(
+            phrase(
+                "{--goal}: the highest offered rate is searched, and {} rises with it: expected "
+                "an upper limit, of a latency, say",
+                metric.label,
+            ),
+            hint=phrase("{--goal 'p99 < 5ms'}"),
+        )
     for run in plan.runs:
         if not run.ends_by_time:
             raise ArgumentError(
@@ -135,7 +154,7 @@ def _check_levels(name: str, runs: Sequence[PlannedRun]) -> None:
     if len({run.cell.parameters[name] for run in runs}) < 2:
         raise ArgumentError(
             phrase("{--goal-over}: {} has one level: there is nothing to search", name),
-            hint=phrase("{}", Mention("set", f"{name}=10,20,50")),
+            hint=phrase("{}: its levels", Mention("set", f"{name}=A,B,C")),
         )
 
 

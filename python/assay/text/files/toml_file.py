@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 from assay.errors import Bug, ExperimentError
 from assay.text.files import text_file
 from assay.text.files.keys import FLAG, SCALAR, TEXT, Keys, Kind, Listed, Number, OneOf
-from assay.text.nearest import did_you_mean
+from assay.text.nearest import did_you_mean, nearest
 from assay.text.quantities import INTEGER, NUMBER, Duration, Percent, Real, Whole, shown
 
 _HEADER = re.compile(r"^\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(#.*)?$")
@@ -344,12 +344,19 @@ class TomlTable:
         if key not in self._data:
             if default is None:
                 table = f" in [{'.'.join(map(str, self.path))}]" if self.path else ""
-                raise self.error(f"{key} is missing{table}; expected {expected}")
+                message = f"{key} is missing{table}; expected {expected}"
+                raise self.error(message, hint=self._written_otherwise(key))
             return default
         value = self._data[key]
         if not fits(value):
             raise self.error(f"{key} = {self._shown(key, value)}: expected {expected}", key)
         return value
+
+    def _written_otherwise(self, key: str) -> str | None:
+        """The hint for a missing key: an unknown one that may stand for it."""
+        known = self._keys.names if self._keys else self._asked | self._known
+        word = nearest(key, [name for name in self._data if name not in known])
+        return word and f"{word} is no key: write {key}"
 
     def _shown(self, key: str, value: object) -> str:
         """The value as the file spells it."""

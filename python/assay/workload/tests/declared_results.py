@@ -18,7 +18,7 @@ from assay.text.nearest import did_you_mean
 from assay.workload.scripts import script_names
 from assay.workload.values import Script, Test
 
-_LIMIT = re.compile(r"\s*(?P<percentile>p[0-9.]+)\s*<\s*(?P<limit>\S.*)")
+_LIMIT = re.compile(r"\s*(?P<percentile>p[0-9.]+)\s*<\s*(?P<limit>[^=\s].*\D)")
 _LIMIT_S = replace(quantities.LATENCY_LIMIT_S, may_be_none=False)
 _FORM = 'new-order = "p90 < 5s"; percentiles: ' + ", ".join(PERCENTILES)
 
@@ -62,7 +62,9 @@ def _limit(section: TomlTable, key: str) -> tuple[str, int]:
     found = _LIMIT.fullmatch(words)
     if found is None or found["percentile"] not in PERCENTILES:
         raise section.error(
-            f"expected a percentile, < and a duration, found {words!r}", key, hint=_FORM
+            f"expected a percentile, < and a duration with its unit, found {words!r}",
+            key,
+            hint=_FORM,
         )
     try:
         limit_s = _LIMIT_S.of_word(found["limit"])
