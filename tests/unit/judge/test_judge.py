@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -168,3 +169,15 @@ def test_clients_of_a_slower_group_are_not_starved() -> None:
     assert not found(*ends("readers", 1000, 990), *ends("writers", 20))
     both = found(*ends("readers", 1000, 20), *ends("writers", 20))
     assert both.startswith("1 of 2 clients ended 20 transactions, the most served 1000")
+
+
+@pytest.mark.parametrize(("ok", "aborted", "expected"), [(0, 50, True), (1, 49, False)])
+def test_a_run_in_which_nothing_was_committed_says_so(
+    ok: int, aborted: int, expected: bool
+) -> None:
+    run = lost([], Driving(duration_s=20.0))
+    outcomes = observations.outcomes(ok=ok, aborted=aborted)
+    observed = observations.observation(elapsed_ns=20 * invented.S, outcomes=outcomes)
+    verdict, warnings = judge_run(replace(run, observation=observed))
+    assert ("all-aborted" in {one.name for one in warnings}) == expected
+    assert ("all aborted" in verdict.reason) == expected

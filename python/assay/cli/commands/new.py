@@ -22,7 +22,9 @@ from assay.cli.process.outcome import say, say_error
 from assay.errors import ArgumentError, AssayError
 from assay.experiment import from_command_line as command_line
 from assay.experiment.choices import checked_choices
+from assay.experiment.command import patterns
 from assay.lab.preflight.optional_levels import plan_here
+from assay.lab.preflight.preflight import preflight
 from assay.text.secrets import without_secrets
 from assay.workload import reader
 from assay.workload.parameters import Parameter
@@ -204,7 +206,10 @@ def _of_storage(words: command_line.Words) -> _Question:
     def said(answer: str) -> command_line.Words:
         return _checked(replace(words, storage=(answer,)))
 
-    choices = tuple(f"  {row['storage']}: {row['what']}" for row in storage_rows())
+    choices = (
+        *(f"  {row['storage']}: {row['what']}" for row in storage_rows()),
+        "  with a directory: here:/mnt/ssd; several: here:/mnt/ssd,here:/mnt/hdd",
+    )
     return _Question("storage", "Storage", _DEFAULT_STORAGE, said, choices)
 
 
@@ -230,7 +235,15 @@ _OF_THE_TEST: Mapping[str, Callable[[command_line.Words], _Question | None]] = {
 
 
 def _checked(words: command_line.Words) -> command_line.Words:
-    command_line.asked(words)
+    """Raises `AssayError` where they are wrong, or no run of them could take place anywhere."""
+    experiment, workload = command_line.asked(words)
+    if words.target:
+        checked = preflight(workload, plan_here(experiment, workload), patterns(words))
+        if not checked.expressible and (refusals := [*checked.refusals.values()]):
+            raise ArgumentError(
+                f"no run of {words.target} could take place: {refusals[0]}",
+                hint="name another database, test or storage",
+            )
     return words
 
 

@@ -45,7 +45,10 @@ def of_words(words: command_line.Words, folder: Path) -> str:
     ]
     if words.clients is not None:
         lines += ["# Users; several numbers make a curve.", f"clients = {_numbers(words.clients)}"]
-    lines += ["# Three or more show how much the numbers vary.", "repetitions = 1"]
+    lines += [
+        "# How often each run is repeated: one says nothing of how much numbers vary.",
+        "repetitions = 3",
+    ]
     for assignment in words.set:
         key, _, values = assignment.partition("=")
         lines += ["", "[parameters]", f"{key} = {_numbers(values)}"]

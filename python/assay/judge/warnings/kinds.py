@@ -211,6 +211,12 @@ class WarningKind(Enum):
         "see the errors: after deadlocks and serialization failures {--retries N}, after lost "
         "connections {--reconnect}, for transactions cancelled at the end a longer {--drain}",
     )
+    ALL_ABORTED = WarningText(
+        "every transaction was rolled back by `\\abort`: nothing was changed, and no throughput is "
+        "shown",
+        "see the condition before `\\abort` in the script, and its variables",
+        limits=True,
+    )
     OUTAGE = WarningText(
         "for a while no client had a session, until a transaction ended ok again; the numbers "
         "include that time",

@@ -251,6 +251,8 @@ def _of_driving(run: Evidence, observation: Observation) -> Iterator[tuple[Warni
         counts = {"failed": outcomes.failed, "unknown": outcomes.unknown}
         counted = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
         yield WarningKind.ERRORS, f"{name}: {counted} of {scheduled} ({share})"
+    if outcomes.aborted == scheduled:
+        yield WarningKind.ALL_ABORTED, f"{name}: {scheduled} of {scheduled}"
     if outages := observation.outages:
         lasted_ns = sum(one.lasted_ns for one in outages)
         yield (
