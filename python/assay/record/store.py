@@ -35,7 +35,7 @@ from assay.contracts.storages.abilities import AccountedSecond
 from assay.drive.monitoring.sampler import TimedSample
 from assay.errors import AssayError, Bug
 from assay.experiment import Experiment
-from assay.judge import EndedRun, Evidence, Verdict
+from assay.judge import EndedRun, Evidence, RunWarning, Verdict
 from assay.judge.cells import Judged
 from assay.judge.check.answers import Check
 from assay.judge.check.questions import ComparedAnswer, Dispute
@@ -48,6 +48,7 @@ from assay.record.file.json_text import json_text
 from assay.record.file.long_texts import NO_TEXTS, Texts
 from assay.record.file.record_file import insert
 from assay.record.machine.experiment_process import this_process
+from assay.record.metrics import columns
 from assay.record.progress import cell_verdicts, continuing, planned, repetitions_taken, run_states
 from assay.record.progress.continuing import NO_VERSIONS, Continued
 from assay.record.progress.repetitions_taken import Taken
@@ -201,10 +202,14 @@ class Store(RecordQuestions):
 
         self._run_id = self._write().change(change)
         self._step, self._is_step_open, self._has_named_steps = None, False, False
-        calibrated = self._read(
-            lambda connection: calibrations.of_experiment(connection, self._experiment())
+        calibrated, probed = self._read(
+            lambda connection: (
+                calibrations.of_experiment(connection, self._experiment()),
+                probes.of_experiment(connection, self._experiment()),
+            )
         )
         self._run_so_far = RunSoFar(self._run_id, run, self._machine, calibrated)
+        self._so_far().probe = probes.of_run(probed, run.cell.storage_name, None)
         return self._run_id
 
     def begin_step(self, position: int, do: str, name: str = "") -> None:
@@ -235,6 +240,7 @@ class Store(RecordQuestions):
     def probed(self, probe: Probe) -> None:
         """Writes what the storage of the current run did in a probe."""
         run_id = self._run()
+        self._so_far().probe = probe
         self._write().change(lambda connection: probes.keep(connection, run_id, probe))
 
     def provisioned(self, deployment: Deployment) -> None:
@@ -384,6 +390,14 @@ class Store(RecordQuestions):
         step = self._step if self._is_step_open else None
         if state in ("failed", "interrupted") and verdict[0] != "invalid":
             verdict = ("invalid", reason or state)
+        ended = self._so_far().ended(
+            state, reason or "", Verdict.of_record(*verdict), [RunWarning(*one) for one in found]
+        )
+        measured = [
+            {"transaction_name": transaction, "document": json_text(values)}
+            for transaction, values in columns.values(ended).items()
+            if values
+        ]
 
         def change(connection: sqlite3.Connection) -> None:
             if step is not None:
@@ -392,6 +406,8 @@ class Store(RecordQuestions):
                 connection, run_id, state, reason or "", verdict, found, exit_status, now_ns
             )
             cell_verdicts.keep(connection, experiment_id, cells)
+            for row in measured:
+                insert(connection, "metric_values", run_id=run_id, **row)
 
         self._write().change(change)
         self._run_id, self._step, self._is_step_open = None, None, False

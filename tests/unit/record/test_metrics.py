@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+import invented_records as invented
 from assay.comparison import conditions
+from assay.record import Store
+from assay.record.metrics import columns
 from assay.record.metrics.catalogue import COMPARED, METRICS
+from assay.report.build import build
 from assay.report.tidy.tables import TABLES
 
 UNITS = {"ns", "bytes", "per_s", "per_min", "ratio", "count"}
@@ -67,3 +75,38 @@ def test_write_amplification_needs_the_device_the_rows_and_their_size(
         data=SimpleNamespace(rows=facts["rows"], data_bytes=facts["data_bytes"]),
     )
     assert METRICS["write_amplification"].value(run) == amplification
+
+
+def test_sql_has_the_values_of_reports(tmp_path: Path) -> None:
+    planned = invented.plan([invented.POSTGRESQL], repetitions=2)
+    path = tmp_path / "r.sqlite"
+    with Store(path) as store:
+        invented.begin(store, planned)
+        for run in planned.runs:
+            probe = {} if run.position else {"here": invented.probe("here", 100.0)}
+            invented.write_run(store, run, invented.S, probes=probe, observation={"commits": 16})
+        store.end_experiment()
+        tables = build(store.latest()).tidy["tables"]
+    with closing(sqlite3.connect(path)) as record:
+        record.row_factory = sqlite3.Row
+        of_runs = [dict(row) for row in record.execute("SELECT * FROM metrics")]
+        of_types = [dict(row) for row in record.execute("SELECT * FROM transaction_metrics")]
+    for shown, kept in zip(tables["runs"], of_runs, strict=True):
+        assert {name: shown[name] for name in METRICS} == {name: kept[name] for name in METRICS}
+        assert kept["commit_efficiency"] and kept["throughput_per_s"] and kept["load_ns"]
+    shown_types = [row for row in tables["transactions"] if row["outcome"] == "ok"]
+    for shown, kept in zip(shown_types, of_types, strict=True):
+        assert kept["transaction_name"] == shown["transaction"]
+        assert kept["throughput_per_s"] == shown["throughput_per_s"]
+
+
+def test_a_metric_that_fails_costs_no_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(_run: object) -> float:
+        raise ZeroDivisionError
+
+    broken = replace(METRICS["commits"], name="broken", value=fails)
+    monkeypatch.setattr(columns, "METRICS", {**METRICS, "broken": broken})
+    invented.experiment(tmp_path / "r.sqlite", invented.plan([invented.SQLITE]), 1.0)
+    with closing(sqlite3.connect(tmp_path / "r.sqlite")) as record:
+        found = record.execute("SELECT state, broken, elapsed_ns FROM runs JOIN metrics").fetchall()
+    assert found == [("done", None, invented.S)]

@@ -2,7 +2,7 @@
 be used.
 
 The tables are SQL text in ``tables/``, the views in ``views/``, described there column by column
-for people who query the file with SQL, as in::
+for people who query the file with SQL; the views of metrics are made of their catalogue. As in::
 
     SELECT system_label, storage, clients, elapsed_ns / 1e9 AS elapsed_s
     FROM runs JOIN outcomes ON run_id = id WHERE experiment_id = 3 ORDER BY clients, elapsed_s;
@@ -26,6 +26,7 @@ from pathlib import Path
 
 from assay.errors import ArgumentError, InputError
 from assay.record.file import faults
+from assay.record.metrics import columns
 from assay.text.files import shared_files
 from assay.text.mentions import phrase
 
@@ -50,7 +51,7 @@ def migrations() -> Sequence[Migration]:
 
 def views() -> Migration:
     """The statements that create all views."""
-    return [statement for file in _texts("views") for statement in file]
+    return [*(statement for file in _texts("views") for statement in file), *columns.views()]
 
 
 @cache

@@ -11,9 +11,10 @@ from typing import Any
 
 from assay.contracts.observation import Observed
 from assay.contracts.recorded import Machine
-from assay.judge import Ceiling, Evidence
+from assay.judge import Ceiling, EndedRun, Evidence, RunWarning, Verdict
 from assay.load.existing_data import ExistingData, ExistingTable
 from assay.plan import PlannedRun
+from assay.probe import Probe
 from assay.record.file.json_text import json_text, storable
 from assay.record.progress.run_states import EndState
 from assay.record.runs import calibrations, typed
@@ -35,6 +36,8 @@ class RunSoFar:
     dataset: object = None
     """The last one; as the record keeps it."""
     existing_data: ExistingData | None = None
+    probe: Probe | None = None
+    """The last one of its storage."""
     steps: list[StepRecord] = field(default_factory=list)
 
     def begin_step(self, position: int, do: str, name: str, state: str) -> None:
@@ -89,6 +92,13 @@ class RunSoFar:
             ceiling=None if nearest is None else Ceiling(nearest.clients, nearest.statements_per_s),
             run=self.id,
         )
+
+    def ended(
+        self, state: EndState, reason: str, verdict: Verdict, warnings: Sequence[RunWarning]
+    ) -> EndedRun:
+        """As metrics read it."""
+        parameters = self.planned.cell.parameters
+        return EndedRun(self.evidence(state, reason), verdict, warnings, self.probe, parameters)
 
 
 def _as_kept(document: object) -> Any:
