@@ -54,3 +54,41 @@ def test_a_later_step_inserts_other_keys(assay: Assay, tmp_path: Path) -> None:
 def test_where_data_are_loaded_anew_the_numbers_begin_anew(assay: Assay, tmp_path: Path) -> None:
     steps = _steps("load", "first", "load again", "second")
     assert _next_after(assay, folder_of(tmp_path / "w", steps, insert=INSERT)) == 10
+
+
+NEXT = """\
+\\next taken
+INSERT INTO data (id, value) VALUES (1000 + :taken, 0);
+\\expect rows 1
+\\acknowledged known taken
+\\assert :known <= :taken
+"""
+
+
+def _shared_after(assay: Assay, folder: Path) -> tuple[int, int]:
+    """How many numbers clients took of those that they share, and how many are acknowledged."""
+    ended = assay("run", folder, "--on", "sqlite")
+    assert ended.status == 0, ended.out + ended.err
+    (run,) = ended.runs
+    assert run.observation is not None
+    assert run.observation.outcomes.failed == 0
+    (numbers,) = run.observation.shared_numbers
+    return numbers.taken, numbers.acknowledged
+
+
+def test_numbers_that_clients_share_go_on_in_a_later_step(assay: Assay, tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "w", _steps("load", "first", "second", "open"), insert=NEXT)
+    assert _shared_after(assay, folder) == (48, 48)
+    again = folder_of(tmp_path / "again", _steps("load", "first", "load 2", "second"), insert=NEXT)
+    assert _shared_after(assay, again) == (20, 20)
+
+
+def test_clients_of_a_python_module_that_share_numbers_share_a_process(
+    assay: Assay, tmp_path: Path
+) -> None:
+    folder = folder_of(tmp_path / "w", _steps("load", "first"), insert=NEXT)
+    ended = assay("run", folder, "--on", "dbapi:sqlite3[database=numbers.db]")
+    assert ended.status == 0, ended.out + ended.err
+    (run,) = ended.runs
+    assert run.observation is not None
+    assert [one.taken for one in run.observation.shared_numbers] == [20]

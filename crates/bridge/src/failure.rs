@@ -111,6 +111,13 @@ pub fn raise(error: Engine) -> PyErr {
             ..Failure::default()
         }
         .into_exception(),
+        Engine::Failed { class, message } => Failure {
+            kind: "system",
+            message,
+            error_class: class,
+            ..Failure::default()
+        }
+        .into_exception(),
         Engine::Document(message) => Failure::document(message).into_exception(),
         Engine::Interrupted => PyKeyboardInterrupt::new_err("interrupted"),
     }

@@ -23,6 +23,14 @@ pub enum EngineError {
     /// A document is invalid: which key, what was expected, what was found.
     #[error("{0}")]
     Document(String),
+    /// A script that is run once has failed: an expectation that is not met, a division by zero.
+    #[error("{message}")]
+    Failed {
+        /// The class of the failure.
+        class: &'static str,
+        /// Where, and what was expected and found.
+        message: String,
+    },
     /// This machine does not allow the requested number of threads or open files.
     #[error("{message}")]
     Machine {

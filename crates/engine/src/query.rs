@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use assay_drivers::{Answer, Keep, Request};
-use assay_script::{Ending, Machine, Program, Reply, Step};
+use assay_script::{Ending, Machine, Need, Program, Reply, Step};
 
 use crate::EngineError;
 use crate::document::DriveDocument;
@@ -21,7 +21,7 @@ pub struct Answered {
     pub is_query: bool,
     /// The names of the columns, in order.
     pub columns: Vec<String>,
-    /// In text form, `None` for NULL.
+    /// In text form, `None` for NULL; none where the script itself looks at them (`\gset`, `\expect value` …).
     pub rows: Vec<Vec<Option<Box<[u8]>>>>,
 }
 
@@ -58,7 +58,8 @@ pub fn query(
                     is_pipelined: false,
                 } => {
                     let planned = &program.statements[statement as usize];
-                    let answer = if planned.is_operation {
+                    let is_read = is_read_by_its_script(&program, statement);
+                    let mut answer = if planned.is_operation {
                         let request = operation(planned.kind);
                         session.request(&request, Keep::Rows, &planned.text, go_on)?
                     } else if parameters.is_empty() {
@@ -84,13 +85,16 @@ pub fn query(
                         last_row: answer.kept.last().map(Vec::as_slice),
                         error: None,
                     });
+                    if is_read {
+                        answer.kept.clear();
+                    }
                     answers.push(of(&program, statement, answer));
                 }
                 Step::Sleep { duration_ns, .. } => {
                     pause(Duration::from_nanos(duration_ns), go_on)?;
                 }
-                Step::End(Ending::Failed { message, .. }) => {
-                    return Err(EngineError::Document(message));
+                Step::End(Ending::Failed { class, message }) => {
+                    return Err(EngineError::Failed { class, message });
                 }
                 // The session closes, and what is open is rolled back with it: no pause is of use.
                 Step::RollBack | Step::End(Ending::Done | Ending::Aborted) => break,
@@ -103,6 +107,11 @@ pub fn query(
         }
     }
     Ok(answers)
+}
+
+/// Whether the script stores cells of the answer in variables, or compares them.
+fn is_read_by_its_script(program: &Program, statement: u32) -> bool {
+    program.statements[statement as usize].need == Need::Rows
 }
 
 /// # Errors

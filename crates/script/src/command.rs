@@ -34,6 +34,17 @@ pub(crate) enum Command<'a> {
     ExpectRows(Expression<'a>),
     ExpectValue(Expression<'a>),
     ExpectError(&'static str),
+    /// The condition as spelled in the script, and parsed.
+    Assert(&'a str, Expression<'a>),
+    /// The next number of those that all clients share under this name.
+    Next {
+        name: Name<'a>,
+    },
+    /// Up to which one the numbers of `\next` are acknowledged.
+    Acknowledged {
+        name: Name<'a>,
+        of: Name<'a>,
+    },
     Aset {
         prefix: &'a str,
     },

@@ -19,6 +19,19 @@ pub(crate) fn set<'a>(reader: &mut Reader<'a>) -> Result<Command<'a>, Defect> {
     })
 }
 
+pub(crate) fn next<'a>(reader: &mut Reader<'a>) -> Result<Command<'a>, Defect> {
+    Ok(Command::Next {
+        name: name(reader)?,
+    })
+}
+
+pub(crate) fn acknowledged<'a>(reader: &mut Reader<'a>) -> Result<Command<'a>, Defect> {
+    Ok(Command::Acknowledged {
+        name: name(reader)?,
+        of: name(reader)?,
+    })
+}
+
 pub(crate) fn for_loop<'a>(reader: &mut Reader<'a>) -> Result<Command<'a>, Defect> {
     let name = name(reader)?;
     reader.word("in")?;

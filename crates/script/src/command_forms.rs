@@ -2,7 +2,9 @@
 //! for the parser and the reference.
 
 use crate::command::Command;
-use crate::command_arguments::{begin, computed, drawn, expect, for_loop, gset_path, prefix, set};
+use crate::command_arguments::{
+    acknowledged, begin, computed, drawn, expect, for_loop, gset_path, next, prefix, set,
+};
 use crate::nearest::nearest;
 use crate::place::Defect;
 use crate::reader::Reader;
@@ -31,6 +33,8 @@ enum Parse {
     },
     /// A prefix, or a path and a name.
     Gset,
+    /// A condition, whose text is shown where it does not hold.
+    Assert,
 }
 
 use Parse::Tokens;
@@ -39,11 +43,15 @@ use Parse::Tokens;
 pub(crate) static FORMS: &[Form] = &[
     Form { name: "abort", arguments: "", is_of_pgbench: false, parse: Tokens(|_| Ok(Command::Abort)),
         synopsis: "ends the transaction: it is rolled back and counted as `aborted`; of what follows, only the pauses at the end of the script (`\\think`, `\\keying`) are made" },
+    Form { name: "acknowledged", arguments: "name number", is_of_pgbench: false, parse: Tokens(acknowledged),
+        synopsis: "sets a variable to how many numbers of `\\next number` are acknowledged: all below it are of transactions that ended `ok`" },
     Form { name: "aset", arguments: "[prefix]", is_of_pgbench: true,
         parse: Tokens(|reader| Ok(Command::Aset { prefix: prefix(reader)? })),
         synopsis: "after one statement or several combined statements, or in place of their `;`: stores the columns \
         of the last row of each answer in variables named by the prefix and the column; an answer \
         without rows leaves the variables unchanged" },
+    Form { name: "assert", arguments: "condition", is_of_pgbench: false, parse: Parse::Assert,
+        synopsis: "makes the transaction `failed`, class `expectation`, unless the condition is true" },
     Form { name: "begin", arguments: "[isolation level]", is_of_pgbench: false, parse: Tokens(begin),
         synopsis: "begins a transaction, at this isolation level if one is given: \
                    `read uncommitted`, `read committed`, `repeatable read`, `serializable`; a system without it takes \
@@ -79,6 +87,8 @@ pub(crate) static FORMS: &[Form] = &[
     Form { name: "keying", arguments: "duration [us | ms | s]", is_of_pgbench: false,
         parse: Parse::Pause { is_part_of_latency: false },
         synopsis: "keying time: a wait that is not part of the latency" },
+    Form { name: "next", arguments: "name", is_of_pgbench: false, parse: Tokens(next),
+        synopsis: "sets a variable to the next of the numbers 0, 1, 2 … that all clients share under this name" },
     Form { name: "set", arguments: "name expression", is_of_pgbench: true, parse: Tokens(set),
         synopsis: "sets a variable; it keeps its value from transaction to transaction" },
     Form { name: "setshell", arguments: "name command [argument ...]", is_of_pgbench: true,
@@ -137,12 +147,16 @@ fn read<'a>(form: &Form, text: &'a str, arguments: Range<usize>) -> Result<Comma
     {
         return Ok(command);
     }
-    let mut reader = Reader::new(tokens(text, arguments)?);
+    let mut reader = Reader::new(tokens(text, arguments.clone())?);
     let command = match form.parse {
         Parse::Gset => Command::Gset {
             prefix: prefix(&mut reader)?,
         },
         Tokens(parse) => parse(&mut reader)?,
+        Parse::Assert => {
+            let spelled = text[arguments].trim();
+            Command::Assert(spelled, reader.expression()?)
+        }
         Parse::Pause { is_part_of_latency } => Command::Pause {
             duration: computed(&mut reader)?,
             is_part_of_latency,

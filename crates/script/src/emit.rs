@@ -2,6 +2,7 @@
 
 use crate::Options;
 use crate::assemble::{Assembler, UNKNOWN};
+use crate::assertion::Assertion;
 use crate::blocks::Blocks;
 use crate::command::{Command, Duration};
 use crate::execute::duration_ns;
@@ -9,10 +10,11 @@ use crate::items::{Content, Item};
 use crate::lexer::StatementKind;
 use crate::number::Fault;
 use crate::opcode::Instruction;
-use crate::operand::{DistributionId, ShellId, Target, Unit, short};
+use crate::operand::{AssertionId, DistributionId, NumbersId, ShellId, Target, Unit, short};
 use crate::pending_statement::PendingStatement;
 use crate::place::Defect;
 use crate::shell::{Shell, Word, Words};
+use crate::tree::Expression;
 use crate::values::Values;
 
 /// Appends a whole script: its items, then the end of the transaction. Returns warnings.
@@ -104,6 +106,19 @@ impl<'a> Emitter<'_, 'a> {
                 let variable = assembler.variables.slot(name.name);
                 assembler.put(at, Instruction::Store { variable });
             }
+            Command::Assert(spelled, condition) => self.assert(at, spelled, condition)?,
+            Command::Next { name } => {
+                let numbers = assembler.program.shared_numbers.counter(name.name);
+                let numbers = NumbersId(short(numbers));
+                let variable = assembler.variables.slot(name.name);
+                assembler.put(at, Instruction::TakeNumber { variable, numbers });
+            }
+            Command::Acknowledged { name, of } => {
+                let numbers = assembler.program.shared_numbers.counter(of.name);
+                let numbers = NumbersId(short(numbers));
+                let variable = assembler.variables.slot(name.name);
+                assembler.put(at, Instruction::Acknowledged { variable, numbers });
+            }
             Command::If(condition) => {
                 assembler.expression(condition)?;
                 let skip = assembler.put(at, Instruction::JumpUnless { target: UNKNOWN });
@@ -171,6 +186,22 @@ impl<'a> Emitter<'_, 'a> {
             }
             other => unreachable!("{other:?} follows a statement"),
         }
+        Ok(())
+    }
+
+    fn assert(
+        &mut self,
+        at: usize,
+        spelled: &str,
+        condition: Expression<'a>,
+    ) -> Result<(), Defect> {
+        let before = self.assembler.program.instructions.len();
+        self.assembler.expression(condition)?;
+        let program = &mut self.assembler.program;
+        let assertion = AssertionId(short(program.assertions.len()));
+        let read = &program.instructions[before..];
+        program.assertions.push(Assertion::new(spelled, read));
+        self.assembler.put(at, Instruction::Assert { assertion });
         Ok(())
     }
 

@@ -246,6 +246,22 @@ impl Registers {
             Instruction::ExpectError { class } => {
                 met(expectation::error(class.0, answer(reply)))?;
             }
+            Instruction::Assert { assertion } => {
+                let value = self.pop();
+                if !condition(&value)? {
+                    let asserted = &program.assertions[assertion.0 as usize];
+                    let message = asserted.not_met(self, program);
+                    return Err(Failure::of(EXPECTATION, &message));
+                }
+            }
+            Instruction::TakeNumber { variable, numbers } => {
+                let number = self.take_number(program, numbers);
+                self.write(variable, number);
+            }
+            Instruction::Acknowledged { variable, numbers } => {
+                let count = program.shared_numbers.acknowledged(numbers.0 as usize);
+                self.write(variable, whole(count));
+            }
             Instruction::Gather { gather } => self.gather(program, gather, answer(reply))?,
             Instruction::GatherPath { path } => {
                 let path = &program.paths[path.0 as usize];
@@ -319,9 +335,13 @@ fn met(difference: Option<String>) -> Result<(), Box<Failure>> {
     difference.map_or(Ok(()), |message| Err(Failure::of(EXPECTATION, &message)))
 }
 
+pub(crate) fn whole(number: u64) -> Value {
+    Value::Int(i64::try_from(number).unwrap_or(i64::MAX))
+}
+
 /// How many rows a statement changed.
 fn changed(reply: &Reply<'_>) -> Value {
-    Value::Int(i64::try_from(reply.affected).unwrap_or(i64::MAX))
+    whole(reply.affected)
 }
 
 #[expect(

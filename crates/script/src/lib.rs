@@ -13,6 +13,7 @@
 //! ```
 
 mod assemble;
+mod assertion;
 mod blocks;
 mod children;
 mod choices;
@@ -56,6 +57,7 @@ mod registers;
 mod reply;
 mod rows_changed;
 mod send;
+mod shared_numbers;
 mod shell;
 mod show;
 mod size;
@@ -80,6 +82,7 @@ pub use program::{Need, Program, Script, Statement};
 pub use quoted_names::cut_at_names;
 pub use reference::reference;
 pub use reply::{Ending, Reply};
+pub use shared_numbers::{NumberFate, Reached, SharedNumbers};
 pub use source::Source;
 pub use split::{FileStatement, split_statements};
 pub use values::Values;

@@ -2,8 +2,8 @@
 //! type, the list of opcodes for the reference, and the output of `explain` are generated from this list.
 
 use crate::operand::{
-    ChoiceId, Class, ConstantId, Count, DistributionId, FunctionId, GatherId, Operand, PathId,
-    ShellId, Slot, StatementId, Target, Unit,
+    AssertionId, ChoiceId, Class, ConstantId, Count, DistributionId, FunctionId, GatherId,
+    NumbersId, Operand, PathId, ShellId, Slot, StatementId, Target, Unit,
 };
 use crate::operator::{Connective, Operator, Test};
 
@@ -86,6 +86,12 @@ instructions! {
     ExpectValue {}
     /// fails unless the answer is an error of this class
     ExpectError { class: Class }
+    /// pops a value and fails unless it is true
+    Assert { assertion: AssertionId }
+    /// stores the next number of those that all clients share in a variable
+    TakeNumber { variable: Slot, numbers: NumbersId }
+    /// stores how many of these numbers are acknowledged in a variable
+    Acknowledged { variable: Slot, numbers: NumbersId }
     /// stores the columns of a one-row answer in variables
     Gather { gather: GatherId }
     /// stores the value at a path of a one-row answer's document in a variable

@@ -34,6 +34,14 @@ pub(crate) struct ShellId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DistributionId(pub u32);
 
+/// An index into [`Program::assertions`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AssertionId(pub u32);
+
+/// The number of a counter in [`Program::shared_numbers`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NumbersId(pub u32);
+
 /// An index into [`Program::instructions`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Target(pub u32);
@@ -102,6 +110,8 @@ operands! {
     ChoiceId,
     ShellId,
     DistributionId,
+    AssertionId,
+    NumbersId,
     Target,
     FunctionId,
     Count,

@@ -1,12 +1,14 @@
 //! Holds the compiled form of all scripts of a run, shared by all its clients.
 
 use crate::ScriptError;
+use crate::assertion::Assertion;
 use crate::children::Children;
 use crate::document_path::DocumentPath;
 use crate::lexer::{Lexer, StatementKind};
 use crate::opcode::Instruction;
 use crate::operand::{ConstantId, GatherId, Slot};
 use crate::place::Place;
+use crate::shared_numbers::SharedNumbers;
 use crate::shell::Shell;
 use assay_values::{Distribution, Piece, Value};
 use std::ops::Range;
@@ -35,6 +37,9 @@ pub struct Program {
     pub(crate) shells: Vec<Shell>,
     /// The shell commands running now.
     pub children: Children,
+    /// The numbers that `\next` takes.
+    pub shared_numbers: SharedNumbers,
+    pub(crate) assertions: Vec<Assertion>,
     /// The distributions as spelled in the scripts, and parsed.
     pub(crate) distributions: Vec<(String, Distribution)>,
     /// How many values the statements have, without counting choices of identifiers.

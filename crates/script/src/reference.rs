@@ -154,7 +154,7 @@ ended or failed: if it is, or may be, it is rolled back, and a script that left 
 `BEGIN`, `COMMIT` and `ROLLBACK` are sent as written.
 
 If a system takes JSON documents, each statement is one document. `:name` may replace any JSON value, outside strings:
-`{\"find\": :{table}, \"id\": :id}`. `:{name}` becomes a JSON string.
+`{\"find\": :{table}, \"id\": :id}`. `:{name}` becomes a JSON string, also as a key: `{:{field}: :value}`.
 
 ## Variables
 
@@ -173,7 +173,7 @@ several times on the same data, the count goes on from one step to the next, unt
 `:rows_changed`: how many rows the last `INSERT`, `UPDATE`, `DELETE`, `MERGE` or `REPLACE` has changed, as the system counts
 them (some count what an `UPDATE` finds); NULL before the first, and not available in CQL, whose systems do not count them:
 `\\if :rows_changed = 0`. A workload and `--set`
-define others. `:scale` is 1 for script files on the command line,
+define others. Variables of `\\next` and `\\acknowledged` are the only ones that depend on other clients ([below](#numbers-that-clients-share)). `:scale` is 1 for script files on the command line,
 unless `--scale` (`-s`) or `--set scale=N` sets it. A variable that is defined there and that no script sets is a constant.
 
 A value that a function makes has at most LARGEST_BYTES bytes (16 MiB); a larger one ends the transaction as `failed`, class
@@ -196,6 +196,19 @@ the error class `expectation`.
 
 A statement's error makes the transaction `failed`, unless `\\expect error` names its class.
 The classes are CLASSES.
+
+`\\assert` (an addition) compares what a script has stored: `\\assert :balance >= 0`. Where the condition is not true (NULL is not), the transaction
+has `failed`, class `expectation`, with the condition and the values of its variables. In a check of a workload, rows that the script itself stores or
+compares are not counted as wrong: what breaks a rule is said with `\\assert`.
+
+### Numbers that clients share
+
+`\\next` (an addition) takes the next number of 0, 1, 2 … for new keys: `\\next order` stores it in `:order`, and no two transactions of the run have the
+same. A retry has its number again. If the transaction is undone in the end (`failed`, `aborted`), another one takes its number, so that no number stays away;
+if its outcome is `unknown`, nobody does. `\\acknowledged orders order` stores in `:orders` how many numbers of `\\next order` are acknowledged
+without a gap: every number below it belongs to a transaction that has ended `ok`, so that what it wrote must be there. A number of
+unknown outcome stops this count. Both go on from one step of a test to the next until data are loaded again. Which client gets which number
+depends on their speed, not on the seed. Where a driver spreads clients over processes, those of a script with `\\next` stay in one.
 
 ### Pipelines
 

@@ -4,8 +4,9 @@
 
 mod binding;
 
+use crate::execute::whole;
 use crate::number::{Fault, number};
-use crate::operand::{Slot, Target};
+use crate::operand::{NumbersId, Slot, Target};
 use crate::program::{Own, Program, Variable};
 use assay_values::{Random, Value};
 
@@ -34,6 +35,11 @@ pub(crate) struct Registers {
     initial: Vec<Option<Value>>,
     /// The number of the first transaction.
     first_number: u64,
+    client: u32,
+    /// The shared numbers that this transaction took, in their order, each with its counter.
+    taken: Vec<(NumbersId, u64)>,
+    /// How many of them this attempt has had.
+    had: usize,
     /// The state at the beginning of the current transaction: kept only if it may have to be retried.
     start: Start,
 }
@@ -96,6 +102,9 @@ impl Registers {
             chosen: 0,
             number,
             first_number: 0,
+            client,
+            taken: Vec::new(),
+            had: 0,
             start,
             turns: 0,
             work: 0,
@@ -122,6 +131,7 @@ impl Registers {
     }
 
     pub fn begin(&mut self, instruction: u32) {
+        self.taken.clear();
         self.restart(instruction);
         if let Some(Slot(slot)) = self.number
             && let Some(Value::Int(number)) = &mut self.variables[slot as usize]
@@ -152,6 +162,7 @@ impl Registers {
         self.stack.clear();
         self.loops.clear();
         self.chosen = 0;
+        self.had = 0;
         self.acted();
     }
 
@@ -193,6 +204,22 @@ impl Registers {
     pub fn replace(&mut self, count: usize, value: Value) {
         self.stack.truncate(self.stack.len() - count);
         self.stack.push(value);
+    }
+
+    /// The next shared number; in an attempt after the first one that which the first one had.
+    pub fn take_number(&mut self, program: &Program, numbers: NumbersId) -> Value {
+        let number = match self.taken.get(self.had) {
+            Some(&(of, number)) if of == numbers => number,
+            _ => {
+                let taken = &program.shared_numbers;
+                let number = taken.take(numbers.0 as usize, self.client);
+                self.taken.truncate(self.had);
+                self.taken.push((numbers, number));
+                number
+            }
+        };
+        self.had += 1;
+        whole(number)
     }
 
     pub fn jump(&mut self, target: Target) {

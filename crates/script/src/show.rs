@@ -62,6 +62,8 @@ pub(crate) fn show(operand: impl Into<Operand>, program: &Program) -> String {
             into.unwrap_or_default() + &joined(words, " ")
         }
         Operand::DistributionId(id) => program.distributions[id.0 as usize].0.clone(),
+        Operand::AssertionId(id) => program.assertions[id.0 as usize].spelled.clone(),
+        Operand::NumbersId(id) => format!("of {}", program.shared_numbers.name(id.0 as usize)),
         Operand::Target(target) => format!("-> {}", target.0),
         Operand::FunctionId(id) => FUNCTIONS[id.0 as usize].name.to_owned(),
         Operand::Count(count) => format!("({})", count.0),

@@ -72,6 +72,8 @@ impl<'a> Variables<'a> {
     pub fn note(&mut self, position: Position, command: &Command<'a>) {
         match command {
             Command::Set { name, .. }
+            | Command::Next { name }
+            | Command::Acknowledged { name, .. }
             | Command::For { name, .. }
             | Command::GsetPath { name, .. } => {
                 self.set.entry(name.name).or_default().push(position);

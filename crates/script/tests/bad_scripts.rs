@@ -154,7 +154,7 @@ const BAD: &[(&str, &str, &str, &str)] = &[
     ("\\set x 2 ** 3", "1:11", "expected a value, found *", ""),
     // Expressions that can never have a value.
     ("\\set x random_gaussian(1, 9, 1.9)", "1:8", "expects a parameter at least 2.0, found 1.9", ""),
-    ("\\set x random_zipfian(1, :client_id, 1)", "1:8", "expects a parameter 1.001 to 1000.0, found 1", ""),
+    ("\\set x random_zipfian(1, :client_id, 0)", "1:8", "expects a parameter above 0, at most 1000.0, found 0", ""),
     ("\\set x random_exponential(1, 9, 0)", "1:8", "expects a parameter above 0, found 0", ""),
     ("\\set x permute(1, 0, 5)", "1:8", "permute expects a size above 0, found 0", ""),
     ("\\set x text(3, 2)", "1:8", "expected 0 <= min <= max", ""),

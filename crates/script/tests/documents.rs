@@ -23,7 +23,7 @@ fn try_documents(text: &str, values: Values) -> Result<Program, ScriptError> {
     let options = Options {
         lexer: Lexer::Json,
         values,
-        identifiers: &lists(&[("table", &["a", "b \"x\""])]),
+        identifiers: &lists(&[("table", &["a", "b \"x\""]), ("other", &["c", "d"])]),
         ..Options::default()
     };
     compile(&[source], &options)
@@ -56,6 +56,25 @@ fn the_driver_writes_values_and_identifiers_of_a_document() {
         text(", \"note\": \"not :id\"}}"),
     ];
     assert_eq!(program.statements[1].pieces, expected);
+}
+
+#[test]
+fn an_identifier_may_be_a_key() {
+    let text = r#"
+\set table 0
+\set other 0
+\set name 'x'
+{"update": :{table}, "u": {:{table}: :name, :{other} : {"a": :name}}, "in": [:{table}, :name]}
+"#;
+    let program = try_documents(text, Values::Bound).unwrap();
+    assert_eq!(program.statements.len(), 4);
+    let values = |pieces: &[Piece]| {
+        pieces
+            .iter()
+            .filter(|&piece| *piece == Piece::Value)
+            .count()
+    };
+    assert_eq!(values(&program.statements[0].pieces), 3);
 }
 
 #[test]

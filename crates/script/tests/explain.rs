@@ -167,6 +167,7 @@ fn the_reference_lists_the_whole_language() {
         "hash_fnv1a",
         "hash_murmur2",
         "hash_text",
+        "hash_consistent",
         "int",
         "lastname",
         "least",

@@ -156,6 +156,26 @@ fn nurand_has_the_distribution_of_tpc_c() {
 }
 
 #[test]
+fn a_consistent_hash_moves_only_to_new_numbers() {
+    let of = |count: i64| -> Vec<i64> {
+        let text = format!("hash_consistent(:row, {count}, 3)");
+        drawn(&text, 10_000)
+            .iter()
+            .map(|text| text.parse().unwrap())
+            .collect()
+    };
+    let (ten, eleven) = (of(10), of(11));
+    for number in 0..10 {
+        let count = ten.iter().filter(|&&found| found == number).count();
+        assert!(count.abs_diff(1000) < 180, "{number}: {count}");
+    }
+    let moved: Vec<_> = ten.iter().zip(&eleven).filter(|(a, b)| a != b).collect();
+    assert!(moved.iter().all(|(_, now)| **now == 10));
+    assert!(moved.len().abs_diff(10_000 / 11) < 180, "{}", moved.len());
+    assert!(of(1).iter().all(|&found| found == 0));
+}
+
+#[test]
 fn pick_chooses_all_arguments_equally_often() {
     let picked = drawn("pick('a', 'b', :name, 4, 5)", 20_000);
     for text in ["a", "b", "Ä", "4", "5"] {

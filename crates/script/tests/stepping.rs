@@ -6,7 +6,7 @@
 
 mod support;
 
-use assay_script::{Ending, Machine, Need, Reply, Step};
+use assay_script::{Ending, Machine, Need, NumberFate, Reply, Step};
 use assay_values::Value;
 use std::sync::Arc;
 use support::{Client, compiled};
@@ -466,4 +466,62 @@ fn only_a_script_that_uses_it_stores_how_many_rows_were_changed() {
         "UPDATE t SET a = 1;\n\\if :rows_changed = 0\n\\abort\n\\endif\n"
     ));
     assert!(!listed("UPDATE t SET a = 1;\nSELECT 1;\n"));
+}
+
+#[test]
+fn a_condition_that_does_not_hold_fails_with_its_values() {
+    let text = "\\set a 5\n\\set b 'x'\n\\assert :a > 4 and :b = 'x'\nA;\n\\assert :a > \\\n  9 or :b = 'y' or :a = 3\nB;";
+    let (seen, ending) = Client::of(text).run();
+    assert_eq!(seen, ["A []"]);
+    let (class, message) = failed(ending);
+    assert_eq!(class, "expectation");
+    assert!(
+        message.ends_with(":5:1: expected :a > 9 or :b = 'y' or :a = 3, found a = 5, b = 'x'"),
+        "{message}"
+    );
+    let (_, ending) = Client::of("\\assert NULL = 1\nA;").run();
+    assert_eq!(failed(ending).0, "expectation");
+}
+
+/// The numbers that one client's transaction binds in its statement.
+fn asked(machine: &mut Machine) -> Vec<Value> {
+    match machine.step() {
+        Step::Execute { parameters, .. } => parameters.to_vec(),
+        step => panic!("{step:?}"),
+    }
+}
+
+fn ended(machine: &mut Machine) {
+    machine.answered(Reply::default());
+    assert_eq!(machine.step(), Step::End(Ending::Done));
+}
+
+#[test]
+fn clients_share_numbers_and_see_which_are_acknowledged() {
+    let text = "\\next n\n\\acknowledged many n\nA :n, :many;";
+    let program = Arc::new(compiled(text));
+    let client = |number| {
+        let mut machine = Machine::new(program.clone(), 1, number);
+        machine.keep_start(true);
+        machine
+    };
+    let (mut first, mut second) = (client(0), client(1));
+    let found = |n, many| vec![Value::Int(n), Value::Int(many)];
+    first.begin(0);
+    second.begin(0);
+    assert_eq!(asked(&mut first), found(0, 0));
+    assert_eq!(asked(&mut second), found(1, 0));
+    ended(&mut first);
+    program.shared_numbers.ended(0, NumberFate::Acknowledged);
+    // The second one tries again: with its number, and with what is acknowledged meanwhile.
+    second.rewind();
+    assert_eq!(asked(&mut second), found(1, 1));
+    ended(&mut second);
+    program.shared_numbers.ended(1, NumberFate::Returned);
+    first.begin(0);
+    assert_eq!(
+        asked(&mut first),
+        found(1, 1),
+        "the number that was given back"
+    );
 }

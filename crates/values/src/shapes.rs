@@ -62,6 +62,44 @@ impl Random {
     }
 
     /// An integer of `lowest..=highest`, lower ones more likely: the k-th in proportion to 1 / k to the power
+    /// `parameter`. Drawn by rejection, which needs no table of the range and no sum over it, so that the range may grow
+    /// (Hörmann and Derflinger, “Rejection-Inversion to Generate Variates from Monotone Discrete Distributions”, ACM
+    /// TOMACS 6, 1996). For every parameter above 0; [`Random::zipfian_between`] is pgbench's, for those above 1.
+    ///
+    /// # Panics
+    /// If the range is empty, or `parameter` is not above 0.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        reason = "the drawn number is compared with the range first"
+    )]
+    pub fn harmonic_between(&mut self, lowest: i64, highest: i64, parameter: f64) -> i64 {
+        assert!(
+            lowest <= highest && parameter > 0.0,
+            "callers check the arguments"
+        );
+        let count = (i128::from(highest) - i128::from(lowest) + 1) as f64;
+        let weight = |x: f64| x.powf(-parameter);
+        // The area under the weights up to x, and the x of an area.
+        let area = |x: f64| over_x((1.0 - parameter) * x.ln(), f64::exp_m1) * x.ln();
+        let of_area = |area: f64| {
+            let scaled = (area * (1.0 - parameter)).max(-1.0);
+            (over_x(scaled, f64::ln_1p) * area).exp()
+        };
+        let (first, last) = (area(1.5) - 1.0, area(count + 0.5));
+        let surely_kept = 2.0 - of_area(area(2.5) - weight(2.0));
+        let rank = loop {
+            let drawn = last + self.unit() * (first - last);
+            let at = of_area(drawn);
+            let rank = (at + 0.5).floor().clamp(1.0, count);
+            if rank - at <= surely_kept || drawn >= area(rank + 0.5) - weight(rank) {
+                break rank;
+            }
+        };
+        lowest.saturating_add((rank - 1.0) as i64).min(highest)
+    }
+
+    /// An integer of `lowest..=highest`, lower ones more likely: the k-th in proportion to 1 / k to the power
     /// `parameter`. Drawn by rejection, which needs no table of the range (Devroye, “Non-Uniform Random
     /// Variate Generation”, 1986, X.6.1). (pgbench's `random_zipfian`.)
     ///
@@ -89,6 +127,14 @@ impl Random {
             }
         };
         lowest.saturating_add((rank - 1.0) as i64).min(highest)
+    }
+}
+
+/// A function that is x at 0 to the first order, divided by x.
+fn over_x(x: f64, function: fn(f64) -> f64) -> f64 {
+    match x.abs() < 1e-12 {
+        true => 1.0,
+        false => function(x) / x,
     }
 }
 
@@ -171,6 +217,15 @@ mod tests {
     }
 
     #[test]
+    fn harmonic_numbers_fall_with_every_power_of_the_rank() {
+        for parameter in [0.2, 0.99, 1.0, 1.5] {
+            let found = counts(|random| random.harmonic_between(-3, 6, parameter));
+            let expected = ranks(|rank| (rank + 1.0).powf(-parameter));
+            assert!(is_like(&found, expected), "{parameter}: {found:?}");
+        }
+    }
+
+    #[test]
     fn the_smallest_and_the_largest_range_are_accepted() {
         let mut random = Random::stream(1, 1);
         for (lowest, highest) in [(5, 5), (i64::MIN, i64::MAX), (i64::MAX - 1, i64::MAX)] {
@@ -179,6 +234,7 @@ mod tests {
                 assert!(range.contains(&random.exponential_between(lowest, highest, 1.0)));
                 assert!(range.contains(&random.gaussian_between(lowest, highest, 3.0)));
                 assert!(range.contains(&random.zipfian_between(lowest, highest, 1.1)));
+                assert!(range.contains(&random.harmonic_between(lowest, highest, 0.99)));
             }
         }
     }

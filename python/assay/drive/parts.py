@@ -17,10 +17,13 @@ Clients = TypeVar("Clients", DriveDocument, GroupDocument)
 def number_of(document: DriveDocument, deployment: Deployment) -> int | None:
     """How many processes: one for each client as far as that goes, and with clients of every group.
     None where the driver does not call Python: threads of one process serve it. A group that ends
-    with another one sees the clients of its own process alone."""
+    with another one sees the clients of its own process alone, and so do clients that share
+    numbers."""
     if not calls_python(deployment.address.driver):
         return None
     if any(group.ends_with for group in document.groups or ()):
+        return 1
+    if any("\\next" in script.text and script.weight for script in document.scripts):
         return 1
     return max(1, min(deployment.client_processes, *_counts(document)))
 

@@ -4,7 +4,7 @@ numbers, or raises an error with the reason.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from assay.contracts.driving import STOPS, without_other_limits
@@ -14,13 +14,15 @@ from assay.experiment import Driving, Scalar
 from assay.plan import driving as pace
 from assay.plan.values import PlannedRun
 from assay.registry import WORKLOAD_FILE
-from assay.text.quantities import CLIENTS, WEIGHT_IN_A_MIX, shown
+from assay.text.quantities import CLIENTS, SHARE_IN_A_MIX, WEIGHT_IN_A_MIX, shown
 from assay.workload.schema import evaluate
 from assay.workload.steps import Drive, Group, Step
 from assay.workload.values import Test, Workload
 
 _COUNTS = tuple(name for name in STOPS if name != "duration_s")
 """Limits per group: a limit of the group replaces those of the step."""
+_DIGITS_OF_SHARES = 5
+"""Weights times ten to this power less one have 32 bits, as the engine takes them."""
 
 
 @dataclass(frozen=True)
@@ -156,21 +158,34 @@ def _clients(asked: int | str | None, parameters: Mapping[str, Scalar], otherwis
 
 
 def weights(asked: Mapping[str, int | str], parameters: Mapping[str, Scalar]) -> Mapping[str, int]:
-    """The weights of a mix, with every parameter replaced by its value. Raises `ArgumentError`
-    where that is no weight, and where no script is left to run."""
-    found = {}
+    """The weights of a mix, with every parameter replaced by its value; shares (0.95, 0.05) become
+    the smallest powers of ten times themselves that are whole. Raises `ArgumentError` where that is
+    no weight, and where no script is left to run."""
+    found: dict[str, Scalar] = {}
     for script, weight in asked.items():
         value = parameters[weight] if isinstance(weight, str) else weight
-        if not WEIGHT_IN_A_MIX.holds(value):
+        if not (SHARE_IN_A_MIX if isinstance(value, float) else WEIGHT_IN_A_MIX).holds(value):
             raise ArgumentError(
                 f"{weight} = {shown(value)}, the weight of {script}: expected "
                 f"{WEIGHT_IN_A_MIX.expected}"
             )
-        found[script] = int(value)
+        found[script] = value
     if found and not any(found.values()):
         named = ", ".join(f"{name} {asked[name]}" for name in found)
         raise ArgumentError(f"no script of the mix has a weight above 0: {named}")
-    return found
+    scaled = _whole([float(value) for value in found.values()])
+    return dict(zip(found, scaled, strict=True))
+
+
+def _whole(shares: Sequence[float]) -> list[int]:
+    for power in range(_DIGITS_OF_SHARES):
+        scaled = [round(share * 10**power, _DIGITS_OF_SHARES) for share in shares]
+        if all(share.is_integer() for share in scaled):
+            return [int(share) for share in scaled]
+    raise ArgumentError(
+        f"the weights of a mix are {', '.join(map(shown, shares))}: expected shares of at most "
+        f"{_DIGITS_OF_SHARES - 1} digits behind the point"
+    )
 
 
 def _together(paced: Driving, clients: int) -> int | None:

@@ -15,6 +15,7 @@ use super::log::LogDocument;
 use super::pace::{ArrivalDocument, ReconnectDocument, RetriesDocument, distribution};
 use super::reading::{null_is_default, parse};
 use super::seconds::{optional_seconds, seconds};
+use super::shared_numbers::SharedNumbersDocument;
 use super::stop::StopDocument;
 use crate::EngineError;
 
@@ -120,6 +121,9 @@ pub struct DriveDocument {
     /// The number of the first transaction: above those of earlier drives on the same data.
     #[serde(default, deserialize_with = "null_is_default")]
     pub first_transaction: u64,
+    /// Where the numbers that clients share go on: where earlier drives on the same data ended.
+    #[serde(default, deserialize_with = "null_is_default")]
+    pub shared_numbers: Vec<SharedNumbersDocument>,
     /// Whether answers are hashed and compared between clients; otherwise only their rows are counted.
     #[serde(default, deserialize_with = "null_is_default")]
     pub digest: bool,

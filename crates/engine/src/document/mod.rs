@@ -11,6 +11,7 @@ mod pace;
 mod reading;
 mod seconds;
 mod serve;
+mod shared_numbers;
 mod stop;
 
 pub use delay::DelayDocument;
@@ -21,4 +22,5 @@ pub use load::{BulkFormWord, LoadDocument, TableDocument};
 pub use log::LogDocument;
 pub use pace::{ArrivalDocument, ReconnectDocument, RetriesDocument};
 pub use serve::ServeDocument;
+pub use shared_numbers::SharedNumbersDocument;
 pub use stop::StopDocument;

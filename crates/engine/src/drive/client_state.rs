@@ -2,6 +2,7 @@
 //! parameters while this state changes.
 
 use assay_drivers::SystemError;
+use assay_script::NumberFate;
 
 use super::arrivals::Arrival;
 use super::group::Group;
@@ -283,6 +284,10 @@ impl<'a> ClientState<'a> {
             return;
         };
         self.tally.retracted(&transaction);
+        self.plan
+            .program
+            .shared_numbers
+            .ended(self.number, NumberFate::Returned);
         if !transaction.is_measured {
             return;
         }
@@ -317,6 +322,10 @@ impl<'a> ClientState<'a> {
             unreachable!("only a running transaction can end")
         };
         self.pipeline.clear();
+        self.plan
+            .program
+            .shared_numbers
+            .ended(self.number, fate(outcome));
         if self.plan.sums_answers && transaction.is_measured && outcome == Outcome::Ok {
             // In a list that clients share, its number says what it asks; else the client and its own number:
             // of the pass, where each type is asked once in it, whatever stands before it.
@@ -411,5 +420,14 @@ impl<'a> ClientState<'a> {
             worktime: self.tally.finish(now_ns),
             state,
         });
+    }
+}
+
+/// What becomes of the shared numbers of a transaction.
+fn fate(outcome: Outcome) -> NumberFate {
+    match outcome {
+        Outcome::Ok => NumberFate::Acknowledged,
+        Outcome::Aborted | Outcome::Failed => NumberFate::Returned,
+        Outcome::Unknown => NumberFate::Unknown,
     }
 }

@@ -95,6 +95,9 @@ impl Plan {
     /// If the document is inconsistent, or a script is wrong.
     pub fn new(document: &DriveDocument) -> Result<Self, EngineError> {
         let program = compile(document)?;
+        for numbers in &document.shared_numbers {
+            program.shared_numbers.go_on(&numbers.reached());
+        }
         let statements: Vec<_> = program
             .statements
             .iter()

@@ -34,6 +34,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::document::SharedNumbersDocument;
+
 /// The version of the format of an [`Observation`]. A change of a key's meaning raises it;
 /// `python/assay/contracts/observation` reads all versions.
 pub const VERSION: u32 = 3;
@@ -136,6 +138,9 @@ pub struct Observation {
     /// Above the numbers that its transactions had (`:transaction_number`).
     #[serde(skip_serializing_if = "is_zero")]
     pub next_transaction: u64,
+    /// How far the numbers came that its clients share.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shared_numbers: Vec<SharedNumbersDocument>,
     /// Why the run ended.
     pub ended_by: EndedBy,
 }

@@ -35,7 +35,7 @@ pub(super) struct Shape {
     draw: fn(&mut Random, i64, i64, f64) -> i64,
 }
 
-/// The limits of the parameters are those of pgbench's manual.
+/// The limits of the parameters are those of pgbench's manual; a Zipf distribution may fall less than there.
 pub(super) const EXPONENTIAL: Shape = Shape {
     name: "random_exponential",
     expected: "above 0",
@@ -52,9 +52,12 @@ pub(super) const GAUSSIAN: Shape = Shape {
 
 pub(super) const ZIPFIAN: Shape = Shape {
     name: "random_zipfian",
-    expected: "1.001 to 1000.0",
-    takes: |parameter| (1.001..=1000.0).contains(&parameter),
-    draw: Random::zipfian_between,
+    expected: "above 0, at most 1000.0",
+    takes: |parameter| parameter > 0.0 && parameter <= 1000.0,
+    draw: |random, lowest, highest, parameter| match parameter < 1.001 {
+        true => random.harmonic_between(lowest, highest, parameter),
+        false => random.zipfian_between(lowest, highest, parameter),
+    },
 };
 
 impl Shape {

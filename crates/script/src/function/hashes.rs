@@ -1,4 +1,4 @@
-//! Takes an integer and a seed; returns a hash, the same as pgbench's.
+//! Takes an integer and a seed; returns a hash: pgbench's, and one into a range that may grow.
 
 use super::Arguments;
 use crate::number::{Fault, number};
@@ -25,6 +25,44 @@ pub(super) fn fnv1a_whole(key: i64, seed: i64) -> i64 {
 
 pub(super) fn murmur2_whole(key: i64, seed: i64) -> i64 {
     murmur2_of(key.cast_unsigned(), seed.cast_unsigned()).cast_signed()
+}
+
+pub(super) fn consistent(x: Arguments<'_>, _: &mut Random) -> Answer {
+    let (key, count, seed) = (
+        number(&x[0])?.int()?,
+        number(&x[1])?.int()?,
+        number(&x[2])?.int()?,
+    );
+    let chosen = consistent_whole(key, count, seed).ok_or_else(|| {
+        Fault::of(format!(
+            "hash_consistent expects 1 to 2147483648 numbers to choose from, found {count}"
+        ))
+    })?;
+    Ok(Value::Int(chosen))
+}
+
+/// Jump consistent hash (Lamping and Veach, arXiv 1406.2294): the number changes where the count passes the next jump.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    reason = "the count is at most 2^31"
+)]
+pub(super) fn consistent_whole(key: i64, count: i64, seed: i64) -> Option<i64> {
+    const MOST: i64 = 1 << 31;
+    if !(1..=MOST).contains(&count) {
+        return None;
+    }
+    let mut state = murmur2_of(key.cast_unsigned(), seed.cast_unsigned());
+    let (mut chosen, mut next) = (0, 0);
+    while next < count {
+        chosen = next;
+        state = state
+            .wrapping_mul(2_862_933_555_777_941_757)
+            .wrapping_add(1);
+        let drawn = (state >> 33) + 1;
+        next = ((chosen + 1) as f64 * (MOST as f64 / drawn as f64)) as i64;
+    }
+    Some(chosen)
 }
 
 /// FNV-1a with 64 bits over the bytes of the key, the lowest first; the seed changes the offset basis

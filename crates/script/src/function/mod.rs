@@ -152,7 +152,7 @@ pub(crate) static FUNCTIONS: &[Function] = &[
             `parameter` (2.0 or more) standard deviations either way", 3, 3, choices::gaussian) },
     Function { check: |x| choices::ZIPFIAN.check(x),
         ..random("random_zipfian", "lb, ub, parameter", "an integer, lower ones more likely: the probability of the k-th is \
-            proportional to 1 / k to the power `parameter` (1.001 to 1000)", 3, 3, choices::zipfian) },
+            proportional to 1 / k to the power `parameter` (above 0, at most 1000; pgbench's begins at 1.001)", 3, 3, choices::zipfian) },
     pure("sqrt", "x", "the square root", 1, 1, numbers::sqrt),
     // Additions to pgbench's functions.
     Function { joins: true,
@@ -168,6 +168,10 @@ pub(crate) static FUNCTIONS: &[Function] = &[
         ..addition(pure("document", "json | key, value [, ...]", "a JSON document, from its text or from keys and values", 1, ANY,
             typed::document)) },
     Function { takes_null: true, joins: true, ..addition(pure("list", "[x, ...]", "a list of values", 0, ANY, typed::list)) },
+    Function { whole: Some(|x, _| hashes::consistent_whole(x[0], x[1], x[2])),
+        ..addition(seeded("hash_consistent", "x, n [, seed]", "one of the numbers from 0 to `n` - 1 for the integer `x`, all equally likely; with \
+            a larger `n` it is the same or one of the new numbers (Lamping and Veach, \"A Fast, Minimal Memory, Consistent Hash Algorithm\", 2014)",
+            2, hashes::consistent)) },
     addition(pure("time", "x", "the time of day `x` seconds after midnight, of a text such as `17:53:38`, or of a timestamp",
         1, 1, typed::time)),
     text("digits", "n", "a text of `n` random digits", 1, 1, Nature::Random, texts::digits),

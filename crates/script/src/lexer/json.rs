@@ -2,7 +2,7 @@
 //! each document cut at its values `:name` and its names `:{name}`.
 //!
 //! A `:name` may be used in place of a JSON value, outside strings: `{"find": :{table}, "key": :id}`. A
-//! colon after a string is JSON's own.
+//! colon after a string or a name is JSON's own.
 
 use super::json_syntax;
 use super::scan::{self, Part};
@@ -122,12 +122,13 @@ pub(super) fn cut(text: &str, range: Range<usize>) -> Result<Written<'_>, Defect
                 let (part, end) = named(text, at)?;
                 written.text(&text[copied..at]);
                 example.push_str(&text[copied..at]);
-                let length = end - at;
-                match part {
-                    statement::Part::Identifier(_) => {
-                        _ = write!(example, "\"{}\"", "x".repeat(length - 2));
+                match &part {
+                    statement::Part::Identifier(name) => {
+                        // As long as `:{name}`. It is a string, and may be a key.
+                        _ = write!(example, "\"{}:\"", name.name);
+                        follows_string = true;
                     }
-                    _ => example.push_str(&"1".repeat(length)),
+                    _ => example.push_str(&"1".repeat(end - at)),
                 }
                 written.parts.push(part);
                 (at, copied) = (end, end);

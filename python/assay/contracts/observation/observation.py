@@ -32,6 +32,7 @@ from assay.contracts.observation.parts.service import (
     TransactionsPerClient,
 )
 from assay.contracts.observation.parts.shape import Shape
+from assay.contracts.observation.parts.shared_numbers import SharedNumbers
 from assay.contracts.observation.parts.transactions import (
     AllOk,
     Passes,
@@ -94,6 +95,8 @@ class EngineObservation(Shape, frozen=True):
     unfinished: Unfinished | None = None
     next_transaction: int = 0
     """Above the numbers that its transactions had (``:transaction_number``)."""
+    shared_numbers: tuple[SharedNumbers, ...] = ()
+    """How far the numbers came that its clients share; without those of which none was taken."""
 
 
 class Observation(EngineObservation, frozen=True):

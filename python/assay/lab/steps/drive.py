@@ -17,6 +17,7 @@ from assay.contracts.engine.drive import DriveDocument, LogDocument
 from assay.contracts.events import ClientsAtWork, Event, SecondMeasured, Sink
 from assay.contracts.factors import CLIENT_PROGRAM
 from assay.contracts.observation import Observation
+from assay.contracts.observation.parts.shared_numbers import numbers_of_all
 from assay.contracts.systems.abilities import SessionLimit
 from assay.drive import reserved_names
 from assay.drive.commits import commits
@@ -164,7 +165,11 @@ def observe(
     """The observation of the document's clients, and the samples of the server's processes.
     Transactions are numbered on from those of earlier steps on the same data."""
     if state.next_transaction:
-        document = structs.replace(document, first_transaction=state.next_transaction)
+        document = structs.replace(
+            document,
+            first_transaction=state.next_transaction,
+            shared_numbers=state.shared_numbers or UNSET,
+        )
     context, pooled, cell = state.context, state.up(), planned.run.cell
     dialect = pooled.system.dialect
     is_read_only = bool(session_statements(state.workload, state.planned, dialect))
@@ -193,6 +198,7 @@ def observe(
             error.hint = reserved_names.hint(tables, document.scripts, dialect)
         raise
     state.next_transaction = max(state.next_transaction, observation.next_transaction)
+    state.shared_numbers = numbers_of_all((state.shared_numbers, observation.shared_numbers))
     warned = tuple(context.compiled.warnings(planned))
     # Read-only sessions commit nothing, whatever their statements.
     writing = () if is_read_only else context.compiled.writing_types(planned, dialect)

@@ -56,7 +56,7 @@ def load(
     """Loads the data of these parameters. ``is_wanted_again``: this run needs them again after it
     has changed them."""
     context, pooled = state.context, state.up()
-    state.next_transaction = 0
+    state.next_transaction, state.shared_numbers = 0, ()
     planned = replace(state.planned, cell=replace(state.planned.cell, parameters=parameters))
     context.events.stage("load")
     system = _RunSystem(context, planned, pooled)

@@ -91,8 +91,8 @@ def _weight_of_word(
 
 def _parameter(section: TomlTable, key: str, name: str, parameters: Mapping[str, Parameter]) -> str:
     """The name of a parameter that can hold a weight."""
-    if name not in parameters or parameters[name].type != "int":
-        raise driving.no_number(section, key, name, parameters, ("int",))
+    if name not in parameters or parameters[name].type not in ("int", "float"):
+        raise driving.no_number(section, key, name, parameters, ("int", "float"))
     return name
 
 

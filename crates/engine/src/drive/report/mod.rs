@@ -16,6 +16,7 @@ use crate::account::{
     Aggregator, AnswerSum, Completed, End, ErrorLog, ResultLog, SessionServers, StatementLog,
     ThreadRecorder, ThreadStatements, TimeSpan, Waits, before_stop,
 };
+use crate::document::SharedNumbersDocument;
 use crate::observation::{
     AnswerSumReport, Latency, Observation, Outcomes, Passes, Resolution, ResultReport,
     StatementReport, Unfinished, VERSION,
@@ -117,6 +118,9 @@ pub fn assemble(
             None | Some(0) => 0,
             Some(next) => next.saturating_add(plan.first_transaction),
         },
+        shared_numbers: (plan.program.shared_numbers.reached().into_iter())
+            .map(SharedNumbersDocument::from)
+            .collect(),
         ended_by: ends::ended_by(ends, watched.was_interrupted),
         client_ends: ends
             .iter()

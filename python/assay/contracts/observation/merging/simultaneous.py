@@ -43,6 +43,7 @@ from assay.contracts.observation.parts.service import (
     TransactionsPerClient,
 )
 from assay.contracts.observation.parts.shape import Shape
+from assay.contracts.observation.parts.shared_numbers import numbers_of_all
 from assay.contracts.observation.parts.transactions import (
     MOST_PASS_TIMES,
     AllOk,
@@ -89,6 +90,7 @@ def merge(parts: Sequence[Observation], *, on_one_machine: bool = False) -> Obse
             [part.client_cost for part in parts], added.outcomes.ended, on_one_machine
         ),
         next_transaction=max(part.next_transaction for part in parts),
+        shared_numbers=numbers_of_all(part.shared_numbers for part in parts),
         ended_by=_ended_by([part.ended_by for part in parts]),
     )
 

@@ -29,6 +29,7 @@ from assay.contracts.observation.parts.costs import ClientCost, DeviceCost, Mach
 from assay.contracts.observation.parts.groups import GroupReport
 from assay.contracts.observation.parts.intervals import Interval
 from assay.contracts.observation.parts.service import Standstill, TimeSpan
+from assay.contracts.observation.parts.shared_numbers import numbers_of_all
 from assay.contracts.observation.parts.transactions import TransactionReport
 
 Span = TypeVar("Span", bound=TimeSpan)
@@ -77,6 +78,7 @@ def successive(parts: Sequence[Observation]) -> Observation:
         server_counters=dict(sum((Counter(part.server_counters) for part in parts), Counter())),
         script_warnings=tuple(dict.fromkeys(one for part in parts for one in part.script_warnings)),
         next_transaction=max(part.next_transaction for part in parts),
+        shared_numbers=numbers_of_all(part.shared_numbers for part in parts),
         ended_by=parts[-1].ended_by,
     )
 
