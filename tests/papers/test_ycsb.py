@@ -1,0 +1,142 @@
+"""Workloads A to F of YCSB on real systems: every value that is read and every check is right after
+concurrent clients, and a wrong script is found by what is for it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from able import able_to_run
+from assay import registry
+from assay.contracts.deployment import Deployment
+from assay.record.runs.records import RunRecord
+from commands import IN_MEMORY, Assay, need
+
+FOLDER = Path(registry.__file__).parent / "workloads" / "ycsb"
+TESTS = "ycsb.a,b,c,d,e,f"
+BRIEFLY = (
+    "--set", "recordcount=60", "--clients", "4", "--warm-up", "0", "--transactions", "40",
+)  # fmt: skip
+
+
+def wrong(run: RunRecord) -> set[str]:
+    return {check["id"] for check in run.checks if not check["ok"]} - {"lost-updates"}
+
+
+def lost(run: RunRecord) -> int | None:
+    (found,) = [check["found"] for check in run.checks if check["id"] == "lost-updates"]
+    return found
+
+
+def all_right(runs: list[RunRecord]) -> None:
+    assert len(runs) == 6
+    for run in runs:
+        assert len(run.checks) == 5 and wrong(run) == set(), run.test
+        assert run.driven is not None
+        assert (run.driven.outcomes.ok, run.driven.outcomes.failed) == (160, 0), run.test
+
+
+@pytest.mark.parametrize("system", [one for one in able_to_run(TESTS) if one != "cassandra"])
+def test_all_values_and_checks_are_right_after_concurrent_clients(
+    assay: Assay, system: str
+) -> None:
+    need(system)
+    ended = assay("run", TESTS, "--on", system, *BRIEFLY, *IN_MEMORY)
+    assert ended.status == 0, ended.err
+    all_right(ended.runs)
+
+
+@pytest.mark.server
+def test_so_they_are_in_cql(assay: Assay, cassandra: Deployment) -> None:
+    to = cassandra.address
+    url = f"cassandra://{to.host}:{to.port}/{to.database}"
+    ended = assay("run", TESTS, "--on", url, *BRIEFLY)
+    assert ended.status == 0, ended.err
+    all_right(ended.runs)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"readallfields": "false", "writeallfields": "true"},
+        {"requestdistribution": "hotspot", "insertorder": "ordered", "zeropadding": "12"},
+        {"requestdistribution": "exponential", "fieldcount": "1", "fieldlength": "50"},
+        {"requestdistribution": "sequential", "writeallfields": "true", "fieldcount": "3"},
+        {"requestdistribution": "uniform", "readallfields": "false", "insertproportion": "0.3"},
+    ],
+)
+def test_what_may_be_set_leaves_everything_right(assay: Assay, settings: dict[str, str]) -> None:
+    words = [word for name in settings for word in ("--set", f"{name}={settings[name]}")]
+    ended = assay("run", TESTS, "--on", "sqlite", *words, *BRIEFLY, *IN_MEMORY)
+    assert ended.status == 0, ended.err
+    all_right(ended.runs)
+
+
+def test_lost_updates_are_counted_and_none_is_lost_in_a_transaction(assay: Assay) -> None:
+    ended = assay(
+        "run", "ycsb.f", "--on", "sqlite", "--set", "recordcount=1", "--set", "fieldcount=1",
+        "--set", "readmodifywrite=statements,transaction", "--clients", "4", "--warm-up", "0",
+        "--transactions", "200", *IN_MEMORY,
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    statements, transaction = ended.runs
+    assert lost(statements), "of 400 at one field of one record"
+    assert lost(transaction) == 0
+    assert wrong(statements) == wrong(transaction) == set()
+
+
+@pytest.mark.parametrize(
+    ("test", "script", "right", "mistake", "found_by"),
+    [
+        ("a", "update", ":key, ':', :field, ':'", "'user0', ':', :field, ':'", "values"),
+        ("a", "update", "update usertable set :{field}", "update usertable set field3", "values"),
+        ("a", "update", "hash_text(:stamp, :fill, :letters, :hash - :field)),", "'x'),", "values"),
+        ("a", "update", "where ycsb_key = :key;\n\\expect rows 1\n\\endif",
+         "where ycsb_key = 'no';\n\\endif", "written"),
+        ("d", "insert", "insert into usertable", "\\begin\ninsert into usertable", "records"),
+        ("f", "read-modify-write", "(substr(:one, 1, 6) + 1)", "(substr(:one, 1, 6) + 2)",
+         "versions"),
+        ("f", "read-modify-write", "(substr(:one, 1, 6) + 1)", "(substr(:one, 1, 6) + 0)",
+         "versions"),
+    ],
+)  # fmt: skip
+def test_a_wrong_script_is_found(
+    assay: Assay, tmp_path: Path, test: str, script: str, right: str, mistake: str, found_by: str
+) -> None:
+    folder = Path(shutil.copytree(FOLDER, tmp_path / "wrong"))
+    path = folder / f"{script}.sql"
+    text = path.read_text("utf-8")
+    assert text.count(right) == 1
+    text = text.replace(right, mistake) + ("rollback;\n" if "\\begin\n" in mistake else "")
+    path.write_text(text, encoding="utf-8")
+    if found_by == "records":  # the new keys are never read
+        reading = ("--set", "readproportion=0", "--set", "insertproportion=1")
+    else:
+        reading = ()
+    ended = assay(
+        "run", f"{folder}.{test}", "--on", "sqlite", "--set", "recordcount=20", *reading,
+        "--set", "readmodifywrite=transaction", "--set", "dataintegrity=false", "--clients", "1",
+        "--warm-up", "0", "--transactions", "60", *IN_MEMORY,
+    )  # fmt: skip
+    assert ended.status == 1
+    (run,) = ended.runs
+    assert found_by in wrong(run)
+
+
+def test_a_read_finds_a_value_of_another_key(assay: Assay, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(FOLDER, tmp_path / "wrong"))
+    path = folder / "update.sql"
+    text = path.read_text("utf-8").replace(":key, ':', :field, ':'", "'user0', ':', :field, ':'")
+    path.write_text(text, encoding="utf-8")
+    ended = assay(
+        "run", f"{folder}.a", "--on", "sqlite", "--set", "recordcount=2", "--clients", "1",
+        "--warm-up", "0", "--transactions", "40", *IN_MEMORY,
+    )  # fmt: skip
+    assert ended.status == 1
+    (run,) = ended.runs
+    assert run.driven is not None
+    (error,) = run.driven.errors
+    assert (error.class_, error.count > 0) == ("expectation", True)
+    assert "expected :field" in error.message and "user0" in error.message
