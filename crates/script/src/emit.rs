@@ -2,7 +2,7 @@
 
 use crate::Options;
 use crate::assemble::{Assembler, UNKNOWN};
-use crate::assertion::Assertion;
+use crate::assertion;
 use crate::blocks::Blocks;
 use crate::command::{Command, Duration};
 use crate::execute::duration_ns;
@@ -198,10 +198,12 @@ impl<'a> Emitter<'_, 'a> {
         let before = self.assembler.program.instructions.len();
         self.assembler.expression(condition)?;
         let program = &mut self.assembler.program;
-        let assertion = AssertionId(short(program.assertions.len()));
+        let id = AssertionId(short(program.assertions.len()));
         let read = &program.instructions[before..];
-        program.assertions.push(Assertion::new(spelled, read));
-        self.assembler.put(at, Instruction::Assert { assertion });
+        let asserted = assertion::of(spelled, read);
+        program.assertions.push(asserted);
+        self.assembler
+            .put(at, Instruction::Assert { assertion: id });
         Ok(())
     }
 

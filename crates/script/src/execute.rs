@@ -3,10 +3,11 @@
 
 mod gather;
 
+use crate::assertion;
 use crate::class::{EXPECTATION, known};
 use crate::expectation;
 use crate::function::{Arguments, FUNCTIONS};
-use crate::number::{Fault, condition, number, plain, shown, typed};
+use crate::number::{Fault, condition, number, plain, shown, typed, whole};
 use crate::opcode::Instruction;
 use crate::operand::Unit;
 use crate::operator::Connective;
@@ -250,7 +251,7 @@ impl Registers {
                 let value = self.pop();
                 if !condition(&value)? {
                     let asserted = &program.assertions[assertion.0 as usize];
-                    let message = asserted.not_met(self, program);
+                    let message = assertion::not_met(asserted, self, program);
                     return Err(Failure::of(EXPECTATION, &message));
                 }
             }
@@ -333,10 +334,6 @@ fn answer<'r, 'a>(reply: Option<&'r Reply<'a>>) -> &'r Reply<'a> {
 
 fn met(difference: Option<String>) -> Result<(), Box<Failure>> {
     difference.map_or(Ok(()), |message| Err(Failure::of(EXPECTATION, &message)))
-}
-
-pub(crate) fn whole(number: u64) -> Value {
-    Value::Int(i64::try_from(number).unwrap_or(i64::MAX))
 }
 
 /// How many rows a statement changed.

@@ -82,7 +82,7 @@ pub use program::{Need, Program, Script, Statement};
 pub use quoted_names::cut_at_names;
 pub use reference::reference;
 pub use reply::{Ending, Reply};
-pub use shared_numbers::{NumberFate, Reached, SharedNumbers};
+pub use shared_numbers::{NumberOutcome, Reached, SharedNumbers};
 pub use source::Source;
 pub use split::{FileStatement, split_statements};
 pub use values::Values;

@@ -125,6 +125,11 @@ pub(crate) fn condition(value: &Value) -> Result<bool, Fault> {
     }
 }
 
+/// A count as a value.
+pub(crate) fn whole(count: u64) -> Value {
+    Value::Int(i64::try_from(count).unwrap_or(i64::MAX))
+}
+
 pub(crate) fn spelled_number(text: &str) -> Option<Number> {
     let text = text.trim();
     // Rust also parses "inf" and "nan", which are plain words here.

@@ -1,7 +1,6 @@
 //! Holds the compiled form of all scripts of a run, shared by all its clients.
 
 use crate::ScriptError;
-use crate::assertion::Assertion;
 use crate::children::Children;
 use crate::document_path::DocumentPath;
 use crate::lexer::{Lexer, StatementKind};
@@ -169,6 +168,13 @@ pub enum Need {
 pub(crate) struct Variable {
     pub name: String,
     pub initial: Option<Value>,
+}
+
+/// One `\assert`: its condition on one line, and the variables that it reads.
+#[derive(Clone, Debug)]
+pub(crate) struct Assertion {
+    pub spelled: String,
+    pub reads: Vec<Slot>,
 }
 
 /// One `\gset`: which column is stored in which variable.

@@ -4,8 +4,7 @@
 
 mod binding;
 
-use crate::execute::whole;
-use crate::number::{Fault, number};
+use crate::number::{Fault, number, whole};
 use crate::operand::{NumbersId, Slot, Target};
 use crate::program::{Own, Program, Variable};
 use assay_values::{Random, Value};

@@ -33,14 +33,14 @@ struct State {
     taken: HashMap<u32, Vec<u64>>,
 }
 
-/// What became of the transaction that took a number.
+/// How the transaction ended that took a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NumberFate {
+pub enum NumberOutcome {
     /// It ended `ok`.
     Acknowledged,
     /// Its effect is undone: another one may have the number.
     Returned,
-    /// Nobody knows: no other one may have it, and nobody may rely on it.
+    /// It is unknown whether it has had an effect: no other one may have the number, and no client may rely on it.
     Unknown,
 }
 
@@ -94,7 +94,7 @@ impl SharedNumbers {
     }
 
     /// The client's transaction has ended, after its last attempt.
-    pub fn ended(&self, client: u32, fate: NumberFate) {
+    pub fn ended(&self, client: u32, outcome: NumberOutcome) {
         if self.taken.load(Ordering::Relaxed) == 0 {
             return;
         }
@@ -105,10 +105,10 @@ impl SharedNumbers {
                 _ => continue,
             };
             self.taken.fetch_sub(numbers.len(), Ordering::Relaxed);
-            match fate {
-                NumberFate::Acknowledged => state.ahead.extend(numbers),
-                NumberFate::Returned => state.returned.extend(numbers),
-                NumberFate::Unknown => {}
+            match outcome {
+                NumberOutcome::Acknowledged => state.ahead.extend(numbers),
+                NumberOutcome::Returned => state.returned.extend(numbers),
+                NumberOutcome::Unknown => {}
             }
             let mut acknowledged = counter.acknowledged.load(Ordering::Relaxed);
             while state.ahead.remove(&acknowledged) {
@@ -142,7 +142,7 @@ impl SharedNumbers {
 
 #[cfg(test)]
 mod tests {
-    use super::{NumberFate, SharedNumbers};
+    use super::{NumberOutcome, SharedNumbers};
 
     #[test]
     fn what_is_acknowledged_has_no_gap() {
@@ -151,15 +151,15 @@ mod tests {
         assert_eq!(numbers.counter("n"), counter);
         let taken: Vec<u64> = (0..4).map(|client| numbers.take(counter, client)).collect();
         assert_eq!(taken, [0, 1, 2, 3]);
-        numbers.ended(1, NumberFate::Acknowledged);
+        numbers.ended(1, NumberOutcome::Acknowledged);
         assert_eq!(numbers.acknowledged(counter), 0, "0 has not ended");
-        numbers.ended(0, NumberFate::Acknowledged);
+        numbers.ended(0, NumberOutcome::Acknowledged);
         assert_eq!(numbers.acknowledged(counter), 2);
-        numbers.ended(2, NumberFate::Returned);
-        numbers.ended(3, NumberFate::Acknowledged);
+        numbers.ended(2, NumberOutcome::Returned);
+        numbers.ended(3, NumberOutcome::Acknowledged);
         assert_eq!(numbers.acknowledged(counter), 2);
         assert_eq!(numbers.take(counter, 5), 2, "a returned number comes first");
-        numbers.ended(5, NumberFate::Acknowledged);
+        numbers.ended(5, NumberOutcome::Acknowledged);
         assert_eq!(numbers.acknowledged(counter), 4);
     }
 
@@ -168,9 +168,9 @@ mod tests {
         let mut numbers = SharedNumbers::default();
         let counter = numbers.counter("n");
         numbers.take(counter, 0);
-        numbers.ended(0, NumberFate::Unknown);
+        numbers.ended(0, NumberOutcome::Unknown);
         numbers.take(counter, 0);
-        numbers.ended(0, NumberFate::Acknowledged);
+        numbers.ended(0, NumberOutcome::Acknowledged);
         let reached = numbers.reached();
         assert_eq!((reached[0].taken, reached[0].acknowledged), (2, 0));
         let mut later = SharedNumbers::default();

@@ -6,7 +6,7 @@
 
 mod support;
 
-use assay_script::{Ending, Machine, Need, NumberFate, Reply, Step};
+use assay_script::{Ending, Machine, Need, NumberOutcome, Reply, Step};
 use assay_values::Value;
 use std::sync::Arc;
 use support::{Client, compiled};
@@ -512,12 +512,12 @@ fn clients_share_numbers_and_see_which_are_acknowledged() {
     assert_eq!(asked(&mut first), found(0, 0));
     assert_eq!(asked(&mut second), found(1, 0));
     ended(&mut first);
-    program.shared_numbers.ended(0, NumberFate::Acknowledged);
+    program.shared_numbers.ended(0, NumberOutcome::Acknowledged);
     // The second one tries again: with its number, and with what is acknowledged meanwhile.
     second.rewind();
     assert_eq!(asked(&mut second), found(1, 1));
     ended(&mut second);
-    program.shared_numbers.ended(1, NumberFate::Returned);
+    program.shared_numbers.ended(1, NumberOutcome::Returned);
     first.begin(0);
     assert_eq!(
         asked(&mut first),

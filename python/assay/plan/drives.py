@@ -164,10 +164,10 @@ def weights(asked: Mapping[str, int | str], parameters: Mapping[str, Scalar]) ->
     found: dict[str, Scalar] = {}
     for script, weight in asked.items():
         value = parameters[weight] if isinstance(weight, str) else weight
-        if not (SHARE_IN_A_MIX if isinstance(value, float) else WEIGHT_IN_A_MIX).holds(value):
+        kind = SHARE_IN_A_MIX if isinstance(value, float) else WEIGHT_IN_A_MIX
+        if not kind.holds(value):
             raise ArgumentError(
-                f"{weight} = {shown(value)}, the weight of {script}: expected "
-                f"{WEIGHT_IN_A_MIX.expected}"
+                f"{weight} = {shown(value)}, the weight of {script}: expected {kind.expected}"
             )
         found[script] = value
     if found and not any(found.values()):

@@ -548,3 +548,19 @@ CREATE TABLE new_order (
   no_w_id INT NOT NULL,
   PRIMARY KEY (no_w_id, no_d_id, no_o_id)
 );
+-- ycsb
+DROP TABLE IF EXISTS usertable;
+CREATE TABLE usertable (
+  ycsb_key VARCHAR(255) NOT NULL,
+  field0 STRING,
+  field1 STRING,
+  field2 STRING,
+  field3 STRING,
+  field4 STRING,
+  field5 STRING,
+  field6 STRING,
+  field7 STRING,
+  field8 STRING,
+  field9 STRING,
+  PRIMARY KEY (ycsb_key)
+);

@@ -455,3 +455,19 @@ CREATE TABLE new_order (
   no_w_id INTEGER NOT NULL,
   PRIMARY KEY (no_w_id, no_d_id, no_o_id)
 );
+-- ycsb
+DROP TABLE usertable;
+CREATE TABLE usertable (
+  ycsb_key VARCHAR(255) NOT NULL,
+  field0 LONG VARCHAR,
+  field1 LONG VARCHAR,
+  field2 LONG VARCHAR,
+  field3 LONG VARCHAR,
+  field4 LONG VARCHAR,
+  field5 LONG VARCHAR,
+  field6 LONG VARCHAR,
+  field7 LONG VARCHAR,
+  field8 LONG VARCHAR,
+  field9 LONG VARCHAR,
+  PRIMARY KEY (ycsb_key)
+);

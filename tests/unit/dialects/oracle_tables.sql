@@ -490,3 +490,20 @@ CREATE TABLE new_order (
   PRIMARY KEY (no_w_id, no_d_id, no_o_id)
 );
 CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'new_order');
+-- ycsb
+DROP TABLE usertable PURGE;
+CREATE TABLE usertable (
+  ycsb_key VARCHAR2(255 CHAR) NOT NULL,
+  field0 CLOB,
+  field1 CLOB,
+  field2 CLOB,
+  field3 CLOB,
+  field4 CLOB,
+  field5 CLOB,
+  field6 CLOB,
+  field7 CLOB,
+  field8 CLOB,
+  field9 CLOB,
+  PRIMARY KEY (ycsb_key)
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'usertable');

@@ -490,3 +490,20 @@ CREATE TABLE new_order (
   PRIMARY KEY (no_w_id, no_d_id, no_o_id)
 );
 UPDATE STATISTICS new_order;
+-- ycsb
+DROP TABLE usertable;
+CREATE TABLE usertable (
+  ycsb_key NVARCHAR(255) NOT NULL,
+  field0 NVARCHAR(MAX),
+  field1 NVARCHAR(MAX),
+  field2 NVARCHAR(MAX),
+  field3 NVARCHAR(MAX),
+  field4 NVARCHAR(MAX),
+  field5 NVARCHAR(MAX),
+  field6 NVARCHAR(MAX),
+  field7 NVARCHAR(MAX),
+  field8 NVARCHAR(MAX),
+  field9 NVARCHAR(MAX),
+  PRIMARY KEY (ycsb_key)
+);
+UPDATE STATISTICS usertable;

@@ -143,6 +143,7 @@ PUBLISHED = {
     "ssd": ["insert", "select-narrow", "select-wide"],
     "tpcb": [],
     "tpcc": [],
+    "ycsb": [],
 }
 """Workload → its tests and series with published values."""
 

@@ -38,6 +38,19 @@ def test_a_parameter_is_a_weight_and_a_factor(tmp_path: Path, declared: str) -> 
     assert sorted(found["read"] for found in levels) == [0, 50]
 
 
+def test_shares_become_whole_weights(tmp_path: Path) -> None:
+    shares = READS.replace('"int"', '"float"').replace("= 9", "= 0.95")
+    shares += shares.replace("parameters.reads", "parameters.writes").replace("0.95", "0.05")
+    declared = 'mix = { read = "reads", "write.sql" = "writes" }\nduration_s = 1\n'
+    folder = folder_of(tmp_path, declared + shares)
+    assert _weights(folder) == [{"read": 95, "write": 5}]
+    assert _weights(folder, "reads=1", "writes=0") == [{"read": 1, "write": 0}]
+    assert _weights(folder, "reads=0.1234") == [{"read": 1234, "write": 500}]
+    for setting in ("reads=0.12345", "reads=-0.5", "reads=1e7"):
+        with pytest.raises(ArgumentError, match=r"weight"):
+            _weights(folder, setting)
+
+
 def test_a_group_and_a_step_have_weights_too(tmp_path: Path) -> None:
     group = """
 [[tests.t.steps]]

@@ -2,7 +2,7 @@
 //! parameters while this state changes.
 
 use assay_drivers::SystemError;
-use assay_script::NumberFate;
+use assay_script::NumberOutcome;
 
 use super::arrivals::Arrival;
 use super::group::Group;
@@ -287,7 +287,7 @@ impl<'a> ClientState<'a> {
         self.plan
             .program
             .shared_numbers
-            .ended(self.number, NumberFate::Returned);
+            .ended(self.number, NumberOutcome::Returned);
         if !transaction.is_measured {
             return;
         }
@@ -325,7 +325,7 @@ impl<'a> ClientState<'a> {
         self.plan
             .program
             .shared_numbers
-            .ended(self.number, fate(outcome));
+            .ended(self.number, of_numbers(outcome));
         if self.plan.sums_answers && transaction.is_measured && outcome == Outcome::Ok {
             // In a list that clients share, its number says what it asks; else the client and its own number:
             // of the pass, where each type is asked once in it, whatever stands before it.
@@ -423,11 +423,11 @@ impl<'a> ClientState<'a> {
     }
 }
 
-/// What becomes of the shared numbers of a transaction.
-fn fate(outcome: Outcome) -> NumberFate {
+/// The same for the shared numbers of a transaction.
+fn of_numbers(outcome: Outcome) -> NumberOutcome {
     match outcome {
-        Outcome::Ok => NumberFate::Acknowledged,
-        Outcome::Aborted | Outcome::Failed => NumberFate::Returned,
-        Outcome::Unknown => NumberFate::Unknown,
+        Outcome::Ok => NumberOutcome::Acknowledged,
+        Outcome::Aborted | Outcome::Failed => NumberOutcome::Returned,
+        Outcome::Unknown => NumberOutcome::Unknown,
     }
 }
