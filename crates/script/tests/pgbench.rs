@@ -13,6 +13,9 @@ const OURS: &[&str] = &[
     "TRUE > FALSE",
     "int('5')",
     "(7) << 44 + (2 << 20)",
+    // Zipf distributions that pgbench does not draw.
+    "random_zipfian(1, 4, 1)",
+    "random_zipfian(1, 4, 1.0009)",
     // Random numbers of another generator.
     "random_gaussian(1, 10, 2)",
 ];
