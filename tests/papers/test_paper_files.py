@@ -12,6 +12,7 @@ from assay.report.build import build
 from assay.report.papers.claims import judged_claims
 from assay.report.papers.claims.judgement import ClaimVerdict
 from assay.report.values import Report, ReportTable
+from block_devices import HAS_LOOP_DEVICES
 from commands import Assay
 
 EXPERIMENTS = registry.EXPERIMENTS_FOLDER
@@ -88,3 +89,30 @@ def test_cubrid_2010_without_one_of_its_systems(assay: Assay) -> None:
         of_cubrid = [one for one in found if one.claim.text.startswith("CUBRID")]
         assert {one.word for one in of_cubrid} == {ClaimVerdict.NOT_COMPARABLE}
         assert all("cubrid was not measured" in one.why for one in of_cubrid)
+
+
+@pytest.mark.skipif(not HAS_LOOP_DEVICES, reason="needs root and loop devices")
+def test_scalzo_2001(assay: Assay, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each column of the table has a number of ours, that of the creation included, which needs a
+    data directory that is made and not copied."""
+    if is_missing("mariadb"):
+        pytest.skip("mariadb is not here")
+    monkeypatch.delenv("ASSAY_NEW_DATA", raising=False)
+    ended = assay(
+        "run", EXPERIMENTS / "scalzo-2001.toml", "--quick", "--only", "ext2", "--only", "mariadb",
+        "--only", "single,oltp", "--no-probe", "--no-durability",
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    report = build(ended.experiment)
+    rows = table(report, "published_and_measured_oltp").rows
+    assert [[cell.shown for cell in row.cells[:3]] for row in rows[:2]] == [
+        ["not stated", "ext2", "published"],
+        ["mariadb", "ext2", "measured"],
+    ]
+    assert all(cell.number and cell.number.value > 0 for cell in rows[1].cells[3:])
+    kirkwood = table(report, "published_and_measured_single")
+    assert [cell.number is not None for cell in kirkwood.rows[1].cells[3:]] == [True, False, True]
+    words = {
+        one.claim.text.split()[0]: one.reason for one in judged_claims.judged(ended.experiment)
+    }
+    assert words["Reiser"] == "Linux has no ReiserFS any more"

@@ -264,6 +264,9 @@ class Deployment:
     one that says nothing of it, or other settings lower it, too."""
     durability: Durability | None = None
     """The durability class of its commits on its storage, as it was measured; None: not yet."""
+    creation_ns: int | None = None
+    """How long it took to make its data directory and to start on it, until it answered; None: it
+    is reached by URL, or the directory was a copy."""
     page_cache_kept_bytes: int | None = None
     """Bytes of its files that remained in the operating system's page cache when that was dropped
     before the start; None: it was not dropped."""

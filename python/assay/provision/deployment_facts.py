@@ -136,6 +136,8 @@ class DeploymentFacts(msgspec.Struct, frozen=True):
     is_embedded: bool | None = None
     """None: an earlier Assay did not say it."""
     endpoints: tuple[AddressFacts, ...] = ()
+    creation_ns: int | None = None
+    """To make its data directory and to start on it; None: by URL, a copy, or not measured."""
     page_cache_kept_bytes: int | None = None
     """None: the page cache was not dropped."""
 

@@ -4,12 +4,13 @@ system's server is started, stopped, and started again on what it wrote."""
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from assay import registry
+from assay import env_vars, registry
 from assay.contracts.deployment import Deployment, Node, StorageFacts
 from assay.contracts.durability import Durability
 from assay.contracts.experiment import BY_URL, ServerMachine, StorageChoice, SystemChoice
@@ -74,6 +75,7 @@ class RunningSystem:
         """Without what lowers the durability of the current run alone."""
         self._lowered_in_run: dict[str, str] = {}
         self._durability: Durability | None = None
+        self._creation_ns: int | None = None
         self._space: SpaceWatch | None = None
 
     @property
@@ -192,7 +194,10 @@ class RunningSystem:
             with ExitStack() as up:
                 self._drop_page_cache()
                 self._space = self._watched(up)
+                is_new, begun_ns = self._is_new, time.monotonic_ns()
                 deployment = _entered(up, self._system_up(choice), self.system)
+                if is_new:
+                    self._creation_ns = time.monotonic_ns() - begun_ns
                 deployment = self._on_its_machine(up, deployment)
                 self._up = up.pop_all()
         except SystemUnderTestError as error:
@@ -211,6 +216,7 @@ class RunningSystem:
             deployment,
             label=self.choice.label,
             durability=self._durability,
+            creation_ns=self._creation_ns,
             durability_promised=profiles.durability(choice, deployment.durability_lowered_by),
         )
         self._deployment = self._with_lowered(self._as_started)
@@ -228,6 +234,12 @@ class RunningSystem:
             self._up.close()
             self._up = ExitStack()
             self.start()
+
+    @property
+    def _is_new(self) -> bool:
+        """Whether its data directory is made now, and not as a copy of one."""
+        on = self._directory
+        return on is not None and not on.data.exists() and env_vars.NEW_DATA.get() is None
 
     def _name_too_little_memory(self, error: SystemUnderTestError, ended: str) -> None:
         """What its programs say of such an end is advice on anything but the memory; it stays below

@@ -39,6 +39,7 @@ _VALUE_PATHS = {
     "elapsed": "elapsed_ns",
     "latency": "all_ok.latency.mean_ns",
     "size_on_disk": "data.size_on_disk_bytes",
+    "throughput": "throughput",
 }
 _ELAPSED_NS = 100 * invented.S
 """Of a cell of which no time is printed."""
@@ -56,6 +57,7 @@ class PrintedCell:
     values: Values = field(default_factory=dict)
     shares: Values = field(default_factory=dict)
     """Path → share of the elapsed time."""
+    source: str = ""
     of_ratios: bool = False
     """Its values are ratios to those of the same test, and can be compared with these alone."""
 
@@ -81,8 +83,11 @@ def of_claim(
     workload: Workload, printed: list[PrintedCell], claim: Claim
 ) -> dict[str, list[PrintedCell]]:
     """By machine: the printed cells that it is about, where all of its terms have some, on a
-    machine that is large enough; of a claim between machines those of all."""
+    machine that is large enough; of a claim between machines those of all. Of several papers those
+    of the one whose author the claim names."""
     found: dict[str, list[PrintedCell]] = {}
+    author = claim.source.split()[0]
+    printed = [one for one in printed if author in one.source] or printed
     if any(MACHINE in term.levels for term in claim.terms):
         of_terms = [cell for term in claim.terms for cell in printed if cell.has(term)]
         return {"all": of_terms} if of_terms else {}
@@ -161,7 +166,9 @@ def cells(workload: Workload) -> list[PrintedCell]:
         for machine, levels, values, unit in _of_table(recorded, name, table):
             key = (machine, *sorted((factor, str(level)) for factor, level in levels.items()))
             is_ratio = not any(row.values for row in table.rows)
-            cell = found.setdefault(key, PrintedCell(machine, levels, of_ratios=is_ratio))
+            cell = found.setdefault(
+                key, PrintedCell(machine, levels, source=table.source, of_ratios=is_ratio)
+            )
             (cell.values if unit != "%" else cell.shares).update(values)
     return list(found.values())
 
@@ -172,7 +179,8 @@ def _of_table(
     columns = published_columns.of_table(recorded, name, table)
     for row in table.rows:
         machine = str(row.levels.get(MACHINE, ONE_MACHINE))
-        own: Levels = {**row.factors, "system": row.system}
+        # Behind a comma a row says more of its system.
+        own: Levels = {**row.factors, **row.measured, "system": row.system.partition(",")[0]}
         own |= {name: row.levels[name] for name in ("storage_role", MACHINE) if name in row.levels}
         if table.column_factor == "clients":  # scalability, of one client's time
             levels = {**own, "test": name, "storage_role": "solid state"}
@@ -249,13 +257,14 @@ def _of_machine(
         return store.experiment(number)
 
 
-_NO_PARAMETERS = ("test", "system", "storage_role", "clients", "cache", MACHINE)
+_NO_PARAMETERS = ("test", "system", "storage", "storage_role", "clients", "cache", MACHINE)
 
 
 def _cell(workload: Workload, printed: PrintedCell) -> Cell:
     levels = printed.levels
     role = str(levels["storage_role"]).replace(" ", "-")
-    storage = StorageChoice(role, "here", f"/{role}")
+    name = str(levels.get("storage", role))
+    storage = StorageChoice(name, "here", f"/{name}")
     parameters = {name: one for name, one in levels.items() if name not in _NO_PARAMETERS}
     cell = Cell(
         workload.name, str(levels["test"]), SystemChoice(str(levels["system"]).lower()),
@@ -270,6 +279,8 @@ def _write(store: Store, run: PlannedRun, printed: PrintedCell) -> None:
     elapsed_ns = round(printed.values.get("elapsed_ns", _ELAPSED_NS))
     of_shares = {path: share * elapsed_ns for path, share in printed.shares.items()}
     observed = invented.completed(invented.observation(cell, elapsed_ns, intervals=[]))
+    if "throughput" in printed.values:
+        elapsed_ns = round(observed["outcomes"]["ok"] * 1e9 / printed.values["throughput"])
     is_driven = not any(path.split(".")[0] in _SESSIONS for path in printed.values)
     if not is_driven:
         observed = {
@@ -278,6 +289,7 @@ def _write(store: Store, run: PlannedRun, printed: PrintedCell) -> None:
             **{one: dict(_FOUND) for one in _SESSIONS},
         }
     dataset: dict[str, Any] = {}
+    deployment: dict[str, Any] = {}
     sample: dict[str, Any] = {"processes": 1, "handles": {}}
     for path, value in {**printed.values, **of_shares}.items():
         first, *rest = path.split(".")
@@ -285,11 +297,13 @@ def _write(store: Store, run: PlannedRun, printed: PrintedCell) -> None:
             sample[rest[0]] = round(value)
         elif first == "data":
             dataset[rest[0]] = round(value)
+        elif first == "deployment":
+            deployment[rest[0]] = round(value)
         elif path == "open_files.most":
             sample["handles"] = {"a file": round(value)}
         elif first == "transactions":
             _set_transaction(observed, rest, value)
-        elif path != "elapsed_ns":
+        elif path not in ("elapsed_ns", "throughput"):
             _set(observed, [first, *rest], value)
     is_rotational = cell.storage.name == "disk"
     storage = StorageFacts(
@@ -297,7 +311,7 @@ def _write(store: Store, run: PlannedRun, printed: PrintedCell) -> None:
         facts={"is_rotational": is_rotational},
     )  # fmt: skip
     store.begin_run(run)
-    store.provisioned(invented.deployment(cell, storage=storage, is_embedded=False))
+    store.provisioned(invented.deployment(cell, storage=storage, is_embedded=False, **deployment))
     store.loaded(invented.dataset(**dataset))
     store.driving(invented.drive_document(cell))
     store.observed(

@@ -93,7 +93,7 @@ def _wrong(cell: PrintedCell, workload: Workload, claim: Claim) -> PrintedCell:
         ClaimKind.EQUAL: claim.within**2 * 1.2,
         ClaimKind.TIMES: 0.1 if claim.least is not None else 10.0,
     }.get(claim.kind, 0.5)
-    if printed_records.is_throughput(workload, last):
+    if first == "elapsed_ns" and printed_records.is_throughput(workload, last):
         factor = 1 / factor
     if not cell.has(last):
         return cell

@@ -63,6 +63,15 @@ def _checks(
 SIZE_ON_DISK = _loaded(
     "size_on_disk_bytes", "bytes", "after the load", SIZE, "Data of the system, once loaded."
 )
+CREATION = Metric(
+    name="creation_ns",
+    unit="ns",
+    meaning="to make the data directory of a server and to start it, until it answers",
+    null="reached by URL, or the directory was a copy",
+    value=lambda run: run.deployment.creation_ns if run.deployment else None,
+    words=SPEED,
+    measured_once=lambda run: run.deployment.creation_ns if run.deployment else None,
+)
 LOAD_TIME = Metric(
     name="load_time_ns",
     unit="ns",
@@ -114,6 +123,7 @@ OF_DATA = (
     ),
     Metric(name="rows_loaded", unit="count", meaning="in all tables", value=_rows_loaded),
     SIZE_ON_DISK,
+    CREATION,
     _loaded("load_ns", "ns", "rows sent in one transaction", SPEED),
     _loaded("index_ns", "ns", "indexes and keys", SPEED),
     _loaded("analyze_ns", "ns", "statistics", None),

@@ -68,7 +68,7 @@ class Key:
 
 def at(path: str) -> Key:
     """The key of a path through the observation (`assay.report.declared.field_path`)."""
-    is_of_load = path.startswith(f"{field_path.DATA}.")
+    is_of_load = field_path.is_before_clients(path)
     return Key(lambda run: field_path.result(run, path), field_path.unit(path), path, is_of_load)
 
 

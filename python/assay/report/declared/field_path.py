@@ -3,13 +3,14 @@
 A path goes through the observation: a name selects a key of an object, and in a list of
 transactions the type of that name whose outcome is ``ok``. ``samples`` selects the largest value of
 any sample of the server's processes, ``data`` a fact of the loaded data
-(``data.size_on_disk_bytes``), and ``open_files.most`` the greatest number of open handles on a
-single file. The last name ends in the unit: ``_ns``, ``_bytes``, ``_per_s``.
+(``data.size_on_disk_bytes``), ``deployment`` one of the server (``deployment.creation_ns``), and
+``open_files.most`` the greatest number of open handles on a single file. The last name ends in the
+unit: ``_ns``, ``_bytes``, ``_per_s``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -19,7 +20,12 @@ from assay.record import RunRecord
 from assay.record.metrics import clients
 from assay.report.cells import percentiles
 
-SAMPLES, DATA, MOST_OF_A_FILE = "samples", "data", "open_files.most"
+SAMPLES, MOST_OF_A_FILE = "samples", "open_files.most"
+_BEFORE_CLIENTS: Mapping[str, Callable[[RunRecord], Any]] = {
+    "data": lambda run: run.data,
+    "deployment": lambda run: run.deployment,
+}
+"""Where a path begins → what was there before the first client."""
 ELAPSED = clients.ELAPSED.name
 ENDED_BY_DURATION = "ended by its duration"
 """In place of the elapsed time of a run that was asked to last so long."""
@@ -37,11 +43,16 @@ def value(run: RunRecord, key: str) -> Any:
     found: Any = run.observation
     if isinstance(found, UnreadReport):
         found = found.content
-    if first == DATA and run.data is not None:
-        found, first, rest = run.data, rest[0], rest[1:]
+    if rest and is_before_clients(key):
+        found, first, rest = _BEFORE_CLIENTS[first](run), rest[0], rest[1:]
     for name in (first, *rest):
         found = _step(found, name)
     return found
+
+
+def is_before_clients(key: str) -> bool:
+    """Whether it is known once the data are loaded."""
+    return key.partition(".")[0] in _BEFORE_CLIENTS
 
 
 def result(run: RunRecord, key: str) -> Any:
