@@ -69,7 +69,12 @@ class _Context:
         """What our test of that column has less of, and the table does not vary."""
         of_test = self.scaled.get(column.test, {})
         apart = (*self.factors, *column.independent_of)
-        return [f"{name} {level}" for name, level in of_test.items() if name not in apart]
+        less = (
+            "smaller storages" if name.startswith("storage ") else f"{name} {level}"
+            for name, level in of_test.items()
+            if name not in apart
+        )
+        return [*dict.fromkeys(less)]
 
     def labels(self, printed: PublishedRow) -> list[ReportCell]:
         return [_label(printed.levels.get(factor)) for factor in self.factors]
@@ -102,11 +107,16 @@ def table(
         label_columns=len(of.factors) + 2,
         columns=tuple(_columns(of)),
         rows=tuple(rows),
-        notes=(
-            f"published: {beside.conditions}" if beside.conditions else "",
-            OF_MEANS if any(len(cell.measured) > 1 for cell in cells) else "",
-            *_notes(of),
-            f"published, not measured here: {'; '.join(left_out)}" if left_out else "",
+        notes=tuple(
+            filter(
+                None,
+                (
+                    beside.conditions and f"published: {beside.conditions}",
+                    OF_MEANS if any(len(cell.measured) > 1 for cell in cells) else "",
+                    *_notes(of),
+                    left_out and f"published, not measured here: {'; '.join(left_out)}",
+                ),
+            )
         ),
     )
 

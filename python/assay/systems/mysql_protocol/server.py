@@ -59,6 +59,7 @@ _OF_A_SETTING = re.compile(
     r"unknown (?:variable|option)|ambiguous option|Unknown suffix|Error while setting value"
 )
 _WAITS = r"(Disk (?:is )?full.*?)\.? ?Waiting for someone to free"
+_ADVICE = "Installation of system tables failed!"
 _SAYS_NOTHING = (
     "Aborting",
     "The designated data directory is unusable. You can remove all files that the server added "
@@ -227,10 +228,12 @@ def _why_not_ready(log: Path) -> str | None:
 
 
 def _last_words(log: Path) -> str:
-    """What the server says of its end: its lines of rank ERROR."""
-    said = re.findall(_ERROR, programs.last_lines(log, lines=200))
-    errors = [words for words in said if words not in _SAYS_NOTHING]
-    return "; ".join(dict.fromkeys(errors)) or programs.last_lines(log)
+    """What the server says of its end: its lines of rank ERROR. Of the script that makes data
+    directories, what stands before its advice."""
+    text, advice, _ = programs.last_lines(log, lines=200).partition(_ADVICE)
+    errors = [words for words in re.findall(_ERROR, text) if words not in _SAYS_NOTHING]
+    said = "; ".join(dict.fromkeys(errors))
+    return said or (text.strip() if advice else programs.last_lines(log))
 
 
 def why_waiting(directory: ServerDirectory) -> str | None:
