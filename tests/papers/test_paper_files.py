@@ -105,13 +105,13 @@ def test_scalzo_2001(assay: Assay, monkeypatch: pytest.MonkeyPatch) -> None:
     assert ended.status == 0, ended.err
     report = build(ended.experiment)
     rows = table(report, "published_and_measured_oltp").rows
-    assert [[cell.shown for cell in row.cells[:3]] for row in rows[:2]] == [
-        ["not stated", "ext2", "published"],
-        ["mariadb", "ext2", "measured"],
-    ]
-    assert all(cell.number and cell.number.value > 0 for cell in rows[1].cells[3:])
-    kirkwood = table(report, "published_and_measured_single")
-    assert [cell.number is not None for cell in kirkwood.rows[1].cells[3:]] == [True, False, True]
+    assert [cell.shown for cell in rows[0].cells[:3]] == ["not stated", "ext2", "published"]
+    ours = ["mariadb", "ext2", "measured"]
+    (measured,) = (row for row in rows if [cell.shown for cell in row.cells[:3]] == ours)
+    assert all(cell.number and cell.number.value > 0 for cell in measured.cells[3:])
+    rows = table(report, "published_and_measured_single").rows
+    (measured,) = (row for row in rows if [cell.shown for cell in row.cells[:3]] == ours)
+    assert [cell.number is not None for cell in measured.cells[3:]] == [True, False, True]
     words = {
         one.claim.text.split()[0]: one.reason for one in judged_claims.judged(ended.experiment)
     }

@@ -114,7 +114,7 @@ def table(
                     beside.conditions and f"published: {beside.conditions}",
                     OF_MEANS if any(len(cell.measured) > 1 for cell in cells) else "",
                     *_notes(of),
-                    left_out and f"published, not measured here: {'; '.join(left_out)}",
+                    f"published, not measured here: {'; '.join(left_out)}" if left_out else "",
                 ),
             )
         ),
