@@ -88,7 +88,9 @@ class Rows:
 class Session:
     """One session with a system, for schema, settings and questions; not for measuring."""
 
-    def __new__(cls, deployment: str) -> Session: ...
+    def __new__(cls, deployment: str, look: Callable[[str], None] | None = None) -> Session:
+        """``look`` is called ten times a second while an answer is waited for; what it raises ends
+        the wait."""
     def execute(self, statement: str) -> Rows: ...
     def digest(self, statement: str, types: list[str] | None = None) -> tuple[int, str]:
         """Number of rows, and a digest that is equal for equal sets of rows in any order; with the
@@ -198,11 +200,11 @@ def merge_latency(parts: str) -> str:
 def observation_schema() -> str:
     """The JSON Schema of an `Observation`, as JSON text."""
 
-def query(document: str) -> list[tuple[str, Rows]]:
+def query(document: str, look: Callable[[str], None] | None = None) -> list[tuple[str, Rows]]:
     """Runs every script of a `DriveDocument` once in one session, parameters bound; returns
     (transaction, rows) of each statement."""
 
-def probe(deployment: str, upto: int) -> str:
+def probe(deployment: str, upto: int, look: Callable[[str], None] | None = None) -> str:
     """Opens sessions and holds them until one is refused; returns a `Probe`."""
 
 def evaluate(

@@ -42,11 +42,17 @@ impl Rows {
     }
 }
 
-/// (transaction, rows) of every statement of a drive document's scripts, run once in one session.
+/// (transaction, rows) of every statement of a drive document's scripts, run once in one session. `look` is called
+/// while they are waited for; what it raises ends the wait.
 #[pyfunction]
-pub fn query(py: Python<'_>, document: &str) -> PyResult<Vec<(String, Rows)>> {
+#[pyo3(signature = (document, look=None))]
+pub fn query(
+    py: Python<'_>,
+    document: &str,
+    look: Option<Py<PyAny>>,
+) -> PyResult<Vec<(String, Rows)>> {
     let document = DriveDocument::parse(document).map_err(raise)?;
-    let mut callback = ProgressCallback::new(None);
+    let mut callback = ProgressCallback::new(look);
     let answered = py.detach(|| assay_engine::query(&document, &mut || callback.report(&())));
     if let Some(failure) = callback.into_failure() {
         return Err(failure);
@@ -67,6 +73,8 @@ pub fn query(py: Python<'_>, document: &str) -> PyResult<Vec<(String, Rows)>> {
 #[pyclass(frozen, module = "assay._engine")]
 pub struct Session {
     open: Mutex<Option<assay_engine::Session>>,
+    /// Called while an answer is waited for; what it raises ends the wait.
+    look: Option<Py<PyAny>>,
     #[pyo3(get)]
     server_version: String,
     #[pyo3(get)]
@@ -76,9 +84,10 @@ pub struct Session {
 #[pymethods]
 impl Session {
     #[new]
-    fn new(py: Python<'_>, deployment: &str) -> PyResult<Self> {
+    #[pyo3(signature = (deployment, look=None))]
+    fn new(py: Python<'_>, deployment: &str, look: Option<Py<PyAny>>) -> PyResult<Self> {
         let deployment = DeploymentDocument::parse(deployment).map_err(raise)?;
-        let mut callback = ProgressCallback::new(None);
+        let mut callback = ProgressCallback::new(look.as_ref().map(|look| look.clone_ref(py)));
         let go_on = &mut || callback.report(&());
         let opened = py.detach(|| assay_engine::Session::open_while(&deployment, go_on));
         if let Some(failure) = callback.into_failure() {
@@ -89,6 +98,7 @@ impl Session {
             server_version: open.server_version().to_owned(),
             session_id: open.session_id(),
             open: Mutex::new(Some(open)),
+            look,
         })
     }
 
@@ -133,7 +143,7 @@ impl Session {
         self.with_session(py, |open, go_on| open.query_while(statement, keep, go_on))
     }
 
-    /// Runs `work` with the session and a callback that checks for signals; raises an error of the statement.
+    /// Runs `work` with the session and a callback that checks for signals and looks; raises an error of the statement.
     fn with_session(
         &self,
         py: Python<'_>,
@@ -144,7 +154,8 @@ impl Session {
         + Send,
     ) -> PyResult<Answer> {
         // The lock is taken inside: a thread that waits for it must not hold the interpreter lock.
-        let mut callback = ProgressCallback::new(None);
+        let look = self.look.as_ref().map(|look| look.clone_ref(py));
+        let mut callback = ProgressCallback::new(look);
         let answered = py.detach(|| {
             let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
             let go_on = &mut || callback.report(&());

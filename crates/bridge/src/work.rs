@@ -60,9 +60,15 @@ pub fn check_load_sessions(sessions: u32) -> PyResult<()> {
 }
 
 #[pyfunction]
-pub fn probe(py: Python<'_>, deployment: &str, upto: u32) -> PyResult<String> {
+#[pyo3(signature = (deployment, upto, look=None))]
+pub fn probe(
+    py: Python<'_>,
+    deployment: &str,
+    upto: u32,
+    look: Option<Py<PyAny>>,
+) -> PyResult<String> {
     let deployment = DeploymentDocument::parse(deployment).map_err(raise)?;
-    let mut callback = ProgressCallback::new(None);
+    let mut callback = ProgressCallback::new(look);
     let go_on = &mut || callback.report(&());
     let found = py.detach(|| assay_engine::probe(&deployment, upto, go_on));
     ended(callback, found.map_err(raise))

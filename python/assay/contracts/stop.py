@@ -1,7 +1,9 @@
 """A request to stop, as a token: work checks it between two steps and while waiting, and ends in
 order.
 
-It is set by a signal handler or by another thread: Ctrl-C, SIGTERM, a deadline, a gate.
+It is set by a signal handler or by another thread: Ctrl-C, SIGTERM, a deadline, a gate. A wait that
+is deep below what knows the token (of a session, a child process, a copy) calls `look`, which finds
+that of the work that is under way.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 INTERRUPTED = 130
@@ -40,7 +43,10 @@ class Stop:
     def __init__(self) -> None:
         self.reason: StopReason | None = None
         """That of the first request; None: there was none."""
+        self.has_ended_work = False
+        """Whether `Stopped` was raised: what still works is a teardown."""
         self._lookers = 0
+        self._guided = 0
 
     def ask(self, reason: StopReason) -> None:
         """From here on work is to end."""
@@ -54,7 +60,16 @@ class Stop:
     def check(self) -> None:
         """Raises `Stopped` where work is to end."""
         if self.reason is not None:
-            raise Stopped(self.reason)
+            raise self.stopped(self.reason)
+
+    def stopped(self, reason: StopReason) -> Stopped:
+        """To be raised."""
+        self.has_ended_work = True
+        return Stopped(reason)
+
+    def forget(self) -> None:
+        """There was no request."""
+        self.reason, self.has_ended_work = None, False
 
     def wait(self, seconds: float) -> None:
         """Raises `Stopped` as soon as work is to end, also before that."""
@@ -79,6 +94,35 @@ class Stop:
         """Whether the work that is under way ends by itself."""
         return self._lookers > 0
 
+    @contextmanager
+    def guides(self) -> Iterator[None]:
+        """A block of work in which waits look at this token. Raises `Stopped` at its end where it
+        was set and nothing has looked since."""
+        before = _of_work.set(self)
+        self._guided += 1
+        try:
+            yield
+            self.check()
+        finally:
+            self._guided -= 1
+            _of_work.reset(before)
+
+    @property
+    def is_guiding(self) -> bool:
+        """Whether the work that is under way looks at it in its waits."""
+        return self._guided > 0
+
 
 NEVER = Stop()
 """For work that is never stopped."""
+_of_work: ContextVar[Stop] = ContextVar("stop", default=NEVER)
+teardowns: list[None] = []
+"""One for each block that nothing may end."""
+
+
+def look(_progress: object = None) -> None:
+    """Raises `Stopped` where the work that waits is to end. Only once: a teardown waits as well,
+    and is not to end. A library can call it while it waits."""
+    stop = _of_work.get()
+    if stop.is_asked and not stop.has_ended_work and not teardowns:
+        stop.check()

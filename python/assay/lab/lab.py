@@ -135,10 +135,11 @@ def run(
     under way ends as interrupted, with what was measured so far, and `Stopped` is raised.
     """
     events = Events(sinks)
-    prepared = _prepare(experiment, loading, request, events)
-    workload, found = prepared.workload, prepared.found
-    is_limited = any(client_memory.is_limited(run.cell.system) for run in found.expressible)
     with contextlib.ExitStack() as stack:
+        stack.enter_context(stop.guides())
+        prepared = _prepare(experiment, loading, request, events)
+        workload, found = prepared.workload, prepared.found
+        is_limited = any(client_memory.is_limited(run.cell.system) for run in found.expressible)
         stack.enter_context(client_group.experiment(is_limited=is_limited))
         for cleared in clear_leftovers():
             events.warning(cleared.sentence())

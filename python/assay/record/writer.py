@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from assay import env_vars
+from assay.contracts.stop import look
 from assay.errors import ArgumentError, AssayError, SystemUnderTestError
 from assay.record.experiment_copy import ExperimentCopy
 from assay.record.file import column_types, faults, opening
@@ -149,6 +150,7 @@ class Writer:
                         f"waiting for {self.path}, which another process has locked "
                         f"(at most {self._timeout_s:g} s)"
                     )
+                look()
                 time.sleep(_PAUSE_S)
         except KeyboardInterrupt:
             if is_waiting and self._can_rescue():

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 
 from assay.contracts.deployment import Deployment
+from assay.contracts.stop import look
 from assay.errors import SystemRefused
 from assay.provision.engine.session import brief_session
 from assay.systems.answers import numbers_of
@@ -36,6 +37,7 @@ def refuse_too_many(
                 f"{clients} clients, but the server takes {limit} sessions ({in_use} in use)",
                 hint=phrase("fewer {--clients}, or a higher {}", setting),
             )
+        look()
         time.sleep(0.05)
 
 

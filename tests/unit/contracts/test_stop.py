@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from assay.contracts.events import Event, SecondMeasured
-from assay.contracts.stop import Stop, Stopped, StopReason
+from assay.contracts.events import Event, RowsSent, SecondMeasured
+from assay.contracts.stop import Stop, Stopped, StopReason, look
 from assay.experiment.from_command_line import Words, experiment
 from assay.lab import lab
-from assay.provision.machine.signals import STOP, stopped_by_signals
+from assay.provision.machine import signals
+from assay.provision.machine.signals import STOP, after_teardown, stopped_by_signals
 from assay.record import Store
+from step_workloads import folder_of
 
 GATE = StopReason("the gate", 1)
 
@@ -48,6 +50,46 @@ def test_a_signal_does_not_interrupt_who_looks_at_the_token_and_a_second_one_doe
         with pytest.raises(Stopped):
             STOP.check()
     assert not STOP.is_asked
+
+
+def test_a_signal_does_not_interrupt_an_experiment_between_two_looks() -> None:
+    with stopped_by_signals(), pytest.raises(Stopped), STOP.guides():
+        signal.raise_signal(signal.SIGTERM)
+        with after_teardown():
+            look()
+        with pytest.raises(Stopped, match="SIGTERM"):
+            look()
+        look()  # a teardown
+
+
+def test_what_does_not_look_at_the_token_is_interrupted_in_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(signals, "PATIENCE_S", 0.2)
+    before = signal.getsignal(signal.SIGALRM)
+    with stopped_by_signals(), pytest.raises(Stopped, match="SIGTERM"), STOP.guides():
+        signal.raise_signal(signal.SIGTERM)
+        time.sleep(60)
+    assert signal.getsignal(signal.SIGALRM) == before
+
+
+def test_a_load_ends_when_another_thread_asks(tmp_path: Path) -> None:
+    stop, records = Stop(), tmp_path / "r.sqlite"
+    test = 'scripts = ["read"]\ntransactions = 3\n'
+    toml = folder_of(tmp_path / "workload", test) / "workload.toml"
+    toml.write_text(toml.read_text().replace('rows = "10"', 'rows = "100000000"'))
+    words = Words(str(toml.parent), on=("null",))
+    asked, _ = experiment(words)
+
+    def ask(event: Event) -> None:
+        if isinstance(event, RowsSent):
+            stop.ask(GATE)
+
+    with pytest.raises(Stopped, match="the gate"):
+        lab.run(asked, records=records, sinks=[ask], stop=stop)
+    with Store(records, must_exist=True) as store:
+        (run,) = store.latest().runs
+    assert (run.state, run.reason) == ("interrupted", "the gate")
 
 
 def test_an_experiment_in_another_thread_ends_when_it_is_asked_to(tmp_path: Path) -> None:

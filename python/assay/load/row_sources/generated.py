@@ -15,6 +15,7 @@ from assay import _engine
 from assay.contracts.engine.document import read_answer
 from assay.contracts.engine.rows import GeneratedDocument, Measure, TableMeasure
 from assay.contracts.experiment import Experiment
+from assay.contracts.stop import look
 from assay.load.row_sources.protocol import Asked, ProgressReceiver, RowSource, RowsSize
 from assay.load.row_sources.request import DataRequest
 from assay.workload.parameters import Scalar
@@ -111,7 +112,7 @@ def measure(source: GeneratedDocument, *, with_checksums: bool = False) -> tuple
     """Of each table its name, how many rows, about how many bytes; with checksums also the digest
     of its rows, for which all of them are made."""
     try:
-        measured = _engine.measure(source.json, with_checksums)
+        measured = _engine.measure(source.json, with_checksums, look)
     except _engine.EngineError as error:
         raise placed(error) from error
     return read_answer(measured, Measure).tables

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from assay.contracts.stop import look
 from assay.errors import SystemUnderTestError
 from assay.provision.disk.size import allocated_bytes
 from assay.text.mentions import phrase
@@ -99,6 +100,7 @@ def _copy_tree(source: Path, target: Path, on_copied: OnCopied | None, can_share
             if stat.S_ISLNK(kind):
                 _copy_link(found, here / name)
             elif stat.S_ISREG(kind):
+                look()
                 copied = _copy_file(found, here / name, can_share)
                 total, shared = total + copied.bytes, shared and copied.is_shared
                 if on_copied is not None:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from assay.contracts.stop import look
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import RunFailed
 from assay.provision.processes.programs import (
@@ -22,6 +23,8 @@ from assay.provision.processes.programs import (
     surroundings,
     with_last_words,
 )
+
+_LOOK_EVERY_S = 0.05
 
 
 @contextlib.contextmanager
@@ -67,7 +70,10 @@ def run_to_end(
     not 0."""
     errors = directory.run / "client-program.log"
     with started(words, environment, directory, reads=reads, writes=writes, errors=errors) as child:
-        status = child.wait()
+        while (status := child.poll()) is None:
+            look()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child.wait(_LOOK_EVERY_S)
     if status != 0:
         program = Path(words[0]).name
         raise RunFailed(with_last_words(ending(program, status), last_lines(errors)))

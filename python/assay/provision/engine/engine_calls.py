@@ -1,5 +1,6 @@
 """Takes documents with a deployment; has the engine run them in this process, or in another where
-the driver calls Python modules, which this process never does itself."""
+the driver calls Python modules, which this process never does itself. While it waits, the token of
+the work is looked at."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from assay.contracts.engine.deployment import DeploymentDocument
 from assay.contracts.engine.document import read_answer
 from assay.contracts.engine.drive import DriveDocument
 from assay.contracts.engine.load import LoadDocument, LoadReport
+from assay.contracts.stop import look
 from assay.provision.engine import python_calls
 
 
@@ -46,21 +48,21 @@ def calls_python(driver: str) -> bool:
 def open_session(deployment: DeploymentDocument) -> Session:
     if calls_python(deployment.driver):
         return python_calls.RemoteSession(deployment)
-    return _engine.Session(deployment.json)
+    return _engine.Session(deployment.json, look)
 
 
 def query(document: DriveDocument) -> Sequence[tuple[str, Rows]]:
     """As `_engine.query`."""
     if document.deployment is not None and calls_python(document.deployment.driver):
         return python_calls.query(document)
-    return _engine.query(document.json)
+    return _engine.query(document.json, look)
 
 
 def probe(deployment: DeploymentDocument, upto: int) -> str:
     """As `_engine.probe`."""
     if calls_python(deployment.driver):
         return python_calls.probe(deployment, upto)
-    return _engine.probe(deployment.json, upto)
+    return _engine.probe(deployment.json, upto, look)
 
 
 def load(
@@ -69,8 +71,13 @@ def load(
     progress: Callable[[str], None],
 ) -> LoadReport:
     """As `_engine.load`."""
+
+    def progressed(text: str) -> None:
+        look()
+        progress(text)
+
     if calls_python(document.deployment.driver):
-        text = python_calls.load(document, source, progress)
+        text = python_calls.load(document, source, progressed)
     else:
-        text = _engine.load(document.json, source, progress)
+        text = _engine.load(document.json, source, progressed)
     return read_answer(text, LoadReport)

@@ -21,6 +21,7 @@ from contextlib import suppress
 from typing import Final
 
 from assay.contracts.observation.parts.shape import convert
+from assay.contracts.stop import look
 from assay.errors import SystemDied
 from assay.provision.engine.dbapi.messages import Message, Request
 
@@ -67,7 +68,7 @@ class PythonProcess:
 
     def answer(self, during: str, limit_s: float | None = None) -> Message:
         """The next message. Raises `SystemDied` where the process has ended, `TimeoutError` behind
-        the limit; signals are obeyed meanwhile."""
+        the limit, `Stopped` where the work is to end."""
         until_s = None if limit_s is None else time.monotonic() + limit_s
         while True:
             with suppress(queue.Empty):
@@ -76,6 +77,7 @@ class PythonProcess:
                     raise self.why_it_died(during)
                 return message
             self.look_after()
+            look()
             if until_s is not None and time.monotonic() > until_s:
                 raise TimeoutError
 

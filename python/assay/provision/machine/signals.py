@@ -4,11 +4,20 @@ once, since it may take a moment until all has ended in order.
 Ctrl-C is SIGINT. A terminal that closes sends SIGHUP, a service manager or a batch system SIGTERM,
 and Ctrl-\\ is SIGQUIT; by default these end Python at once, without stopping the servers.
 
-Where clients work, and in waits of a step, the token is looked at (`Stop.looked_at`), and what was
-measured so far is kept. Elsewhere the handler raises `Stopped` as well, as the last resort: a call
-of a foreign library (that of the record, pip and apt of an installation), a query for counts or
-settings, the start of a server and the load of rows do not look at anything while they block, and
-have no result that would be worth keeping.
+In an experiment (`Stop.guides`) the handler only sets the token. Where clients work, and in waits
+of a step, it is looked at every moment (`Stop.looked_at`), and what was measured so far is kept;
+all other waits look at it as well (`assay.contracts.stop.look`): sessions, loads and queries of the
+engine, processes that call Python modules, programs that are run to their end, a server that is to
+become ready, copies of files, a record that is locked.
+
+The handler raises `Stopped` itself in three cases:
+
+- No experiment is under way: a report, an installation. Nothing of it looks at the token, and what
+  it has begun is undone by the blocks that the exception leaves.
+- Nothing has looked at the token for `PATIENCE_S`: code that is not ours blocks (a system or a
+  storage of another package, rows that a package makes in Python). A call that does not return to
+  Python (a reader of input files, ``fsync``, ``mount``) is over before any handler runs.
+- Ctrl-C was pressed again.
 """
 
 from __future__ import annotations
@@ -19,7 +28,7 @@ import threading
 from collections.abc import Callable, Iterator
 from types import FrameType
 
-from assay.contracts.stop import Stop, Stopped, StopReason
+from assay.contracts.stop import Stop, Stopped, StopReason, teardowns
 
 TERMINATIONS = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 """Besides Ctrl-C, what asks a program to end."""
@@ -27,9 +36,13 @@ TERMINATIONS = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 STOP = Stop()
 """Of this process: signals are of a process, too."""
 
+Handler = Callable[[int, FrameType | None], object] | int | signal.Handlers | None
+
 _asked: list[signal.Signals] = []
 """Every termination signal received inside `stopped_by_signals`."""
-_teardowns: list[None] = []
+PATIENCE_S = 5.0
+"""How long an experiment may take to look at the token."""
+
 _late: list[Stopped] = []
 """What a signal would have raised inside a teardown."""
 
@@ -53,19 +66,19 @@ def is_ending_at_once() -> bool:
 def after_teardown() -> Iterator[None]:
     """Defers what signals raise until the end of the block, so that a teardown, or a note of what
     it needs, is never interrupted. Only for work of bounded time."""
-    _teardowns.append(None)
+    teardowns.append(None)
     try:
         yield
     finally:
-        _teardowns.pop()
-        if not _teardowns and _late:
+        teardowns.pop()
+        if not teardowns and _late:
             first = _late[0]
             _late.clear()
             raise first
 
 
 def _raise(error: Stopped) -> None:
-    if _teardowns:
+    if teardowns:
         _late.append(error)
     else:
         raise error
@@ -74,7 +87,7 @@ def _raise(error: Stopped) -> None:
 @contextlib.contextmanager
 def stopped_by_signals(notify: Callable[[str], None] | None = None) -> Iterator[None]:
     """Inside, the first signal sets `STOP`, and raises `Stopped` in the main thread where no
-    work checks it. Of `TERMINATIONS` no other one counts: the teardown has its own limits of time
+    work looks at it. Of `TERMINATIONS` no other one counts: the teardown has its own limits of time
     and must not be cut short by the SIGHUP that often follows. Each further Ctrl-C raises `Stopped`
     wherever the main thread is, and so cuts it short. A signal that is ignored (``nohup``) stays
     ignored. Does nothing outside the main thread, where Python allows no handlers.
@@ -94,20 +107,31 @@ def stopped_by_signals(notify: Callable[[str], None] | None = None) -> Iterator[
         if is_first and notify is not None:
             again = "; press Ctrl-C again to stop at once" if by is signal.SIGINT else ""
             notify(f"{by.name}: stopping{again}")
-        if is_first and STOP.is_looked_at:
+        if is_first and (STOP.is_looked_at or STOP.is_guiding):
+            before.setdefault(signal.SIGALRM, signal.signal(signal.SIGALRM, insist))
+            signal.setitimer(signal.ITIMER_REAL, PATIENCE_S, PATIENCE_S)
             return
         terminations = sum(received is not signal.SIGINT for received in _asked)
         if by is signal.SIGINT or terminations == 1:
-            _raise(Stopped(reason_of(by)))
+            _raise(STOP.stopped(reason_of(by)))
 
-    before = {}
+    def insist(_number: int, _frame: FrameType | None) -> None:
+        if STOP.has_ended_work or not STOP.is_guiding:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        elif STOP.reason is not None and not STOP.is_looked_at:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            _raise(STOP.stopped(STOP.reason))
+
+    before: dict[signal.Signals, Handler] = {}
     for number in (signal.SIGINT, *TERMINATIONS):
         if signal.getsignal(number) is not signal.SIG_IGN:
             before[number] = signal.signal(number, end)
     try:
         yield
     finally:
+        if signal.SIGALRM in before:
+            signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in before.items():
             signal.signal(number, handler if handler is not None else signal.SIG_DFL)
         _asked.clear()
-        STOP.reason = None
+        STOP.forget()

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from assay.contracts.deployment import Deployment
+from assay.contracts.stop import look
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import Bug, SystemDied
 from assay.provision.disk.directory import identity_of
@@ -71,6 +72,7 @@ class ServerProcess:
         deadline = time.monotonic() + timeout_s
         pause_s = 0.005
         while (reason := why_not_ready()) is not None:
+            look()
             if died := self.died():
                 raise SystemDied(died)
             if time.monotonic() > deadline:

@@ -13,10 +13,12 @@ import resource
 import shutil
 import signal
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, NotRequired, TypedDict
 
+from assay.contracts.stop import look
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import SystemMissing, SystemRefused
 from assay.provision.disk.directory import identity_of
@@ -31,6 +33,7 @@ SETPRIV = Program("setpriv", "util-linux")
 PRLIMIT = Program("prlimit", "util-linux")
 
 _LAST_LINES = 20
+_LOOK_EVERY_S = 0.05
 
 
 def run(
@@ -59,9 +62,7 @@ def run(
     )
     with child:
         try:
-            written, _ = child.communicate(
-                None if standard_input is None else standard_input.encode(), timeout=timeout_s
-            )
+            written = _output(child, standard_input, timeout_s)
         except BaseException as error:
             # Its children too: a script would leave the program behind that it had started.
             process_tags.kill(identity_of(directory), ProcessIdentity.of(child.pid))
@@ -72,6 +73,20 @@ def run(
     if child.returncode != 0:
         raise SystemRefused(with_last_words(ending(program, child.returncode), output))
     return output
+
+
+def _output(child: subprocess.Popen[bytes], standard_input: str | None, timeout_s: float) -> bytes:
+    """Raises `subprocess.TimeoutExpired`, and `Stopped` where the work is to end."""
+    left_to_write = None if standard_input is None else standard_input.encode()
+    deadline_s = time.monotonic() + timeout_s
+    while True:
+        look()
+        try:
+            return child.communicate(left_to_write, timeout=_LOOK_EVERY_S)[0]
+        except subprocess.TimeoutExpired:
+            left_to_write = None
+            if time.monotonic() > deadline_s:
+                raise
 
 
 def last_lines(log: Path, lines: int = _LAST_LINES, *, start_bytes: int = 0) -> str:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 
 from assay.contracts.deployment import Address, Deployment
+from assay.contracts.stop import look
 from assay.errors import SystemDied
 from assay.provision.engine.session import session
 from assay.systems.answers import rows_of
@@ -34,6 +35,7 @@ def wait(deployment: Deployment) -> None:
         return
     deadline = time.monotonic() + _TIMEOUT_S / 10
     while len(set(_schema_versions(deployment.address))) > 1 and time.monotonic() < deadline:
+        look()
         time.sleep(_PAUSE_S)
 
 
@@ -53,6 +55,7 @@ def wait_for_all(addresses: Sequence[Address]) -> None:
                 f"the {len(addresses)} nodes did not agree within {_TIMEOUT_S:g} s: they know "
                 f"{known} nodes, and {len(versions)} versions of the schema"
             )
+        look()
         time.sleep(_PAUSE_S)
 
 

@@ -1,0 +1,81 @@
+"""A signal ends a run in any of its stages: with the status and the message of that signal, as
+interrupted in the record, and nothing is left behind."""
+
+from __future__ import annotations
+
+import signal
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from assay.record import DEFAULT_FILE_NAME, Store
+from commands import need
+from running import started, wait_for_state
+from step_workloads import folder_of
+
+HANG_S = 60
+ENDLESS = """\
+WITH RECURSIVE n(x) AS (
+    SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE EXISTS (SELECT 1 FROM data WHERE value > 0)
+)
+SELECT x FROM n WHERE x < 0;
+"""
+"""A check that does not end once clients have written; behind the load it does."""
+STAGES = {
+    "provision": "  provision",
+    "probe": "  probe",
+    "load": "  load",
+    "drive": "  drive",
+    "check": "  drive",
+}
+"""The line of progress with which each begins; checks have none."""
+
+
+def workload(folder: Path, stage: str) -> Path:
+    """A workload in which this stage takes longer than the test."""
+    made = folder_of(folder / "workload", 'scripts = ["write"]\nduration_s = 0.3\n')
+    if stage in ("provision", "load"):
+        toml = made / "workload.toml"
+        toml.write_text(toml.read_text().replace('rows = "10"', 'rows = "100000000"'))
+    (made / "checks").mkdir()
+    check = ENDLESS if stage == "check" else "SELECT id FROM data WHERE id < 0;\n"
+    (made / "checks" / "none.sql").write_text(check)
+    return made
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda one: one.name)
+@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("system", ["sqlite", "postgresql"])
+def test_a_signal_ends_a_run_in_each_stage(
+    working_folder: Path, system: str, stage: str, number: signal.Signals
+) -> None:
+    need(system)
+    words = [str(workload(working_folder, stage)), "--on", system, "--clients", "2"]
+    words += ["--probe-seconds", "600"] if stage == "probe" else ["--no-probe"]
+    words += ["--duration", "600"] if stage == "drive" else []
+    with started(working_folder, "run", *words) as running:
+        assert running.stderr is not None
+        message = ""
+        while not (line := running.stderr.readline()).startswith(STAGES[stage]):
+            assert line, message
+            message += line
+        if stage == "check":
+            wait_for_state(working_folder, "checking")
+        time.sleep(0.3)
+        family = psutil.Process(running.pid).children(recursive=True)
+        running.send_signal(number)
+        _, rest = running.communicate(timeout=HANG_S)
+        message += rest
+    assert running.returncode == 128 + number, message
+    assert f"{number.name}: stopping" in message
+    assert ("ended by SIGTERM" if number is signal.SIGTERM else "interrupted") in message
+    assert "Traceback" not in message and "error" not in message
+    _, left = psutil.wait_procs(family, timeout=HANG_S)
+    assert all(one.status() == psutil.STATUS_ZOMBIE for one in left), message
+    with Store(working_folder / DEFAULT_FILE_NAME, must_exist=True) as store:
+        (run,) = store.latest().runs
+    assert (run.state, run.verdict) == ("interrupted", "invalid")
+    assert (run.driven is not None) == (stage in ("drive", "check"))
