@@ -548,6 +548,45 @@ CREATE TABLE new_order (
   no_w_id INT NOT NULL,
   PRIMARY KEY (no_w_id, no_d_id, no_o_id)
 );
+-- wisconsin
+DROP TABLE IF EXISTS tenktup1;
+CREATE TABLE tenktup1 (
+  unique1 INT NOT NULL,
+  unique2 INT NOT NULL,
+  two INT NOT NULL,
+  four INT NOT NULL,
+  ten INT NOT NULL,
+  twenty INT NOT NULL,
+  onepercent INT NOT NULL,
+  tenpercent INT NOT NULL,
+  twentypercent INT NOT NULL,
+  fiftypercent INT NOT NULL,
+  unique3 INT NOT NULL,
+  evenonepercent INT NOT NULL,
+  oddonepercent INT NOT NULL,
+  stringu1 CHAR(52) NOT NULL,
+  stringu2 CHAR(52) NOT NULL,
+  string4 CHAR(52) NOT NULL
+);
+DROP TABLE IF EXISTS onektup;
+CREATE TABLE onektup (
+  unique1 INT NOT NULL,
+  unique2 INT NOT NULL,
+  two INT NOT NULL,
+  four INT NOT NULL,
+  ten INT NOT NULL,
+  twenty INT NOT NULL,
+  onepercent INT NOT NULL,
+  tenpercent INT NOT NULL,
+  twentypercent INT NOT NULL,
+  fiftypercent INT NOT NULL,
+  unique3 INT NOT NULL,
+  evenonepercent INT NOT NULL,
+  oddonepercent INT NOT NULL,
+  stringu1 CHAR(52) NOT NULL,
+  stringu2 CHAR(52) NOT NULL,
+  string4 CHAR(52) NOT NULL
+);
 -- ycsb
 DROP TABLE IF EXISTS usertable;
 CREATE TABLE usertable (

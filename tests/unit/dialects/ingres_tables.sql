@@ -455,6 +455,45 @@ CREATE TABLE new_order (
   no_w_id INTEGER NOT NULL,
   PRIMARY KEY (no_w_id, no_d_id, no_o_id)
 );
+-- wisconsin
+DROP TABLE tenktup1;
+CREATE TABLE tenktup1 (
+  unique1 INTEGER NOT NULL,
+  unique2 INTEGER NOT NULL,
+  two INTEGER NOT NULL,
+  four INTEGER NOT NULL,
+  ten INTEGER NOT NULL,
+  twenty INTEGER NOT NULL,
+  onepercent INTEGER NOT NULL,
+  tenpercent INTEGER NOT NULL,
+  twentypercent INTEGER NOT NULL,
+  fiftypercent INTEGER NOT NULL,
+  unique3 INTEGER NOT NULL,
+  evenonepercent INTEGER NOT NULL,
+  oddonepercent INTEGER NOT NULL,
+  stringu1 CHAR(52) NOT NULL,
+  stringu2 CHAR(52) NOT NULL,
+  string4 CHAR(52) NOT NULL
+);
+DROP TABLE onektup;
+CREATE TABLE onektup (
+  unique1 INTEGER NOT NULL,
+  unique2 INTEGER NOT NULL,
+  two INTEGER NOT NULL,
+  four INTEGER NOT NULL,
+  ten INTEGER NOT NULL,
+  twenty INTEGER NOT NULL,
+  onepercent INTEGER NOT NULL,
+  tenpercent INTEGER NOT NULL,
+  twentypercent INTEGER NOT NULL,
+  fiftypercent INTEGER NOT NULL,
+  unique3 INTEGER NOT NULL,
+  evenonepercent INTEGER NOT NULL,
+  oddonepercent INTEGER NOT NULL,
+  stringu1 CHAR(52) NOT NULL,
+  stringu2 CHAR(52) NOT NULL,
+  string4 CHAR(52) NOT NULL
+);
 -- ycsb
 DROP TABLE usertable;
 CREATE TABLE usertable (

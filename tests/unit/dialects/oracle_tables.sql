@@ -490,6 +490,47 @@ CREATE TABLE new_order (
   PRIMARY KEY (no_w_id, no_d_id, no_o_id)
 );
 CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'new_order');
+-- wisconsin
+DROP TABLE tenktup1 PURGE;
+CREATE TABLE tenktup1 (
+  unique1 NUMBER(10) NOT NULL,
+  unique2 NUMBER(10) NOT NULL,
+  two NUMBER(10) NOT NULL,
+  four NUMBER(10) NOT NULL,
+  ten NUMBER(10) NOT NULL,
+  twenty NUMBER(10) NOT NULL,
+  onepercent NUMBER(10) NOT NULL,
+  tenpercent NUMBER(10) NOT NULL,
+  twentypercent NUMBER(10) NOT NULL,
+  fiftypercent NUMBER(10) NOT NULL,
+  unique3 NUMBER(10) NOT NULL,
+  evenonepercent NUMBER(10) NOT NULL,
+  oddonepercent NUMBER(10) NOT NULL,
+  stringu1 CHAR(52 CHAR) NOT NULL,
+  stringu2 CHAR(52 CHAR) NOT NULL,
+  string4 CHAR(52 CHAR) NOT NULL
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'tenktup1');
+DROP TABLE onektup PURGE;
+CREATE TABLE onektup (
+  unique1 NUMBER(10) NOT NULL,
+  unique2 NUMBER(10) NOT NULL,
+  two NUMBER(10) NOT NULL,
+  four NUMBER(10) NOT NULL,
+  ten NUMBER(10) NOT NULL,
+  twenty NUMBER(10) NOT NULL,
+  onepercent NUMBER(10) NOT NULL,
+  tenpercent NUMBER(10) NOT NULL,
+  twentypercent NUMBER(10) NOT NULL,
+  fiftypercent NUMBER(10) NOT NULL,
+  unique3 NUMBER(10) NOT NULL,
+  evenonepercent NUMBER(10) NOT NULL,
+  oddonepercent NUMBER(10) NOT NULL,
+  stringu1 CHAR(52 CHAR) NOT NULL,
+  stringu2 CHAR(52 CHAR) NOT NULL,
+  string4 CHAR(52 CHAR) NOT NULL
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'onektup');
 -- ycsb
 DROP TABLE usertable PURGE;
 CREATE TABLE usertable (

@@ -490,6 +490,47 @@ CREATE TABLE new_order (
   PRIMARY KEY (no_w_id, no_d_id, no_o_id)
 );
 UPDATE STATISTICS new_order;
+-- wisconsin
+DROP TABLE tenktup1;
+CREATE TABLE tenktup1 (
+  unique1 INT NOT NULL,
+  unique2 INT NOT NULL,
+  two INT NOT NULL,
+  four INT NOT NULL,
+  ten INT NOT NULL,
+  twenty INT NOT NULL,
+  onepercent INT NOT NULL,
+  tenpercent INT NOT NULL,
+  twentypercent INT NOT NULL,
+  fiftypercent INT NOT NULL,
+  unique3 INT NOT NULL,
+  evenonepercent INT NOT NULL,
+  oddonepercent INT NOT NULL,
+  stringu1 NCHAR(52) NOT NULL,
+  stringu2 NCHAR(52) NOT NULL,
+  string4 NCHAR(52) NOT NULL
+);
+UPDATE STATISTICS tenktup1;
+DROP TABLE onektup;
+CREATE TABLE onektup (
+  unique1 INT NOT NULL,
+  unique2 INT NOT NULL,
+  two INT NOT NULL,
+  four INT NOT NULL,
+  ten INT NOT NULL,
+  twenty INT NOT NULL,
+  onepercent INT NOT NULL,
+  tenpercent INT NOT NULL,
+  twentypercent INT NOT NULL,
+  fiftypercent INT NOT NULL,
+  unique3 INT NOT NULL,
+  evenonepercent INT NOT NULL,
+  oddonepercent INT NOT NULL,
+  stringu1 NCHAR(52) NOT NULL,
+  stringu2 NCHAR(52) NOT NULL,
+  string4 NCHAR(52) NOT NULL
+);
+UPDATE STATISTICS onektup;
 -- ycsb
 DROP TABLE usertable;
 CREATE TABLE usertable (

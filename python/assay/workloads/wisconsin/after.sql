@@ -1,0 +1,19 @@
+-- What the queries made is removed; not measured
+drop table bprime;
+drop table tmp_q01;
+drop table tmp_q02;
+drop table tmp_q03;
+drop table tmp_q04;
+drop table tmp_q05;
+drop table tmp_q06;
+drop table tmp_q09;
+drop table tmp_q10;
+drop table tmp_q11;
+drop table tmp_q12;
+drop table tmp_q13;
+drop table tmp_q14;
+drop table tmp_q15;
+drop table tmp_q16;
+drop table tmp_q17;
+drop table tmp_q18;
+drop table tmp_q19;

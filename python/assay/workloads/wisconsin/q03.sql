@@ -1,0 +1,2 @@
+-- q03: one in a hundred of the tuples into a relation, clustered index
+create table tmp_q03 as select * from tenktup1 where unique2 between 0 and :tuples / 100 - 1;

@@ -1,0 +1,2 @@
+-- q04: one in ten of the tuples into a relation, clustered index
+create table tmp_q04 as select * from tenktup1 where unique2 between :tuples * 792 / 10000 and :tuples * 792 / 10000 + :tuples / 10 - 1;
