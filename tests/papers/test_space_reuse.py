@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from able import with_ability
+from assay.contracts.dialects.protocol import Reclaims
 from assay.contracts.observation import SpaceReuseReport
 from commands import IN_MEMORY, Assay, need
 
 
-@pytest.mark.parametrize("system", ["sqlite", "postgresql", "mysql"])
+@pytest.mark.parametrize("system", with_ability(Reclaims))
 def test_the_same_rows_come_back_and_reclaiming_makes_files_smaller(
     assay: Assay, system: str
 ) -> None:
