@@ -155,7 +155,19 @@ _UPDATE = Keys(
 _DATA = Keys(
     (
         Key("source", Named(registry.row_sources), "The row source: `generated` from expressions, "
-            "`none`, or one that a package registers.", is_required=True),
+            "`program` that writes them, `none`, or one that a package registers.",
+            is_required=True),
+        Key("package", TEXT, "Of `program`: the Python package whose program makes the rows, with "
+            'its version: "NAME==VERSION".'),
+        Key("command", TEXTS, "Of `program`: the program and its arguments, with {NAME} of a "
+            "parameter or a constant; it writes files into its working directory."),
+        Key("files", TEXT, "Of `program`: the file of a table, with a row on each line: "
+            '"{table}.txt".'),
+        Key("separator", TEXT, "Of `program`: the character between the cells of a line; without "
+            "it `|`."),
+        Key("ends_line", FLAG, "Of `program`: whether a separator stands after the last cell too."),
+        Key("text_bytes", TEXT, "Of `program`: an expression, how many bytes all rows are as text, "
+            "about, so that a plan knows the space."),
         Key("default_input", TEXT,
             "The data set of `assay get` that is read where no --input is given."),
         Key("update",

@@ -548,6 +548,107 @@ CREATE TABLE new_order (
   no_w_id INT NOT NULL,
   PRIMARY KEY (no_w_id, no_d_id, no_o_id)
 );
+-- tpch
+DROP TABLE IF EXISTS region;
+CREATE TABLE region (
+  r_regionkey INT NOT NULL,
+  r_name VARCHAR(25) NOT NULL,
+  r_comment VARCHAR(152) NOT NULL,
+  PRIMARY KEY (r_regionkey)
+);
+DROP TABLE IF EXISTS nation;
+CREATE TABLE nation (
+  n_nationkey INT NOT NULL,
+  n_name VARCHAR(25) NOT NULL,
+  n_regionkey INT NOT NULL,
+  n_comment VARCHAR(152) NOT NULL,
+  PRIMARY KEY (n_nationkey)
+);
+CREATE INDEX nation_n_regionkey ON nation (n_regionkey);
+DROP TABLE IF EXISTS supplier;
+CREATE TABLE supplier (
+  s_suppkey INT NOT NULL,
+  s_name VARCHAR(25) NOT NULL,
+  s_address VARCHAR(40) NOT NULL,
+  s_nationkey INT NOT NULL,
+  s_phone VARCHAR(15) NOT NULL,
+  s_acctbal NUMERIC(15,2) NOT NULL,
+  s_comment VARCHAR(101) NOT NULL,
+  PRIMARY KEY (s_suppkey)
+);
+CREATE INDEX supplier_s_nationkey ON supplier (s_nationkey);
+DROP TABLE IF EXISTS customer;
+CREATE TABLE customer (
+  c_custkey INT NOT NULL,
+  c_name VARCHAR(25) NOT NULL,
+  c_address VARCHAR(40) NOT NULL,
+  c_nationkey INT NOT NULL,
+  c_phone VARCHAR(15) NOT NULL,
+  c_acctbal NUMERIC(15,2) NOT NULL,
+  c_mktsegment VARCHAR(10) NOT NULL,
+  c_comment VARCHAR(117) NOT NULL,
+  PRIMARY KEY (c_custkey)
+);
+CREATE INDEX customer_c_nationkey ON customer (c_nationkey);
+DROP TABLE IF EXISTS part;
+CREATE TABLE part (
+  p_partkey INT NOT NULL,
+  p_name VARCHAR(55) NOT NULL,
+  p_mfgr VARCHAR(25) NOT NULL,
+  p_brand VARCHAR(10) NOT NULL,
+  p_type VARCHAR(25) NOT NULL,
+  p_size INT NOT NULL,
+  p_container VARCHAR(10) NOT NULL,
+  p_retailprice NUMERIC(15,2) NOT NULL,
+  p_comment VARCHAR(23) NOT NULL,
+  PRIMARY KEY (p_partkey)
+);
+DROP TABLE IF EXISTS partsupp;
+CREATE TABLE partsupp (
+  ps_partkey INT NOT NULL,
+  ps_suppkey INT NOT NULL,
+  ps_availqty INT NOT NULL,
+  ps_supplycost NUMERIC(15,2) NOT NULL,
+  ps_comment VARCHAR(199) NOT NULL,
+  PRIMARY KEY (ps_partkey, ps_suppkey)
+);
+CREATE INDEX partsupp_ps_suppkey ON partsupp (ps_suppkey);
+DROP TABLE IF EXISTS orders;
+CREATE TABLE orders (
+  o_orderkey BIGINT NOT NULL,
+  o_custkey INT NOT NULL,
+  o_orderstatus CHAR(1) NOT NULL,
+  o_totalprice NUMERIC(15,2) NOT NULL,
+  o_orderdate DATE NOT NULL,
+  o_orderpriority VARCHAR(15) NOT NULL,
+  o_clerk VARCHAR(15) NOT NULL,
+  o_shippriority INT NOT NULL,
+  o_comment VARCHAR(79) NOT NULL,
+  PRIMARY KEY (o_orderkey)
+);
+CREATE INDEX orders_o_custkey ON orders (o_custkey);
+DROP TABLE IF EXISTS lineitem;
+CREATE TABLE lineitem (
+  l_orderkey BIGINT NOT NULL,
+  l_partkey INT NOT NULL,
+  l_suppkey INT NOT NULL,
+  l_linenumber INT NOT NULL,
+  l_quantity NUMERIC(15,2) NOT NULL,
+  l_extendedprice NUMERIC(15,2) NOT NULL,
+  l_discount NUMERIC(15,2) NOT NULL,
+  l_tax NUMERIC(15,2) NOT NULL,
+  l_returnflag CHAR(1) NOT NULL,
+  l_linestatus CHAR(1) NOT NULL,
+  l_shipdate DATE NOT NULL,
+  l_commitdate DATE NOT NULL,
+  l_receiptdate DATE NOT NULL,
+  l_shipinstruct VARCHAR(25) NOT NULL,
+  l_shipmode VARCHAR(10) NOT NULL,
+  l_comment VARCHAR(44) NOT NULL,
+  PRIMARY KEY (l_orderkey, l_linenumber)
+);
+CREATE INDEX lineitem_l_partkey_l_suppkey ON lineitem (l_partkey, l_suppkey);
+CREATE INDEX lineitem_l_suppkey ON lineitem (l_suppkey);
 -- wisconsin
 DROP TABLE IF EXISTS tenktup1;
 CREATE TABLE tenktup1 (

@@ -455,6 +455,107 @@ CREATE TABLE new_order (
   no_w_id INTEGER NOT NULL,
   PRIMARY KEY (no_w_id, no_d_id, no_o_id)
 );
+-- tpch
+DROP TABLE region;
+CREATE TABLE region (
+  r_regionkey INTEGER NOT NULL,
+  r_name VARCHAR(25) NOT NULL,
+  r_comment VARCHAR(152) NOT NULL,
+  PRIMARY KEY (r_regionkey)
+);
+DROP TABLE nation;
+CREATE TABLE nation (
+  n_nationkey INTEGER NOT NULL,
+  n_name VARCHAR(25) NOT NULL,
+  n_regionkey INTEGER NOT NULL,
+  n_comment VARCHAR(152) NOT NULL,
+  PRIMARY KEY (n_nationkey)
+);
+CREATE INDEX nation_n_regionkey ON nation (n_regionkey);
+DROP TABLE supplier;
+CREATE TABLE supplier (
+  s_suppkey INTEGER NOT NULL,
+  s_name VARCHAR(25) NOT NULL,
+  s_address VARCHAR(40) NOT NULL,
+  s_nationkey INTEGER NOT NULL,
+  s_phone VARCHAR(15) NOT NULL,
+  s_acctbal DECIMAL(15,2) NOT NULL,
+  s_comment VARCHAR(101) NOT NULL,
+  PRIMARY KEY (s_suppkey)
+);
+CREATE INDEX supplier_s_nationkey ON supplier (s_nationkey);
+DROP TABLE customer;
+CREATE TABLE customer (
+  c_custkey INTEGER NOT NULL,
+  c_name VARCHAR(25) NOT NULL,
+  c_address VARCHAR(40) NOT NULL,
+  c_nationkey INTEGER NOT NULL,
+  c_phone VARCHAR(15) NOT NULL,
+  c_acctbal DECIMAL(15,2) NOT NULL,
+  c_mktsegment VARCHAR(10) NOT NULL,
+  c_comment VARCHAR(117) NOT NULL,
+  PRIMARY KEY (c_custkey)
+);
+CREATE INDEX customer_c_nationkey ON customer (c_nationkey);
+DROP TABLE part;
+CREATE TABLE part (
+  p_partkey INTEGER NOT NULL,
+  p_name VARCHAR(55) NOT NULL,
+  p_mfgr VARCHAR(25) NOT NULL,
+  p_brand VARCHAR(10) NOT NULL,
+  p_type VARCHAR(25) NOT NULL,
+  p_size INTEGER NOT NULL,
+  p_container VARCHAR(10) NOT NULL,
+  p_retailprice DECIMAL(15,2) NOT NULL,
+  p_comment VARCHAR(23) NOT NULL,
+  PRIMARY KEY (p_partkey)
+);
+DROP TABLE partsupp;
+CREATE TABLE partsupp (
+  ps_partkey INTEGER NOT NULL,
+  ps_suppkey INTEGER NOT NULL,
+  ps_availqty INTEGER NOT NULL,
+  ps_supplycost DECIMAL(15,2) NOT NULL,
+  ps_comment VARCHAR(199) NOT NULL,
+  PRIMARY KEY (ps_partkey, ps_suppkey)
+);
+CREATE INDEX partsupp_ps_suppkey ON partsupp (ps_suppkey);
+DROP TABLE orders;
+CREATE TABLE orders (
+  o_orderkey BIGINT NOT NULL,
+  o_custkey INTEGER NOT NULL,
+  o_orderstatus CHAR(1) NOT NULL,
+  o_totalprice DECIMAL(15,2) NOT NULL,
+  o_orderdate ANSIDATE NOT NULL,
+  o_orderpriority VARCHAR(15) NOT NULL,
+  o_clerk VARCHAR(15) NOT NULL,
+  o_shippriority INTEGER NOT NULL,
+  o_comment VARCHAR(79) NOT NULL,
+  PRIMARY KEY (o_orderkey)
+);
+CREATE INDEX orders_o_custkey ON orders (o_custkey);
+DROP TABLE lineitem;
+CREATE TABLE lineitem (
+  l_orderkey BIGINT NOT NULL,
+  l_partkey INTEGER NOT NULL,
+  l_suppkey INTEGER NOT NULL,
+  l_linenumber INTEGER NOT NULL,
+  l_quantity DECIMAL(15,2) NOT NULL,
+  l_extendedprice DECIMAL(15,2) NOT NULL,
+  l_discount DECIMAL(15,2) NOT NULL,
+  l_tax DECIMAL(15,2) NOT NULL,
+  l_returnflag CHAR(1) NOT NULL,
+  l_linestatus CHAR(1) NOT NULL,
+  l_shipdate ANSIDATE NOT NULL,
+  l_commitdate ANSIDATE NOT NULL,
+  l_receiptdate ANSIDATE NOT NULL,
+  l_shipinstruct VARCHAR(25) NOT NULL,
+  l_shipmode VARCHAR(10) NOT NULL,
+  l_comment VARCHAR(44) NOT NULL,
+  PRIMARY KEY (l_orderkey, l_linenumber)
+);
+CREATE INDEX lineitem_l_partkey_l_suppkey ON lineitem (l_partkey, l_suppkey);
+CREATE INDEX lineitem_l_suppkey ON lineitem (l_suppkey);
 -- wisconsin
 DROP TABLE tenktup1;
 CREATE TABLE tenktup1 (

@@ -490,6 +490,115 @@ CREATE TABLE new_order (
   PRIMARY KEY (no_w_id, no_d_id, no_o_id)
 );
 CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'new_order');
+-- tpch
+DROP TABLE region PURGE;
+CREATE TABLE region (
+  r_regionkey NUMBER(10) NOT NULL,
+  r_name VARCHAR2(25 CHAR) NOT NULL,
+  r_comment VARCHAR2(152 CHAR) NOT NULL,
+  PRIMARY KEY (r_regionkey)
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'region');
+DROP TABLE nation PURGE;
+CREATE TABLE nation (
+  n_nationkey NUMBER(10) NOT NULL,
+  n_name VARCHAR2(25 CHAR) NOT NULL,
+  n_regionkey NUMBER(10) NOT NULL,
+  n_comment VARCHAR2(152 CHAR) NOT NULL,
+  PRIMARY KEY (n_nationkey)
+);
+CREATE INDEX nation_n_regionkey ON nation (n_regionkey);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'nation');
+DROP TABLE supplier PURGE;
+CREATE TABLE supplier (
+  s_suppkey NUMBER(10) NOT NULL,
+  s_name VARCHAR2(25 CHAR) NOT NULL,
+  s_address VARCHAR2(40 CHAR) NOT NULL,
+  s_nationkey NUMBER(10) NOT NULL,
+  s_phone VARCHAR2(15 CHAR) NOT NULL,
+  s_acctbal NUMBER(15,2) NOT NULL,
+  s_comment VARCHAR2(101 CHAR) NOT NULL,
+  PRIMARY KEY (s_suppkey)
+);
+CREATE INDEX supplier_s_nationkey ON supplier (s_nationkey);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'supplier');
+DROP TABLE customer PURGE;
+CREATE TABLE customer (
+  c_custkey NUMBER(10) NOT NULL,
+  c_name VARCHAR2(25 CHAR) NOT NULL,
+  c_address VARCHAR2(40 CHAR) NOT NULL,
+  c_nationkey NUMBER(10) NOT NULL,
+  c_phone VARCHAR2(15 CHAR) NOT NULL,
+  c_acctbal NUMBER(15,2) NOT NULL,
+  c_mktsegment VARCHAR2(10 CHAR) NOT NULL,
+  c_comment VARCHAR2(117 CHAR) NOT NULL,
+  PRIMARY KEY (c_custkey)
+);
+CREATE INDEX customer_c_nationkey ON customer (c_nationkey);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'customer');
+DROP TABLE part PURGE;
+CREATE TABLE part (
+  p_partkey NUMBER(10) NOT NULL,
+  p_name VARCHAR2(55 CHAR) NOT NULL,
+  p_mfgr VARCHAR2(25 CHAR) NOT NULL,
+  p_brand VARCHAR2(10 CHAR) NOT NULL,
+  p_type VARCHAR2(25 CHAR) NOT NULL,
+  p_size NUMBER(10) NOT NULL,
+  p_container VARCHAR2(10 CHAR) NOT NULL,
+  p_retailprice NUMBER(15,2) NOT NULL,
+  p_comment VARCHAR2(23 CHAR) NOT NULL,
+  PRIMARY KEY (p_partkey)
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'part');
+DROP TABLE partsupp PURGE;
+CREATE TABLE partsupp (
+  ps_partkey NUMBER(10) NOT NULL,
+  ps_suppkey NUMBER(10) NOT NULL,
+  ps_availqty NUMBER(10) NOT NULL,
+  ps_supplycost NUMBER(15,2) NOT NULL,
+  ps_comment VARCHAR2(199 CHAR) NOT NULL,
+  PRIMARY KEY (ps_partkey, ps_suppkey)
+);
+CREATE INDEX partsupp_ps_suppkey ON partsupp (ps_suppkey);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'partsupp');
+DROP TABLE orders PURGE;
+CREATE TABLE orders (
+  o_orderkey NUMBER(19) NOT NULL,
+  o_custkey NUMBER(10) NOT NULL,
+  o_orderstatus CHAR(1 CHAR) NOT NULL,
+  o_totalprice NUMBER(15,2) NOT NULL,
+  o_orderdate DATE NOT NULL,
+  o_orderpriority VARCHAR2(15 CHAR) NOT NULL,
+  o_clerk VARCHAR2(15 CHAR) NOT NULL,
+  o_shippriority NUMBER(10) NOT NULL,
+  o_comment VARCHAR2(79 CHAR) NOT NULL,
+  PRIMARY KEY (o_orderkey)
+);
+CREATE INDEX orders_o_custkey ON orders (o_custkey);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'orders');
+DROP TABLE lineitem PURGE;
+CREATE TABLE lineitem (
+  l_orderkey NUMBER(19) NOT NULL,
+  l_partkey NUMBER(10) NOT NULL,
+  l_suppkey NUMBER(10) NOT NULL,
+  l_linenumber NUMBER(10) NOT NULL,
+  l_quantity NUMBER(15,2) NOT NULL,
+  l_extendedprice NUMBER(15,2) NOT NULL,
+  l_discount NUMBER(15,2) NOT NULL,
+  l_tax NUMBER(15,2) NOT NULL,
+  l_returnflag CHAR(1 CHAR) NOT NULL,
+  l_linestatus CHAR(1 CHAR) NOT NULL,
+  l_shipdate DATE NOT NULL,
+  l_commitdate DATE NOT NULL,
+  l_receiptdate DATE NOT NULL,
+  l_shipinstruct VARCHAR2(25 CHAR) NOT NULL,
+  l_shipmode VARCHAR2(10 CHAR) NOT NULL,
+  l_comment VARCHAR2(44 CHAR) NOT NULL,
+  PRIMARY KEY (l_orderkey, l_linenumber)
+);
+CREATE INDEX lineitem_l_partkey_l_suppkey ON lineitem (l_partkey, l_suppkey);
+CREATE INDEX lineitem_l_suppkey ON lineitem (l_suppkey);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'lineitem');
 -- wisconsin
 DROP TABLE tenktup1 PURGE;
 CREATE TABLE tenktup1 (

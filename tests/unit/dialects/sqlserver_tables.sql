@@ -490,6 +490,115 @@ CREATE TABLE new_order (
   PRIMARY KEY (no_w_id, no_d_id, no_o_id)
 );
 UPDATE STATISTICS new_order;
+-- tpch
+DROP TABLE region;
+CREATE TABLE region (
+  r_regionkey INT NOT NULL,
+  r_name NVARCHAR(25) NOT NULL,
+  r_comment NVARCHAR(152) NOT NULL,
+  PRIMARY KEY (r_regionkey)
+);
+UPDATE STATISTICS region;
+DROP TABLE nation;
+CREATE TABLE nation (
+  n_nationkey INT NOT NULL,
+  n_name NVARCHAR(25) NOT NULL,
+  n_regionkey INT NOT NULL,
+  n_comment NVARCHAR(152) NOT NULL,
+  PRIMARY KEY (n_nationkey)
+);
+CREATE INDEX nation_n_regionkey ON nation (n_regionkey);
+UPDATE STATISTICS nation;
+DROP TABLE supplier;
+CREATE TABLE supplier (
+  s_suppkey INT NOT NULL,
+  s_name NVARCHAR(25) NOT NULL,
+  s_address NVARCHAR(40) NOT NULL,
+  s_nationkey INT NOT NULL,
+  s_phone NVARCHAR(15) NOT NULL,
+  s_acctbal DECIMAL(15,2) NOT NULL,
+  s_comment NVARCHAR(101) NOT NULL,
+  PRIMARY KEY (s_suppkey)
+);
+CREATE INDEX supplier_s_nationkey ON supplier (s_nationkey);
+UPDATE STATISTICS supplier;
+DROP TABLE customer;
+CREATE TABLE customer (
+  c_custkey INT NOT NULL,
+  c_name NVARCHAR(25) NOT NULL,
+  c_address NVARCHAR(40) NOT NULL,
+  c_nationkey INT NOT NULL,
+  c_phone NVARCHAR(15) NOT NULL,
+  c_acctbal DECIMAL(15,2) NOT NULL,
+  c_mktsegment NVARCHAR(10) NOT NULL,
+  c_comment NVARCHAR(117) NOT NULL,
+  PRIMARY KEY (c_custkey)
+);
+CREATE INDEX customer_c_nationkey ON customer (c_nationkey);
+UPDATE STATISTICS customer;
+DROP TABLE part;
+CREATE TABLE part (
+  p_partkey INT NOT NULL,
+  p_name NVARCHAR(55) NOT NULL,
+  p_mfgr NVARCHAR(25) NOT NULL,
+  p_brand NVARCHAR(10) NOT NULL,
+  p_type NVARCHAR(25) NOT NULL,
+  p_size INT NOT NULL,
+  p_container NVARCHAR(10) NOT NULL,
+  p_retailprice DECIMAL(15,2) NOT NULL,
+  p_comment NVARCHAR(23) NOT NULL,
+  PRIMARY KEY (p_partkey)
+);
+UPDATE STATISTICS part;
+DROP TABLE partsupp;
+CREATE TABLE partsupp (
+  ps_partkey INT NOT NULL,
+  ps_suppkey INT NOT NULL,
+  ps_availqty INT NOT NULL,
+  ps_supplycost DECIMAL(15,2) NOT NULL,
+  ps_comment NVARCHAR(199) NOT NULL,
+  PRIMARY KEY (ps_partkey, ps_suppkey)
+);
+CREATE INDEX partsupp_ps_suppkey ON partsupp (ps_suppkey);
+UPDATE STATISTICS partsupp;
+DROP TABLE orders;
+CREATE TABLE orders (
+  o_orderkey BIGINT NOT NULL,
+  o_custkey INT NOT NULL,
+  o_orderstatus NCHAR(1) NOT NULL,
+  o_totalprice DECIMAL(15,2) NOT NULL,
+  o_orderdate DATE NOT NULL,
+  o_orderpriority NVARCHAR(15) NOT NULL,
+  o_clerk NVARCHAR(15) NOT NULL,
+  o_shippriority INT NOT NULL,
+  o_comment NVARCHAR(79) NOT NULL,
+  PRIMARY KEY (o_orderkey)
+);
+CREATE INDEX orders_o_custkey ON orders (o_custkey);
+UPDATE STATISTICS orders;
+DROP TABLE lineitem;
+CREATE TABLE lineitem (
+  l_orderkey BIGINT NOT NULL,
+  l_partkey INT NOT NULL,
+  l_suppkey INT NOT NULL,
+  l_linenumber INT NOT NULL,
+  l_quantity DECIMAL(15,2) NOT NULL,
+  l_extendedprice DECIMAL(15,2) NOT NULL,
+  l_discount DECIMAL(15,2) NOT NULL,
+  l_tax DECIMAL(15,2) NOT NULL,
+  l_returnflag NCHAR(1) NOT NULL,
+  l_linestatus NCHAR(1) NOT NULL,
+  l_shipdate DATE NOT NULL,
+  l_commitdate DATE NOT NULL,
+  l_receiptdate DATE NOT NULL,
+  l_shipinstruct NVARCHAR(25) NOT NULL,
+  l_shipmode NVARCHAR(10) NOT NULL,
+  l_comment NVARCHAR(44) NOT NULL,
+  PRIMARY KEY (l_orderkey, l_linenumber)
+);
+CREATE INDEX lineitem_l_partkey_l_suppkey ON lineitem (l_partkey, l_suppkey);
+CREATE INDEX lineitem_l_suppkey ON lineitem (l_suppkey);
+UPDATE STATISTICS lineitem;
 -- wisconsin
 DROP TABLE tenktup1;
 CREATE TABLE tenktup1 (
