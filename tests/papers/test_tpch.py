@@ -1,11 +1,18 @@
-"""The questions of TPC-H on real systems: all of them answer alike."""
+"""The questions and refreshes of TPC-H on real systems: all systems answer alike, and a wrong
+refresh is found by the check that is for it."""
 
 from __future__ import annotations
+
+import shutil
+from pathlib import Path
 
 import pytest
 
 from able import able_to_run
+from assay import registry
 from commands import IN_MEMORY, Assay, need
+
+FOLDER = Path(registry.__file__).parent / "workloads" / "tpch"
 
 SCALE = "scale=0.01"
 
@@ -27,3 +34,42 @@ def test_systems_answer_the_22_questions_alike(
         assert run.driven.outcomes.ok == 22
     # The first of the two had nothing to be compared with.
     assert [check["ok"] for check in ended.runs[-1].checks] == [True] * 22
+
+
+@pytest.mark.parametrize("system", able_to_run("tpch.power,throughput"))
+def test_refreshes_leave_what_was_acknowledged(assay: Assay, system: str) -> None:
+    need(system)
+    ended = assay(
+        "run", "tpch.power,throughput", "--on", system, "--set", SCALE, *IN_MEMORY
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    power, throughput = ended.runs
+    for run, transactions in ((power, 24), (throughput, 2 * 22 + 2 * 2)):
+        assert run.driven is not None
+        assert run.driven.outcomes.ok == transactions
+        assert run.checks and all(check["ok"] for check in run.checks)
+
+
+@pytest.mark.parametrize(
+    ("script", "right", "mistake", "found_by"),
+    [
+        ("rf1", "\\commit", "rollback;", "inserted"),
+        ("rf1", "set total :total +", "set total 1 +", "totals"),
+        ("rf2", "delete from lineitem where l_orderkey = :key;\n", "", "lines"),
+        ("rf2", "\\commit", "rollback;", "deleted"),
+    ],
+)
+def test_a_wrong_refresh_is_found_by_its_check(
+    assay: Assay, tmp_path: Path, script: str, right: str, mistake: str, found_by: str
+) -> None:
+    folder = Path(shutil.copytree(FOLDER, tmp_path / "wrong"))
+    path = folder / f"{script}.sql"
+    text = path.read_text("utf-8")
+    assert text.count(right) == 1
+    path.write_text(text.replace(right, mistake), encoding="utf-8")
+    ended = assay(
+        "run", f"{folder}.power", "--on", "sqlite", "--set", "scale=0.001", *IN_MEMORY
+    )  # fmt: skip
+    assert ended.status == 1, ended.err
+    (run,) = ended.runs
+    assert found_by in {check["id"] for check in run.checks if not check["ok"]}

@@ -1,7 +1,7 @@
 """Takes a workload folder; returns the expected answers of its scripts, and the published numbers.
 
-``expected.toml`` holds counts of rows keyed by data set, ``published.toml`` the tables of the paper
-that the workload reproduces. Both are optional.
+``expected.toml`` holds counts of rows, and digests of answers, keyed by data set,
+``published.toml`` the tables of the paper that the workload reproduces. Both are optional.
 """
 
 from __future__ import annotations
@@ -35,13 +35,7 @@ def read_expected(
     found = []
     for section in top.sections("dataset"):
         listed = section.section("counts")
-        for name in listed.names():
-            if name not in scripts:
-                raise listed.error(
-                    f"a count for the unknown script {name!r}",
-                    name,
-                    hint=did_you_mean(name, scripts),
-                )
+        _refuse_unknown(listed, "a count", scripts)
         found.append(
             ExpectedAnswers(
                 dataset=section.text("name"),
@@ -50,6 +44,7 @@ def read_expected(
                 entries=section.whole("entries", COUNT),
                 bytes=section.whole("bytes", COUNT),
                 counts={name: listed.whole(name, COUNT) for name in listed.names()},
+                digests=_digests(section.section("answers"), scripts),
             )
         )
         section.done()
@@ -58,6 +53,24 @@ def read_expected(
     holds_for = _holds_for(top.section("holds_for"), scripts, parameters)
     top.done()
     return tuple(found), ExpectedRules(by_variant, holds_for)
+
+
+def _digests(section: TomlTable, scripts: list[str]) -> dict[str, dict[str, str]]:
+    """``[dataset.answers.TEST]``: script → digest."""
+    found = {}
+    for test in section.names():
+        listed = section.section(test)
+        _refuse_unknown(listed, "an answer", scripts)
+        found[test] = {name: listed.text(name) for name in listed.names()}
+    return found
+
+
+def _refuse_unknown(listed: TomlTable, what: str, scripts: list[str]) -> None:
+    for name in listed.names():
+        if name not in scripts:
+            raise listed.error(
+                f"{what} for the unknown script {name!r}", name, hint=did_you_mean(name, scripts)
+            )
 
 
 def _holds_for(

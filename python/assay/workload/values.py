@@ -229,6 +229,8 @@ class ExpectedAnswers:
     entries: int
     bytes: int
     counts: Mapping[str, int]
+    digests: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Test → script → digest of its answers, in a test that compares the results of systems."""
 
 
 @dataclass(frozen=True)
@@ -430,6 +432,18 @@ class Workload:
                     for name in self.scripts
                 }
         return dict.fromkeys(self.scripts)
+
+    def expected_digests(
+        self, fingerprint: str, test: str, parameters: Mapping[str, Scalar]
+    ) -> dict[str, str]:
+        """Script → digest of the answers that are right on data of that fingerprint."""
+        return {
+            name: digest
+            for answers in self.expected
+            if answers.fingerprint == fingerprint
+            for name, digest in answers.digests.get(test, {}).items()
+            if not self.why_not_expected(name, parameters)
+        }
 
     def why_not_expected(self, script: str, parameters: Mapping[str, Scalar]) -> str:
         """Why the counts of a script do not hold for these values of parameters: ``for year = 2012:

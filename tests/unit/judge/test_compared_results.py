@@ -135,3 +135,26 @@ def test_of_many_questions_that_differ_some_are_named() -> None:
 def test_other_data_or_counts_are_other_questions(other: tuple[Any, Any, Any]) -> None:
     assert what_is_asked(run(0), {"queue": 5}, "mix") == what_is_asked(run(1), {"queue": 5}, "mix")
     assert what_is_asked(*other) != what_is_asked(run(0), {"queue": 5}, "mix")
+
+
+@pytest.mark.parametrize(("value", "word"), [("value", True), ("value + 1", False)])
+def test_an_answer_that_is_known_is_compared_with_it(
+    tmp_path: Path, value: str, word: bool
+) -> None:
+    once = COMPARED.replace("queue = 40\nclients = [3]", "queue = 1\nclients = [1]")
+    read = "SELECT id, {value} FROM data;\n"
+    folder = folder_of(tmp_path, once, read=read.format(value="value"))
+    (first,) = ran(folder, "sqlite").runs
+    assert first.driven is not None
+    assert first.dataset is not None
+    (found,) = first.driven.answer_sums
+    (folder / "read.sql").write_text(read.format(value=value))
+    (folder / "expected.toml").write_text(
+        f'[[dataset]]\nname = "d"\nsource = "s"\nfingerprint = "{first.dataset["fingerprint"]}"\n'
+        f'entries = 10\nbytes = 1\n[dataset.answers.t]\nread = "{found.digest}"\n'
+    )
+    (run,) = ran(folder, "sqlite").runs
+    (check,) = run.checks
+    assert check["ok"] is word
+    assert check["note"] == ("" if word else "not the answer that is known")
+    assert (run.judged.word == "invalid") is not word

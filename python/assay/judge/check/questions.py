@@ -149,21 +149,29 @@ def compare(
     label: str,
     sums: Sequence[AnswerSumReport],
     titles: Mapping[str, str],
+    digests: Mapping[str, str],
 ) -> list[Check]:
-    """A check for each script of ``run``, right as far as no other run was answered otherwise.
-    ``asked``: `what_is_asked`; ``label`` names its system."""
-    return [
-        Check(
-            id=one.transaction,
-            title=titles.get(one.transaction, ""),
-            expected=None,
-            found=one.rows,
-            ok=questions.answered(run.position, asked, label, one.transaction, one.rows, one.digest)
-            or None,
-            note="",
+    """A check for each script of ``run``, right as far as no other run was answered otherwise, and
+    wrong where the right answer is known and another one. ``asked``: `what_is_asked`; ``label``
+    names its system; ``digests``: name of a script → that of the right answer to one
+    transaction."""
+    checks = []
+    for one in sums:
+        name = one.transaction
+        was_compared = questions.answered(run.position, asked, label, name, one.rows, one.digest)
+        known = digests.get(name) if one.transactions == 1 else None
+        is_right = None if known is None else one.digest == known
+        checks.append(
+            Check(
+                id=name,
+                title=titles.get(name, ""),
+                expected=None,
+                found=one.rows,
+                ok=False if is_right is False else (is_right or was_compared or None),
+                note="not the answer that is known" if is_right is False else "",
+            )
         )
-        for one in sums
-    ]
+    return checks
 
 
 def compare_results(

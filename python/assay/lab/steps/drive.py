@@ -114,7 +114,8 @@ def _checks(
             return None
         asked = what_is_asked(planned.run, stop, planned.order)
         sums = observation.answer_sums
-        return compare(known.questions, state.planned, asked, label, sums, titles)
+        digests = _known_digests(state, planned)
+        return compare(known.questions, state.planned, asked, label, sums, titles, digests)
     if state.request is None:
         return None
     may_differ = test.leaves_other_data
@@ -124,6 +125,14 @@ def _checks(
     parameters = planned.run.cell.parameters
     why_unknown = {name: state.workload.why_not_expected(name, parameters) for name in expected}
     return check_answers(observation, expected, titles, why_unknown, may_differ=may_differ)
+
+
+def _known_digests(state: RunState, planned: PlannedDrive) -> Mapping[str, str]:
+    if state.request is None:
+        return {}
+    return state.workload.expected_digests(
+        state.request.fingerprint, state.test.name, planned.run.cell.parameters
+    )
 
 
 def _bound(state: RunState, name: str) -> str:

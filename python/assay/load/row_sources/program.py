@@ -115,7 +115,8 @@ class Program(RowSource):
         language: str,
     ) -> RowsSize | None:
         del paths, language
-        size = _size(workload.data, workload.schema.with_constants(parameters))
+        known = workload.schema.with_constants(workload.with_defaults(parameters))
+        size = _size(workload.data, known)
         return None if size is None else RowsSize(0, size)
 
     def open(
