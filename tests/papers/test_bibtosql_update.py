@@ -21,11 +21,13 @@ from urllib.parse import quote
 import pytest
 
 import forked_programs
+from able import with_ability
 from assay import _engine, registry
 from assay.cli.bibsql import applying, bibtosql
 from assay.cli.bibsql.update_lock import update_lock
 from assay.contracts.deployment import Deployment
 from assay.contracts.dialects.protocol import LocksTables
+from assay.contracts.systems.abilities import OwnClient
 from assay.errors import ArgumentError, AssayError
 from assay.experiment import StorageChoice, SystemChoice
 from assay.load.digest import table_digest
@@ -37,7 +39,7 @@ from commands import need
 from forked_programs import BIN
 
 TABLES = reader.read("bibsql").tables
-SYSTEMS = ["sqlite", "postgresql", "mariadb"]
+SYSTEMS = with_ability(OwnClient, "sql")
 Digests = dict[str, tuple[int, str]]
 
 
