@@ -98,6 +98,7 @@ impl Plan {
         for numbers in &document.shared_numbers {
             program.shared_numbers.go_on(&numbers.reached());
         }
+        let hashes_all = document.sum_answers || document.compare_answers;
         let statements: Vec<_> = program
             .statements
             .iter()
@@ -115,6 +116,8 @@ impl Plan {
                     },
                     kind,
                     keep: match statement.need {
+                        // Where no other run or client is asked the same, a hash of the rows says nothing.
+                        Need::Rows if statement.changes_values && !hashes_all => Keep::Ends,
                         Need::Rows => Keep::FirstAndLast,
                         Need::Count if document.sum_answers => Keep::Digest,
                         Need::Count if document.digest && !statement.changes_values => Keep::Digest,

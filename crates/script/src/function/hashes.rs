@@ -76,7 +76,26 @@ fn fnv1a_of(key: u64, seed: u64) -> u64 {
     })
 }
 
-/// MurmurHash64A of an 8-byte key (Appleby, 2008).
+/// MurmurHash64A (Appleby, 2008).
+pub(super) fn murmur2_of_bytes(bytes: &[u8], seed: u64) -> u64 {
+    const MULTIPLIER: u64 = 0xc6a4_a793_5bd1_e995;
+    let mixed = |word: u64| word ^ (word >> 47);
+    let mut hash = seed ^ (bytes.len() as u64).wrapping_mul(MULTIPLIER);
+    let (words, rest) = bytes.as_chunks::<8>();
+    for word in words {
+        let word =
+            mixed(u64::from_le_bytes(*word).wrapping_mul(MULTIPLIER)).wrapping_mul(MULTIPLIER);
+        hash = (hash ^ word).wrapping_mul(MULTIPLIER);
+    }
+    if !rest.is_empty() {
+        let mut last = [0; 8];
+        last[..rest.len()].copy_from_slice(rest);
+        hash = (hash ^ u64::from_le_bytes(last)).wrapping_mul(MULTIPLIER);
+    }
+    mixed(mixed(hash).wrapping_mul(MULTIPLIER))
+}
+
+/// The same of an 8-byte key.
 pub(super) fn murmur2_of(key: u64, seed: u64) -> u64 {
     const MULTIPLIER: u64 = 0xc6a4_a793_5bd1_e995;
     const LENGTH: u64 = 8;
@@ -85,4 +104,24 @@ pub(super) fn murmur2_of(key: u64, seed: u64) -> u64 {
     let hash = seed ^ LENGTH.wrapping_mul(MULTIPLIER);
     let hash = (hash ^ key).wrapping_mul(MULTIPLIER);
     mixed(mixed(hash).wrapping_mul(MULTIPLIER))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{murmur2_of, murmur2_of_bytes};
+
+    #[test]
+    fn the_hash_of_eight_bytes_is_that_of_their_number() {
+        for (key, seed) in [(0, 0), (7, 3), (u64::MAX, 1)] {
+            assert_eq!(
+                murmur2_of(key, seed),
+                murmur2_of_bytes(&key.to_le_bytes(), seed)
+            );
+        }
+        let hashes = [b"".as_slice(), b"a", b"a\0", b"12345678a", b"12345678b"]
+            .map(|bytes| murmur2_of_bytes(bytes, 5));
+        for (place, hash) in hashes.iter().enumerate() {
+            assert!(!hashes[place + 1..].contains(hash));
+        }
+    }
 }

@@ -9,6 +9,7 @@ mod moments;
 mod numbers;
 mod permutation;
 mod quantiles;
+mod seals;
 mod shares;
 mod texts;
 mod times;
@@ -172,6 +173,10 @@ pub(crate) static FUNCTIONS: &[Function] = &[
         ..addition(seeded("hash_consistent", "x, n [, seed]", "one of the numbers from 0 to `n` - 1 for the integer `x`, all equally likely; with \
             a larger `n` it is the same or one of the new numbers (Lamping and Veach, \"A Fast, Minimal Memory, Consistent Hash Algorithm\", 2014)",
             2, hashes::consistent)) },
+    text("sealed", "x, n, seed", "the first `n` - 11 characters of `x`, and 11 more that are computed from them and from `seed`: `n` in all",
+        3, 3, Nature::Pure, seals::sealed),
+    addition(pure("is_sealed", "x, seed", "whether the text `x` ends with the 11 characters that `sealed` appends with this `seed`: no other text was put in \
+        its place, and none of its characters is another one", 2, 2, seals::is_sealed)),
     addition(pure("time", "x", "the time of day `x` seconds after midnight, of a text such as `17:53:38`, or of a timestamp",
         1, 1, typed::time)),
     text("digits", "n", "a text of `n` random digits", 1, 1, Nature::Random, texts::digits),

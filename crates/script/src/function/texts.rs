@@ -163,6 +163,12 @@ pub(super) fn substr(x: Arguments<'_>, _: &mut Random, out: &mut Vec<u8>) -> Wri
     };
     let (skipped, kept) = (from.max(1) - 1, end.saturating_sub(from.max(1)).max(0));
     let count = |number: i64| usize::try_from(number).unwrap_or(usize::MAX);
+    if text.is_ascii() {
+        let start = count(skipped).min(text.len());
+        let kept = count(kept).min(text.len() - start);
+        out.extend_from_slice(&text.as_bytes()[start..start + kept]);
+        return Ok(());
+    }
     let letters = text.chars().skip(count(skipped)).take(count(kept));
     letters.for_each(|letter| out.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes()));
     Ok(())

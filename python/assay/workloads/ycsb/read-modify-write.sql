@@ -21,26 +21,16 @@ select field0, field1, field2, field3, field4, field5, field6, field7, field8, f
 from usertable where ycsb_key = :key
 \gset
 \if :dataintegrity
-\assert :field0 = substr(concat(substr(:field0, 1, 18), :key, ':0:', \
-    hash_text(substr(:field0, 1, 18), :fill, :letters, :hash - 0)), 1, :fieldlength)
-\assert :fieldcount <= 1 or :field1 = substr(concat(substr(:field1, 1, 18), :key, ':1:', \
-    hash_text(substr(:field1, 1, 18), :fill, :letters, :hash - 1)), 1, :fieldlength)
-\assert :fieldcount <= 2 or :field2 = substr(concat(substr(:field2, 1, 18), :key, ':2:', \
-    hash_text(substr(:field2, 1, 18), :fill, :letters, :hash - 2)), 1, :fieldlength)
-\assert :fieldcount <= 3 or :field3 = substr(concat(substr(:field3, 1, 18), :key, ':3:', \
-    hash_text(substr(:field3, 1, 18), :fill, :letters, :hash - 3)), 1, :fieldlength)
-\assert :fieldcount <= 4 or :field4 = substr(concat(substr(:field4, 1, 18), :key, ':4:', \
-    hash_text(substr(:field4, 1, 18), :fill, :letters, :hash - 4)), 1, :fieldlength)
-\assert :fieldcount <= 5 or :field5 = substr(concat(substr(:field5, 1, 18), :key, ':5:', \
-    hash_text(substr(:field5, 1, 18), :fill, :letters, :hash - 5)), 1, :fieldlength)
-\assert :fieldcount <= 6 or :field6 = substr(concat(substr(:field6, 1, 18), :key, ':6:', \
-    hash_text(substr(:field6, 1, 18), :fill, :letters, :hash - 6)), 1, :fieldlength)
-\assert :fieldcount <= 7 or :field7 = substr(concat(substr(:field7, 1, 18), :key, ':7:', \
-    hash_text(substr(:field7, 1, 18), :fill, :letters, :hash - 7)), 1, :fieldlength)
-\assert :fieldcount <= 8 or :field8 = substr(concat(substr(:field8, 1, 18), :key, ':8:', \
-    hash_text(substr(:field8, 1, 18), :fill, :letters, :hash - 8)), 1, :fieldlength)
-\assert :fieldcount <= 9 or :field9 = substr(concat(substr(:field9, 1, 18), :key, ':9:', \
-    hash_text(substr(:field9, 1, 18), :fill, :letters, :hash - 9)), 1, :fieldlength)
+\assert is_sealed(:field0, :hash - 0)
+\assert :fieldcount <= 1 or is_sealed(:field1, :hash - 1)
+\assert :fieldcount <= 2 or is_sealed(:field2, :hash - 2)
+\assert :fieldcount <= 3 or is_sealed(:field3, :hash - 3)
+\assert :fieldcount <= 4 or is_sealed(:field4, :hash - 4)
+\assert :fieldcount <= 5 or is_sealed(:field5, :hash - 5)
+\assert :fieldcount <= 6 or is_sealed(:field6, :hash - 6)
+\assert :fieldcount <= 7 or is_sealed(:field7, :hash - 7)
+\assert :fieldcount <= 8 or is_sealed(:field8, :hash - 8)
+\assert :fieldcount <= 9 or is_sealed(:field9, :hash - 9)
 \endif
 \set one case when :field = 0 then :field0 \
     when :field = 1 then :field1 \
@@ -56,49 +46,48 @@ from usertable where ycsb_key = :key
 select :{field} as one from usertable where ycsb_key = :key
 \gset
 \if :dataintegrity
-\assert :one = substr(concat(substr(:one, 1, 18), :key, ':', :field, ':', \
-    hash_text(substr(:one, 1, 18), :fill, :letters, :hash - :field)), 1, :fieldlength)
+\assert is_sealed(:one, :hash - :field)
 \endif
 \endif
 \if :writeallfields
 \set header (substr(:field0, 1, 6) + 1) * 1000000000000 + :stamp
-\set value0 substr(concat(format('%018d', :header), :key, ':0:', \
-    hash_text(:header, :fill, :letters, :hash - 0)), 1, :fieldlength)
+\set value0 sealed(concat(format('%018d', :header), :key, ':0:', \
+    text(:fieldlength, :fieldlength)), :fieldlength, :hash - 0)
 \set header case when :fieldcount > 1 then (substr(:field1, 1, 6) + 1) * 1000000000000 + :stamp end
-\set value1 substr(concat(format('%018d', :header), :key, ':1:', \
-    hash_text(:header, :fill, :letters, :hash - 1)), 1, :fieldlength)
+\set value1 sealed(concat(format('%018d', :header), :key, ':1:', \
+    text(:fieldlength, :fieldlength)), :fieldlength, :hash - 1)
 \set header case when :fieldcount > 2 then (substr(:field2, 1, 6) + 1) * 1000000000000 + :stamp end
-\set value2 substr(concat(format('%018d', :header), :key, ':2:', \
-    hash_text(:header, :fill, :letters, :hash - 2)), 1, :fieldlength)
+\set value2 sealed(concat(format('%018d', :header), :key, ':2:', \
+    text(:fieldlength, :fieldlength)), :fieldlength, :hash - 2)
 \set header case when :fieldcount > 3 then (substr(:field3, 1, 6) + 1) * 1000000000000 + :stamp end
-\set value3 substr(concat(format('%018d', :header), :key, ':3:', \
-    hash_text(:header, :fill, :letters, :hash - 3)), 1, :fieldlength)
+\set value3 sealed(concat(format('%018d', :header), :key, ':3:', \
+    text(:fieldlength, :fieldlength)), :fieldlength, :hash - 3)
 \set header case when :fieldcount > 4 then (substr(:field4, 1, 6) + 1) * 1000000000000 + :stamp end
-\set value4 substr(concat(format('%018d', :header), :key, ':4:', \
-    hash_text(:header, :fill, :letters, :hash - 4)), 1, :fieldlength)
+\set value4 sealed(concat(format('%018d', :header), :key, ':4:', \
+    text(:fieldlength, :fieldlength)), :fieldlength, :hash - 4)
 \set header case when :fieldcount > 5 then (substr(:field5, 1, 6) + 1) * 1000000000000 + :stamp end
-\set value5 substr(concat(format('%018d', :header), :key, ':5:', \
-    hash_text(:header, :fill, :letters, :hash - 5)), 1, :fieldlength)
+\set value5 sealed(concat(format('%018d', :header), :key, ':5:', \
+    text(:fieldlength, :fieldlength)), :fieldlength, :hash - 5)
 \set header case when :fieldcount > 6 then (substr(:field6, 1, 6) + 1) * 1000000000000 + :stamp end
-\set value6 substr(concat(format('%018d', :header), :key, ':6:', \
-    hash_text(:header, :fill, :letters, :hash - 6)), 1, :fieldlength)
+\set value6 sealed(concat(format('%018d', :header), :key, ':6:', \
+    text(:fieldlength, :fieldlength)), :fieldlength, :hash - 6)
 \set header case when :fieldcount > 7 then (substr(:field7, 1, 6) + 1) * 1000000000000 + :stamp end
-\set value7 substr(concat(format('%018d', :header), :key, ':7:', \
-    hash_text(:header, :fill, :letters, :hash - 7)), 1, :fieldlength)
+\set value7 sealed(concat(format('%018d', :header), :key, ':7:', \
+    text(:fieldlength, :fieldlength)), :fieldlength, :hash - 7)
 \set header case when :fieldcount > 8 then (substr(:field8, 1, 6) + 1) * 1000000000000 + :stamp end
-\set value8 substr(concat(format('%018d', :header), :key, ':8:', \
-    hash_text(:header, :fill, :letters, :hash - 8)), 1, :fieldlength)
+\set value8 sealed(concat(format('%018d', :header), :key, ':8:', \
+    text(:fieldlength, :fieldlength)), :fieldlength, :hash - 8)
 \set header case when :fieldcount > 9 then (substr(:field9, 1, 6) + 1) * 1000000000000 + :stamp end
-\set value9 substr(concat(format('%018d', :header), :key, ':9:', \
-    hash_text(:header, :fill, :letters, :hash - 9)), 1, :fieldlength)
+\set value9 sealed(concat(format('%018d', :header), :key, ':9:', \
+    text(:fieldlength, :fieldlength)), :fieldlength, :hash - 9)
 update usertable set field0 = :value0, field1 = :value1, field2 = :value2, field3 = :value3, field4 = :value4,
     field5 = :value5, field6 = :value6, field7 = :value7, field8 = :value8, field9 = :value9
 where ycsb_key = :key;
 \expect rows 1
 \else
 \set header (substr(:one, 1, 6) + 1) * 1000000000000 + :stamp
-\set value substr(concat(format('%018d', :header), :key, ':', :field, ':', \
-    hash_text(:header, :fill, :letters, :hash - :field)), 1, :fieldlength)
+\set value sealed(concat(format('%018d', :header), :key, ':', :field, ':', \
+    text(:fieldlength, :fieldlength)), :fieldlength, :hash - :field)
 update usertable set :{field} = :value where ycsb_key = :key;
 \expect rows 1
 \endif

@@ -16,33 +16,22 @@ select field0, field1, field2, field3, field4, field5, field6, field7, field8, f
 from usertable where ycsb_key = :key
 \gset
 \if :dataintegrity
-\assert :field0 = substr(concat(substr(:field0, 1, 18), :key, ':0:', \
-    hash_text(substr(:field0, 1, 18), :fill, :letters, :hash - 0)), 1, :fieldlength)
-\assert :fieldcount <= 1 or :field1 = substr(concat(substr(:field1, 1, 18), :key, ':1:', \
-    hash_text(substr(:field1, 1, 18), :fill, :letters, :hash - 1)), 1, :fieldlength)
-\assert :fieldcount <= 2 or :field2 = substr(concat(substr(:field2, 1, 18), :key, ':2:', \
-    hash_text(substr(:field2, 1, 18), :fill, :letters, :hash - 2)), 1, :fieldlength)
-\assert :fieldcount <= 3 or :field3 = substr(concat(substr(:field3, 1, 18), :key, ':3:', \
-    hash_text(substr(:field3, 1, 18), :fill, :letters, :hash - 3)), 1, :fieldlength)
-\assert :fieldcount <= 4 or :field4 = substr(concat(substr(:field4, 1, 18), :key, ':4:', \
-    hash_text(substr(:field4, 1, 18), :fill, :letters, :hash - 4)), 1, :fieldlength)
-\assert :fieldcount <= 5 or :field5 = substr(concat(substr(:field5, 1, 18), :key, ':5:', \
-    hash_text(substr(:field5, 1, 18), :fill, :letters, :hash - 5)), 1, :fieldlength)
-\assert :fieldcount <= 6 or :field6 = substr(concat(substr(:field6, 1, 18), :key, ':6:', \
-    hash_text(substr(:field6, 1, 18), :fill, :letters, :hash - 6)), 1, :fieldlength)
-\assert :fieldcount <= 7 or :field7 = substr(concat(substr(:field7, 1, 18), :key, ':7:', \
-    hash_text(substr(:field7, 1, 18), :fill, :letters, :hash - 7)), 1, :fieldlength)
-\assert :fieldcount <= 8 or :field8 = substr(concat(substr(:field8, 1, 18), :key, ':8:', \
-    hash_text(substr(:field8, 1, 18), :fill, :letters, :hash - 8)), 1, :fieldlength)
-\assert :fieldcount <= 9 or :field9 = substr(concat(substr(:field9, 1, 18), :key, ':9:', \
-    hash_text(substr(:field9, 1, 18), :fill, :letters, :hash - 9)), 1, :fieldlength)
+\assert is_sealed(:field0, :hash - 0)
+\assert :fieldcount <= 1 or is_sealed(:field1, :hash - 1)
+\assert :fieldcount <= 2 or is_sealed(:field2, :hash - 2)
+\assert :fieldcount <= 3 or is_sealed(:field3, :hash - 3)
+\assert :fieldcount <= 4 or is_sealed(:field4, :hash - 4)
+\assert :fieldcount <= 5 or is_sealed(:field5, :hash - 5)
+\assert :fieldcount <= 6 or is_sealed(:field6, :hash - 6)
+\assert :fieldcount <= 7 or is_sealed(:field7, :hash - 7)
+\assert :fieldcount <= 8 or is_sealed(:field8, :hash - 8)
+\assert :fieldcount <= 9 or is_sealed(:field9, :hash - 9)
 \endif
 \else
 \set field random(0, :fieldcount - 1)
 select :{field} as one from usertable where ycsb_key = :key
 \gset
 \if :dataintegrity
-\assert :one = substr(concat(substr(:one, 1, 18), :key, ':', :field, ':', \
-    hash_text(substr(:one, 1, 18), :fill, :letters, :hash - :field)), 1, :fieldlength)
+\assert is_sealed(:one, :hash - :field)
 \endif
 \endif

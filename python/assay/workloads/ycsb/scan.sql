@@ -21,26 +21,16 @@ from usertable where ycsb_key >= :key order by ycsb_key limit :length;
 \aset last_
 \if :dataintegrity
 \set last_hash substr(:last_ycsb_key, 5)
-\assert :last_field0 = substr(concat(substr(:last_field0, 1, 18), :last_ycsb_key, ':0:', \
-    hash_text(substr(:last_field0, 1, 18), :fill, :letters, :last_hash - 0)), 1, :fieldlength)
-\assert :fieldcount <= 1 or :last_field1 = substr(concat(substr(:last_field1, 1, 18), :last_ycsb_key, ':1:', \
-    hash_text(substr(:last_field1, 1, 18), :fill, :letters, :last_hash - 1)), 1, :fieldlength)
-\assert :fieldcount <= 2 or :last_field2 = substr(concat(substr(:last_field2, 1, 18), :last_ycsb_key, ':2:', \
-    hash_text(substr(:last_field2, 1, 18), :fill, :letters, :last_hash - 2)), 1, :fieldlength)
-\assert :fieldcount <= 3 or :last_field3 = substr(concat(substr(:last_field3, 1, 18), :last_ycsb_key, ':3:', \
-    hash_text(substr(:last_field3, 1, 18), :fill, :letters, :last_hash - 3)), 1, :fieldlength)
-\assert :fieldcount <= 4 or :last_field4 = substr(concat(substr(:last_field4, 1, 18), :last_ycsb_key, ':4:', \
-    hash_text(substr(:last_field4, 1, 18), :fill, :letters, :last_hash - 4)), 1, :fieldlength)
-\assert :fieldcount <= 5 or :last_field5 = substr(concat(substr(:last_field5, 1, 18), :last_ycsb_key, ':5:', \
-    hash_text(substr(:last_field5, 1, 18), :fill, :letters, :last_hash - 5)), 1, :fieldlength)
-\assert :fieldcount <= 6 or :last_field6 = substr(concat(substr(:last_field6, 1, 18), :last_ycsb_key, ':6:', \
-    hash_text(substr(:last_field6, 1, 18), :fill, :letters, :last_hash - 6)), 1, :fieldlength)
-\assert :fieldcount <= 7 or :last_field7 = substr(concat(substr(:last_field7, 1, 18), :last_ycsb_key, ':7:', \
-    hash_text(substr(:last_field7, 1, 18), :fill, :letters, :last_hash - 7)), 1, :fieldlength)
-\assert :fieldcount <= 8 or :last_field8 = substr(concat(substr(:last_field8, 1, 18), :last_ycsb_key, ':8:', \
-    hash_text(substr(:last_field8, 1, 18), :fill, :letters, :last_hash - 8)), 1, :fieldlength)
-\assert :fieldcount <= 9 or :last_field9 = substr(concat(substr(:last_field9, 1, 18), :last_ycsb_key, ':9:', \
-    hash_text(substr(:last_field9, 1, 18), :fill, :letters, :last_hash - 9)), 1, :fieldlength)
+\assert is_sealed(:last_field0, :last_hash - 0)
+\assert :fieldcount <= 1 or is_sealed(:last_field1, :last_hash - 1)
+\assert :fieldcount <= 2 or is_sealed(:last_field2, :last_hash - 2)
+\assert :fieldcount <= 3 or is_sealed(:last_field3, :last_hash - 3)
+\assert :fieldcount <= 4 or is_sealed(:last_field4, :last_hash - 4)
+\assert :fieldcount <= 5 or is_sealed(:last_field5, :last_hash - 5)
+\assert :fieldcount <= 6 or is_sealed(:last_field6, :last_hash - 6)
+\assert :fieldcount <= 7 or is_sealed(:last_field7, :last_hash - 7)
+\assert :fieldcount <= 8 or is_sealed(:last_field8, :last_hash - 8)
+\assert :fieldcount <= 9 or is_sealed(:last_field9, :last_hash - 9)
 \endif
 \else
 \set field random(0, :fieldcount - 1)
@@ -50,7 +40,6 @@ from usertable where ycsb_key >= :key order by ycsb_key limit :length;
 \aset last_
 \if :dataintegrity
 \set last_hash substr(:last_ycsb_key, 5)
-\assert :last_one = substr(concat(substr(:last_one, 1, 18), :last_ycsb_key, ':', :field, ':', \
-    hash_text(substr(:last_one, 1, 18), :fill, :letters, :last_hash - :field)), 1, :fieldlength)
+\assert is_sealed(:last_one, :last_hash - :field)
 \endif
 \endif

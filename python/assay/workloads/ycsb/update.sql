@@ -13,34 +13,34 @@
 \set key concat('user', case when :hash < :padded then numeral(:hash, :zeropadding, '0123456789') else :hash end)
 \set stamp (:client_id % 10000) * 100000000 + (:transaction_number + 1) % 100000000
 \if :writeallfields
-\set value0 substr(concat(format('%018d', :stamp), :key, ':0:', \
-    hash_text(:stamp, :fill, :letters, :hash - 0)), 1, :fieldlength)
-\set value1 case when :fieldcount > 1 then substr(concat(format('%018d', :stamp), :key, ':1:', \
-    hash_text(:stamp, :fill, :letters, :hash - 1)), 1, :fieldlength) end
-\set value2 case when :fieldcount > 2 then substr(concat(format('%018d', :stamp), :key, ':2:', \
-    hash_text(:stamp, :fill, :letters, :hash - 2)), 1, :fieldlength) end
-\set value3 case when :fieldcount > 3 then substr(concat(format('%018d', :stamp), :key, ':3:', \
-    hash_text(:stamp, :fill, :letters, :hash - 3)), 1, :fieldlength) end
-\set value4 case when :fieldcount > 4 then substr(concat(format('%018d', :stamp), :key, ':4:', \
-    hash_text(:stamp, :fill, :letters, :hash - 4)), 1, :fieldlength) end
-\set value5 case when :fieldcount > 5 then substr(concat(format('%018d', :stamp), :key, ':5:', \
-    hash_text(:stamp, :fill, :letters, :hash - 5)), 1, :fieldlength) end
-\set value6 case when :fieldcount > 6 then substr(concat(format('%018d', :stamp), :key, ':6:', \
-    hash_text(:stamp, :fill, :letters, :hash - 6)), 1, :fieldlength) end
-\set value7 case when :fieldcount > 7 then substr(concat(format('%018d', :stamp), :key, ':7:', \
-    hash_text(:stamp, :fill, :letters, :hash - 7)), 1, :fieldlength) end
-\set value8 case when :fieldcount > 8 then substr(concat(format('%018d', :stamp), :key, ':8:', \
-    hash_text(:stamp, :fill, :letters, :hash - 8)), 1, :fieldlength) end
-\set value9 case when :fieldcount > 9 then substr(concat(format('%018d', :stamp), :key, ':9:', \
-    hash_text(:stamp, :fill, :letters, :hash - 9)), 1, :fieldlength) end
+\set value0 sealed(concat(format('%018d', :stamp), :key, ':0:', \
+    text(:fieldlength, :fieldlength)), :fieldlength, :hash - 0)
+\set value1 case when :fieldcount > 1 then sealed(concat(format('%018d', :stamp), :key, ':1:', \
+    text(:fieldlength, :fieldlength)), :fieldlength, :hash - 1) end
+\set value2 case when :fieldcount > 2 then sealed(concat(format('%018d', :stamp), :key, ':2:', \
+    text(:fieldlength, :fieldlength)), :fieldlength, :hash - 2) end
+\set value3 case when :fieldcount > 3 then sealed(concat(format('%018d', :stamp), :key, ':3:', \
+    text(:fieldlength, :fieldlength)), :fieldlength, :hash - 3) end
+\set value4 case when :fieldcount > 4 then sealed(concat(format('%018d', :stamp), :key, ':4:', \
+    text(:fieldlength, :fieldlength)), :fieldlength, :hash - 4) end
+\set value5 case when :fieldcount > 5 then sealed(concat(format('%018d', :stamp), :key, ':5:', \
+    text(:fieldlength, :fieldlength)), :fieldlength, :hash - 5) end
+\set value6 case when :fieldcount > 6 then sealed(concat(format('%018d', :stamp), :key, ':6:', \
+    text(:fieldlength, :fieldlength)), :fieldlength, :hash - 6) end
+\set value7 case when :fieldcount > 7 then sealed(concat(format('%018d', :stamp), :key, ':7:', \
+    text(:fieldlength, :fieldlength)), :fieldlength, :hash - 7) end
+\set value8 case when :fieldcount > 8 then sealed(concat(format('%018d', :stamp), :key, ':8:', \
+    text(:fieldlength, :fieldlength)), :fieldlength, :hash - 8) end
+\set value9 case when :fieldcount > 9 then sealed(concat(format('%018d', :stamp), :key, ':9:', \
+    text(:fieldlength, :fieldlength)), :fieldlength, :hash - 9) end
 update usertable set field0 = :value0, field1 = :value1, field2 = :value2, field3 = :value3, field4 = :value4,
     field5 = :value5, field6 = :value6, field7 = :value7, field8 = :value8, field9 = :value9
 where ycsb_key = :key;
 \expect rows 1
 \else
 \set field random(0, :fieldcount - 1)
-\set value substr(concat(format('%018d', :stamp), :key, ':', :field, ':', \
-    hash_text(:stamp, :fill, :letters, :hash - :field)), 1, :fieldlength)
+\set value sealed(concat(format('%018d', :stamp), :key, ':', :field, ':', \
+    text(:fieldlength, :fieldlength)), :fieldlength, :hash - :field)
 update usertable set :{field} = :value where ycsb_key = :key;
 \expect rows 1
 \endif
