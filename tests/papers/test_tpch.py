@@ -68,7 +68,7 @@ def test_a_wrong_refresh_is_found_by_its_check(
     assert text.count(right) == 1
     path.write_text(text.replace(right, mistake), encoding="utf-8")
     ended = assay(
-        "run", f"{folder}.power", "--on", "sqlite", "--set", "scale=0.001", *IN_MEMORY
+        "run", f"{folder}.power", "--on", "sqlite", "--set", SCALE, *IN_MEMORY
     )  # fmt: skip
     assert ended.status == 1, ended.err
     (run,) = ended.runs
