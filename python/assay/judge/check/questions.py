@@ -165,7 +165,7 @@ def compare(
             Check(
                 id=name,
                 title=titles.get(name, ""),
-                expected=None,
+                expected=one.rows if is_right else None,
                 found=one.rows,
                 ok=False if is_right is False else (is_right or was_compared or None),
                 note="not the answer that is known" if is_right is False else "",
