@@ -11,22 +11,29 @@ from assay.contracts.metric import Metric, Value
 from assay.judge.ended_run import MeasuredRun
 from assay.judge.statistics.samples import UNREACHED
 from assay.record.metrics import work
-from assay.record.metrics.catalogue import METRICS
 
 OF_RUN = ""
 """In place of the name of a transaction type: all of the run."""
 
 
+def _metrics() -> Iterable[Metric]:
+    """The catalogue is made where it is first needed: it asks the packages that bring reports of
+    steps, and these import the record."""
+    from assay.record.metrics.catalogue import METRICS
+
+    return METRICS.values()
+
+
 def values(run: MeasuredRun) -> Mapping[str, Mapping[str, Value]]:
     """Transaction type → name of a metric → value, of those that the run has."""
-    found = {OF_RUN: _known(METRICS.values(), run)}
+    found = {OF_RUN: _known(_metrics(), run)}
     for report in run.driven.transactions if run.driven else ():
         found[report.name] = _known(_of_type(report.name), run)
     return found
 
 
 def _of_type(transaction: str) -> Iterator[Metric]:
-    for metric in METRICS.values():
+    for metric in _metrics():
         if metric.of_work is not None:
             yield metric.of_type(transaction, work.in_type(metric.of_work, transaction))
 
@@ -46,13 +53,13 @@ def _known(metrics: Iterable[Metric], run: MeasuredRun) -> dict[str, Value]:
 
 def views() -> Iterator[str]:
     """The statements that create them."""
-    of_work = (metric for metric in METRICS.values() if metric.of_work is not None)
+    of_work = (metric for metric in _metrics() if metric.of_work is not None)
     yield _view(
         "metrics",
         "Each metric of the catalogue (docs/reference/metrics.md), of runs that have ended; NULL: "
         "there is none.",
         ["run_id"],
-        METRICS.values(),
+        _metrics(),
         f"transaction_name = '{OF_RUN}'",
     )
     yield _view(
