@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 from assay.contracts import capabilities, factors
 from assay.errors import ArgumentError
 from assay.registry import unknown
 from assay.text.files.toml_file import TomlTable
 from assay.text.quantities import INTEGER, NUMBER, Quantity, Real, Whole, shown
-
-T = TypeVar("T", int, float)
 
 Scalar = str | int | float | bool
 
@@ -26,8 +23,8 @@ class Parameter:
     """``int``, ``float``, ``text`` or ``bool``."""
     default: Scalar
     help: str
-    least: int | None = None
-    most: int | None = None
+    least: int | float | None = None
+    most: int | float | None = None
     levels: tuple[str, ...] = ()
     """The values allowed; empty: any."""
     tests: tuple[str, ...] = ()
@@ -60,10 +57,11 @@ class Parameter:
     def quantity(self) -> Quantity | None:
         """The range of a numeric parameter; None for other types."""
         if self.type == "int":
-            return Whole(*self._range(INTEGER.least, INTEGER.most))
+            least, most = self._range(INTEGER.least, INTEGER.most)
+            return Whole(int(least), int(most))
         return Real(*self._range(NUMBER.least, NUMBER.most)) if self.type == "float" else None
 
-    def _range(self, least: T, most: T) -> tuple[T | int, T | int]:
+    def _range(self, least: float, most: float) -> tuple[float, float]:
         return (
             least if self.least is None else self.least,
             most if self.most is None else self.most,
@@ -109,14 +107,24 @@ def refuse_factor(name: str) -> None:
         )
 
 
+def _bound(section: TomlTable, key: str) -> int | float | None:
+    """None where the section has none."""
+    if key not in section:
+        return None
+    bound = section.number(key, NUMBER)
+    if section.choice("type", PARAMETER_TYPES) != "float" and not float(bound).is_integer():
+        raise section.error(f"{key} = {bound}: expected a whole number", key)
+    return bound
+
+
 def _parameter(name: str, section: TomlTable) -> Parameter:
     parameter = Parameter(
         name=name,
         type=section.choice("type", PARAMETER_TYPES),
         default=section.scalar("default"),
         help=section.text("help"),
-        least=section.whole("least", INTEGER) if "least" in section else None,
-        most=section.whole("most", INTEGER) if "most" in section else None,
+        least=_bound(section, "least"),
+        most=_bound(section, "most"),
         levels=section.texts("levels", ()),
         tests=section.texts("tests", ()),
         quick=section.scalar("quick") if "quick" in section else None,
