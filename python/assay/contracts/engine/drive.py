@@ -9,7 +9,7 @@ from msgspec import UNSET, UnsetType, field
 from assay.contracts.engine.deployment import DeploymentDocument
 from assay.contracts.engine.document import EngineDocument
 from assay.contracts.observation.parts.intervals import Interval
-from assay.contracts.observation.parts.shared_numbers import SharedNumbers
+from assay.contracts.observation.parts.shared_numbers import SharedNumbersDocument
 
 Value = str | int | float | bool | None
 """Of a variable. The engine takes lists and objects, too."""
@@ -136,7 +136,7 @@ class DriveDocument(EngineDocument, frozen=True, kw_only=True):
     begins: dict[str, list[str]] | UnsetType = UNSET
     """Isolation level → the statements that begin a transaction."""
     first_transaction: int | UnsetType = UNSET
-    shared_numbers: tuple[SharedNumbers, ...] | UnsetType = UNSET
+    shared_numbers: tuple[SharedNumbersDocument, ...] | UnsetType = UNSET
     """Where the numbers that clients share go on."""
     log: LogDocument | UnsetType = UNSET
 

@@ -32,7 +32,7 @@ from assay.contracts.observation.parts.service import (
     TransactionsPerClient,
 )
 from assay.contracts.observation.parts.shape import Shape
-from assay.contracts.observation.parts.shared_numbers import SharedNumbers
+from assay.contracts.observation.parts.shared_numbers import SharedNumbersDocument
 from assay.contracts.observation.parts.transactions import (
     AllOk,
     Passes,
@@ -95,7 +95,7 @@ class EngineObservation(Shape, frozen=True):
     unfinished: Unfinished | None = None
     next_transaction: int = 0
     """Above the numbers that its transactions had (``:transaction_number``)."""
-    shared_numbers: tuple[SharedNumbers, ...] = ()
+    shared_numbers: tuple[SharedNumbersDocument, ...] = ()
     """How far the numbers came that its clients share; without those of which none was taken."""
 
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from assay import registry
 from assay.contracts.events import Events
 from assay.contracts.observation import Observation, Observed, StepReport
-from assay.contracts.observation.parts.shared_numbers import SharedNumbers
+from assay.contracts.observation.parts.shared_numbers import SharedNumbersDocument
 from assay.contracts.stop import Stop
 from assay.drive.prepare import Compiled
 from assay.drive.query import StatementAnswer
@@ -88,7 +88,7 @@ class RunState:
     """The data loaded last."""
     next_transaction: int = 0
     """Above the numbers of all transactions since the data were loaded."""
-    shared_numbers: tuple[SharedNumbers, ...] = ()
+    shared_numbers: tuple[SharedNumbersDocument, ...] = ()
     """How far the numbers came that clients share, since the data were loaded."""
     steps_taken: int = 0
     """The current one included."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from assay.contracts.observation.parts.shape import Shape
 
 
-class SharedNumbers(Shape, frozen=True):
+class SharedNumbersDocument(Shape, frozen=True):
     """The numbers of one name; the next clients on the same data go on from here."""
 
     name: str
@@ -18,6 +18,8 @@ class SharedNumbers(Shape, frozen=True):
     """All numbers below it are of transactions that ended ``ok``."""
 
 
-def numbers_of_all(parts: Iterable[Iterable[SharedNumbers]]) -> tuple[SharedNumbers, ...]:
+def numbers_of_all(
+    parts: Iterable[Iterable[SharedNumbersDocument]],
+) -> tuple[SharedNumbersDocument, ...]:
     """Those of several drives; where they share a name, the last."""
     return tuple({one.name: one for part in parts for one in part}.values())
