@@ -14,7 +14,7 @@ import pytest
 import invented_records as invented
 from assay.comparison import conditions
 from assay.record import Store
-from assay.record.metrics import columns
+from assay.record.metrics import catalogue
 from assay.record.metrics.catalogue import COMPARED, METRICS
 from assay.report.build import build
 from assay.report.tidy.tables import TABLES
@@ -105,7 +105,7 @@ def test_a_metric_that_fails_costs_no_run(tmp_path: Path, monkeypatch: pytest.Mo
         raise ZeroDivisionError
 
     broken = replace(METRICS["commits"], name="broken", value=fails)
-    monkeypatch.setattr(columns, "METRICS", {**METRICS, "broken": broken})
+    monkeypatch.setattr(catalogue, "METRICS", {**METRICS, "broken": broken})
     invented.experiment(tmp_path / "r.sqlite", invented.plan([invented.SQLITE]), 1.0)
     with closing(sqlite3.connect(tmp_path / "r.sqlite")) as record:
         found = record.execute("SELECT state, broken, elapsed_ns FROM runs JOIN metrics").fetchall()
