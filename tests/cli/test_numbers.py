@@ -200,8 +200,8 @@ def test_a_key_of_an_experiment_file(
 def test_a_key_of_a_workload_file(
     key: str, at: str, value: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if value == "1e308" and key == "default":
-        return
+    if key in ("least", "most") and value != "inf":
+        value += "0" * 400  # beyond what a float can be
     lines = {
         "[parameters.p]": "",
         "[tests.t]": "",

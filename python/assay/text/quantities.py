@@ -88,9 +88,15 @@ class Real:
 
     @property
     def _range(self) -> str:
-        if self.most >= _HUGE:
+        has_least, has_most = self.least > -_HUGE, self.most < _HUGE
+        if not has_least and not has_most:
             return "a finite number" + _of(self.unit)
-        return f"a number{_of(self.unit)} from {_plain(self.least)} to {_plain(self.most)}"
+        number = "a number" + _of(self.unit)
+        if not has_least:
+            return f"{number} up to {_plain(self.most)}"
+        return (
+            f"{number} from {_plain(self.least)} {f'to {_plain(self.most)}' if has_most else 'up'}"
+        )
 
     def holds(self, value: object) -> bool:
         if not isinstance(value, int | float) or isinstance(value, bool):
