@@ -3,7 +3,9 @@ refresh is found by the check that is for it."""
 
 from __future__ import annotations
 
+import math
 import shutil
+import statistics
 from pathlib import Path
 
 import pytest
@@ -48,6 +50,33 @@ def test_refreshes_leave_what_was_acknowledged(assay: Assay, system: str) -> Non
         assert run.driven is not None
         assert run.driven.outcomes.ok == transactions
         assert run.checks and all(check["ok"] for check in run.checks)
+    assert power.driven is not None and throughput.driven is not None
+    names = [one.name for one in power.driven.outcomes_by_transaction]
+    means_s = [one.mean_ns / 1e9 for name in names if (one := power.driven.latency_of(name))]
+    (of_power,) = power.driven.derived
+    (of_throughput,) = throughput.driven.derived
+    assert of_power.value == pytest.approx(36 / statistics.geometric_mean(means_s))
+    of_streams = 36 * 2 * 22 / (throughput.driven.elapsed_ns / 1e9)
+    assert of_throughput.value == pytest.approx(of_streams)
+    ended = assay("report", "--format", "json")
+    both = ended.document["tables"]["derived"][-1]
+    assert both["value"] == pytest.approx(math.sqrt(of_power.value * of_streams))
+    assert both["runs"] == [str(power.id), str(throughput.id)]
+
+
+def test_a_query_over_the_limit_is_in_no_figure(assay: Assay) -> None:
+    """It is cancelled, the others go on, and neither mean nor table passes it over in silence."""
+    ended = assay(
+        "run", "tpch.power", "--on", "sqlite", "--set", SCALE,
+        "--statement-limit", "1ms", *IN_MEMORY,
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    (run,) = ended.runs
+    assert run.driven is not None
+    assert run.driven.outcomes.failed > 0 < run.driven.outcomes.ok
+    assert "for the limit of a statement" in run.judged.reason
+    (figure,) = run.driven.derived
+    assert figure.value is None and "cancelled at the limit" in figure.why_none
 
 
 @pytest.mark.parametrize(

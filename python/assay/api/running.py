@@ -49,6 +49,7 @@ def run(
     warm_up_s: Seconds | None = None,
     ramp_up_s: Seconds | None = None,
     drain_s: Seconds | None = None,
+    statement_limit_s: Seconds | None = None,
     arrival: str | None = None,
     offered_rate_per_s: Numbers | None = None,
     latency_limit_s: Seconds | None = None,

@@ -89,9 +89,10 @@ def compared_cell(
     of_types: bool = False,
 ) -> ComparedCell:
     """Without verdicts on its metrics. ``beside``: those to compare, with the primary one;
-    ``of_types``: of each transaction type as well."""
+    ``of_types``: those that the workload derives, and those of each transaction type, as well."""
     both = [*a.measured, *b.measured]
-    beside = [*beside, *(catalogue.of_types(both) if of_types else ())]
+    if of_types:
+        beside = [*beside, *catalogue.derived(both), *catalogue.of_types(both)]
     chosen = asked.metric or catalogue.primary(both)
     matched = pairs.interleaved(a.placed_measured, b.placed_measured)
     others = [one for one in beside if one.name != chosen.name]

@@ -39,6 +39,7 @@ class DrivingChanges(TypedDict, total=False):
     ramp_up_s: float | str
     warm_up_s: float | str
     drain_s: float | str
+    statement_limit_s: float | str | None
     arrival: str
     offered_rate_per_s: Rate | None
     think_time: str | None
@@ -78,6 +79,8 @@ class Driving:
     drain_s: float | str = 10.0
     """How long to wait for transactions in flight at the end of the measurement; then they are
     cancelled, and their outcome is ``unknown``."""
+    statement_limit_s: float | str | None = None
+    """A statement that takes longer is cancelled, and its transaction fails; the client goes on."""
     arrival: str = "closed"
     offered_rate_per_s: Rate | None = None
     """Of all clients together, in an open loop."""

@@ -21,6 +21,7 @@ SPEED = DifferenceWords("faster", "slower")
 SIZE = DifferenceWords("smaller", "larger")
 WAIT = DifferenceWords("shorter", "longer")
 COUNT = DifferenceWords("fewer", "more")
+GREATNESS = DifferenceWords("greater", "smaller")
 USE = DifferenceWords("less", "more")
 
 
@@ -45,7 +46,8 @@ class Metric:
     name: str
     """That of its column, with its unit; with ``[TYPE]`` that of a transaction type."""
     unit: str
-    """``ns``, ``bytes``, ``per_s``, ``per_min``, ``ratio`` or ``count``."""
+    """``ns``, ``bytes``, ``per_s``, ``per_min``, ``ratio`` or ``count``; empty: that of a
+    workload's own formula."""
     meaning: str
     """A few words."""
     value: Read
@@ -112,7 +114,8 @@ class Metric:
     @property
     def stem(self) -> str:
         """Its name without the unit."""
-        return self.name.partition("[")[0].removesuffix(f"_{self.unit}")
+        whole = self.name.partition("[")[0]
+        return whole.removesuffix(f"_{self.unit}") if self.unit else whole
 
     @property
     def label(self) -> str:
@@ -138,7 +141,7 @@ class Metric:
     @property
     def depends_on_machine(self) -> bool:
         """Whether it changes with what else the machine does in the run: its times and rates."""
-        return self.unit in ("ns", "per_s", "per_min") and self.measured_once is None
+        return self.unit in ("ns", "per_s", "per_min", "") and self.measured_once is None
 
     def word(self, ratio: float) -> str:
         """What B is, compared with A; empty where no direction is better."""

@@ -68,6 +68,19 @@ class SheetRecord(TypedDict):
     rows: list[list[str]]
 
 
+class DerivedRecord(TypedDict):
+    """A metric that is derived from what was measured."""
+
+    name: str
+    title: str
+    help: str
+    value: str
+    """Its formula."""
+    test: str
+    """Empty: it is derived from the metrics of other tests."""
+    is_more_better: bool
+
+
 class WorkloadRecord(TypedDict, total=False):
     """What reports need of a workload, whose folder may be gone."""
 
@@ -82,6 +95,7 @@ class WorkloadRecord(TypedDict, total=False):
     claims: list[TomlData]
     series: dict[str, TomlData]
     sheets: list[SheetRecord]
+    derived: list[DerivedRecord]
 
 
 class StorageDocument(TypedDict, total=False):

@@ -78,6 +78,7 @@ def document_of(
         requires_bound_values=not cell.scripts,
         warm_up_s=float(driving.warm_up_s),
         drain_s=float(driving.drain_s),
+        statement_limit_s=_planned(limit_s) if (limit_s := driving.statement_limit_s) else UNSET,
         seed=drive.run.seed,
         digest=not workload.is_ad_hoc,
         has_transactions=_may_begin(cell.system),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from assay.contracts.observation import Observation, Outcomes
-from assay.judge.check.verdict import CONFLICTS, LOSSES, by_class
+from assay.judge.check.verdict import CONFLICTS, LOSSES, STATEMENT_LIMIT, by_class
 from assay.judge.evidence.values import Evidence
 from assay.judge.statistics.spread import Spread
 from assay.judge.warnings import kinds, run_warnings
@@ -120,16 +120,17 @@ def _lost(outcomes: Outcomes) -> str:
 
 def _why_counted(observation: Observation, reconnects: bool) -> str | None:
     """Why failed transactions limit the number and do not make it invalid: all errors are conflicts
-    of concurrent transactions, or lost connections of clients that reconnect. (Where neither is
-    expected, the run itself has failed.)"""
-    classes = {error.class_ for error in observation.errors}
-    words = []
+    of concurrent transactions, statements over their limit, or lost connections of clients that
+    reconnect. (Where they are not expected, the run itself has failed.)"""
+    of_limit = [error for error in observation.errors if error.code == STATEMENT_LIMIT]
+    classes = {error.class_ for error in observation.errors if error not in of_limit}
+    words = ["the limit of a statement"] if of_limit else []
     if classes & CONFLICTS:
         words.append("serialization failures and deadlocks")
     if reconnects and classes & LOSSES:
         words.append("lost connections")
-    is_explained = classes and classes <= (CONFLICTS | LOSSES if reconnects else CONFLICTS)
-    return " and ".join(words) if is_explained else None
+    is_explained = classes <= (CONFLICTS | LOSSES if reconnects else CONFLICTS)
+    return " and ".join(words) if is_explained and words else None
 
 
 def of_number(verdicts: Iterable[Verdict], measured: int, asked: int, spread: Spread) -> Verdict:

@@ -39,7 +39,8 @@ def driving(
 
 
 def resolved(asked: Driving, parameters: Mapping[str, Scalar]) -> Driving:
-    """The driving with names of parameters replaced by values. A latency limit of 0 means none."""
+    """The driving with names of parameters replaced by values. A limit of 0 means
+    none."""
     levels = {name: getattr(asked, name) for name in DRIVING}
     values = {
         name: parameters.get(level, level) if isinstance(level, str) else level
@@ -57,6 +58,7 @@ def resolved(asked: Driving, parameters: Mapping[str, Scalar]) -> Driving:
             value = pause(value)
         values[name] = value
     values["latency_limit_s"] = values["latency_limit_s"] or None
+    values["statement_limit_s"] = values["statement_limit_s"] or None
     return replace(asked, **cast(DrivingChanges, values))
 
 

@@ -29,6 +29,7 @@ from assay.report.sections import (
     caches,
     conditions,
     costs,
+    derived,
     device,
     goals,
     groups,
@@ -88,6 +89,7 @@ def build(experiment: ExperimentRecord) -> Report:
             _sourced(experiment, found[0].runs[0].full_test_name, one)
             for one in sections[from_here:]
         ]
+    sections += derived.sections(experiment)
     noted += [*_cell_warnings(every), *storage_probes.warnings(in_order)]
     noted += step_reports.warnings(experiment.runs)
     sections += [

@@ -227,6 +227,7 @@ _YEAR_S = 365 * 86_400
 _MOST_WHOLE = (1 << 63) - 1
 
 INTEGER: Final = Whole(-_MOST_WHOLE - 1, _MOST_WHOLE)
+MULTIPLE: Final = Whole(1, _MOST_WHOLE)
 """Any that a script or a database can hold."""
 NUMBER: Final = Real(-1.7e308, 1.7e308)
 COUNT: Final = Whole(0, _MOST_WHOLE)
@@ -254,6 +255,7 @@ LATENCY_LIMIT_S: Final = Duration(1e-6, _YEAR_S, "seconds", may_be_none=True)
 LATENCY_LIMIT_MS: Final = Duration(
     1e-3, _YEAR_S * 1000, "milliseconds", may_be_none=True, per_second=1000
 )
+STATEMENT_LIMIT_S: Final = Duration(0.001, _YEAR_S, "seconds", may_be_none=True)
 OFFERED_RATE_PER_S: Final = OfferedRate(1e-6, 10_000_000, "transactions per second")
 REQUIRED_RATE_PER_S: Final = Real(1e-6, 10_000_000, "transactions per second")
 RETRIES: Final = Whole(0, 1_000_000)
@@ -289,6 +291,7 @@ DRIVING: Final[Mapping[str, Quantity]] = {
     "ramp_up_s": WAIT_S,
     "warm_up_s": WAIT_S,
     "drain_s": WAIT_S,
+    "statement_limit_s": STATEMENT_LIMIT_S,
     "latency_limit_s": LATENCY_LIMIT_S,
     "offered_rate_per_s": OFFERED_RATE_PER_S,
     "retries": RETRIES,

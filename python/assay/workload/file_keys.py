@@ -22,6 +22,8 @@ from assay.text.files.keys import (
     OneOf,
 )  # fmt: skip
 from assay.text.units import TIME_UNITS
+from assay.workload.declared_metrics import BETTER
+from assay.workload.derived_metrics import INPUTS
 from assay.workload.driving_keys import IN_WORKLOADS, SCRIPTS, STEP
 from assay.workload.parameters import PARAMETER_TYPES
 from assay.workload.tests.declared_tests import DATA
@@ -59,6 +61,8 @@ _PARAMETER = Keys(
         Key("help", TEXT, "What it is, with its unit.", is_required=True),
         Key("least", Number(quantities.NUMBER), "The least number allowed."),
         Key("most", Number(quantities.NUMBER), "The largest number allowed."),
+        Key("multiple_of", Number(quantities.MULTIPLE), "The number of which a whole number "
+            "must be a multiple."),
         Key("levels", TEXTS, "The values allowed."),
         Key("tests", TEXTS, "The tests that have it; otherwise all."),
         Key("quick", SCALAR, "Its value in a quick version (--quick)."),
@@ -278,6 +282,19 @@ _SHEET = Keys(
         Key("file", TEXT, "A Markdown file in the folder.", is_required=True),
     )
 )  # fmt: skip
+_DERIVED = Keys(
+    (
+        Key("title", TEXT, "Its name, for reports.", is_required=True),
+        Key("help", TEXT, "What it says, in a few words.", is_required=True),
+        Key("test", TEXT, "The test whose runs have it; without one it is derived from the metrics "
+            "above it, of several tests."),
+        Key("scripts", TEXTS, "The scripts whose transactions it reads; otherwise all of the "
+            "test. Where one of these did not end ok, there is no value."),
+        Key("value", SCALAR, "The formula: " + ", ".join(f":{name}" for name in INPUTS)
+            + ", parameters and constants.", is_required=True),
+        Key("better", OneOf(BETTER), "Which value is better; otherwise the greater one."),
+    )
+)  # fmt: skip
 WORKLOAD = Keys(
     (
         Key("dialects", TEXTS,
@@ -301,6 +318,8 @@ WORKLOAD = Keys(
             "runs all of them.", below=_tables(_SERIES)),
         Key("sheets", help="[[sheets]]: a table that reports show as it stands, such as how far a "
             "test is from its standard.", below=_SHEET, is_list=True),
+        Key("derived", help="[derived.NAME]: a metric that is derived from what was measured, by "
+            "a formula.", below=_tables(_DERIVED)),
         Key("title", TEXT, _TITLE, is_required=True),
         Key("source", TEXT, "Where the experiment comes from: a paper, a standard, a page.",
             is_required=True),

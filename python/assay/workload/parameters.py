@@ -9,7 +9,7 @@ from assay.contracts import capabilities, factors
 from assay.errors import ArgumentError
 from assay.registry import unknown
 from assay.text.files.toml_file import TomlTable
-from assay.text.quantities import INTEGER, NUMBER, Quantity, Real, Whole, shown
+from assay.text.quantities import INTEGER, MULTIPLE, NUMBER, Quantity, Real, Whole, shown
 
 Scalar = str | int | float | bool
 
@@ -25,6 +25,8 @@ class Parameter:
     help: str
     least: int | float | None = None
     most: int | float | None = None
+    multiple_of: int = 1
+    """Of a whole number."""
     levels: tuple[str, ...] = ()
     """The values allowed; empty: any."""
     tests: tuple[str, ...] = ()
@@ -74,6 +76,11 @@ class Parameter:
         quantity = self.quantity
         if quantity is not None and not quantity.holds(value):
             raise ArgumentError(f"{self.name}: expected {quantity.expected}, found {shown(value)}")
+        if isinstance(value, int) and value % self.multiple_of:
+            raise ArgumentError(
+                f"{self.name}: expected a multiple of {self.multiple_of:,}, found {shown(value)}",
+                hint=self.help,
+            )
 
     def fits(self, value: object) -> bool:
         """Whether a value from a file has this parameter's type."""
@@ -117,6 +124,16 @@ def _bound(section: TomlTable, key: str) -> int | float | None:
     return bound
 
 
+def _multiple_of(section: TomlTable) -> int:
+    if "multiple_of" not in section:
+        return 1
+    if section.choice("type", PARAMETER_TYPES) != "int":
+        raise section.error(
+            "multiple_of: only of whole numbers", "multiple_of", hint='type = "int"'
+        )
+    return section.whole("multiple_of", MULTIPLE)
+
+
 def _parameter(name: str, section: TomlTable) -> Parameter:
     parameter = Parameter(
         name=name,
@@ -125,6 +142,7 @@ def _parameter(name: str, section: TomlTable) -> Parameter:
         help=section.text("help"),
         least=_bound(section, "least"),
         most=_bound(section, "most"),
+        multiple_of=_multiple_of(section),
         levels=section.texts("levels", ()),
         tests=section.texts("tests", ()),
         quick=section.scalar("quick") if "quick" in section else None,

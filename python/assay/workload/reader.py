@@ -12,7 +12,14 @@ from assay.plugin_failures import of_package
 from assay.text.files import text_file, toml_file
 from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
-from assay.workload import dialect_names, expected_answers, instances, parameters, sheets
+from assay.workload import (
+    declared_metrics,
+    dialect_names,
+    expected_answers,
+    instances,
+    parameters,
+    sheets,
+)
 from assay.workload.file_keys import WORKLOAD
 from assay.workload.schema import Expression, Schema
 from assay.workload.scripts import script_names, scripts
@@ -85,6 +92,12 @@ def _read(folder: Path) -> Workload:
         report={entry: section.plain() for entry, section in report_sections(top, known).items()},
         published=expected_answers.read_published(folder, [*known, *series]),
         sheets=sheets.read(top.sections("sheets"), folder),
+        derived=declared_metrics.read(
+            top.section("derived"),
+            known,
+            found.scripts,
+            schema.with_constants({one.name: one.default for one in declared.values()}),
+        ),
         claims=expected_answers.read_claims(folder),
         texts={**found.texts, **_own_texts(folder)},
         series={entry: section.plain() for entry, section in series.items()},

@@ -16,6 +16,7 @@ from assay.contracts.observation import Headline, ResponseLimit
 from assay.contracts.recorded import SheetRecord, WorkloadRecord
 from assay.registry import unknown
 from assay.text.files.toml_file import TomlData
+from assay.workload.derived_metrics import DerivedMetric
 from assay.workload.in_dialect import Speaks, Writes, own
 from assay.workload.parameters import Parameter, Scalar
 from assay.workload.schema import SQL, Schema
@@ -286,6 +287,8 @@ class Workload:
     """Name → a table over several tests (`assay.report.declared.series`)."""
     sheets: tuple[SheetRecord, ...] = field(default=(), repr=False)
     """Tables that reports show as they stand."""
+    derived: Mapping[str, DerivedMetric] = field(default_factory=dict, repr=False)
+    """By name, in the order in which they are declared."""
     claims: tuple[TomlData, ...] = field(default=(), repr=False)
     """What the paper says of its results, with the keys of `assay.report.papers.claims.claims`."""
 
@@ -474,6 +477,11 @@ class Workload:
             "claims": [dict(claim) for claim in self.claims],
             "series": {name: dict(table) for name, table in self.series.items()},
             **({"sheets": list(self.sheets)} if self.sheets else {}),
+            **(
+                {"derived": [one.for_record() for one in self.derived.values()]}
+                if self.derived
+                else {}
+            ),
         }
 
     @property

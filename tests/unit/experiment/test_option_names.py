@@ -42,6 +42,7 @@ SAMPLES = {
     "warm_up": "3",
     "ramp_up": "500ms",
     "drain": "5",
+    "statement_limit": "2min",
     "arrival": "poisson",
     "offered_rate": "100,2000",
     "latency_limit": "250",

@@ -10,7 +10,7 @@ import pytest
 import observations
 from assay.contracts.observation import Observation
 from assay.dialects.mysql import MysqlDialect
-from assay.judge.check.verdict import CONFLICTS, LOSSES, why_failed
+from assay.judge.check.verdict import CONFLICTS, LOSSES, STATEMENT_LIMIT, why_failed
 
 END = {
     "client": 0, "group": "all", "elapsed_ns": 1, "passes": 0, "transactions": 9, "state": "lost"
@@ -90,3 +90,13 @@ def test_a_missing_right_has_a_fix() -> None:
     outcomes = observations.outcomes(scheduled=9, ok=5, failed=4)
     failed = why_failed(observations.observation(errors=[refused], outcomes=outcomes), [], None)
     assert said in str(failed) and "fix: grant this user what the statement needs" in str(failed)
+
+
+def test_a_statement_over_its_limit_fails_no_run_and_another_timeout_does() -> None:
+    outcomes = observations.outcomes(scheduled=9, ok=8, failed=1)
+    of_limit = observations.error(**{"class": "timeout", "code": STATEMENT_LIMIT})
+    cancelled = observations.observation(errors=[of_limit], outcomes=outcomes)
+    assert why_failed(cancelled, [], None) is None
+    other = observations.error(**{"class": "timeout", "code": "1205"})
+    failed = observations.observation(errors=[of_limit, other], outcomes=outcomes)
+    assert "1 transaction failed" in str(why_failed(failed, [], None))

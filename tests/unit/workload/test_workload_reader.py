@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from assay.contracts.dialects.protocol import Partitioning
-from assay.errors import AssayError, ExperimentError
+from assay.errors import ArgumentError, AssayError, ExperimentError
 from assay.experiment import from_command_line
 from assay.workload import reader
 from assay.workload.scripts.scripts import as_file
@@ -302,3 +302,13 @@ def test_a_workload_is_shown_by_the_name_of_its_folder(
         from_command_line.Words(path.replace("workload", folder.name), on=("null",))
     )
     assert Path(asked.workload).name == folder.name
+
+
+def test_a_parameter_may_have_to_be_a_multiple(tmp_path: Path) -> None:
+    whole = WORKLOAD.replace("default = 2\n", "default = 20\nmultiple_of = 10\n")
+    parameter = reader.read(str(folder_of(tmp_path, whole))).parameters["copies"]
+    assert parameter.value("1000") == 1000
+    with pytest.raises(ArgumentError, match="expected a multiple of 10, found 15"):
+        parameter.value("15")
+    with pytest.raises(ExperimentError, match="expected a multiple of 10, found 25"):
+        reader.read(str(folder_of(tmp_path, whole.replace("= 20", "= 25"))))

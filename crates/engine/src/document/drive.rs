@@ -141,6 +141,9 @@ pub struct DriveDocument {
     /// A statement that takes longer ends its client: `timeout`, with unknown effect.
     #[serde(default, deserialize_with = "optional_seconds")]
     pub statement_timeout_s: Option<Duration>,
+    /// A statement that takes longer is cancelled, and its transaction fails: `timeout`. Its client goes on.
+    #[serde(default, deserialize_with = "optional_seconds")]
+    pub statement_limit_s: Option<Duration>,
 }
 
 /// One transaction type.

@@ -25,7 +25,7 @@ pub struct CallTimeout {
 /// Why a call was cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// `statement_timeout_s`.
+    /// `statement_limit_s` or `statement_timeout_s`.
     Deadline = 1,
     /// The drain time is over, or the run was interrupted.
     Drained = 2,
@@ -95,9 +95,26 @@ impl CallTimeout {
     }
 }
 
+/// The code of the error of a statement that took longer than `statement_limit_s`.
+const OVER_LIMIT: &str = "statement_limit";
+
+/// What stands in place of the system's error after its statement was cancelled because of `statement_limit_s`.
+pub fn over_limit(plan: &Plan, said: &SystemError) -> SystemError {
+    let limit = Duration::from_nanos(plan.statement_limit_ns.unwrap_or(0));
+    let message = format!("not answered within the limit of {limit:?}, and cancelled");
+    let error = SystemError::new(ErrorClass::Timeout, OVER_LIMIT, message);
+    SystemError {
+        certainty: said.certainty,
+        ..error
+    }
+}
+
 /// The error after `statement_timeout_s`.
 pub fn timed_out(plan: &Plan) -> SystemError {
-    let timeout = Duration::from_nanos(plan.statement_timeout_ns.unwrap_or(0));
-    let message = format!("no answer within {timeout:?} (statement_timeout_s)");
+    let timeout = Duration::from_nanos(plan.longest_wait_ns().unwrap_or(0));
+    let message = match plan.statement_limit_ns {
+        Some(_) => format!("no answer within the limit of {timeout:?}, and not cancelled either"),
+        None => format!("no answer within {timeout:?} (statement_timeout_s)"),
+    };
     SystemError::new(ErrorClass::Timeout, "", message)
 }

@@ -11,6 +11,8 @@ use mio::{Events, Interest, Poll, Token};
 use crate::session::{BlockingConnection, Cancellation, Connection, Scratch, WireDeployment};
 use crate::transport::Socket;
 
+/// How long the server has to cancel a statement.
+pub const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
 /// How often the sessions are polled.
 const POLL_EVERY: Duration = Duration::from_millis(5);
 
@@ -47,6 +49,15 @@ pub fn cancel(
         }
     }
     answered
+}
+
+/// Asks the server to cancel the current statement of the session; its answer is still to come.
+pub fn request_cancel(deployment: &WireDeployment, session: &Connection) {
+    request_cancels(
+        deployment,
+        std::iter::once(session),
+        Instant::now() + CANCEL_TIMEOUT,
+    );
 }
 
 /// Whether the current request was answered or the session ended.

@@ -8,7 +8,7 @@ use assay_drivers::{Answer, Keep, Progress, SystemError};
 use mio::event::Event;
 
 use super::arrivals::Arrival;
-use super::call_timeout::timed_out;
+use super::call_timeout::over_limit;
 use super::client::{Client, Next};
 use super::loop_context::LoopContext;
 use super::open_loop::NextArrival;
@@ -29,6 +29,8 @@ pub struct ClientConnection<'a> {
     wake_ns: u64,
     /// The index of its server endpoint.
     endpoint: usize,
+    /// The current statement took longer than its limit, and the server was asked to cancel it.
+    is_over_limit: bool,
 }
 
 #[expect(
@@ -67,6 +69,7 @@ impl<'a> ClientConnection<'a> {
             client,
             wake_ns: u64::MAX,
             endpoint,
+            is_over_limit: false,
         }
     }
 
@@ -128,6 +131,9 @@ impl<'a> ClientConnection<'a> {
                 Err(error) => return self.lost(&error, context),
             };
             let now_ns = context.read_clock();
+            if self.is_over_limit {
+                self.answered_over_limit(progress, context);
+            }
             match progress {
                 Progress::Answered => {
                     let answer = &mut self.answer;
@@ -263,9 +269,17 @@ impl<'a> ClientConnection<'a> {
         context.deadlines[self.place] = u64::MAX;
         match self.session {
             Session::Opening(_) => self.check_opening(context),
-            _ if self.client.is_waiting() => self.lost(&timed_out(&context.shared.plan), context),
+            _ if self.client.is_waiting() => self.waited_too_long(context),
             _ => ClientStatus::Open,
         }
+    }
+
+    /// The answer after the server was asked to cancel the statement; where it had already ended, it counts.
+    #[cold]
+    fn answered_over_limit(&mut self, progress: Progress, context: &LoopContext<'_>) {
+        let said = self.answer.error.take();
+        self.answer.error = said.map(|said| over_limit(&context.shared.plan, &said));
+        self.is_over_limit = progress != Progress::Ready;
     }
 
     fn sleep(&mut self, until_ns: u64, context: &mut LoopContext<'_>) {

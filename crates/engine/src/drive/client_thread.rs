@@ -8,7 +8,7 @@ use assay_drivers::registry::AnyBlocking;
 use assay_drivers::{Answer, Blocking as _, Keep, Request, SystemError};
 
 use super::arrivals::Arrival;
-use super::call_timeout::{CallTimeout, Reason, timed_out};
+use super::call_timeout::{CallTimeout, Reason, over_limit, timed_out};
 use super::client::{AfterLoss, Client, Next};
 use super::counters::Counters;
 use super::schedule::{Drain, Draining, Schedule};
@@ -289,7 +289,8 @@ impl ClientThread<'_> {
         answer: &mut Answer,
         now_ns: u64,
     ) -> Result<(), CallError> {
-        let timeout_ns = self.shared.plan.statement_timeout_ns;
+        let plan = &self.shared.plan;
+        let timeout_ns = plan.longest_wait_ns();
         if let Some(timeout_ns) = timeout_ns {
             self.watch.expect_until(now_ns.saturating_add(timeout_ns));
         }
@@ -302,10 +303,16 @@ impl ClientThread<'_> {
         }
         match self.watch.take_cancelled() {
             // The call was cancelled, or was answered just before: then the answer counts.
-            Some(reason) if called.is_err() || answer.error.is_some() => Err(match reason {
-                Reason::Deadline => CallError::Lost(timed_out(&self.shared.plan)),
-                Reason::Drained => CallError::Abandoned,
-            }),
+            Some(Reason::Drained) if called.is_err() || answer.error.is_some() => {
+                Err(CallError::Abandoned)
+            }
+            Some(Reason::Deadline) if plan.statement_limit_ns.is_some() => {
+                answer.error = answer.error.take().map(|said| over_limit(plan, &said));
+                called.map_err(|said| CallError::Lost(over_limit(plan, &said)))
+            }
+            Some(Reason::Deadline) if called.is_err() || answer.error.is_some() => {
+                Err(CallError::Lost(timed_out(plan)))
+            }
             _ => called.map_err(CallError::Lost),
         }
     }

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use mio::{Events, Poll};
 
-use super::cancel_statements::cancel;
+use super::cancel_statements::{CANCEL_TIMEOUT, cancel};
 use super::client::Client;
 use super::client_connection::{ClientConnection, ClientStatus};
 use super::loop_context::{LoopContext, TIMER, WAKER};
@@ -31,9 +31,7 @@ use crate::timer_queue::TimerQueue;
 /// How often deadlines, the end of the run and an interrupt are checked.
 const CHECK_EVERY_NS: u64 = 50_000_000;
 
-/// How long the server has to cancel the statements of abandoned clients.
-const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
-/// The same after an interrupt: the user waits for the prompt.
+/// [`CANCEL_TIMEOUT`] after an interrupt: the user waits for the prompt.
 const INTERRUPTED_CANCEL_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Sends at the latest when this many clients have a request ready.

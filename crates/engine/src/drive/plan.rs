@@ -35,6 +35,7 @@ pub struct Plan {
     /// Whether the answers of the first transactions are kept to be compared with those of other runs.
     pub compares_answers: bool,
     pub statement_timeout_ns: Option<u64>,
+    pub statement_limit_ns: Option<u64>,
     /// Clients in this process.
     pub clients: u32,
     /// Clients in all processes together.
@@ -160,11 +161,19 @@ impl Plan {
             sums_answers: document.sum_answers,
             compares_answers: document.compare_answers,
             statement_timeout_ns: document.statement_timeout_s.map(nanoseconds),
+            statement_limit_ns: document.statement_limit_s.map(nanoseconds),
             seed: document.seed,
             first_transaction: document.first_transaction,
             protocol: document.protocol,
             program: Arc::new(program),
         })
+    }
+
+    /// How long a client waits for an answer before it acts; the limit of a statement comes first.
+    #[must_use]
+    #[inline]
+    pub fn longest_wait_ns(&self) -> Option<u64> {
+        self.statement_limit_ns.or(self.statement_timeout_ns)
     }
 
     /// Whether any group is an open loop.

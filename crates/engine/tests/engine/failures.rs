@@ -219,6 +219,23 @@ fn a_statement_that_takes_too_long_ends_its_client() {
 }
 
 #[test]
+fn a_statement_over_its_limit_is_cancelled_and_its_client_goes_on() {
+    let deployment = null_deployment("limit", json!({ "stall": "600s@#3" }));
+    let run = observe(&document(
+        deployment,
+        &["SELECT 1;"],
+        json!({ "clients": 2, "statement_limit_s": 0.2, "stop": { "passes": 5 } }),
+    ));
+    assert_eq!(outcomes(&run), (8, 0, 2, 0));
+    let error = the_error(&run);
+    assert_eq!(
+        (error.class, error.code.as_str(), error.count),
+        ("timeout", "statement_limit", 2)
+    );
+    assert_eq!((run.ended_by.word(), run.reconnects), ("stop", 0));
+}
+
+#[test]
 fn a_statement_that_can_never_work_ends_the_run_before_its_time() {
     let deployment = null_deployment(
         "wrong",

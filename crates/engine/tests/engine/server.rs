@@ -27,6 +27,7 @@ fn a_server_is_driven_by_an_event_loop() {
     a_statement_that_cannot_be_prepared_is_reported_with_its_place(&server);
     a_bulk_load_in_a_script_is_an_error(&server);
     a_statement_that_takes_too_long_ends_its_client(&server);
+    a_statement_over_its_limit_is_cancelled(&server);
 }
 
 fn prepared_selects_of_32_clients_on_2_threads(server: &Server) {
@@ -151,5 +152,19 @@ fn a_statement_that_takes_too_long_ends_its_client(server: &Server) {
     assert_eq!(
         (the_error(&run).class, run.ended_by.word()),
         ("timeout", "all clients failed")
+    );
+}
+
+fn a_statement_over_its_limit_is_cancelled(server: &Server) {
+    let scripts = ["SELECT pg_sleep(600);", "SELECT 1;"];
+    let run = observe(&document(
+        server.deployment(),
+        &scripts,
+        json!({ "clients": 3, "statement_limit_s": 0.3 }),
+    ));
+    assert_eq!(outcomes(&run), (3, 0, 3, 0));
+    assert_eq!(
+        (the_error(&run).class, run.ended_by.word()),
+        ("timeout", "stop")
     );
 }

@@ -121,6 +121,7 @@ class DriveDocument(EngineDocument, frozen=True, kw_only=True):
     digest: bool = False
     has_transactions: bool = True
     statement_timeout_s: float | None = None
+    statement_limit_s: float | UnsetType = UNSET
     ramp_up_s: float | UnsetType = UNSET
     reconnect: ReconnectDocument | UnsetType = UNSET
     connect_each_transaction: bool | UnsetType = UNSET

@@ -20,6 +20,7 @@ from assay.contracts.observation.parts.costs import (
 )
 from assay.contracts.observation.parts.declared_results import (
     PERCENTILES,
+    DerivedValue,
     Headline,
     ResponseLimit,
 )
@@ -86,6 +87,7 @@ __all__ = [
     "ClientEnd",
     "ConnectReport",
     "DataInMemory",
+    "DerivedValue",
     "DeviceCost",
     "EncodedHistogram",
     "EngineObservation",

@@ -15,7 +15,7 @@ from assay.contracts.observation.parts.costs import (
     MachineCost,
     ServerCost,
 )
-from assay.contracts.observation.parts.declared_results import Headline, ResponseLimit
+from assay.contracts.observation.parts.declared_results import DerivedValue, Headline, ResponseLimit
 from assay.contracts.observation.parts.error_reports import ErrorReport
 from assay.contracts.observation.parts.groups import Arrival, GroupReport
 from assay.contracts.observation.parts.intervals import Interval
@@ -130,6 +130,8 @@ class Observation(EngineObservation, frozen=True):
     headline: Headline | None = None
     """None: its test declares none."""
     response_limits: tuple[ResponseLimit, ...] = ()
+    derived: tuple[DerivedValue, ...] = ()
+    """The metrics that its workload derives for its test."""
 
     @property
     def throughput_per_s(self) -> float | None:

@@ -236,6 +236,15 @@ class Words:
         help="Seconds to wait at the end for open transactions, which are then cancelled. "
         "[default: the test's; 10]",
     )  # fmt: skip
+    statement_limit_s: float | None = _declared(
+        None, Number(quantities.STATEMENT_LIMIT_S), Heading.CLIENTS, metavar="S", key="drive.",
+        driving_field="statement_limit_s",
+        applies=applies.TO_SCRIPTS,
+        help="Time after which a statement is cancelled: its transaction then fails, and its "
+        "client goes on. [default: the test's; 0: none]",
+        file_help="Seconds after which a statement is cancelled: its transaction then fails, and "
+        "its client goes on; 0: none.",
+    )  # fmt: skip
 
     arrival: str | None = _declared(
         None, Choice(ARRIVALS), Heading.ARRIVALS, key="drive.", driving_field="arrival",

@@ -30,6 +30,9 @@ LOSSES = frozenset({"lost connection", "connection refused"})
 """Classes of errors of a server that cannot be reached."""
 CONFLICTS = frozenset({"serialization", "deadlock"})
 """Classes of errors of concurrent transactions."""
+STATEMENT_LIMIT = "statement_limit"
+"""The engine's code of the error of a statement that took longer than its limit, and was
+cancelled."""
 _CONFLICT = "serialization or deadlock"
 # Kept in the record, which Python programs read too: in words, not as options are spelled.
 _FIXES: Mapping[str, str] = {
@@ -74,7 +77,9 @@ def why_failed(
     if wrong:
         return f"wrong answers: {wrong_answers(wrong)}"
     outcomes = observation.outcomes
-    is_counted = all(error.class_ in counted for error in observation.errors)
+    is_counted = all(
+        error.class_ in counted or error.code == STATEMENT_LIMIT for error in observation.errors
+    )
     if outcomes.lost and not is_counted:
         classes = by_class(observation.errors)
         return f"{_lost(outcomes)}{f' ({classes})' if ', ' in classes else ''}{first}"

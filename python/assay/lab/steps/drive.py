@@ -28,6 +28,7 @@ from assay.drive.read_only import WHY_REFUSED, may_change_data, session_statemen
 from assay.drive.watched import observe_watched
 from assay.errors import RunFailed
 from assay.experiment import NATIVE, Scalar
+from assay.judge import derived_metrics
 from assay.judge.check.answers import Check, check_answers, not_run
 from assay.judge.check.questions import compare, compare_results, what_is_asked
 from assay.judge.evidence.durability import as_it_held
@@ -78,8 +79,14 @@ class DriveStep(Drive):
             if observation.ended_by != "stop":
                 break
         test = state.test
+        in_all = whole(measured)
+        of_test = [one for one in workload.derived.values() if one.test == test.name]
+        constants = workload.with_defaults(state.planned.cell.parameters) if of_test else {}
         observation = structs.replace(
-            whole(measured), headline=test.headline, response_limits=test.response_limits
+            in_all,
+            headline=test.headline,
+            response_limits=test.response_limits,
+            derived=derived_metrics.of_run(of_test, in_all, constants, workload.schema.file),
         )
         state.observed(self.label, observation)
         keep_samples(state, measured)

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from assay import registry
-from assay.contracts.metric import Metric, Value
-from assay.contracts.observation import StepReport
+from assay.contracts.metric import GREATNESS, DifferenceWords, Metric, Value
+from assay.contracts.observation import DerivedValue, StepReport
 from assay.errors import ArgumentError
 from assay.judge.ended_run import MeasuredRun
 from assay.record.metrics import work
@@ -88,6 +88,28 @@ def of_types(runs: Iterable[MeasuredRun]) -> list[Metric]:
         report.name for run in runs if run.driven for report in run.driven.transactions
     )
     return [of_type(base, name) for name in types for base in OF_TYPES] if len(types) > 1 else []
+
+
+def derived(runs: Iterable[MeasuredRun]) -> list[Metric]:
+    """Those that workloads derive from what was measured, in the order of the runs."""
+    declared = {one.name: one for run in runs if run.driven for one in run.driven.derived}
+    return [_derived(one) for one in declared.values()]
+
+
+def _derived(declared: DerivedValue) -> Metric:
+    def value(run: MeasuredRun) -> Value:
+        own = run.driven.derived if run.driven else ()
+        return next((one.value for one in own if one.name == declared.name), None)
+
+    return Metric(
+        name=declared.name,
+        unit="",
+        meaning=declared.title,
+        value=value,
+        is_whole=False,
+        words=GREATNESS if declared.is_more_better else DifferenceWords(*reversed(GREATNESS)),
+        is_more_better=declared.is_more_better,
+    )
 
 
 def primary(runs: Sequence[MeasuredRun]) -> Metric:

@@ -18,6 +18,7 @@ from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.cells.pivot import Aggregate
 from assay.report.declared import aggregates
 from assay.report.figures import percentile_curves
+from assay.report.sections import types_by_cell
 from assay.report.values import (
     Number,
     ReportCell,
@@ -68,6 +69,8 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     if len(names) <= _FEW_TYPES:
         tables.append(_cells_table(test, cells, measured, len(names) > 1))
     else:
+        side_by_side = types_by_cell.table(test, cells)
+        tables += [side_by_side] if side_by_side is not None else []
         tables += [_types_table(test, cell, run) for cell, run in measured]
     return Section("Latency", (), tuple(tables), percentile_curves.figures(test, cells))
 

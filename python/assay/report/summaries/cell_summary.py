@@ -22,7 +22,7 @@ from assay.record.metrics import catalogue, clients, probed_flushes
 from assay.report.cells import cell_runs, cold, durability
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.declared import aggregates, declaration
-from assay.report.sections import device, headline
+from assay.report.sections import derived, device, headline
 from assay.report.storage_tables import commit_efficiency
 from assay.report.summaries import latency_words
 from assay.report.summaries.latency_words import TOGETHER
@@ -84,6 +84,8 @@ class CellSummary:
     """The rate by which its test is known; empty: the test declares none."""
     headline_column: tuple[str, str] | None
     """Its title, and the number."""
+    derived: tuple[tuple[str, str], ...]
+    """The metrics that its workload derives: title, and the number or why there is none."""
     response_limits: str
     """Whether they were kept; empty: there are none."""
     offered_rate: OfferedRate | None
@@ -131,6 +133,7 @@ def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellSummary:
         server=_server(cell.runs),
         headline=headline.shown(cell),
         headline_column=headline.column(cell),
+        derived=derived.of_cell(cell),
         response_limits=headline.limits_in_words(cell),
         offered_rate=offered_rates.of_runs(cell.measured),
         runs=cell.runs,

@@ -29,6 +29,11 @@ def lines(cell: CellSummary, width: int, room: int, is_narrow: bool) -> list[str
                 for one in named_line(name, text, width, most=most)
             ),
             *named_line("headline", cell.headline, width, most=most),
+            *(
+                line
+                for title, number in cell.derived
+                for line in named_line("derived", f"{title} {number}", width, most=most)
+            ),
             *named_line("limits", cell.response_limits, width, most=most),
             *named_line(rate_words.TITLE, rate_words.said([cell]), width, most=most),
             *_groups(cell, width, groups),

@@ -97,11 +97,13 @@ def _others(summaries: Sequence[CellSummary], width: int, room: int) -> list[str
     runs = [run for cell in summaries for run in cell.runs]
     errors, checks = cell_summary.errors(runs), check_counts.words(runs)
     rates, limits = rate_words.said(summaries), _limits(summaries)
+    derived = _derived(summaries)
     table_and_verdict = len(summaries) + 2 + verdict_lines.LEAST
     for most in (2, 1):
         before = [
             *named_line("server", _servers(summaries), width, most=most),
             *named_line(rate_words.TITLE, rates, width, most=most),
+            *(line for one in derived for line in named_line("derived", one, width, most=most)),
             *named_line("limits", limits, width, most=most),
         ]
         others = [
@@ -122,6 +124,15 @@ def _limits(summaries: Sequence[CellSummary]) -> str:
     if len(set(said.values())) == 1:
         return next(iter(said.values()))
     return "; ".join(f"{name}: {limits}" for name, limits in said.items())
+
+
+def _derived(summaries: Sequence[CellSummary]) -> list[str]:
+    """``Power@Size: CELL 1985, CELL none: why``: a line for each metric that workloads derive."""
+    said: dict[str, list[str]] = {}
+    for cell in summaries:
+        for title, number in cell.derived:
+            said.setdefault(title, []).append(f"{cell.name} {number}")
+    return [f"{title}: {', '.join(cells)}" for title, cells in said.items()]
 
 
 def _servers(summaries: Sequence[CellSummary]) -> str:

@@ -15,7 +15,7 @@ from assay.plan.cell_names import OFFERED_RATE
 from assay.record import ExperimentRecord, RunRecord
 from assay.report.cells import cell_runs, factor_order
 from assay.report.declared import declaration, field_path, published, series
-from assay.report.sections import precision
+from assay.report.sections import derived, precision
 from assay.report.storage_tables import probes as storage_probes
 from assay.report.tidy import cells as tidy_cells
 from assay.report.tidy import claims as tidy_claims
@@ -91,6 +91,7 @@ def tables(experiment: ExperimentRecord) -> Tables:
                 tidy_parts.RESPONSE_LIMITS,
                 lambda run: response_limits.judged(run.driven) if run.driven else (),
             ),
+            "derived": lambda: rows(tidy_parts.DERIVED, derived.rows(experiment)),
             "steps": parts(tidy_parts.STEPS, lambda run: run.steps),
             "values": parts(tidy_parts.VALUES, lambda run: _values(experiment, run)),
             "published": lambda: list(_published(experiment)),

@@ -224,6 +224,14 @@ RESPONSE_LIMITS = _of_part(
     ]
 )
 
+DERIVED = [
+    _text("metric", "its name in the workload", "name"),
+    _text("title", "in reports"),
+    TidyColumn("runs", "array", "their numbers; one: it is of a run", path("runs")),
+    TidyColumn("value", "number", "null: there is none", path("value")),
+    _text("why_null", "why there is none; empty: there is one", "why_none"),
+]
+
 STEPS = _of_part(
     [
         _number("position", "from 0"),

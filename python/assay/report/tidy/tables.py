@@ -13,6 +13,7 @@ from assay.report.tidy.factors import FACTORS
 from assay.report.tidy.goals import GOALS
 from assay.report.tidy.parts import (
     CHECKS,
+    DERIVED,
     ERRORS,
     GROUPS,
     INTERVALS,
@@ -55,6 +56,12 @@ TABLES: Mapping[str, tuple[str, list[TidyColumn]]] = {
     "response_limits": (
         "One row per run and response limit that its test declares.",
         RESPONSE_LIMITS,
+    ),
+    "derived": (
+        "One row per run and metric that its workload derives for its test; and one per metric "
+        "that is derived from several tests, and each combination of cells that differ in their "
+        "test.",
+        DERIVED,
     ),
     "steps": ("One row per step of a run.", STEPS),
     "values": ("One row per run and field that the workload's report declares.", VALUES),

@@ -6,6 +6,8 @@ use std::io;
 use assay_drivers::{Keep, SystemError};
 
 use super::{ClientConnection, ClientStatus, Session};
+use crate::drive::call_timeout::timed_out;
+use crate::drive::cancel_statements::{CANCEL_TIMEOUT, request_cancel};
 use crate::drive::client::AfterLoss;
 use crate::drive::loop_context::LoopContext;
 use crate::drive::schedule::Draining;
@@ -45,6 +47,26 @@ impl ClientConnection<'_> {
             session => self.session = session,
         }
         ClientStatus::Ended
+    }
+
+    /// No answer came in time. With a limit for statements the server is asked once to cancel this one, and the
+    /// client waits a little longer; else its session is lost.
+    #[cold]
+    pub(super) fn waited_too_long(&mut self, context: &mut LoopContext<'_>) -> ClientStatus {
+        let has_limit = context.shared.plan.statement_limit_ns.is_some();
+        if let Session::Open(connection) = &self.session
+            && has_limit
+            && !self.is_over_limit
+        {
+            self.is_over_limit = true;
+            // The other clients of this thread wait meanwhile: a connection and a round trip.
+            request_cancel(&context.deployments[self.endpoint], connection);
+            let cancelled_ns = u64::try_from(CANCEL_TIMEOUT.as_nanos()).unwrap_or(u64::MAX);
+            context.deadlines[self.place] = context.read_clock().saturating_add(cancelled_ns);
+            return ClientStatus::Open;
+        }
+        self.is_over_limit = false;
+        self.lost(&timed_out(&context.shared.plan), context)
     }
 
     #[cold]

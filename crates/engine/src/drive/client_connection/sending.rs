@@ -14,7 +14,7 @@ impl ClientConnection<'_> {
         now_ns: u64,
         context: &mut LoopContext<'_>,
     ) -> ClientStatus {
-        if let Some(timeout_ns) = context.shared.plan.statement_timeout_ns {
+        if let Some(timeout_ns) = context.shared.plan.longest_wait_ns() {
             context.deadlines[self.place] = now_ns.saturating_add(timeout_ns);
         }
         context.send_buffer.push(self.place, start);

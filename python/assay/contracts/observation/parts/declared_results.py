@@ -17,6 +17,17 @@ class Headline(Shape, frozen=True):
     transactions: tuple[str, ...]
 
 
+class DerivedValue(Shape, frozen=True):
+    """A metric that the workload derives from what was measured."""
+
+    name: str
+    title: str
+    value: float | None = None
+    why_none: str = ""
+    """Empty: there is a value."""
+    is_more_better: bool = True
+
+
 class ResponseLimit(Shape, frozen=True):
     """How long a transaction type may take: a percentile of its latencies, those that were rolled
     back as the workload asked included, is below the limit."""

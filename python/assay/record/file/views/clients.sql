@@ -13,6 +13,7 @@ CREATE VIEW driving AS
          json_extract(cell, '$.driving.think_time') AS think_time,
          json_extract(cell, '$.driving.keying_time') AS keying_time,
          json_extract(cell, '$.driving.latency_limit_s') AS latency_limit_s,
+         json_extract(cell, '$.driving.statement_limit_s') AS statement_limit_s,
          json_extract(cell, '$.driving.retries') AS most_retries,       -- of one transaction; outcomes.retries: those that were
          nullif(json_extract(cell, '$.driving.isolation'), '') AS isolation,
          json_extract(cell, '$.driving.connection') AS connection

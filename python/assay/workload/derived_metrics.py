@@ -1,0 +1,54 @@
+"""A metric that a workload derives from what was measured, and its formula."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.contracts.recorded import DerivedRecord
+from assay.workload.parameters import Scalar
+from assay.workload.schema import Expression, evaluate
+
+_VARIABLE = re.compile(r":([A-Za-z_]\w*)")
+INPUTS = {
+    "geometric_mean_s": "the geometric mean of the mean times of the scripts, in seconds",
+    "completed": "how many of their transactions ended ok",
+    "elapsed_s": "the seconds of the whole measurement",
+}
+"""What a formula reads of a run."""
+
+
+@dataclass(frozen=True)
+class DerivedMetric:
+    name: str
+    title: str
+    help: str
+    value: Expression
+    test: str
+    """Empty: it is derived from the metrics of other tests."""
+    scripts: tuple[str, ...]
+    """Whose transactions it reads."""
+    is_more_better: bool
+
+    def of_values(self, values: Mapping[str, Scalar], file: Path) -> float | None:
+        """None where the formula has no value, as after a division by 0."""
+        found = evaluate(self.value, values, file)
+        is_number = isinstance(found, int | float) and not isinstance(found, bool)
+        return float(found) if is_number else None
+
+    @property
+    def variables(self) -> list[str]:
+        """Those of its formula."""
+        return list(dict.fromkeys(_VARIABLE.findall(self.value.text)))
+
+    def for_record(self) -> DerivedRecord:
+        return {
+            "name": self.name,
+            "title": self.title,
+            "help": self.help,
+            "value": self.value.text,
+            "test": self.test,
+            "is_more_better": self.is_more_better,
+        }
