@@ -17,6 +17,7 @@ import pytest
 
 import forked_programs
 import light_java
+from able import beside_their_line
 from assay import env_vars, registry
 from assay.contracts.deployment import Deployment, StorageFacts
 from assay.systems import System
@@ -49,6 +50,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="leave out the tests marked slow or alone, and let none start a program of a package",
     )
+    parser.addoption(
+        "--every-system",
+        action="store_true",
+        help="run tests of workloads on systems too whose driver and dialect another one has",
+    )
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -67,11 +73,14 @@ def _keep_new_data() -> None:
 
 
 def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
-    if session.config.getoption("--quick"):
-        left_out = {"slow", "alone", "server"}
-        quick = [one for one in items if not left_out & {mark.name for mark in one.iter_markers()}]
-        session.config.hook.pytest_deselected(items=[one for one in items if one not in quick])
-        items[:] = quick
+    left_out = set() if session.config.getoption("--every-system") else {"same_line"}
+    left_out |= {"slow", "alone", "server"} if session.config.getoption("--quick") else set()
+    kept, left = [], []
+    for one in items:
+        is_left = any(mark.name in left_out for mark in one.iter_markers())
+        (left if is_left else kept).append(one)
+    session.config.hook.pytest_deselected(items=left)
+    items[:] = kept
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -141,8 +150,9 @@ def assay(working_folder: Path) -> Assay:
 
 
 @pytest.fixture(scope="session")
-def available() -> list[str]:
-    """Names of the systems of SQL that store rows and whose programs are on this machine."""
+def available(request: pytest.FixtureRequest) -> list[str]:
+    """Names of the systems of SQL that store rows and whose programs are on this machine; of each
+    line of driver and dialect one, without ``--every-system``."""
     found = []
     for name in registry.systems():
         if name == "null" or registry.system(name).dialect.language != "sql":
@@ -151,7 +161,9 @@ def available() -> list[str]:
             print(f"{name} is left out: {reason}")
         else:
             found.append(name)
-    return found
+    every = request.config.getoption("--every-system")
+    left = [] if every else beside_their_line(found)
+    return [name for name in found if name not in left]
 
 
 @pytest.fixture

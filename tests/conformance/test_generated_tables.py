@@ -30,6 +30,7 @@ from assay.plan import Cell, Plan, PlannedRun
 from assay.provision.engine.session import session
 from assay.systems import System
 from assay.workload import reader
+from commands import need
 from servers import ask
 
 pytestmark = pytest.mark.server
@@ -124,10 +125,9 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Rows:
 
 
 @pytest.fixture(params=able("typed columns", "bulk load", language="sql"))
-def system(request: pytest.FixtureRequest, available: list[str]) -> System:
+def system(request: pytest.FixtureRequest) -> System:
     """Each system that stores rows, one after another."""
-    if request.param not in available:
-        pytest.skip(f"{request.param} is not on this machine")
+    need(request.param)
     return registry.system(request.param)
 
 

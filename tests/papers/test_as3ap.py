@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from able import able_to_run
+from able import able_to_run, one_of_each_line
 from assay import registry
 from assay.record.runs.records import RunRecord
 from commands import IN_MEMORY, Assay, need
@@ -31,7 +31,7 @@ def ended_ok(run: RunRecord) -> int:
     return run.driven.outcomes.ok
 
 
-@pytest.mark.parametrize("system", able_to_run("as3ap.single"))
+@pytest.mark.parametrize("system", one_of_each_line(able_to_run("as3ap.single")))
 def test_every_step_returns_its_tuples_and_leaves_the_relations_as_they_were(
     assay: Assay, system: str
 ) -> None:
@@ -52,7 +52,7 @@ def test_the_data_of_osdb_give_the_counts_of_its_logs(assay: Assay) -> None:
     assert ended_ok(run) == 65
 
 
-@pytest.mark.parametrize("system", able_to_run("as3ap.ir,oltp"))
+@pytest.mark.parametrize("system", one_of_each_line(able_to_run("as3ap.ir,oltp")))
 def test_users_at_once_lose_nothing_and_the_cross_section_is_undone(
     assay: Assay, system: str
 ) -> None:

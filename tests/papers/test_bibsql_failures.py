@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from able import one_of_each_line
 from assay.contracts.observation import LimitReport, UpdateReport
 from assay.record import DEFAULT_FILE_NAME, Store
 from assay.report.sections.outcomes import OUTCOMES
@@ -18,7 +19,7 @@ from running import server_of, started, wait_for_state
 from servers import SERVERS
 
 
-@pytest.mark.parametrize("system", SERVERS)
+@pytest.mark.parametrize("system", one_of_each_line(SERVERS))
 def test_a_killed_server_fails_its_run_and_leaves_the_others(
     working_folder: Path, beebe: Path, assay: Assay, system: str
 ) -> None:
@@ -84,7 +85,7 @@ def test_ctrl_c_takes_the_server_down(working_folder: Path, beebe: Path, system:
         assert store.latest().runs[0].state == "interrupted"
 
 
-@pytest.mark.parametrize("system", SERVERS)
+@pytest.mark.parametrize("system", one_of_each_line(SERVERS))
 def test_256_clients_run_to_the_end(assay: Assay, beebe: Path, system: str) -> None:
     need(system)
     ended = assay(

@@ -21,7 +21,7 @@ from urllib.parse import quote
 import pytest
 
 import forked_programs
-from able import with_ability
+from able import one_of_each_line, with_ability
 from assay import _engine, registry
 from assay.cli.bibsql import applying, bibtosql
 from assay.cli.bibsql.update_lock import update_lock
@@ -173,7 +173,7 @@ def test_an_update_leaves_what_a_fresh_load_holds(files: Path, tmp_path: Path, n
         assert deployment.digests() == without
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("name", one_of_each_line(SYSTEMS))
 def test_a_failed_or_killed_update_changes_nothing(beebe: Path, tmp_path: Path, name: str) -> None:
     files, stamp = tmp_path / "all", tmp_path / "last-update"
     shutil.copytree(beebe, files)
@@ -264,7 +264,7 @@ def test_a_state_directory_without_locks_is_named(
     assert "ASSAY_STATE_DIRECTORY" in str(raised.value.hint)
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("name", one_of_each_line(SYSTEMS))
 def test_an_update_from_elsewhere_is_waited_for(files: Path, tmp_path: Path, name: str) -> None:
     """Our lock does not reach it: it is of another user or another machine."""
     with database(name, tmp_path) as deployment:
@@ -287,7 +287,7 @@ def test_an_update_from_elsewhere_is_waited_for(files: Path, tmp_path: Path, nam
         assert deployment.digests() == fresh
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("name", one_of_each_line(SYSTEMS))
 def test_a_lock_of_the_database_is_waited_for_no_longer_than_said(
     files: Path, tmp_path: Path, name: str
 ) -> None:

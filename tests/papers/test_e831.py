@@ -12,13 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from able import able_to_run
+from able import able_to_run, beside_their_line, one_of_each_line
 from assay import registry
 from commands import IN_MEMORY, Assay, need
 
 ALL_SETS = ("disjoint", "statements", "transactions")
 TOO_LONG = {"cassandra": "its sets take longer than five minutes beside other tests"}
 SYSTEMS_OF = {one: able_to_run("e831.reliability", f"sets={one}") for one in ALL_SETS}
+NOT_RUN = {
+    **{name: pytest.mark.skip(reason=why) for name, why in TOO_LONG.items()},
+    **dict.fromkeys(beside_their_line(SYSTEMS_OF["disjoint"]), pytest.mark.same_line),
+}
 
 
 @pytest.mark.parametrize(
@@ -27,7 +31,7 @@ SYSTEMS_OF = {one: able_to_run("e831.reliability", f"sets={one}") for one in ALL
         pytest.param(
             system,
             tuple(one for one in ALL_SETS if system in SYSTEMS_OF[one]),
-            marks=[pytest.mark.skip(reason=TOO_LONG[system])] if system in TOO_LONG else [],
+            marks=[NOT_RUN[system]] if system in NOT_RUN else [],
         )
         for system in SYSTEMS_OF["disjoint"]
     ],
@@ -122,7 +126,7 @@ def test_the_table_of_times_has_the_published_rows(assay: Assay) -> None:
     assert {run.test for run in ended.runs} == {"load", "update", "select", "append"}
 
 
-@pytest.mark.parametrize("system", able_to_run("e831.contention"))
+@pytest.mark.parametrize("system", one_of_each_line(able_to_run("e831.contention")))
 def test_at_full_speed_the_history_of_each_name_is_a_chain(assay: Assay, system: str) -> None:
     need(system)
     ended = assay("run", "e831.contention", "--on", system, "--set", "updates=20", *IN_MEMORY)

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from able import able_to_run, with_ability
+from able import able_to_run, one_of_each_line, with_ability
 from assay.contracts.observation import Observation
 from assay.contracts.systems.abilities import WorksInProcess
 from assay.record import RunRecord
@@ -103,7 +103,9 @@ def answers(runs: Iterable[RunRecord]) -> dict[tuple[str, int, str], set[tuple[i
     return sums
 
 
-@pytest.mark.parametrize("system", [name for name in able_to_run(TESTS) if name != "sqlite"])
+@pytest.mark.parametrize(
+    "system", one_of_each_line([name for name in able_to_run(TESTS) if name != "sqlite"])
+)
 def test_every_system_answers_each_question_with_the_rows_of_another(
     assay: Assay, system: str
 ) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from able import able_to_run
+from able import able_to_run, one_of_each_line
 from assay import registry
 from assay.record.runs.records import RunRecord
 from commands import IN_MEMORY, Assay, need
@@ -23,7 +23,7 @@ def wrong(run: RunRecord) -> set[str]:
     return {check["id"] for check in run.checks if not check["ok"]}
 
 
-@pytest.mark.parametrize("system", able_to_run(TESTS))
+@pytest.mark.parametrize("system", one_of_each_line(able_to_run(TESTS)))
 def test_all_checks_hold_after_clients_at_few_rows(assay: Assay, system: str) -> None:
     need(system)
     ended = assay(

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 import servers
-from able import able_to_run
+from able import able_to_run, one_of_each_line
 from assay import registry
 from assay.record.runs.records import RunRecord
 from commands import IN_MEMORY, Assay, need, run_in
 
 
-@pytest.mark.parametrize("system", able_to_run("ssd.insert"))
+@pytest.mark.parametrize("system", one_of_each_line(able_to_run("ssd.insert")))
 def test_inserts_of_many_clients_into_few_tables_are_never_duplicates(
     assay: Assay, system: str
 ) -> None:
@@ -30,7 +30,7 @@ def test_inserts_of_many_clients_into_few_tables_are_never_duplicates(
     assert run.driven.outcomes.ok == run.driven.outcomes.scheduled > 0
 
 
-@pytest.mark.parametrize("system", able_to_run("ssd.select-wide"))
+@pytest.mark.parametrize("system", one_of_each_line(able_to_run("ssd.select-wide")))
 def test_every_row_is_found_by_each_of_its_keys(assay: Assay, system: str) -> None:
     """`select.sql` computes the generated keys, and expects one row."""
     need(system)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from able import able_to_run
+from able import able_to_run, one_of_each_line
 from assay import registry
 from assay.record.runs.records import RunRecord
 from commands import IN_MEMORY, Assay, need
@@ -22,7 +22,7 @@ def rules(run: RunRecord) -> dict[str, bool]:
     return {check["id"]: check["ok"] for check in run.checks}
 
 
-@pytest.mark.parametrize("system", able_to_run(TESTS))
+@pytest.mark.parametrize("system", one_of_each_line(able_to_run(TESTS)))
 def test_all_sums_agree_after_concurrent_clients(assay: Assay, system: str) -> None:
     need(system)
     ended = assay(
@@ -81,7 +81,7 @@ def test_without_transactions_only_single_reads_run(assay: Assay) -> None:
     assert select.driven.outcomes.ok > 0
 
 
-@pytest.mark.parametrize("system", able_to_run("tpcb.strict"))
+@pytest.mark.parametrize("system", one_of_each_line(able_to_run("tpcb.strict")))
 def test_the_strict_form_keeps_each_branch_in_balance(assay: Assay, system: str) -> None:
     need(system)
     ended = assay(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from able import able_to_run
+from able import able_to_run, one_of_each_line
 from assay import registry
 from assay.record.runs.records import RunRecord
 from commands import IN_MEMORY, Assay, need
@@ -25,7 +25,7 @@ def broken(run: RunRecord, *, of_calls: bool = False) -> set[str]:
     return {check["id"][:2] for check in run.checks if not check["ok"]}
 
 
-@pytest.mark.parametrize("system", able_to_run("tpcc"))
+@pytest.mark.parametrize("system", one_of_each_line(able_to_run("tpcc")))
 def test_all_conditions_hold_after_two_decks_of_each_client(assay: Assay, system: str) -> None:
     need(system)
     ended = assay(
@@ -40,7 +40,7 @@ def test_all_conditions_hold_after_two_decks_of_each_client(assay: Assay, system
     assert ended_ok == {name: 8 * cards for name, cards in DECK.items()}
 
 
-@pytest.mark.parametrize("system", able_to_run("tpcc.procedures"))
+@pytest.mark.parametrize("system", one_of_each_line(able_to_run("tpcc.procedures")))
 def test_all_conditions_hold_after_calls_of_procedures(assay: Assay, system: str) -> None:
     need(system)
     ended = assay(

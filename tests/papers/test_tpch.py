@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from able import able_to_run
+from able import able_to_run, one_of_each_line
 from assay import registry
 from commands import IN_MEMORY, Assay, need
 
@@ -19,7 +19,9 @@ FOLDER = Path(registry.__file__).parent / "workloads" / "tpch"
 SCALE = "scale=0.01"
 
 
-@pytest.mark.parametrize("system", [one for one in able_to_run("tpch") if one != "duckdb"])
+@pytest.mark.parametrize(
+    "system", one_of_each_line([one for one in able_to_run("tpch") if one != "duckdb"])
+)
 @pytest.mark.parametrize("substitution", ["validation", "drawn"])
 def test_systems_answer_the_22_questions_alike(
     assay: Assay, system: str, substitution: str
@@ -38,7 +40,7 @@ def test_systems_answer_the_22_questions_alike(
     assert [check["ok"] for check in ended.runs[-1].checks] == [True] * 22
 
 
-@pytest.mark.parametrize("system", able_to_run("tpch.power,throughput"))
+@pytest.mark.parametrize("system", one_of_each_line(able_to_run("tpch.power,throughput")))
 def test_refreshes_leave_what_was_acknowledged(assay: Assay, system: str) -> None:
     need(system)
     ended = assay(

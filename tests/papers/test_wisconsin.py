@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from able import able_to_run
+from able import able_to_run, one_of_each_line
 from assay import registry
 from commands import IN_MEMORY, Assay, need
 
@@ -16,7 +16,7 @@ FOLDER = Path(registry.__file__).parent / "workloads" / "wisconsin"
 CHECKS = {path.stem for path in (FOLDER / "checks").iterdir()} | {"tenktup1 after 0"}
 
 
-@pytest.mark.parametrize("system", able_to_run("wisconsin.queries"))
+@pytest.mark.parametrize("system", one_of_each_line(able_to_run("wisconsin.queries")))
 def test_every_query_has_its_tuples_and_nothing_is_changed(assay: Assay, system: str) -> None:
     need(system)
     ended = assay("run", "wisconsin", "--on", system, *IN_MEMORY)

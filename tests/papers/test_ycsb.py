@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from able import able_to_run
+from able import able_to_run, one_of_each_line
 from assay import registry
 from assay.contracts.deployment import Deployment
 from assay.record.runs.records import RunRecord
@@ -38,7 +38,9 @@ def all_right(runs: list[RunRecord]) -> None:
         assert (run.driven.outcomes.ok, run.driven.outcomes.failed) == (160, 0), run.test
 
 
-@pytest.mark.parametrize("system", [one for one in able_to_run(TESTS) if one != "cassandra"])
+@pytest.mark.parametrize(
+    "system", one_of_each_line([one for one in able_to_run(TESTS) if one != "cassandra"])
+)
 def test_all_values_and_checks_are_right_after_concurrent_clients(
     assay: Assay, system: str
 ) -> None:

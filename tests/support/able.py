@@ -3,12 +3,18 @@ that is made here, and is never silently absent."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import pytest
+from _pytest.mark import ParameterSet
+
 from assay import registry
 from assay.contracts.capabilities import CAPABILITIES
 from assay.drive.prepare import Compiled
 from assay.experiment.from_command_line import Words, experiment
 from assay.lab.preflight.refusal import why_refused
 from assay.plan import plan
+from commands import why_missing
 
 STORING = [
     name for name in registry.systems() if "stored rows" in registry.system(name).capabilities
@@ -46,4 +52,33 @@ def with_ability(ability: type, language: str = "") -> list[str]:
         for name in able(language=language)
         if isinstance(registry.system(name), ability)
         or isinstance(registry.system(name).dialect, ability)
+    ]
+
+
+def line_of(name: str) -> tuple[str, str]:
+    """Systems of one line share driver and dialect: scripts, statements and bytes are the same."""
+    system = registry.system(name)
+    return system.driver, system.dialect.name
+
+
+def beside_their_line(names: Sequence[str]) -> list[str]:
+    """Those for which another system of their line stands in a test of a workload: the first of the
+    line that is on this machine."""
+    lines: dict[tuple[str, str], list[str]] = {}
+    for name in names:
+        lines.setdefault(line_of(name), []).append(name)
+    left: list[str] = []
+    for several in lines.values():
+        here = [name for name in several if len(several) > 1 and why_missing(name) is None]
+        left += [name for name in several if name != (here or several)[0]]
+    return left
+
+
+def one_of_each_line(names: Sequence[str]) -> list[ParameterSet]:
+    """Parameters of a test of a workload, which is not about the systems: the others of a line run
+    with `--every-system`, as in `make prove`."""
+    left = beside_their_line(names)
+    return [
+        pytest.param(name, marks=pytest.mark.same_line) if name in left else pytest.param(name)
+        for name in names
     ]
