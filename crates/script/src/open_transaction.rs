@@ -25,12 +25,20 @@ struct State {
     at: u32,
     /// The instruction that began the open transaction.
     open_since: Option<u32>,
-    /// How conditions were decided, until their variables change.
-    decided: BTreeMap<Condition, bool>,
+    /// How conditions were decided, by their numbers, until their variables change.
+    decided: BTreeMap<usize, bool>,
+}
+
+/// The conditions of a script that can be decided twice.
+struct Conditions {
+    /// The number of the one whose value an instruction takes.
+    numbers: BTreeMap<u32, usize>,
+    /// Of each, by its number.
+    variables: Vec<Vec<u32>>,
 }
 
 /// The instructions of a condition, and its variables.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Condition {
     spelled: String,
     variables: Vec<u32>,
@@ -44,6 +52,9 @@ pub(crate) fn check(
     program: &Program,
     script: &Script,
 ) -> Result<Option<ScriptError>, ScriptError> {
+    if !begins_any(program, script) {
+        return Ok(None);
+    }
     let ends = open_at_ends(program, script).unwrap_or_default();
     let Some(begin) = ends.iter().find_map(|end| *end) else {
         return Ok(None);
@@ -66,6 +77,26 @@ pub(crate) fn check(
     }
 }
 
+fn begins_any(program: &Program, script: &Script) -> bool {
+    instructions(program, script).any(|(_, instruction)| match instruction {
+        Instruction::Execute { statement } | Instruction::Queue { statement } => {
+            program.statements[statement.0 as usize].kind == StatementKind::Begin
+        }
+        _ => false,
+    })
+}
+
+/// Each with its number.
+fn instructions<'a>(
+    program: &'a Program,
+    script: &Script,
+) -> impl Iterator<Item = (u32, Instruction)> + 'a {
+    script
+        .instructions
+        .clone()
+        .map(|at| (at, program.instructions[at as usize]))
+}
+
 /// The transactions open where the script ends, on any path; `None` if there are too many paths.
 fn open_at_ends(program: &Program, script: &Script) -> Option<BTreeSet<Option<u32>>> {
     let begin = State {
@@ -73,6 +104,7 @@ fn open_at_ends(program: &Program, script: &Script) -> Option<BTreeSet<Option<u3
         open_since: None,
         decided: BTreeMap::new(),
     };
+    let conditions = Conditions::of(program, script);
     let mut ends = BTreeSet::new();
     let mut seen = BTreeSet::new();
     let mut to_visit = vec![begin];
@@ -86,14 +118,14 @@ fn open_at_ends(program: &Program, script: &Script) -> Option<BTreeSet<Option<u3
         if let Instruction::End {} = program.instructions[state.at as usize] {
             ends.insert(state.open_since);
         } else {
-            follow(program, script, state, &mut to_visit);
+            follow(program, &conditions, state, &mut to_visit);
         }
     }
     Some(ends)
 }
 
 /// Appends the states that can follow this one.
-fn follow(program: &Program, script: &Script, mut state: State, to_visit: &mut Vec<State>) {
+fn follow(program: &Program, conditions: &Conditions, mut state: State, to_visit: &mut Vec<State>) {
     let at = state.at;
     state.at += 1;
     match program.instructions[at as usize] {
@@ -106,7 +138,7 @@ fn follow(program: &Program, script: &Script, mut state: State, to_visit: &mut V
                 StatementKind::Other => state.open_since = None,
             }
         }
-        Instruction::Store { variable } => state.forget(variable),
+        Instruction::Store { variable } => state.forget(variable, conditions),
         Instruction::Gather { .. }
         | Instruction::GatherLast { .. }
         | Instruction::Sync {}
@@ -117,11 +149,11 @@ fn follow(program: &Program, script: &Script, mut state: State, to_visit: &mut V
                 at: target.0,
                 ..state.clone()
             };
-            return decide(program, script, at, [skipping, state], to_visit);
+            return decide(program, conditions, at, [skipping, state], to_visit);
         }
         Instruction::LoopEnter { variable, target }
         | Instruction::LoopNext { variable, target } => {
-            state.forget(variable);
+            state.forget(variable, conditions);
             to_visit.push(State {
                 at: target.0,
                 ..state.clone()
@@ -136,7 +168,7 @@ fn follow(program: &Program, script: &Script, mut state: State, to_visit: &mut V
 /// Continues after the condition before `at`, both where it is false and where it is true.
 fn decide(
     program: &Program,
-    script: &Script,
+    conditions: &Conditions,
     at: u32,
     [no, yes]: [State; 2],
     to_visit: &mut Vec<State>,
@@ -146,14 +178,12 @@ fn decide(
     {
         return to_visit.push(if is_true { yes } else { no });
     }
-    let condition = Condition::before(program, script, at);
-    let known = condition
-        .as_ref()
-        .and_then(|known| yes.decided.get(known).copied());
+    let condition = conditions.numbers.get(&at);
+    let known = condition.and_then(|number| yes.decided.get(number).copied());
     for (is_true, mut state) in [(false, no), (true, yes)] {
         if known.is_none_or(|known| known == is_true) {
-            if let Some(condition) = &condition {
-                state.decided.insert(condition.clone(), is_true);
+            if let Some(number) = condition {
+                state.decided.insert(*number, is_true);
             }
             to_visit.push(state);
         }
@@ -162,9 +192,37 @@ fn decide(
 
 impl State {
     /// The variable changes here.
-    fn forget(&mut self, variable: Slot) {
-        let is_of = |condition: &Condition| condition.variables.contains(&variable.0);
-        self.decided.retain(|condition, _| !is_of(condition));
+    fn forget(&mut self, variable: Slot, conditions: &Conditions) {
+        let is_of = |number: usize| conditions.variables[number].contains(&variable.0);
+        self.decided.retain(|number, _| !is_of(*number));
+    }
+}
+
+impl Conditions {
+    /// One that occurs once is decided twice only where a loop comes back to it. The others are left out: states that
+    /// differ in nothing else are one, so that a script with many conditions has few.
+    fn of(program: &Program, script: &Script) -> Self {
+        let mut places: BTreeMap<Condition, Vec<u32>> = BTreeMap::new();
+        let mut has_loops = false;
+        for (at, instruction) in instructions(program, script) {
+            match instruction {
+                Instruction::JumpUnless { .. } => {
+                    if let Some(condition) = Condition::before(program, script, at) {
+                        places.entry(condition).or_default().push(at);
+                    }
+                }
+                Instruction::LoopNext { .. } => has_loops = true,
+                _ => {}
+            }
+        }
+        places.retain(|_, places| has_loops || places.len() > 1);
+        let numbers = places
+            .values()
+            .enumerate()
+            .flat_map(|(number, places)| places.iter().map(move |at| (*at, number)))
+            .collect();
+        let variables = places.into_keys().map(|one| one.variables).collect();
+        Self { numbers, variables }
     }
 }
 

@@ -172,6 +172,10 @@ fn a_transaction_left_open_by_one_branch_is_a_warning() {
     let expected =
         "test.sql:2:1: the transaction that begins here is not ended on every branch of the script";
     assert_eq!(warnings, [expected]);
+    // Twenty conditions make a million paths, and few states.
+    let others = (0..20).map(|n| format!("\\if :client_id = {n}\nA;\n\\endif\n"));
+    let many = format!("{}{some}", others.collect::<String>());
+    assert_eq!(compiled(&many).warnings.len(), 1);
     let changed = "\\set x 1 + :client_id\n\\if :x = 1\nBEGIN;\n\\endif\n\\set x 2 + :client_id\n\\if :x = 1\nCOMMIT;\n\\endif";
     assert_eq!(compiled(changed).warnings.len(), 1);
     for text in [
