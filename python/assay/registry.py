@@ -52,12 +52,15 @@ def _get(group: str, what: str, name: str) -> Any:
     if name not in entries:
         raise unknown(what, name, entries)
     entry = entries[name]
-    if not _is_own(entry):
-        return _plugin(entry)
+    return _own(entry, what) if _is_own(entry) else _plugin(entry)
+
+
+@cache
+def _own(entry: EntryPoint, what: str) -> Any:
     try:
         return entry.load()
     except ImportError as error:
-        raise Bug(f"{what} {name!r} is registered as {entry.value} but: {error}") from error
+        raise Bug(f"{what} {entry.name!r} is registered as {entry.value} but: {error}") from error
 
 
 def _is_own(entry: EntryPoint) -> bool:

@@ -186,6 +186,7 @@ def serve(address: str) -> None:
     the program, and does not return."""
     sys.path[0] = str(BIN)
     _import_all()
+    _find_what_is_registered()
     gc.collect()
     gc.freeze()
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -297,6 +298,13 @@ def _end_as_python_does(main: Callable[[], object]) -> NoReturn:
     except (OSError, ValueError):  # of a full or closed stream Python has a status of its own
         sys.exit(status)
     os._exit((status or 0) & 0xFF)
+
+
+def _find_what_is_registered() -> None:
+    """It is found in the files of every installed package."""
+    registry.dialects()
+    registry.workloads()
+    registry.row_sources()
 
 
 def _import_all() -> None:

@@ -120,7 +120,8 @@ def _at(section: TomlTable, key: str) -> Iterator[None]:
 
 def _refuse_unknown_dialects(folder: Path, read_scripts: scripts.FoundScripts) -> None:
     """Raises `ExperimentError` for a folder of overrides that no system would read."""
-    for dialect, name in read_scripts.overrides:
+    named = dict(reversed(read_scripts.overrides))
+    for dialect, name in named.items():
         if hint := dialect_names.hint_if_unknown(dialect):
             override = read_scripts.overrides[dialect, name]
             raise ExperimentError(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path
@@ -300,9 +300,8 @@ class TomlTable:
 
     def column_of(self, key: str) -> int:
         """The 1-based column in that line where the text of a value begins, inside its quotes."""
-        lines = self._text.splitlines()
         line = self.line_of(key)
-        found = _VALUE.match(lines[line - 1]) if line else None
+        found = _VALUE.match(_lines(self._text)[line - 1]) if line else None
         return found.end() + 1 if found else 0
 
     def done(self, elsewhere: Mapping[str, str] | None = None) -> None:
@@ -409,23 +408,40 @@ def _spelled(line: str, value: float) -> str:
     return shown(value)
 
 
+@lru_cache(maxsize=4)
+def _lines(text: str) -> list[str]:
+    return text.splitlines()
+
+
 def _line_of(text: str, path: tuple[str | int, ...]) -> int:
     """The 1-based line where a key or table begins; the nearest enclosing table's if it is not
     found (a key inside an inline table), 0 for the whole file."""
-    best, best_length = 0, 0
-    for number, here in _places(text):
-        # A table may have no line but those of what is in it: [a.b] is in the table a.
-        length = len(path) if here[: len(path)] == path else len(here)
-        if here[:length] == path[:length] and length > best_length:
-            best, best_length = number, length
-    return best
+    begins, begins_in = _first_lines(text)
+    # A table may have no line but those of what is in it: [a.b] is in the table a.
+    if line := begins_in.get(path):
+        return line
+    enclosing = (path[:length] for length in range(len(path) - 1, 0, -1))
+    return next((begins[one] for one in enclosing if one in begins), 0)
 
 
 @lru_cache(maxsize=4)
-def _places(text: str) -> tuple[tuple[int, tuple[str | int, ...]], ...]:
+def _first_lines(
+    text: str,
+) -> tuple[dict[tuple[str | int, ...], int], dict[tuple[str | int, ...], int]]:
+    """Of each path the first line where it begins, and the first where it or something in it
+    does. Kept, as a reader asks for many lines of one file."""
+    begins: dict[tuple[str | int, ...], int] = {}
+    begins_in: dict[tuple[str | int, ...], int] = {}
+    for number, here in _places(text):
+        begins.setdefault(here, number)
+        for length in range(1, len(here) + 1):
+            begins_in.setdefault(here[:length], number)
+    return begins, begins_in
+
+
+def _places(text: str) -> Iterator[tuple[int, tuple[str | int, ...]]]:
     """The 1-based lines of a file on which keys and tables begin, each with the path of what begins
-    there. Kept, as a reader asks for many lines of one file."""
-    places = []
+    there."""
     table: tuple[str | int, ...] = ()
     counts: dict[tuple[str | int, ...], int] = {}
     for number, line in enumerate(text.splitlines(), start=1):
@@ -435,10 +451,9 @@ def _places(text: str) -> tuple[tuple[int, tuple[str | int, ...]], ...]:
                 count = counts.get(table, -1) + 1
                 counts[table] = count
                 table = (*table, count)
-            places.append((number, table))
+            yield number, table
         elif key := _KEY.match(line):
-            places.append((number, (*table, *_parts(key[1]))))
-    return tuple(places)
+            yield number, (*table, *_parts(key[1]))
 
 
 def _with_counts(

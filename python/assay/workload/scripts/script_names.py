@@ -8,6 +8,7 @@ Wherever one is named, the word may be its name (``buy``), its path (``buy.sql``
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Protocol
 
@@ -50,9 +51,12 @@ def named(
 
 def _is_meant(name: str, script: Named, word: str) -> bool:
     """Files that are no SQL may be data, so they are scripts only by their ending."""
-    path = Path(script.path)
+    path = _path(script.path)
     is_named = script.language == "sql" or path.parts[0] == CHECKS or word.endswith(path.suffix)
     return bool(word) and is_named and (word == name or path.match(str(word)))
+
+
+_path = cache(Path)
 
 
 def _words(word: str, known: Mapping[str, Named]) -> list[str]:
