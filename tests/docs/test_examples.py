@@ -133,31 +133,41 @@ _FEWER_ROWS = (
     (r"copies=\d+", "copies=1"),
     (r"updates=5", "updates=2"),
     (r"replicas=3", "replicas=2"),
+    (r"(run bibsql\.(?:update|backup) .*)", r"\1 --bib few"),
 )
 _SHORTER = (
-    (r"--duration (?!0)\d+", "--duration 1"),
-    (r"--warm-up (?!0)\d+", "--warm-up 0.2"),
+    (r"--duration (?!0)\d+", "--duration 0.5"),
+    (r"--warm-up (?!0)\d+", "--warm-up 0.1"),
+    (r"(run (?!.*--warm-up).*--duration [\d.]+)", r"\1 --warm-up 0.1"),
+    (r"(run tpcb .*)--quick", r"\1--quick --duration 0.5 --warm-up 0.1"),
+    (r"duration_s=1,", "duration_s=0.5, warm_up_s=0.1,"),
     ("--clients 8,32,128", "--clients 2,4,8"),
 )
+_FEW = ("serif", "texgraph", "texjourn", "texnique", "type")
+"""Small bibliographies, for tests of which no answers are published."""
 
 
-def _smaller(command: str, page: Path) -> str:
-    """The same with rows, seconds and clients that show the same; the last two are left alone where
-    verdicts are needed."""
+def _smaller(text: str, page: Path) -> str:
+    """The same command or program with rows, seconds and clients that show the same; the last two
+    are left alone where verdicts are needed."""
     for pattern, fewer in _FEWER_ROWS if _needs_verdicts(page) else _FEWER_ROWS + _SHORTER:
-        command = re.sub(pattern, fewer, command)
-    return command
+        text = re.sub(pattern, fewer, text)
+    return text
 
 
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("page", _marked(PAGES), ids=lambda page: str(page.relative_to(ROOT)))
-def test_the_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
+def test_the_commands_of_a_page_run(
+    page: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     working_folder = tmp_path
     (working_folder / ".venv").symlink_to(sys.prefix)
     (working_folder / "experiments").symlink_to(ROOT / "experiments")
     for name, text in files(page):
         (working_folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (working_folder / name).write_text(text, encoding="utf-8")
+        is_program = name.endswith(".py")
+        shorter = _smaller(text, page) if is_program else text
+        (working_folder / name).write_text(shorter, encoding="utf-8")
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}:/usr/sbin"
     path += "".join(f":{folder}" for folder in Path("/usr/lib/postgresql").glob("*/bin"))
     # As for a reader who starts them: parallel test processes have a width of their own.
@@ -177,6 +187,8 @@ def test_the_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
             print(f"left out, no loop devices for this user: {example.command}")
             continue
         command = _smaller(example.command, page)
+        if "--bib few" in command:
+            _link_few(working_folder / "few", request.getfixturevalue("beebe"))
         for _ in range(_TRIES):
             done = _run(command, working_folder, {**environment, "PATH": path})
             if done.returncode == 0 or _OVERTAKEN not in done.stderr:
@@ -184,6 +196,13 @@ def test_the_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
         assert done.returncode == 0, f"{example.command}\n{done.stdout}\n{done.stderr}"
         lost = appear_in_order(example.shown, done.stdout)
         assert lost is None, f"{example.command} does not print {lost!r} there:\n{done.stdout}"
+
+
+def _link_few(folder: Path, beebe: Path) -> None:
+    folder.mkdir(exist_ok=True)
+    for name in (f"{stem}.bib" for stem in _FEW):
+        if not (folder / name).exists():
+            (folder / name).symlink_to(beebe / name)
 
 
 _OF_THE_SHELL = frozenset("|&;<>()$`\\*?~#!{}")

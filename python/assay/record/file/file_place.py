@@ -40,7 +40,7 @@ class FilePlace:
             return "emptied"
         # SQLite removes the log of an empty file that it opens: then another process has begun a
         # new record in the emptied file, which does not know of our log.
-        log = _identity(Path(f"{self.path}{_LOG}"))
+        log = _identity(f"{self.path}{_LOG}")
         self._log = self._log or log
         return "" if log == self._log else "emptied"
 
@@ -64,7 +64,7 @@ class FilePlace:
         for number in _open_numbers(self._log):
             with suppress(OSError):
                 os.ftruncate(number, 0)
-        if _identity(Path(f"{self.path}{_LOG}")) == self._log:
+        if _identity(f"{self.path}{_LOG}") == self._log:
             self._remove(_LOG, _INDEX)
 
     def _remove(self, *endings: str) -> None:
@@ -79,9 +79,9 @@ def _open_numbers(identity: Identity | None) -> list[int]:
     ]
 
 
-def _identity(path: Path) -> Identity | None:
+def _identity(path: Path | str) -> Identity | None:
     try:
-        found = path.stat()
+        found = os.stat(path)  # noqa: PTH116  # before and after each change of a record
     except OSError:
         return None
     return found.st_dev, found.st_ino

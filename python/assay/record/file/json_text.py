@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -22,21 +23,36 @@ def storable(text: str) -> str:
 
 
 def _plain(value: object) -> Any:
+    """Most values of a record are of the first classes: for them no other question is asked."""
+    kind: Any = value.__class__
+    if kind in _AS_THEY_ARE:
+        return value
     if isinstance(value, str):
         return without_secrets(value)
-    if value is None or isinstance(value, int | float):
-        return value
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {
-            field.name: _plain_item(field.name, getattr(value, field.name))
-            for field in dataclasses.fields(value)
-        }
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return {str(key): _plain_item(str(key), item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
+    if (names := _fields(kind)) is not None:
+        return {name: _plain_item(name, getattr(value, name)) for name in names}
+    if isinstance(value, Mapping):
+        return {str(key): _plain_item(str(key), item) for key, item in value.items()}
     return str(value) if isinstance(value, Path) else value
 
 
+_AS_THEY_ARE = frozenset({int, float, bool, type(None)})
+
+
+@lru_cache(maxsize=512)
+def _fields(kind: type) -> tuple[str, ...] | None:
+    """The names of those of a dataclass; None of another class."""
+    if not dataclasses.is_dataclass(kind):
+        return None
+    return tuple(field.name for field in dataclasses.fields(kind))
+
+
 def _plain_item(key: str, value: object) -> Any:
-    return None if isinstance(value, str) and is_secret(key) else _plain(value)
+    return None if isinstance(value, str) and _is_secret(key) else _plain(value)
+
+
+_is_secret = lru_cache(maxsize=4096)(is_secret)

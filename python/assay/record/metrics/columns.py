@@ -4,8 +4,9 @@ values that are kept; and gives the views in which each metric is a column."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
 
 from assay.contracts.metric import Metric, Value
 from assay.judge.ended_run import MeasuredRun
@@ -35,7 +36,14 @@ def values(run: MeasuredRun) -> Mapping[str, Mapping[str, Value]]:
 def _of_type(transaction: str) -> Iterator[Metric]:
     for metric in _metrics():
         if metric.of_work is not None:
-            yield metric.of_type(transaction, work.in_type(metric.of_work, transaction))
+            yield _one_of_type(metric, transaction)
+
+
+@lru_cache(maxsize=1024)
+def _one_of_type(metric: Metric, transaction: str) -> Metric:
+    """Kept, as each run of an experiment has the same types."""
+    assert metric.of_work is not None
+    return metric.of_type(transaction, work.in_type(metric.of_work, transaction))
 
 
 def _known(metrics: Iterable[Metric], run: MeasuredRun) -> dict[str, Value]:
@@ -51,24 +59,30 @@ def _known(metrics: Iterable[Metric], run: MeasuredRun) -> dict[str, Value]:
     return found
 
 
-def views() -> Iterator[str]:
+def views() -> Sequence[str]:
     """The statements that create them."""
-    of_work = (metric for metric in _metrics() if metric.of_work is not None)
-    yield _view(
+    return _views(tuple(_metrics()))
+
+
+@lru_cache(maxsize=2)
+def _views(metrics: tuple[Metric, ...]) -> Sequence[str]:
+    of_work = (metric for metric in metrics if metric.of_work is not None)
+    of_runs = _view(
         "metrics",
         "Each metric of the catalogue (docs/reference/metrics.md), of runs that have ended; NULL: "
         "there is none.",
         ["run_id"],
-        _metrics(),
+        metrics,
         f"transaction_name = '{OF_RUN}'",
     )
-    yield _view(
+    of_types = _view(
         "transaction_metrics",
         "The same of each transaction type, as far as a type can have it.",
         ["run_id", "transaction_name"],
         of_work,
         f"transaction_name <> '{OF_RUN}'",
     )
+    return of_runs, of_types
 
 
 def _view(name: str, comment: str, labels: list[str], metrics: Iterable[Metric], where: str) -> str:
