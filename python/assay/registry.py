@@ -465,6 +465,13 @@ def workload_folder(name: str) -> Path:
             f"{name}: a folder without {WORKLOAD_FILE} is not a workload",
             hint=f"`assay list workloads` names the built-in ones: {', '.join(workloads())}",
         )
+    if paths.is_file(folder):
+        raise ArgumentError(
+            f"{name} is a file: expected a workload, a folder, a script "
+            "(FILE.sql, FILE.cql, FILE.json) or FILE.toml",
+            hint="if it is a script: a name that ends with .sql, .cql or .json, or, to run it, "
+            f"-f {name}",
+        )
     if is_url(name) or is_connection_string(name):
         raise ArgumentError(
             "expected a workload, found a URL or a connection string",

@@ -167,3 +167,13 @@ def test_a_script_file_is_checked_as_a_run_would_see_it(assay: Assay, tmp_path: 
     assert places == ["s.sql:2:1", "s.sql:3:1"]
     assert assay("check", "nowhere.sql").status == 2
     assert "--set is for a script file" in assay("check", "tpcb", "--set", "n=1").err
+
+
+def test_a_file_of_another_kind_is_named_as_in_a_run(assay: Assay, tmp_path: Path) -> None:
+    file = tmp_path / "load.lua"
+    file.write_text("select 1;\n", encoding="utf-8")
+    checked = assay("check", str(file))
+    planned = assay("plan", str(file), "--on", "null")
+    assert checked.status == planned.status == 2
+    assert checked.err == planned.err
+    assert checked.err.startswith(f"error: {file} is a file: expected a workload")

@@ -136,15 +136,11 @@ def _from_target(words: Words) -> tuple[Experiment, Workload]:
     scripts = ad_hoc_script.mix_in_place(words.script)
     name, test = words.target, ""
     head, _, tail = _with_one_name(words.target).rpartition(".")
-    is_whole = words.target in registry.workloads() or paths.is_folder(Path(words.target))
+    path = Path(words.target)
+    is_path = paths.is_folder(path) or paths.is_file(path)
+    is_whole = is_path or words.target in registry.workloads()
     if not is_whole and head and tail and "/" not in tail:
         name, test = head, tail
-    if paths.is_file(Path(words.target)):
-        raise ArgumentError(
-            f"{words.target} is a file: expected a workload, a folder, a script "
-            "(FILE.sql, FILE.cql, FILE.json) or FILE.toml",
-            hint=f"if it is a script: -f {words.target}",
-        )
     workload = reader.read(name)
     asked = Experiment(
         workload=paths.with_name(name),
