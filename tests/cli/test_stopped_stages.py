@@ -12,7 +12,7 @@ import pytest
 
 from assay.record import DEFAULT_FILE_NAME, Store
 from commands import need
-from running import started, wait_for_state
+from running import server_of, started, wait_for_state
 from step_workloads import folder_of
 
 HANG_S = 60
@@ -79,3 +79,22 @@ def test_a_signal_ends_a_run_in_each_stage(
         (run,) = store.latest().runs
     assert (run.state, run.verdict) == ("interrupted", "invalid")
     assert (run.driven is not None) == (stage in ("drive", "check"))
+
+
+@pytest.mark.server
+def test_why_a_server_ended_during_the_load_is_named(working_folder: Path) -> None:
+    need("postgresql")
+    words = [str(workload(working_folder, "load")), "--on", "postgresql", "--no-probe"]
+    with started(working_folder, "run", *words) as running:
+        assert running.stderr is not None
+        while not (line := running.stderr.readline()).startswith(STAGES["load"]):
+            assert line
+        time.sleep(0.5)
+        server = server_of(running)
+        for one in (*server.children(), server):
+            one.kill()
+        running.communicate(timeout=HANG_S)
+    with Store(working_folder / DEFAULT_FILE_NAME, must_exist=True) as store:
+        (run,) = store.latest().runs
+    assert (run.state, running.returncode) == ("failed", 3)
+    assert "SIGKILL" in run.reason, run.reason

@@ -375,7 +375,7 @@ def _run(
     except (SystemUnderTestError, RunFailed, ArgumentError) as error:
         if isinstance(error, ArgumentError) and _is_alone(planned, runs):
             raise
-        failed = pool.resource_failure(planned)
+        failed = outcome_of_run.why_it_ended(run, error) or pool.resource_failure(planned)
         if failed is not None and failed not in error.message:
             error.message = with_more(failed, error.message)
         space = pool.least_space(planned)

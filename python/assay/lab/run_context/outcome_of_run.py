@@ -13,6 +13,7 @@ from assay.errors import (
     FULL_DISK_HINT,
     FULL_SHARED_MEMORY_HINT,
     RESOURCES,
+    AssayError,
     SystemDied,
     SystemRefused,
     resources_hint,
@@ -125,6 +126,14 @@ def reason(state: RunState) -> str | None:
     if failed is not None and is_unreachable:
         raise SystemDied(failed, hint="is the server stopped, or the network down?")
     return failed
+
+
+def why_it_ended(state: RunState, error: AssayError) -> str | None:
+    """Why the system died, where a step has lost it: the load, for one."""
+    pooled = state.pooled
+    if not isinstance(error, SystemDied) or pooled is None or not pooled.is_up:
+        return None
+    return _why_it_died(state, is_lost=True)
 
 
 def _discard_if_changed(state: RunState) -> None:
