@@ -48,7 +48,7 @@ def test_sets_of_updates_at_once_end_and_begin_rows_as_a_single_client(
 def test_rows_without_a_key_are_kept_and_counted(assay: Assay, url: str) -> None:
     """The history of the bank has none; the balance of an account is found by its key."""
     ended = assay(
-        "run", "tpcb.select-only,tpcb-like", "--on", url, "--clients", "2", "--duration", "1",
+        "run", "tpcb.select-only,tpcb-like", "--on", url, "--clients", "2", "--duration", "0.5",
         "--warm-up", "0",
     )  # fmt: skip
     assert ended.status == 0, ended.err

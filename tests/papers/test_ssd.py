@@ -22,7 +22,7 @@ def test_inserts_of_many_clients_into_few_tables_are_never_duplicates(
     need(system)
     ended = assay(
         "run", "ssd.insert", "--on", system, "--set", "tables=2", "--set", "rows=100",
-        "--clients", "6", "--warm-up", "0.2", "--duration", "1", *IN_MEMORY,
+        "--clients", "6", "--warm-up", "0.1", "--duration", "0.5", *IN_MEMORY,
     )  # fmt: skip
     assert ended.status == 0, ended.err
     (run,) = ended.runs

@@ -14,7 +14,7 @@ from assay.record.runs.records import RunRecord
 from commands import IN_MEMORY, Assay, need
 
 TESTS = "tpcb.tpcb-like,simple-update,select-only"
-BRIEFLY = ("--warm-up", "0.2", "--duration", "1", "--retries", "1000", *IN_MEMORY)
+BRIEFLY = ("--warm-up", "0.1", "--duration", "0.5", "--retries", "1000", *IN_MEMORY)
 """Some systems refuse the second of two writers of a row, which may then try again."""
 
 
