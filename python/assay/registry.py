@@ -313,6 +313,8 @@ _STEPS: Mapping[str, str] = {
     "update": "assay.lab.steps.update:Update",
     "limit": "assay.lab.steps.limit:Limit",
     "backup": "assay.lab.steps.backup:Backup",
+    "make_backup": "assay.lab.steps.make_backup:MakeBackup",
+    "restore_backup": "assay.lab.steps.restore_backup:RestoreBackup",
     "space_reuse": "assay.lab.steps.space_reuse:SpaceReuse",
     "plans": "assay.lab.steps.plans:Plans",
 }
@@ -338,6 +340,8 @@ _REPORTS: Mapping[str, str] = {
     "limit": "LimitReport",
     "space_reuse": "SpaceReuseReport",
     "backup": "BackupReport",
+    "made_backup": "MadeBackupReport",
+    "restored_backup": "RestoredBackupReport",
     "native_clients": "NativeClientsReport",
     "plans": "PlansReport",
 }

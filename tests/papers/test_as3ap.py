@@ -3,6 +3,7 @@ it must, what must be refused is refused, and the relations are left as they wer
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -10,8 +11,11 @@ import pytest
 
 from able import able_to_run, one_of_each_line
 from assay import registry
+from assay.contracts.observation import MadeBackupReport, RestoredBackupReport
 from assay.record.runs.records import RunRecord
+from assay.systems.sqlite.system import SHELL
 from commands import IN_MEMORY, Assay, need
+from programs import need_program
 
 FOLDER = Path(registry.__file__).parent / "workloads" / "as3ap"
 CHECKS = {path.stem for path in (FOLDER / "checks").iterdir()}
@@ -69,6 +73,41 @@ def test_users_at_once_lose_nothing_and_the_cross_section_is_undone(
     for run in (ir, oltp):
         assert run.clients == 2
         assert ended_ok(run) > 0
+
+
+@pytest.mark.parametrize(("system", "ways"), [("sqlite", ["dump", "cold"]), ("mariadb", ["dump"])])
+def test_what_was_backed_up_is_recovered_after_updates(
+    assay: Assay, system: str, ways: list[str]
+) -> None:
+    need(system)
+    ended = assay(
+        "run", "as3ap.recovery", "--on", system, "--set", f"way={','.join(ways)}",
+        "--set", "measured_s=0.3", *IN_MEMORY,
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    for run, way in zip(ended.runs, ways, strict=True):
+        assert ended_ok(run) > 0
+        assert found_wrong(run, RELATIONS) == set()
+        made, restored = run.reports
+        assert isinstance(made, MadeBackupReport) and isinstance(restored, RestoredBackupReport)
+        assert (made.way, restored.way, restored.equals_source) == (way, way, True)
+        assert min(made.size_bytes, made.took_ns, restored.took_ns) > 0
+
+
+def test_a_backup_that_brings_back_something_else_fails_the_run(
+    assay: Assay, tmp_path: Path
+) -> None:
+    real = need_program(SHELL)
+    program = tmp_path / "bin" / "sqlite3"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\n{real} "$@" | sed s/SILICON/SILICO/\n')
+    program.chmod(0o755)
+    ended = assay(
+        "run", "as3ap.recovery", "--on", "sqlite", "--set", "way=dump", "--set", "measured_s=0.1",
+        *IN_MEMORY, PATH=f"{program.parent}:{os.environ['PATH']}",
+    )  # fmt: skip
+    assert ended.status == 1, ended.err
+    assert "the restored tables differ" in ended.runs[0].reason
 
 
 @pytest.mark.parametrize(

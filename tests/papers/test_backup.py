@@ -12,7 +12,7 @@ import pytest
 from assay.contracts.deployment import Address
 from assay.contracts.observation import BackupReport
 from assay.errors import RunFailed, SystemRefused
-from assay.lab.backup import back_up, meanwhile
+from assay.lab.backup import flushing, meanwhile
 from assay.systems.mariadb.installation import DUMP
 from block_devices import skip_without_devices
 from commands import IN_MEMORY, Assay, Ended, need
@@ -103,7 +103,7 @@ def test_a_bad_dump_fails_the_run(
 
 def test_what_is_not_flushed_is_no_backup(tmp_path: Path) -> None:
     with pytest.raises(RunFailed, match=r"no backup: .*absent cannot be synced: "):
-        back_up._flush(tmp_path / "absent")
+        flushing.flush(tmp_path / "absent")
 
 
 class Refusing:

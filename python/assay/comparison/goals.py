@@ -11,6 +11,7 @@ goal if each of its repetitions is valid and meets the condition.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -164,6 +165,21 @@ class Found:
     def missed(self) -> Trial | None:
         """The lowest level that did not, or could not be judged."""
         return next((one for one in self.trials if one.answer in _BELOW), None)
+
+    @property
+    def at_limit(self) -> float | None:
+        """Where the metric would be at the limit, between the two, if it is a power of the
+        level. It does not jump from one level that was tried to the next, as `met` does. None:
+        there is no level on one of the sides, or the metric does not grow."""
+        met, missed, limit = self.met, self.missed, self.condition.limit
+        if met is None or missed is None or missed.answer is not Answer.NOT_MET:
+            return None
+        if not met.value or not missed.value or UNREACHED in (met.value, missed.value):
+            return None
+        if not met.level or not met.value <= limit <= missed.value or met.value == missed.value:
+            return None
+        share = math.log(limit / met.value) / math.log(missed.value / met.value)
+        return met.level * math.pow(missed.level / met.level, share)
 
     @property
     def failed(self) -> Trial | None:

@@ -321,7 +321,7 @@ class Store(RecordQuestions):
         return whole
 
     def amended(self, observation: Observed) -> None:
-        """The run's last observation, with what a later step says of it."""
+        """The run's last observation of clients, with what a later step says of it."""
         document, texts = long_texts.apart(json_text(observation.document))
         values = (document, self._run())
         self._so_far().amended(observation)
@@ -330,7 +330,9 @@ class Store(RecordQuestions):
             long_texts.keep(connection, texts)
             connection.execute(
                 "UPDATE observations SET document = ?1 WHERE run_id = ?2 AND agent = 0 AND step = "
-                "(SELECT max(step) FROM observations WHERE run_id = ?2 AND agent = 0)",
+                # A report beside it, of a later step, has a kind.
+                "(SELECT max(step) FROM observations WHERE run_id = ?2 AND agent = 0 "
+                "AND json_extract(document, '$.kind') IS NULL)",
                 values,
             )
 

@@ -171,3 +171,18 @@ def test_the_highest_level_of_a_parameter_is_found_among_those_that_are_asked_fo
         assert len(trials) <= 4
         assert found.met is not None and found.met.level == capacity_of
         assert f"met up to tuples {capacity_of}" in found.words
+
+
+def test_the_level_at_the_limit_lies_between_the_two_next_to_it() -> None:
+    """A time that grows with the square of the size: 4 s at 200, 16 s at 400, so 9 s at 300."""
+
+    def of(level: float, seconds: float, answer: Answer) -> Trial:
+        return Trial(level, answer, "", seconds * 1e9, (), "tuples")
+
+    condition = goals.goal("elapsed < 9s")
+    met, missed = of(200, 4, Answer.MET), of(400, 16, Answer.NOT_MET)
+    assert goals.found(condition, [missed, met]).at_limit == pytest.approx(300)
+    for alone in (met, missed):
+        assert goals.found(condition, [alone]).at_limit is None
+    not_steady = of(400, 16, Answer.NOT_STEADY)
+    assert goals.found(condition, [met, not_steady]).at_limit is None

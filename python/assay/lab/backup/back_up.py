@@ -6,18 +6,17 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from assay.contracts.dialects.protocol import SingleRows, Table
 from assay.contracts.observation import BackupReport
-from assay.errors import Bug, RunFailed, SystemRefused, SystemUnderTestError
+from assay.errors import Bug, RunFailed, SystemRefused
 from assay.lab.backup import meanwhile
+from assay.lab.backup.flushing import flush
 from assay.lab.backup.meanwhile import Meanwhile
 from assay.lab.backup.way import BackupSubject, Way
 from assay.lab.pool import PooledSystem
 from assay.load.digest import table_digests
 from assay.load.tables import drop
-from assay.probe.durability.file_system import sync
 
 _FOLDER = "backup"
 
@@ -39,14 +38,14 @@ def observe(
     source = table_digests(pooled.deployment, dialect, tables)
     meanwhile.create(pooled.deployment, dialect, dialect)
     try:
-        _flush(pooled.directory.root)  # what the load left unwritten is no part of the backup
+        flush(pooled.directory.root)  # what the load left unwritten is no part of the backup
         with Meanwhile(lambda: pooled.deployment.address, dialect, dialect) as clients:
             clients.forget()
             before = clients.writer.number
             on_stage(f"back up ({name})")
             began_ns = time.monotonic_ns()
             made = way.make(subject, clients)
-            _flush(subject.folder)
+            flush(subject.folder)
             backup_ns = time.monotonic_ns() - began_ns
             clients.wait_for_answers()
         on_stage(f"restore ({name})")
@@ -73,12 +72,3 @@ def observe(
         lost_writes=max(0, before - restored),
         tables={table: rows for table, (rows, _) in found.items()},
     )
-
-
-def _flush(folder: Path) -> None:
-    """A backup that is still in memory is none. Of the whole file system: its journal has the
-    names. Once before the backup too, so that each repetition begins alike."""
-    try:
-        sync(folder)
-    except SystemUnderTestError as error:
-        raise RunFailed(f"no backup: {error.message}") from error

@@ -5,8 +5,7 @@ from __future__ import annotations
 from assay.contracts.systems.protocol import System
 from assay.experiment import StorageChoice, SystemChoice
 from assay.lab.backup import files
-from assay.lab.backup.meanwhile import Meanwhile
-from assay.lab.backup.way import BackupSubject, Made
+from assay.lab.backup.way import AtWork, BackupSubject, Made
 from assay.provision.disk.copying import RESERVE_BYTES, copy_directory
 
 
@@ -17,7 +16,7 @@ class ColdCopy:
         del system
         return files.why_refused(choice, storage)
 
-    def make(self, subject: BackupSubject, meanwhile: Meanwhile) -> Made:
+    def make(self, subject: BackupSubject, meanwhile: AtWork) -> Made:
         """Every byte is copied, also where the file system could share blocks: that is the other
         way."""
         with meanwhile.without_sessions():

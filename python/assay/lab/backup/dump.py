@@ -10,8 +10,7 @@ from assay.contracts.systems.abilities import OwnClient, OwnDump
 from assay.contracts.systems.protocol import System
 from assay.errors import Bug
 from assay.experiment import StorageChoice, SystemChoice
-from assay.lab.backup.meanwhile import Meanwhile
-from assay.lab.backup.way import BackupSubject, Made
+from assay.lab.backup.way import AtWork, BackupSubject, Made
 from assay.load.tables import drop
 from assay.provision.disk.size import allocated_bytes
 from assay.provision.engine import client_program
@@ -28,7 +27,7 @@ class DumpBackup:
             return None
         return f"{choice.label} has no program that dumps its tables and reads a dump again"
 
-    def make(self, subject: BackupSubject, meanwhile: Meanwhile) -> Made:
+    def make(self, subject: BackupSubject, meanwhile: AtWork) -> Made:
         del meanwhile
         system = subject.pooled.system
         if not isinstance(system, OwnDump):

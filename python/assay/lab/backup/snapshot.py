@@ -14,8 +14,7 @@ from assay.contracts.systems.protocol import System
 from assay.errors import Bug
 from assay.experiment import StorageChoice, SystemChoice
 from assay.lab.backup import files
-from assay.lab.backup.meanwhile import Meanwhile
-from assay.lab.backup.way import BackupSubject, Made
+from assay.lab.backup.way import AtWork, BackupSubject, Made
 from assay.provision.disk.copying import copy_directory
 from assay.provision.processes.paused import paused
 from assay.storages.known_file_system import known_file_system
@@ -41,7 +40,7 @@ class Snapshot:
             )
         return files.why_refused(choice, storage)
 
-    def make(self, subject: BackupSubject, meanwhile: Meanwhile) -> Made:
+    def make(self, subject: BackupSubject, meanwhile: AtWork) -> Made:
         del meanwhile
         pooled = subject.pooled
         if not isinstance(pooled.system, Quiesced):

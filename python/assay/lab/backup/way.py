@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -10,7 +11,6 @@ from assay.contracts.dialects.protocol import Table
 from assay.contracts.systems.protocol import ServerDirectory, System
 from assay.errors import Bug
 from assay.experiment import StorageChoice, SystemChoice
-from assay.lab.backup.meanwhile import Meanwhile
 from assay.lab.pool import PooledSystem
 
 
@@ -40,6 +40,14 @@ class Made:
     shares_blocks: bool
 
 
+class AtWork(Protocol):
+    """The clients that work while a backup is made."""
+
+    def without_sessions(self) -> AbstractContextManager[None]:
+        """While the block runs, no session is open."""
+        ...
+
+
 class Way(Protocol):
     def why_refused(
         self, system: System, choice: SystemChoice, storage: StorageChoice
@@ -48,7 +56,7 @@ class Way(Protocol):
         before it is started; None: it can."""
         ...
 
-    def make(self, subject: BackupSubject, meanwhile: Meanwhile) -> Made:
+    def make(self, subject: BackupSubject, meanwhile: AtWork) -> Made:
         """Makes the backup while the clients of ``meanwhile`` work."""
         ...
 

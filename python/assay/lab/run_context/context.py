@@ -20,6 +20,7 @@ from assay.errors import Bug
 from assay.judge.cells import Cells
 from assay.judge.check.answers import Check
 from assay.judge.check.questions import Questions
+from assay.lab.backup.kept import KeptBackup
 from assay.lab.pool import CommitDurability, Pool, PooledSystem
 from assay.load.dataset import Dataset
 from assay.load.row_sources.protocol import ExperimentRows
@@ -99,6 +100,8 @@ class RunState:
     new_report: Observed | None = None
     """Of the current step."""
     dumps: dict[str, Dumps] = field(default_factory=dict)
+    backups: dict[str, KeptBackup] = field(default_factory=dict)
+    """By the name of the step that made them; those that are not restored yet."""
     checks: list[Check] = field(default_factory=list)
     lost_in_checks: str | None = None
     """Why the system could not answer its consistency checks; None: it did."""

@@ -32,15 +32,7 @@ class Backup(Step):
 
     @classmethod
     def read(cls, section: TomlTable, names: Names) -> Self:
-        way = section.choice("way", names.parameters)
-        levels = names.parameters[way].levels
-        if not levels or not set(levels) <= set(WAYS):
-            raise section.error(
-                f"way names {way!r}, whose levels are {', '.join(levels) or 'any'}",
-                "way",
-                hint=f"a parameter with some of these levels: {', '.join(WAYS)}",
-            )
-        return cls(way=way, **common(section, names))
+        return cls(way=way_of(section, names), **common(section, names))
 
     def why_refused(self, run: PlannedRun) -> str | None:
         choice = run.cell.system
@@ -59,3 +51,17 @@ class Backup(Step):
         report = observe(name, WAYS[name], pooled, tables, state.context.events.stage)
         state.must_be_discarded = not report.equals_source
         state.observed(self.label, report)
+
+
+def way_of(section: TomlTable, names: Names) -> str:
+    """The parameter that the key ``way`` names; raises `ExperimentError` where one of its levels is
+    no way."""
+    way = section.choice("way", names.parameters)
+    levels = names.parameters[way].levels
+    if not levels or not set(levels) <= set(WAYS):
+        raise section.error(
+            f"way names {way!r}, whose levels are {', '.join(levels) or 'any'}",
+            "way",
+            hint=f"a parameter with some of these levels: {', '.join(WAYS)}",
+        )
+    return way

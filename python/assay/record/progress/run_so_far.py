@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from assay.contracts.observation import Observed
+from assay.contracts.observation import Observation, Observed
 from assay.contracts.recorded import Machine
 from assay.judge import Ceiling, EndedRun, Evidence, RunWarning, Verdict
 from assay.load.existing_data import ExistingData, ExistingTable
@@ -54,9 +54,9 @@ class RunSoFar:
         self.steps[-1] = replace(self.steps[-1], **values)
 
     def amended(self, observation: Observed) -> None:
-        """The last observation, with what a later step says of it."""
+        """The last observation of clients, with what a later step says of it."""
         for place in reversed(range(len(self.steps))):
-            if self.steps[place].observation is not None:
+            if isinstance(self.steps[place].observation, Observation):
                 self.steps[place] = replace(self.steps[place], observation=observation)
                 return
 

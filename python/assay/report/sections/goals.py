@@ -26,6 +26,7 @@ from assay.report.values import (
     absent,
     text,
 )
+from assay.text import units
 from assay.text.rates import shown
 
 
@@ -111,8 +112,18 @@ def section(experiment: ExperimentRecord, test: str, cells: Sequence[CellRuns]) 
     searched, varied = over(experiment), _varied(experiment)
     factors = [name for name in cell_runs.varying(cells, "system", "clients") if name not in varied]
     unit = "" if searched else " /s"
+    sizes = [one.found.at_limit if searched else None for one in found]
+    beside = [_at_limit(sizes)] if any(sizes) else []
     rows = [
-        Row((*cell_runs.label_cells(one.cells[0], factors), *_numbers(one.found))) for one in found
+        Row(
+            (
+                *cell_runs.label_cells(one.cells[0], factors),
+                *_numbers(one.found),
+                *(cell for column in beside for cell in column[place]),
+                text(one.found.words),
+            )
+        )
+        for place, one in enumerate(found)
     ]
     table = ReportTable(
         name=f"{test}_goal",
@@ -123,6 +134,10 @@ def section(experiment: ExperimentRecord, test: str, cells: Sequence[CellRuns]) 
             ReportColumn(f"met at{unit}", is_number=True),
             ReportColumn(f"not at{unit}", is_number=True),
             ReportColumn("trials", is_number=True),
+            *(
+                ReportColumn(title, is_number=True)
+                for title in (["at the limit", "ratio"] if beside else [])
+            ),
             ReportColumn("found"),
         ),
         rows=tuple(rows),
@@ -130,6 +145,14 @@ def section(experiment: ExperimentRecord, test: str, cells: Sequence[CellRuns]) 
             "the highest lies between the two; a trial meets the goal if all its repetitions "
             + ("were valid" if searched else "kept the offered rate, were steady")
             + " and met the condition",
+            *(
+                [
+                    "at the limit: where the metric would be there, between the two, if it is a "
+                    "power of the level; ratio: to the first one"
+                ]
+                if beside
+                else []
+            ),
         ),
     )
     return Section("Goal", (), (table,))
@@ -141,8 +164,23 @@ def _numbers(found: Found) -> tuple[ReportCell, ...]:
         _rate(found.met),
         _rate(found.missed),
         ReportCell(str(count), Number(count, "count")),
-        text(found.words),
     )
+
+
+def _at_limit(sizes: Sequence[float | None]) -> list[tuple[ReportCell, ReportCell]]:
+    """Each size, and its ratio to the first of them: AS3AP's equivalent database ratio."""
+    first = sizes[0]
+    return [
+        (
+            absent("-")
+            if size is None
+            else ReportCell(units.digits(size, 3), Number(size, "count")),
+            absent("-")
+            if size is None or not first
+            else ReportCell(units.ratio(size / first), Number(size / first, "ratio")),
+        )
+        for size in sizes
+    ]
 
 
 def _rate(trial: goals.Trial | None) -> ReportCell:

@@ -52,6 +52,13 @@ GOALS = [
         _of(lambda found: _level(found.missed)),
     ),
     TidyColumn(
+        "at_limit",
+        "number",
+        "level of the parameter at which the metric would be at the limit, between the two, if it "
+        "is a power of the level",
+        _of(lambda found: found.at_limit if found.missed and found.missed.over else None),
+    ),
+    TidyColumn(
         "why_not_met",
         "string",
         "why not, at that rate",

@@ -136,6 +136,59 @@ class BackupReport(StepReport, frozen=True, tag_field="kind", tag="backup"):
         return None
 
 
+_TIMES = "Backups and restores"
+
+
+class MadeBackupReport(StepReport, frozen=True, tag_field="kind", tag="made_backup"):
+    """A backup that a later step restores; no client worked meanwhile."""
+
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        Metric(name="made_backup_ns", unit="ns", meaning="until a backup was on the storage",
+               value=lambda report: report.took_ns, words=SPEED),
+        Metric(name="made_backup_bytes", unit="bytes", meaning="of a backup that was kept",
+               value=lambda report: report.size_bytes, words=SIZE),
+    )  # fmt: skip
+    is_beside: ClassVar[bool] = True
+
+    way: str
+    size_bytes: int
+    """Of its files, holes left out."""
+    shares_blocks: bool
+    took_ns: int
+    """Until it was on the storage."""
+
+    def shown(self) -> Iterable[StepTable]:
+        columns = ("way", "done", "seconds", "bytes", "equal")
+        yield StepTable(
+            _TIMES, columns, ((self.way, "backup", self.took_ns / 1e9, self.size_bytes, None),)
+        )
+
+
+class RestoredBackupReport(StepReport, frozen=True, tag_field="kind", tag="restored_backup"):
+    """A backup that was restored."""
+
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        Metric(name="restored_backup_ns", unit="ns", meaning="until a table of it was read",
+               value=lambda report: report.took_ns, words=SPEED),
+    )  # fmt: skip
+    is_beside: ClassVar[bool] = True
+
+    way: str
+    took_ns: int
+    """From a system without these data until its first table was read."""
+    equals_source: bool
+    """Whether every table has the rows that it had when the backup was made."""
+
+    def why_failed(self) -> str | None:
+        is_right = self.equals_source
+        return None if is_right else "the restored tables differ from those that were backed up"
+
+    def shown(self) -> Iterable[StepTable]:
+        columns = ("way", "done", "seconds", "bytes", "equal")
+        equal = "yes" if self.equals_source else "no"
+        yield StepTable(_TIMES, columns, ((self.way, "restore", self.took_ns / 1e9, None, equal),))
+
+
 def _size(name: str, meaning: str) -> Metric:
     return Metric(
         name=name, unit="bytes", meaning=meaning, words=SIZE,
