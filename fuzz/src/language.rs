@@ -151,7 +151,7 @@ fn run(mut machine: Machine) {
                 Step::Sync => pipeline
                     .drain(..)
                     .for_each(|statement| machine.answered_pipelined(statement, reply)),
-                Step::Sleep { .. } => {}
+                Step::Sleep { .. } | Step::Defer(_) => {}
                 Step::RollBack => pipeline.clear(),
                 Step::End(_) => break,
             }

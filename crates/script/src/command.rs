@@ -48,6 +48,11 @@ pub(crate) enum Command<'a> {
     Aset {
         prefix: &'a str,
     },
+    /// Queues a script, with the values of these variables.
+    Defer {
+        script: Name<'a>,
+        variables: Vec<Name<'a>>,
+    },
     Pause {
         duration: Duration<'a>,
         is_part_of_latency: bool,

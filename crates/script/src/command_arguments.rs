@@ -32,6 +32,27 @@ pub(crate) fn acknowledged<'a>(reader: &mut Reader<'a>) -> Result<Command<'a>, D
     })
 }
 
+/// `script a b`: the script is named as files are, so its name is no token.
+pub(crate) fn defer(text: &str, arguments: Range<usize>) -> Result<Command<'_>, Defect> {
+    let words = text[arguments.clone()].trim_start();
+    let at = arguments.end - words.len();
+    let length = words.find(|letter: char| letter.is_ascii_whitespace());
+    let script = Name {
+        at,
+        name: &words[..length.unwrap_or(words.len())],
+    };
+    if script.name.is_empty() {
+        let message = "expected the name of a script, found the end of the line";
+        return Err(Defect::new(at, message));
+    }
+    let mut reader = Reader::new(tokens(text, at + script.name.len()..arguments.end)?);
+    let mut variables = Vec::new();
+    while reader.peek().token != Token::End {
+        variables.push(name(&mut reader)?);
+    }
+    Ok(Command::Defer { script, variables })
+}
+
 pub(crate) fn for_loop<'a>(reader: &mut Reader<'a>) -> Result<Command<'a>, Defect> {
     let name = name(reader)?;
     reader.word("in")?;

@@ -3,7 +3,7 @@
 
 use crate::command::Command;
 use crate::command_arguments::{
-    acknowledged, begin, computed, drawn, expect, for_loop, gset_path, next, prefix, set,
+    acknowledged, begin, computed, defer, drawn, expect, for_loop, gset_path, next, prefix, set,
 };
 use crate::nearest::nearest;
 use crate::place::Defect;
@@ -35,6 +35,8 @@ enum Parse {
     Gset,
     /// A condition, whose text is shown where it does not hold.
     Assert,
+    /// The name of a script, which may have other letters than a variable's, and names of variables.
+    Defer,
 }
 
 use Parse::Tokens;
@@ -58,6 +60,9 @@ pub(crate) static FORMS: &[Form] = &[
                    the next stronger one that it has" },
     Form { name: "commit", arguments: "", is_of_pgbench: false, parse: Tokens(|_| Ok(Command::Commit)),
         synopsis: "commits the transaction" },
+    Form { name: "defer", arguments: "script [variable ...]", is_of_pgbench: false, parse: Parse::Defer,
+        synopsis: "queues a script for clients of its own, which run it as soon as one of them is free, with the values that \
+                   these variables have now" },
     Form { name: "elif", arguments: "condition", is_of_pgbench: true,
         parse: Tokens(|reader| Ok(Command::Elif(reader.expression()?))),
         synopsis: "runs what follows if no earlier condition was true and this one is" },
@@ -142,6 +147,9 @@ fn read<'a>(form: &Form, text: &'a str, arguments: Range<usize>) -> Result<Comma
             is_part_of_latency,
         });
     }
+    if let Parse::Defer = form.parse {
+        return defer(text, arguments);
+    }
     if let Parse::Gset = form.parse
         && let Some(command) = gset_path(text, arguments.clone())?
     {
@@ -161,7 +169,7 @@ fn read<'a>(form: &Form, text: &'a str, arguments: Range<usize>) -> Result<Comma
             duration: computed(&mut reader)?,
             is_part_of_latency,
         },
-        Parse::Shell { .. } => unreachable!("handled above"),
+        Parse::Shell { .. } | Parse::Defer => unreachable!("handled above"),
     };
     reader.end()?;
     Ok(command)

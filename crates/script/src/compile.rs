@@ -34,6 +34,7 @@ pub fn compile(sources: &[Source<'_>], options: &Options<'_>) -> Result<Program,
         }
         scripts.push((source, lines, items));
     }
+    let names: Vec<&str> = sources.iter().map(|source| source.name).collect();
     let mut program = Program {
         lexer: options.lexer,
         pastes: options.values == Values::Pasted,
@@ -48,7 +49,7 @@ pub fn compile(sources: &[Source<'_>], options: &Options<'_>) -> Result<Program,
             lines: &lines,
             position: Position { script, item: 0 },
         };
-        let warnings = emit::script(assembler, options, items)
+        let warnings = emit::script(assembler, options, &names, items)
             .map_err(|defect| defect.locate(source.path, &lines))?;
         let located = |defect: Defect| defect.locate(source.path, &lines);
         program.warnings.extend(warnings.into_iter().map(located));

@@ -5,15 +5,20 @@ use crate::assemble::{Assembler, UNKNOWN};
 use crate::assertion;
 use crate::blocks::Blocks;
 use crate::command::{Command, Duration};
+use crate::deferral::Deferral;
 use crate::execute::duration_ns;
 use crate::items::{Content, Item};
 use crate::lexer::StatementKind;
+use crate::nearest::nearest;
 use crate::number::Fault;
 use crate::opcode::Instruction;
-use crate::operand::{AssertionId, DistributionId, NumbersId, ShellId, Target, Unit, short};
+use crate::operand::{
+    AssertionId, DeferralId, DistributionId, NumbersId, ShellId, Target, Unit, short,
+};
 use crate::pending_statement::PendingStatement;
 use crate::place::Defect;
 use crate::shell::{Shell, Word, Words};
+use crate::statement::Name;
 use crate::tree::Expression;
 use crate::values::Values;
 
@@ -21,6 +26,7 @@ use crate::values::Values;
 pub(crate) fn script<'a>(
     assembler: Assembler<'_, 'a>,
     options: &Options<'_>,
+    names: &[&'a str],
     items: Vec<Item<'a>>,
 ) -> Result<Vec<Defect>, Defect> {
     let mut emitter = Emitter {
@@ -30,6 +36,7 @@ pub(crate) fn script<'a>(
         aborts: Vec::new(),
         warnings: Vec::new(),
         options,
+        names,
         assembler,
     };
     let end = items.last().map_or(0, |item| item.at);
@@ -62,6 +69,8 @@ fn is_rest(item: &Item<'_>) -> bool {
 pub(crate) struct Emitter<'p, 'a> {
     pub assembler: Assembler<'p, 'a>,
     pub options: &'p Options<'p>,
+    /// The names of all scripts of the run, in their order.
+    pub names: &'p [&'a str],
     pub blocks: Blocks<'p, 'a>,
     pub first_statement: u32,
     /// The statement to which a following `\gset`, `\aset` or `\expect` applies.
@@ -119,6 +128,7 @@ impl<'a> Emitter<'_, 'a> {
                 let variable = assembler.variables.slot(name.name);
                 assembler.put(at, Instruction::Acknowledged { variable, numbers });
             }
+            Command::Defer { script, variables } => self.defer(at, script, &variables)?,
             Command::If(condition) => {
                 assembler.expression(condition)?;
                 let skip = assembler.put(at, Instruction::JumpUnless { target: UNKNOWN });
@@ -186,6 +196,25 @@ impl<'a> Emitter<'_, 'a> {
             }
             other => unreachable!("{other:?} follows a statement"),
         }
+        Ok(())
+    }
+
+    fn defer(&mut self, at: usize, script: Name<'_>, variables: &[Name<'_>]) -> Result<(), Defect> {
+        let Some(number) = self.names.iter().position(|name| *name == script.name) else {
+            let message = format!("expected the name of a script, found {}", script.name);
+            let meant = nearest(script.name, self.names.iter().copied());
+            return Err(Defect::new(script.at, message)
+                .hint(format!("the scripts are {}", self.names.join(", ")))
+                .perhaps(meant.map(str::to_owned)));
+        };
+        let slots = variables.iter().map(|&name| self.assembler.resolve(name));
+        let slots = slots.collect::<Result<_, _>>()?;
+        let deferral = DeferralId(short(self.assembler.program.deferrals.len()));
+        self.assembler.program.deferrals.push(Deferral {
+            script: short(number),
+            variables: slots,
+        });
+        self.assembler.put(at, Instruction::Defer { deferral });
         Ok(())
     }
 

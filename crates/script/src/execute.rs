@@ -5,6 +5,7 @@ mod gather;
 
 use crate::assertion;
 use crate::class::{EXPECTATION, known};
+use crate::deferral::Deferred;
 use crate::expectation;
 use crate::function::{Arguments, FUNCTIONS};
 use crate::number::{Fault, condition, number, plain, shown, typed, whole};
@@ -262,6 +263,17 @@ impl Registers {
             Instruction::Acknowledged { variable, numbers } => {
                 let count = program.shared_numbers.acknowledged(numbers.0 as usize);
                 self.write(variable, whole(count));
+            }
+            Instruction::Defer { deferral } => {
+                let deferral = &program.deferrals[deferral.0 as usize];
+                let values = deferral.variables.iter().map(|&slot| {
+                    let value = self.read(program, slot)?.clone();
+                    Ok((slot, value))
+                });
+                return Ok(Some(Stop::Defer(Deferred {
+                    script: deferral.script,
+                    values: values.collect::<Result<_, Fault>>()?,
+                })));
             }
             Instruction::Gather { gather } => self.gather(program, gather, answer(reply))?,
             Instruction::GatherPath { path } => {

@@ -1,5 +1,6 @@
 //! Takes a program, a seed and the system's answers; returns one client's next step.
 
+use crate::deferral::Deferred;
 use crate::operand::StatementId;
 use crate::program::{Need, Program};
 use crate::registers::Registers;
@@ -64,6 +65,8 @@ pub enum Step<'a> {
         /// Whether the pause is part of the transaction's latency (`\sleep`) or not (`\think`, `\keying`).
         is_part_of_latency: bool,
     },
+    /// Queue this script for the clients that run deferred ones, then call `step` again.
+    Defer(Deferred),
     /// The script has executed `\abort`, and pauses follow: roll back what is open, discard a pipeline that was not
     /// sent, then call `step` again.
     RollBack,
@@ -110,6 +113,18 @@ impl Machine {
         self.started();
     }
 
+    /// The same for a script that was queued: it begins with the values that it was given.
+    ///
+    /// # Panics
+    /// If it is of another program.
+    pub fn begin_deferred(&mut self, deferred: &Deferred, random: Random, number: u64) {
+        let script = &self.program.scripts[deferred.script as usize];
+        let instruction = script.instructions.start;
+        self.registers
+            .begin_deferred(instruction, random, number, &deferred.values);
+        self.started();
+    }
+
     /// The number of the first transaction (`:transaction_number`); without this, 0.
     pub fn count_from(&mut self, first: u64) {
         self.registers.count_from(first);
@@ -147,6 +162,7 @@ impl Machine {
             } => Ok((StatementId(statement), is_pipelined)),
             Step::Sync => Err(Step::Sync),
             Step::RollBack => Err(Step::RollBack),
+            Step::Defer(deferred) => Err(Step::Defer(deferred)),
             Step::Sleep {
                 duration_ns,
                 is_part_of_latency,
@@ -194,6 +210,10 @@ impl Machine {
                     duration_ns,
                     is_part_of_latency,
                 };
+            }
+            Stop::Defer(deferred) => {
+                self.state = State::Running;
+                return Step::Defer(deferred);
             }
             Stop::Done if self.is_aborted => Ending::Aborted,
             Stop::Done => Ending::Done,

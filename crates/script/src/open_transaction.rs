@@ -55,7 +55,22 @@ pub(crate) fn check(
     if !begins_any(program, script) {
         return Ok(None);
     }
-    let ends = open_at_ends(program, script).unwrap_or_default();
+    let mut defers = BTreeSet::new();
+    let ends = open_at_ends(program, script, &mut defers).unwrap_or_default();
+    if let Some(&at) = defers.first() {
+        let place = program.places[at as usize];
+        return Err(ScriptError {
+            path: script.path.clone(),
+            line: place.line,
+            column: place.column,
+            message: "found \\defer within a transaction".to_owned(),
+            hint: Some(
+                "put it after \\commit: what it queues does not wait for the transaction, and would be queued again \
+                 with each retry"
+                    .to_owned(),
+            ),
+        });
+    }
     let Some(begin) = ends.iter().find_map(|end| *end) else {
         return Ok(None);
     };
@@ -97,8 +112,13 @@ fn instructions<'a>(
         .map(|at| (at, program.instructions[at as usize]))
 }
 
-/// The transactions open where the script ends, on any path; `None` if there are too many paths.
-fn open_at_ends(program: &Program, script: &Script) -> Option<BTreeSet<Option<u32>>> {
+/// The transactions open where the script ends, on any path; `None` if there are too many paths. `defers`: gets
+/// each `\defer` that is in an open transaction on some path.
+fn open_at_ends(
+    program: &Program,
+    script: &Script,
+    defers: &mut BTreeSet<u32>,
+) -> Option<BTreeSet<Option<u32>>> {
     let begin = State {
         at: script.instructions.start,
         open_since: None,
@@ -118,6 +138,13 @@ fn open_at_ends(program: &Program, script: &Script) -> Option<BTreeSet<Option<u3
         if let Instruction::End {} = program.instructions[state.at as usize] {
             ends.insert(state.open_since);
         } else {
+            let is_defer = matches!(
+                program.instructions[state.at as usize],
+                Instruction::Defer { .. }
+            );
+            if is_defer && state.open_since.is_some() {
+                defers.insert(state.at);
+            }
             follow(program, &conditions, state, &mut to_visit);
         }
     }

@@ -42,6 +42,10 @@ pub(crate) struct AssertionId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NumbersId(pub u32);
 
+/// An index into [`Program::deferrals`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DeferralId(pub u32);
+
 /// An index into [`Program::instructions`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Target(pub u32);
@@ -112,6 +116,7 @@ operands! {
     DistributionId,
     AssertionId,
     NumbersId,
+    DeferralId,
     Target,
     FunctionId,
     Count,

@@ -2,6 +2,7 @@
 
 use crate::ScriptError;
 use crate::children::Children;
+use crate::deferral::Deferral;
 use crate::document_path::DocumentPath;
 use crate::lexer::{Lexer, StatementKind};
 use crate::opcode::Instruction;
@@ -39,6 +40,8 @@ pub struct Program {
     /// The numbers that `\next` takes.
     pub shared_numbers: SharedNumbers,
     pub(crate) assertions: Vec<Assertion>,
+    /// The scripts that `\defer` queues.
+    pub(crate) deferrals: Vec<Deferral>,
     /// The distributions as spelled in the scripts, and parsed.
     pub(crate) distributions: Vec<(String, Distribution)>,
     /// How many values the statements have, without counting choices of identifiers.

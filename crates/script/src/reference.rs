@@ -210,6 +210,16 @@ without a gap: every number below it belongs to a transaction that has ended `ok
 unknown outcome stops this count. Both go on from one step of a test to the next until data are loaded again. Which client gets which number
 depends on their speed, not on the seed. Where a driver spreads clients over processes, those of a script with `\\next` stay in one.
 
+### Deferred scripts
+
+`\\defer` (an addition) puts a script into a queue, and goes on at once: `\\defer deliver w carrier` queues the script `deliver` with the values that
+`:w` and `:carrier` have now. A script that is queued belongs to the workload's test: `deferred = { scripts = [\"deliver.sql\"], clients = 2 }` under
+`[tests.NAME]`. So many clients, beside those of the run, do nothing else; one that is free takes the script that has waited longest. It begins with the
+initial values of all variables but those that it was given; its random values follow from its number in the queue. Its latency is from `\\defer` to its
+end, of which its schedule lag is the wait in the queue. With `latency_limit_s` it is `late` beyond that, and runs all the same. What is queued when the
+measurement ends is still run, until `--drain`; what was not begun then is `skipped`. Within a transaction `\\defer` is an error, since it does not wait for
+the commit. Where a driver spreads clients over processes, those of a test with deferred scripts stay in one.
+
 ### Pipelines
 
 The statements between `\\startpipeline` and `\\endpipeline` are sent when the pipeline ends, or at `\\syncpipeline`,

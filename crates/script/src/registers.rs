@@ -112,11 +112,25 @@ impl Registers {
 
     /// Begins a transaction whose values depend only on its number.
     pub fn begin_numbered(&mut self, instruction: u32, random: Random, number: u64) {
+        self.begin_deferred(instruction, random, number, &[]);
+    }
+
+    /// The same, with these values of variables.
+    pub fn begin_deferred(
+        &mut self,
+        instruction: u32,
+        random: Random,
+        number: u64,
+        values: &[(Slot, Value)],
+    ) {
         copy(&self.initial, &mut self.variables);
         self.random = random;
         if let Some(Slot(slot)) = self.number {
             let number = number.saturating_add(self.first_number);
             self.variables[slot as usize] = Some(Value::Int(before(number)));
+        }
+        for (slot, value) in values {
+            self.write(*slot, value.clone());
         }
         self.begin(instruction);
     }

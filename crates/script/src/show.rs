@@ -64,6 +64,15 @@ pub(crate) fn show(operand: impl Into<Operand>, program: &Program) -> String {
         Operand::DistributionId(id) => program.distributions[id.0 as usize].0.clone(),
         Operand::AssertionId(id) => program.assertions[id.0 as usize].spelled.clone(),
         Operand::NumbersId(id) => format!("of {}", program.shared_numbers.name(id.0 as usize)),
+        Operand::DeferralId(id) => {
+            let deferral = &program.deferrals[id.0 as usize];
+            // The scripts after this one are not compiled yet where only a part of the program is shown.
+            let script = program.scripts.get(deferral.script as usize);
+            let name = script.map_or("", |script| &script.name);
+            let variables = deferral.variables.iter();
+            let values = joined(variables.map(|slot| variable(*slot, program)), ", ");
+            format!("{name} ({values})")
+        }
         Operand::Target(target) => format!("-> {}", target.0),
         Operand::FunctionId(id) => FUNCTIONS[id.0 as usize].name.to_owned(),
         Operand::Count(count) => format!("({})", count.0),

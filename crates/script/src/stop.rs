@@ -1,6 +1,7 @@
 //! Defines why a client's instructions stop: what the engine must do next, or how the transaction ended.
 
 use crate::class::SCRIPT;
+use crate::deferral::Deferred;
 use crate::number::Fault;
 use crate::operand::StatementId;
 use crate::reply::Ending;
@@ -14,6 +15,7 @@ pub(crate) enum Stop {
         duration_ns: u64,
         is_part_of_latency: bool,
     },
+    Defer(Deferred),
     /// The answer has been examined.
     Settled,
     Done,

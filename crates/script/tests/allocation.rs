@@ -103,7 +103,7 @@ fn transaction(machine: &mut Machine, columns: &[String], cells: &[Option<Box<[u
                     .clone()
                     .for_each(|statement| machine.answered_pipelined(statement, reply));
             }
-            Step::Sleep { .. } | Step::RollBack => {}
+            Step::Sleep { .. } | Step::RollBack | Step::Defer(_) => {}
             Step::End(_) => return statements,
         }
     }

@@ -39,7 +39,11 @@ const BAD: &[(&str, &str, &str, &str)] = &[
     // Transactions that are open at the end.
     ("SELECT 1;\n\\begin\nSELECT 1;", "2:1", "the transaction that begins here is still open", "COMMIT, ROLLBACK or \\abort"),
     ("BEGIN;\n\\if :client_id\nUPDATE t SET a = 1;\n\\else\nSAVEPOINT a; ROLLBACK TO a;\n\\endif", "1:1", "still open", ""),
+    ("\\begin\nSELECT 1;\n\\defer test\n\\commit", "3:1", "found \\defer within a transaction", "put it after \\commit"),
     // Meta commands.
+    ("\\defer", "1:7", "expected the name of a script, found the end", ""),
+    ("\\defer tset", "1:8", "expected the name of a script, found tset", "did you mean test?"),
+    ("\\defer test amount", "1:13", "nothing sets the variable :amount", ""),
     ("\\sett x 1", "1:1", "expected a meta command, found \\sett", "did you mean \\set?"),
     ("SELECT 1;\n  \\endfi", "2:3", "found \\endfi", "did you mean \\endif?"),
     ("\\frobnicate", "1:1", "expected a meta command", "the meta commands are \\abort"),

@@ -6,8 +6,8 @@
 
 mod support;
 
-use assay_script::{Ending, Machine, Need, NumberOutcome, Reply, Step};
-use assay_values::Value;
+use assay_script::{Ending, Machine, Need, NumberOutcome, Options, Reply, Source, Step, compile};
+use assay_values::{Random, Value};
 use std::sync::Arc;
 use support::{Client, compiled};
 
@@ -524,4 +524,46 @@ fn clients_share_numbers_and_see_which_are_acknowledged() {
         found(1, 1),
         "the number that was given back"
     );
+}
+
+#[test]
+fn a_deferred_script_begins_with_the_values_that_it_was_given_also_when_it_is_retried() {
+    let source = |name, text| Source {
+        name,
+        path: name,
+        text,
+        is_plain: false,
+    };
+    let sources = [
+        source(
+            "order",
+            "\\set w 5\n\\set day 'Monday'\n\\defer deliver-it w\n\\set w 6\nA :w;",
+        ),
+        source("deliver-it", "B :w, :day, :scale;\n\\set w 7"),
+    ];
+    let given = [
+        ("scale".to_owned(), Value::Int(3)),
+        ("day".to_owned(), Value::Null),
+    ];
+    let options = Options {
+        variables: &given,
+        ..Options::default()
+    };
+    let program = Arc::new(compile(&sources, &options).unwrap());
+    let mut caller = Machine::new(program.clone(), 1, 0);
+    caller.begin(0);
+    let Step::Defer(deferred) = caller.step() else {
+        panic!("it was to be queued")
+    };
+    assert_eq!(deferred.script, 1);
+    assert_eq!(asked(&mut caller), [Value::Int(6)]);
+    let mut other = Machine::new(program, 1, 1);
+    other.keep_start(true);
+    other.begin_deferred(&deferred, Random::stream(1, 0), 0);
+    for _ in 0..2 {
+        let expected = [Value::Int(5), Value::Null, Value::Int(3)];
+        assert_eq!(asked(&mut other), expected, "only :w was given");
+        ended(&mut other);
+        other.rewind();
+    }
 }

@@ -12,6 +12,8 @@ ARRIVALS = ("closed", "constant", "poisson")
 """Closed loop: a client starts its next transaction after its last has ended. The others are open
 loops: transactions start at an offered rate, regardless of completions."""
 ISOLATION_LEVELS = ("read uncommitted", "read committed", "repeatable read", "serializable")
+DEFERRED = "deferred"
+"""How transactions arrive that a script of other clients queues."""
 CONNECTIONS = ("kept", "per transaction")
 AS_IS, WARM, COLD, COLD_MACHINE = "as-is", "warm", "cold", "cold-machine"
 CACHES = (AS_IS, WARM, COLD, COLD_MACHINE)

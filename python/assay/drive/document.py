@@ -15,7 +15,7 @@ from msgspec import UNSET, UnsetType, structs
 
 from assay import _engine, registry
 from assay.contracts.dialects.protocol import Dialect
-from assay.contracts.driving import ISOLATION_LEVELS
+from assay.contracts.driving import DEFERRED, ISOLATION_LEVELS
 from assay.contracts.engine.drive import (
     ArrivalDocument,
     DriveDocument,
@@ -31,6 +31,7 @@ from assay.experiment import Driving, Scalar, SystemChoice
 from assay.plan.drives import PlannedDrive, PlannedGroup
 from assay.text import rates
 from assay.workload.scripts import statement_file
+from assay.workload.steps import Deferred
 from assay.workload.values import Script, Workload
 
 Number = TypeVar("Number", int, float)
@@ -121,6 +122,10 @@ def _with_clients(document: DriveDocument, drive: PlannedDrive) -> DriveDocument
     if drive.groups:
         duration = StopDocument(duration_s=stop.duration_s)
         return structs.replace(document, groups=tuple(map(_group, drive.groups)), stop=duration)
+    if drive.deferred:
+        duration = StopDocument(duration_s=stop.duration_s)
+        groups = _with_deferred(document, drive, drive.deferred)
+        return structs.replace(document, groups=groups, stop=duration)
     pace = _Pace.of(cell.driving)
     return structs.replace(
         document,
@@ -133,6 +138,27 @@ def _with_clients(document: DriveDocument, drive: PlannedDrive) -> DriveDocument
         latency_limit_s=pace.latency_limit_s,
         retries=pace.retries,
     )
+
+
+def _with_deferred(
+    document: DriveDocument, drive: PlannedDrive, deferred: Deferred
+) -> tuple[GroupDocument, ...]:
+    """The clients of the run, and those that run what they queue."""
+    cell, names = drive.run.cell, [script.name for script in document.scripts]
+    run_by_clients = tuple(name for name in names if name not in deferred.scripts)
+    clients = PlannedGroup(
+        "clients", run_by_clients, drive.order, drive.mix, cell.clients, cell.driving
+    )
+    workers = GroupDocument(
+        name=DEFERRED,
+        scripts=tuple(name for name in names if name in deferred.scripts),
+        order="sequence",
+        clients=deferred.clients,
+        arrival=ArrivalDocument(kind=DEFERRED),
+        latency_limit_s=deferred.latency_limit_s or UNSET,
+        retries=_Pace.of(cell.driving).retries,
+    )
+    return _group(clients), workers
 
 
 def _group(group: PlannedGroup) -> GroupDocument:

@@ -8,6 +8,7 @@ from typing import TypeVar
 from msgspec import structs
 
 from assay.contracts.deployment import Deployment
+from assay.contracts.driving import DEFERRED
 from assay.contracts.engine.drive import DriveDocument, GroupDocument
 from assay.provision.engine.engine_calls import calls_python
 
@@ -18,10 +19,12 @@ def number_of(document: DriveDocument, deployment: Deployment) -> int | None:
     """How many processes: one for each client as far as that goes, and with clients of every group.
     None where the driver does not call Python: threads of one process serve it. A group that ends
     with another one sees the clients of its own process alone, and so do clients that share
-    numbers."""
+    numbers, or a queue."""
     if not calls_python(deployment.address.driver):
         return None
     if any(group.ends_with for group in document.groups or ()):
+        return 1
+    if any(group.arrival and group.arrival.kind == DEFERRED for group in document.groups or ()):
         return 1
     if any("\\next" in script.text and script.weight for script in document.scripts):
         return 1

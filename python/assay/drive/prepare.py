@@ -203,7 +203,7 @@ def statements_of(
     """(transaction type, text with its values as ``:name``) of the statements that the scripts of a
     step send."""
     scripts = scripts_of(workload, drive, dialect)
-    document = _with_an_end(document_of(workload, drive, dialect, scripts), drive)
+    document = _with_an_end(document_of(workload, drive, dialect, scripts))
     try:
         return _engine.statements(document.json)
     except _engine.EngineError as error:
@@ -218,10 +218,10 @@ def sent_statements(workload: Workload, run: PlannedRun) -> list[tuple[str, str]
     ]
 
 
-def _with_an_end(document: DriveDocument, drive: PlannedDrive) -> DriveDocument:
+def _with_an_end(document: DriveDocument) -> DriveDocument:
     """A document that the engine can compile: that of a step which other clients end has none.
     Groups end by themselves, or all by the duration."""
-    if drive.groups or document.stop != StopDocument():
+    if document.groups or document.stop != StopDocument():
         return document
     return structs.replace(document, stop=StopDocument(transactions=1))
 
@@ -232,7 +232,7 @@ def _compiled(workload: Workload, drive: PlannedDrive, ask: Callable[[str], Foun
     scripts = scripts_of(workload, drive, dialect)
     if not scripts:
         return None
-    document = _with_an_end(document_of(workload, drive, dialect, scripts), drive)
+    document = _with_an_end(document_of(workload, drive, dialect, scripts))
     try:
         return ask(document.json)
     except _engine.EngineError as error:

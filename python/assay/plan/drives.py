@@ -16,7 +16,7 @@ from assay.plan.values import PlannedRun
 from assay.registry import WORKLOAD_FILE
 from assay.text.quantities import CLIENTS, SHARE_IN_A_MIX, WEIGHT_IN_A_MIX, shown
 from assay.workload.schema import evaluate
-from assay.workload.steps import Drive, Group, Step
+from assay.workload.steps import Deferred, Drive, Group, Step
 from assay.workload.values import Test, Workload
 
 _COUNTS = tuple(name for name in STOPS if name != "duration_s")
@@ -50,6 +50,13 @@ class PlannedDrive:
     order: str
     mix: Mapping[str, int] = field(default_factory=dict)
     groups: tuple[PlannedGroup, ...] = ()
+    deferred: Deferred | None = None
+    """Who runs what ``scripts`` queue."""
+
+    @property
+    def clients(self) -> int:
+        """All at once, in its groups or beside them."""
+        return self.run.cell.clients + (self.deferred.clients if self.deferred else 0)
 
 
 def drives(workload: Workload, run: PlannedRun) -> tuple[PlannedDrive, ...]:
@@ -94,7 +101,11 @@ def drive(workload: Workload, run: PlannedRun, step: Drive) -> PlannedDrive:
         )
     of_step = replace(cell, clients=clients, driving=paced, parameters=parameters)
     mix = weights(own.mix, known)
-    return PlannedDrive(step, replace(run, cell=of_step), scripts, own.order, mix, groups)
+    deferred = None if groups or cell.feed else test.deferred
+    if deferred:
+        scripts = (*scripts, *deferred.scripts)
+    planned_run = replace(run, cell=of_step)
+    return PlannedDrive(step, planned_run, scripts, own.order, mix, groups, deferred)
 
 
 def parameters_of(workload: Workload, run: PlannedRun, step: Step) -> Mapping[str, Scalar]:

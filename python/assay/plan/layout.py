@@ -72,7 +72,7 @@ def _with_steps(run: PlannedRun, planned_drives: Sequence[PlannedDrive]) -> Plan
     cells = [planned.run.cell for planned in planned_drives]
     return replace(
         run,
-        most_clients=max((cell.clients for cell in cells), default=0),
+        most_clients=max((planned.clients for planned in planned_drives), default=0),
         drives_s=tuple(cell.driving.planned_s for cell in cells),
     )
 

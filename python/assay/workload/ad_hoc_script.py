@@ -199,6 +199,7 @@ def with_scripts(workload: Workload, files: Sequence[ScriptFile], tests: Iterabl
             changes_data=True,  # known of the test's own scripts, unknown of these
             headline=None,
             response_limits=(),
+            deferred=None,
         )
     return replace(
         workload,

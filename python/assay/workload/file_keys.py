@@ -102,6 +102,15 @@ _HEADLINE = Keys(
             is_required=True),
     )
 )  # fmt: skip
+_DEFERRED = Keys(
+    (
+        Key("scripts", TEXTS, "The scripts that are queued.", is_required=True),
+        Key("clients", Number(quantities.CLIENTS), "How many clients run them, beside those of "
+            "the run; otherwise 1."),
+        Key("latency_limit_s", Number(quantities.LATENCY_LIMIT_S),
+            "From \\defer to the end; one that takes longer is late, and is run all the same."),
+    )
+)  # fmt: skip
 _TEST = Keys(
     (
         *SCRIPTS,
@@ -145,6 +154,8 @@ _TEST = Keys(
             "that committed or were rolled back by `\\abort`.", below=_HEADLINE),
         Key("response_limits", help='Script → how long its transactions may take: "p90 < 5s".',
             below=_named(TEXT)),
+        Key("deferred", help="Who runs the scripts that others queue with \\defer.",
+            below=_DEFERRED),
         Key("reference", help='With procedure = "reference": what is dumped, compared and '
             "overlapped.", below=_REFERENCE),
     )

@@ -126,6 +126,17 @@ class Group:
 
 
 @dataclass(frozen=True)
+class Deferred:
+    """Clients, beside those of the run, that run the scripts which these queue (`\\defer`)."""
+
+    scripts: tuple[str, ...]
+    """Names of the transaction types."""
+    clients: int = 1
+    latency_limit_s: float | None = None
+    """Those that end later, counted from `\\defer`, are late; they are run all the same."""
+
+
+@dataclass(frozen=True)
 class Drive(Step):
     """Clients run scripts and are measured."""
 

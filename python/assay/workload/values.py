@@ -20,7 +20,7 @@ from assay.workload.derived_metrics import DerivedMetric
 from assay.workload.in_dialect import Speaks, Writes, own
 from assay.workload.parameters import Parameter, Scalar
 from assay.workload.schema import SQL, Schema
-from assay.workload.steps import Drive, Group, Step
+from assay.workload.steps import Deferred, Drive, Group, Step
 
 
 @dataclass(frozen=True)
@@ -136,6 +136,8 @@ class Test:
     """The rate by which the test is known."""
     response_limits: tuple[ResponseLimit, ...] = ()
     """How long its transactions may take."""
+    deferred: Deferred | None = None
+    """Who runs what its scripts queue; None: they queue nothing."""
 
     __test__ = False  # pytest must not collect this class
 
@@ -151,8 +153,9 @@ class Test:
 
     @property
     def named_scripts(self) -> tuple[str, ...]:
-        """Of its clients, and those that its steps run once."""
-        return (*self.scripts, *(name for step in self.steps for name in step.scripts_run_once))
+        """Of its clients, those that they queue, and those that its steps run once."""
+        once = (name for step in self.steps for name in step.scripts_run_once)
+        return (*self.scripts, *(self.deferred.scripts if self.deferred else ()), *once)
 
     @property
     def only_drive(self) -> Drive | None:

@@ -64,6 +64,14 @@ impl DriveDocument {
                 );
             }
         }
+        let (deferred, others): (Vec<_>, Vec<_>) =
+            groups.iter().partition(|group| group.is_deferred());
+        if deferred.len() > 1 || others.is_empty() {
+            return wrong(
+                "groups",
+                "expected at most one group with deferred arrivals, beside one that queues them",
+            );
+        }
         let clients = groups.iter().map(|group| u64::from(group.of_clients()));
         if clients.sum::<u64>() > u64::from(u32::MAX) {
             return wrong("groups", "expected at most 4294967295 clients in total");
@@ -144,10 +152,17 @@ impl GroupDocument {
                 "expected next to `groups`: all groups are measured at the same time",
             );
         }
+        if self.is_deferred() && *stop != StopDocument::default() {
+            return wrong(
+                "stop",
+                "a group with deferred arrivals ends when nothing can be queued any more; expected none",
+            );
+        }
         let has_limit = stop.passes.is_some()
             || stop.transactions.is_some()
             || stop.queue.is_some()
-            || self.ends_with.is_some();
+            || self.ends_with.is_some()
+            || self.is_deferred();
         if !has_limit && document.stop.duration_s.is_none() {
             return wrong(
                 "stop",

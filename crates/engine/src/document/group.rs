@@ -77,6 +77,12 @@ impl GroupDocument {
         self.of_clients.unwrap_or(least)
     }
 
+    /// Whether its clients run what scripts of other groups queue.
+    #[must_use]
+    pub fn is_deferred(&self) -> bool {
+        self.arrival == ArrivalDocument::Deferred
+    }
+
     /// The weight of a script in a mix.
     #[must_use]
     pub fn weight(&self, name: &str, own: u32) -> u32 {

@@ -21,6 +21,8 @@ pub enum ArrivalDocument {
         #[serde(deserialize_with = "rate")]
         offered_rate_per_s: OfferedRate,
     },
+    /// When a script of another group queues them (`\defer`).
+    Deferred,
     /// As from very many independent clients: gaps are exponential.
     Poisson {
         /// Arrivals per second on average, over all clients of the group.
@@ -73,7 +75,7 @@ impl ArrivalDocument {
     #[must_use]
     pub fn offered_rate(&self) -> Option<&OfferedRate> {
         match self {
-            Self::Closed => None,
+            Self::Closed | Self::Deferred => None,
             Self::Constant { offered_rate_per_s } | Self::Poisson { offered_rate_per_s } => {
                 Some(offered_rate_per_s)
             }

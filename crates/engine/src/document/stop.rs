@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::seconds::optional_seconds;
 
 /// The first limit reached ends a client, or the arrivals of an open loop.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct StopDocument {
     /// For each client; passes that began after the warm-up count.

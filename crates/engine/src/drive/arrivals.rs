@@ -6,6 +6,8 @@
 
 mod curve;
 
+use std::collections::VecDeque;
+
 use assay_values::Random;
 
 use self::curve::{Curve, whole_to_float};
@@ -56,7 +58,9 @@ impl Share {
 pub struct Arrivals {
     schedule: Schedule,
     share: Share,
-    curve: Curve,
+    /// `None`: they are due when they are queued.
+    curve: Option<Curve>,
+    queue: VecDeque<Arrival>,
     /// `None` if the arrivals come at a constant rate.
     gaps: Option<Random>,
     selector: ScriptSelector,
@@ -71,10 +75,13 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
-    /// `None` in a closed loop.
+    /// `None` in a closed loop. Those that are deferred are queued one by one.
     #[must_use]
     pub fn new(plan: &Plan, group: &Group, schedule: Schedule, share: Share) -> Option<Self> {
-        let curve = Curve::new(&group.arrival, schedule)?;
+        let curve = Curve::new(&group.arrival, schedule);
+        if curve.is_none() && !group.is_deferred() {
+            return None;
+        }
         let is_poisson = matches!(group.arrival, ArrivalDocument::Poisson { .. });
         let of_clients = |transactions: u64| transactions.saturating_mul(group.of_clients.into());
         let limit = group.queue.or(group.stop_transactions.map(of_clients));
@@ -82,6 +89,7 @@ impl Arrivals {
             schedule,
             share,
             curve,
+            queue: VecDeque::new(),
             gaps: is_poisson.then(|| Random::stream(plan.seed ^ GAPS, group.number.into())),
             selector: ScriptSelector::of_arrivals(plan, group),
             number: 0,
@@ -113,6 +121,14 @@ impl Arrivals {
         Some(arrival)
     }
 
+    /// Adds one that is due at once, behind those that are queued.
+    pub fn push(&mut self, arrival: Arrival) {
+        match self.head {
+            None => self.head = Some(arrival),
+            Some(_) => self.queue.push_back(arrival),
+        }
+    }
+
     /// Returns an arrival that was taken and not started; the next free client gets it.
     pub fn give_back(&mut self, arrival: Arrival) {
         self.given_back.push(arrival);
@@ -136,6 +152,9 @@ impl Arrivals {
 
     #[inline]
     fn is_expired(&self, arrival: Arrival, now_ns: u64, group: &Group) -> bool {
+        if group.is_deferred() {
+            return false;
+        }
         let limit_ns = group.latency_limit_ns.unwrap_or(u64::MAX);
         now_ns > arrival.due_ns.saturating_add(limit_ns)
             || (!arrival.is_measured && now_ns >= self.schedule.measure_ns)
@@ -159,13 +178,16 @@ impl Arrivals {
 
     /// Computes the run's arrivals up to the next one of this share.
     fn advance(&mut self, group: &Group) {
-        self.head = None;
+        self.head = self.queue.pop_front();
+        let Some(curve) = &mut self.curve else {
+            return;
+        };
         loop {
             match &mut self.gaps {
                 Some(random) => self.position += random.exponential(),
                 None => self.position = position_of(self.number),
             }
-            let since_start_ns = self.curve.instant_ns(self.position);
+            let since_start_ns = curve.instant_ns(self.position);
             let due_ns = self.schedule.start_ns.saturating_add(since_start_ns);
             let is_measured = due_ns >= self.schedule.measure_ns;
             if due_ns >= self.schedule.stop_ns || (is_measured && self.measured_left == 0) {

@@ -136,7 +136,12 @@ impl<'a> Client<'a> {
             None => self.machine.begin(script),
             Some(number) => {
                 let random = Random::stream(self.state.group.values_seed, number);
-                self.machine.begin_numbered(script, random, number);
+                let queue = self.state.shared.deferred.as_ref();
+                let queue = queue.filter(|_| self.state.group.is_deferred());
+                match queue.and_then(|queue| queue.take(number)) {
+                    Some(deferred) => self.machine.begin_deferred(&deferred, random, number),
+                    None => self.machine.begin_numbered(script, random, number),
+                }
             }
         }
     }
@@ -271,6 +276,10 @@ impl<'a> Client<'a> {
                 Next::Pause {
                     until_ns: now_ns.saturating_add(duration_ns),
                 }
+            }
+            Step::Defer(deferred) => {
+                state.defer(deferred, now_ns);
+                Next::Again
             }
             Step::End(Ending::Failed { .. }) if state.plan.program.children.is_ended() => {
                 Next::Abandoned

@@ -82,6 +82,11 @@ impl Client<'_> {
         if matches!(state.phase, Phase::Ended) {
             return;
         }
+        if matches!(state.phase, Phase::Idle) && !state.is_interrupted() {
+            // It was ready for what others would have queued, and has nothing that could be abandoned.
+            state.end(now_ns, EndState::Done, recorder);
+            return;
+        }
         let end_state = if state.is_interrupted() {
             EndState::Interrupted
         } else {

@@ -2,7 +2,7 @@
 //! parameters while this state changes.
 
 use assay_drivers::SystemError;
-use assay_script::NumberOutcome;
+use assay_script::{Deferred, NumberOutcome};
 
 use super::arrivals::Arrival;
 use super::group::Group;
@@ -55,6 +55,8 @@ pub struct ClientState<'a> {
     is_reconnecting: bool,
     /// Has reconnected, and no transaction has been `ok` since.
     is_unserved: bool,
+    /// Its place among the clients of this process.
+    place: u32,
 }
 
 impl<'a> ClientState<'a> {
@@ -83,6 +85,7 @@ impl<'a> ClientState<'a> {
             pause_ends_ns: None,
             is_reconnecting: false,
             is_unserved: false,
+            place,
         }
     }
 
@@ -193,6 +196,12 @@ impl<'a> ClientState<'a> {
     /// Whether the client must end, and with which state.
     fn must_end(&self, now_ns: u64) -> Option<EndState> {
         let group = self.group;
+        if group.is_deferred() {
+            // It ends when the queue is empty and nothing more can come: with the arrivals.
+            let has_failed = self.permanent_failures.end_the_client();
+            let is_interrupted = self.is_interrupted().then_some(EndState::Interrupted);
+            return has_failed.then_some(EndState::Failed).or(is_interrupted);
+        }
         let is_enough = || {
             (group.stop_transactions).is_some_and(|limit| self.tally.transactions >= limit)
                 || (group.stop_passes).is_some_and(|limit| self.tally.passes >= limit)
@@ -261,6 +270,13 @@ impl<'a> ClientState<'a> {
         }
         let number = u8::try_from(number.unwrap_or(self.next_number)).ok()?;
         (number < COMPARED_TRANSACTIONS).then_some(number)
+    }
+
+    /// Its transaction queues a script.
+    pub fn defer(&self, deferred: Deferred, now_ns: u64) {
+        let is_measured = self.transaction().is_some_and(|one| one.is_measured);
+        let at = (now_ns, is_measured);
+        self.shared.defer(self.place, deferred, self.schedule, at);
     }
 
     /// A pause has ended.

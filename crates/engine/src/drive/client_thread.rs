@@ -11,6 +11,7 @@ use super::arrivals::Arrival;
 use super::call_timeout::{CallTimeout, Reason, over_limit, timed_out};
 use super::client::{AfterLoss, Client, Next};
 use super::counters::Counters;
+use super::open_loop::NextArrival;
 use super::schedule::{Drain, Draining, Schedule};
 use super::session_opener::{OpenError, unprepared};
 use super::shared::Shared;
@@ -257,6 +258,9 @@ impl ClientThread<'_> {
         let clock = self.shared.clock;
         let group = client.group();
         let plan = &self.shared.plan.groups[group];
+        if plan.is_deferred() {
+            return self.await_deferred(client);
+        }
         let open_loop = self.shared.open_loop(group, self.schedule);
         let taken = open_loop
             .and_then(|arrivals| arrivals.take_early(clock.now_ns(), plan, &mut self.recorder));
@@ -275,6 +279,38 @@ impl ClientThread<'_> {
                 return true;
             }
             sleep::until(clock, due.due_ns, PAUSE_SLICE);
+        }
+    }
+
+    /// Waits for what other clients queue; returns whether the client continues.
+    fn await_deferred(&mut self, client: &mut Client<'_>) -> bool {
+        let clock = self.shared.clock;
+        let group = client.group();
+        let plan = &self.shared.plan.groups[group];
+        let open_loop = self.shared.open_loop(group, self.schedule);
+        let (Some(open_loop), Some(queue)) = (open_loop, &self.shared.deferred) else {
+            unreachable!("the group has a queue")
+        };
+        loop {
+            let now_ns = clock.now_ns();
+            if self.draining(now_ns) == Draining::TooLong {
+                client.abandoned(now_ns, &mut self.recorder);
+                return false;
+            }
+            if self.shared.signals.is_interrupted() {
+                return true;
+            }
+            match open_loop.take(0, now_ns, plan, &mut self.recorder) {
+                (NextArrival::Due(arrival), _) => {
+                    client.arrive(arrival, clock.now_ns(), &mut self.recorder);
+                    return true;
+                }
+                (NextArrival::Over, _) => {
+                    client.finish(now_ns, &mut self.recorder);
+                    return false;
+                }
+                (NextArrival::Later, _) => queue.wait(PAUSE_SLICE),
+            }
         }
     }
 

@@ -130,6 +130,12 @@ impl Group {
         }
     }
 
+    /// Whether its transactions are those that scripts of other groups queue.
+    #[must_use]
+    pub fn is_deferred(&self) -> bool {
+        self.arrival == ArrivalDocument::Deferred
+    }
+
     #[must_use]
     pub fn is_open_loop(&self) -> bool {
         self.arrival != ArrivalDocument::Closed
@@ -231,7 +237,7 @@ impl Group {
     /// All transactions of its clients in this process, if that is known beforehand.
     #[must_use]
     pub fn scheduled(&self) -> Option<u64> {
-        if self.ends_with.is_some() {
+        if self.ends_with.is_some() || self.is_deferred() {
             return None;
         }
         if let Some(queue) = self.queue {

@@ -11,6 +11,7 @@ mod client_state;
 mod client_thread;
 mod connector;
 mod counters;
+mod deferred_queue;
 mod event_loop;
 mod event_thread;
 mod failures_of_all;

@@ -7,9 +7,10 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::arrivals::{Arrival, Arrivals, Share};
+use super::deferred_queue::DeferredQueue;
 use super::group::Group;
 use super::plan::Plan;
 use super::schedule::Schedule;
@@ -22,6 +23,8 @@ pub struct OpenLoop {
     shares: Vec<ThreadShare>,
     /// Whether all threads were woken after the last arrival.
     is_end_announced: AtomicBool,
+    /// Whether more can come, where the arrivals are those that clients defer.
+    deferred: Option<Arc<DeferredQueue>>,
 }
 
 /// One thread's share. It has its own cache lines, since it is written for each arrival.
@@ -62,7 +65,13 @@ const ORDER: Ordering = Ordering::SeqCst;
 impl OpenLoop {
     /// `None` in a closed loop.
     #[must_use]
-    pub fn new(plan: &Plan, group: &Group, schedule: Schedule, threads: usize) -> Option<Self> {
+    pub fn new(
+        plan: &Plan,
+        group: &Group,
+        deferred: Option<Arc<DeferredQueue>>,
+        schedule: Schedule,
+        threads: usize,
+    ) -> Option<Self> {
         let shares = (0..threads).map(|thread| {
             let share = Share {
                 thread: thread as u64,
@@ -79,6 +88,7 @@ impl OpenLoop {
         Some(Self {
             shares: shares.collect::<Option<_>>()?,
             is_end_announced: AtomicBool::new(false),
+            deferred: deferred.filter(|_| group.is_deferred()),
         })
     }
 
@@ -91,11 +101,16 @@ impl OpenLoop {
         group: &Group,
         recorder: &mut ThreadRecorder,
     ) -> (NextArrival, ToWake) {
-        if let Some(arrival) = self.shares[thread].take(now_ns, group, recorder) {
+        // What is deferred waits in one queue, whichever thread has queued it.
+        let first = match &self.deferred {
+            Some(_) => self.longest_waiting(),
+            None => thread,
+        };
+        if let Some(arrival) = self.shares[first].take(now_ns, group, recorder) {
             return (NextArrival::Due(arrival), self.woken_by(ToWake::NoThread));
         }
         for (other, share) in self.shares.iter().enumerate() {
-            if other != thread
+            if other != first
                 && share.is_overdue(now_ns)
                 && let Some(arrival) = share.take(now_ns, group, recorder)
             {
@@ -111,6 +126,23 @@ impl OpenLoop {
             true => (NextArrival::Over, self.woken_by(ToWake::NoThread)),
             false => (NextArrival::Later, ToWake::NoThread),
         }
+    }
+
+    /// Queues an arrival of a client of `thread`, which is due at once.
+    pub fn push(&self, thread: usize, arrival: Arrival) {
+        let share = &self.shares[thread];
+        let mut arrivals = share.arrivals();
+        arrivals.push(arrival);
+        share.note_due(&arrivals);
+    }
+
+    /// The thread whose next arrival was due first.
+    fn longest_waiting(&self) -> usize {
+        let due = |share: &ThreadShare| share.due_ns.load(ORDER);
+        let shares = self.shares.iter().enumerate();
+        shares
+            .min_by_key(|(_, share)| due(share))
+            .map_or(0, |(thread, _)| thread)
     }
 
     /// Takes the next arrival before it is due: for clients on threads of their own, which wait for it
@@ -129,8 +161,10 @@ impl OpenLoop {
     /// Whether there are no further arrivals on any thread.
     #[must_use]
     pub fn is_over(&self) -> bool {
+        // In this order: what is queued before the queue is closed is seen.
+        let can_come = (self.deferred.as_ref()).is_some_and(|queue| !queue.is_closed());
         let is_over = |share: &ThreadShare| share.due_ns.load(ORDER) == u64::MAX;
-        self.shares.iter().all(is_over)
+        !can_come && self.shares.iter().all(is_over)
     }
 
     /// A client of `thread` starts to wait for an arrival.

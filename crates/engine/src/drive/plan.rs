@@ -306,7 +306,15 @@ pub fn compile(document: &DriveDocument) -> Result<Program, EngineError> {
         has_transactions: document.has_transactions && driver_has_transactions,
         allow_shell: document.allow_shell,
     };
-    Ok(assay_script::compile(&sources, &options)?)
+    let program = assay_script::compile(&sources, &options)?;
+    if program.has_deferrals() {
+        let groups = document.groups();
+        let deferred = groups.iter().find(|group| group.is_deferred());
+        program.check_deferrals(|name| {
+            deferred.is_some_and(|group| group.scripts.iter().any(|one| one == name))
+        })?;
+    }
+    Ok(program)
 }
 
 /// The driver operation for a statement of this kind.

@@ -5,8 +5,10 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::Thread;
 
+use assay_script::Deferred;
 use mio::{Registry, Token, Waker};
 
+use super::deferred_queue::DeferredQueue;
 use super::failures_of_all::FailuresOfAll;
 use super::group::Group;
 use super::open_loop::{OpenLoop, ToWake};
@@ -43,6 +45,8 @@ pub struct Shared {
     outages: Mutex<Outages>,
     /// By group, created when all clients are ready.
     open_loops: Vec<OnceLock<Option<OpenLoop>>>,
+    /// `None`: no group runs deferred scripts.
+    pub deferred: Option<Arc<DeferredQueue>>,
     /// How many shares the arrivals are divided into: one for each event loop, or a single one if each client
     /// has its own thread.
     shares: usize,
@@ -94,6 +98,7 @@ impl Shared {
                 true => (0..processors).map(|_| log()).collect(),
                 false => Vec::new(),
             },
+            deferred: DeferredQueue::new(&plan).map(Arc::new),
             open_loops: plan.groups.iter().map(|_| OnceLock::new()).collect(),
             shares,
             wakers: (0..shares).map(|_| OnceLock::new()).collect(),
@@ -149,7 +154,10 @@ impl Shared {
     /// The arrivals of a group; `None` in a closed loop.
     pub fn open_loop(&self, group: usize, schedule: Schedule) -> Option<&OpenLoop> {
         let plan = &self.plan;
-        let make = || OpenLoop::new(plan, &plan.groups[group], schedule, self.shares);
+        let make = || {
+            let deferred = self.deferred.clone();
+            OpenLoop::new(plan, &plan.groups[group], deferred, schedule, self.shares)
+        };
         self.open_loops[group].get_or_init(make).as_ref()
     }
 
@@ -205,6 +213,32 @@ impl Shared {
     /// To be called once for each client, when it ends.
     pub fn client_ended(&self, group: &Group) {
         self.clients_left[group.number as usize].fetch_sub(1, Ordering::Relaxed);
+        if let Some(queue) = &self.deferred
+            && !group.is_deferred()
+            && queue.other_ended()
+        {
+            self.wake(ToWake::All);
+        }
+    }
+
+    /// The client at this place of the process queues a script for the group that runs deferred ones.
+    pub fn defer(
+        &self,
+        place: u32,
+        deferred: Deferred,
+        schedule: Schedule,
+        (now_ns, is_measured): (u64, bool),
+    ) {
+        let queue = self
+            .deferred
+            .as_ref()
+            .expect("the plan has checked what is deferred");
+        let group = &self.plan.groups[queue.group];
+        let arrival = queue.push(deferred, group, now_ns, is_measured);
+        if let Some(open_loop) = self.open_loop(queue.group, schedule) {
+            open_loop.push(place as usize % self.shares, arrival);
+        }
+        queue.announce();
     }
 
     /// Whether the group with which this one ends has ended.

@@ -8,7 +8,7 @@ use super::{AllOk, ErrorReport, Outcomes, Passes, TransactionOutcomes, Transacti
 /// How transactions arrived, as the document defines.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Arrival {
-    /// Closed, or the distribution of an open loop's arrivals.
+    /// Closed, deferred, or the distribution of an open loop's arrivals.
     pub kind: ArrivalKind,
     /// Over all clients of open loops; null if there are none.
     pub offered_rate_per_s: Option<f64>,
@@ -24,6 +24,8 @@ pub enum ArrivalKind {
     Constant,
     /// As a Poisson process: with exponential gaps.
     Poisson,
+    /// When a script of another group queues them.
+    Deferred,
     /// The transactions of the groups arrive in different ways.
     Mixed,
 }
@@ -36,6 +38,7 @@ impl ArrivalKind {
             Self::Closed => "closed",
             Self::Constant => "constant",
             Self::Poisson => "poisson",
+            Self::Deferred => "deferred",
             Self::Mixed => "mixed",
         }
     }
@@ -62,6 +65,9 @@ pub struct GroupReport {
     pub transactions: Vec<TransactionReport>,
     /// Its transactions of all types that ended `ok`.
     pub all_ok: AllOk,
+    /// Of a group that runs deferred scripts: the most that waited in the queue at once, in the measurement.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub longest_queue: Option<u64>,
     /// Null for a mix, a shared list, and in an open loop.
     pub passes: Option<Passes>,
     /// Errors of its transactions; errors while connecting are only in the list of all groups.

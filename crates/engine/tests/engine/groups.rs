@@ -127,6 +127,11 @@ fn an_error_in_a_group_names_its_key() {
         ),
         ("/0/stop", json!({ "queue": 0 }), "groups[0].stop"),
         ("/1/name", json!("x"), "groups[1].name"),
+        (
+            "/1/arrival",
+            json!({ "kind": "deferred" }),
+            "groups[1].stop",
+        ),
         ("/0/order", json!("mix"), "groups[0].stop.passes"),
     ] {
         let mut groups = good.clone();

@@ -9,6 +9,7 @@ mod mysql_server;
 mod support;
 
 mod closed_loop;
+mod deferred;
 mod delay_proxy;
 mod document_server;
 mod document_system;

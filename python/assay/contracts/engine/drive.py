@@ -44,10 +44,10 @@ class RateStep(EngineDocument, frozen=True, kw_only=True):
 
 
 class ArrivalDocument(EngineDocument, frozen=True, kw_only=True):
-    """Of an open loop."""
+    """Of an open loop, or of clients that run what others defer."""
 
     kind: str
-    offered_rate_per_s: float | tuple[RateStep, ...] | None
+    offered_rate_per_s: float | tuple[RateStep, ...] | UnsetType | None = UNSET
 
 
 class RetriesDocument(EngineDocument, frozen=True, kw_only=True):

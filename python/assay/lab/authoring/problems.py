@@ -3,18 +3,27 @@ files: each with its place and its fix."""
 
 from __future__ import annotations
 
+import re
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from msgspec import structs
+from msgspec import UNSET, structs
 
 from assay import _engine, registry
 from assay.contracts.dialects.protocol import Dialect
-from assay.contracts.engine.drive import DriveDocument, Value
+from assay.contracts.driving import DEFERRED
+from assay.contracts.engine.drive import (
+    ArrivalDocument,
+    DriveDocument,
+    GroupDocument,
+    ScriptDocument,
+    StopDocument,
+    Value,
+)
 from assay.drive.document import begins
 from assay.drive.prepare import name_what_sets
 from assay.drive.query import document_of
@@ -26,12 +35,15 @@ from assay.report import check_declarations
 from assay.text.files.toml_file import SECTION
 from assay.workload import ad_hoc_script, reader
 from assay.workload.parameters import Scalar
+from assay.workload.steps import Deferred
 from assay.workload.unused_parameters import unused_parameters
 from assay.workload.values import Script, Workload
 
 Read = TypeVar("Read")
 _MOST = 200
 """Mistakes that are listed; a folder with more is something else."""
+_NOTHING = "\\sleep 0"
+"""In place of another script, in every language of statements."""
 
 
 @dataclass
@@ -111,7 +123,45 @@ def document_for(workload: Workload, script: Script, dialect: Dialect) -> DriveD
             variables |= step.own_variables
     variables |= counts(workload, 1, ()) | workload.with_defaults(parameters)
     document = document_of(script, variables, workload.identifiers_for(parameters), dialect)
-    return structs.replace(document, begins=begins(dialect))
+    document = structs.replace(document, begins=begins(dialect))
+    deferred = next((test.deferred for test in tests if test.deferred), None)
+    if deferred is None:
+        return document
+    others = workload.scripts.values()
+    return _with_deferred(document, script, deferred, others)
+
+
+def _with_deferred(
+    document: DriveDocument, script: Script, deferred: Deferred, others: Iterable[Script]
+) -> DriveDocument:
+    """With what the other scripts of the test give it: those that it may queue, or the variables
+    with which it is queued."""
+    if script.name in deferred.scripts:
+        given = dict.fromkeys(_given(script.name, others))
+        return structs.replace(document, variables={**given, **document.variables})
+    stubs = (ScriptDocument(name=name, path=name, text=_NOTHING) for name in deferred.scripts)
+    once = StopDocument(passes=1)
+    groups = (
+        GroupDocument(name="", scripts=(script.name,), order="sequence", clients=1, stop=once),
+        GroupDocument(
+            name=DEFERRED, scripts=deferred.scripts, order="sequence", clients=1,
+            arrival=ArrivalDocument(kind=DEFERRED),
+        ),
+    )  # fmt: skip
+    return structs.replace(
+        document,
+        scripts=(*document.scripts, *stubs),
+        groups=groups,
+        order=UNSET,
+        clients=UNSET,
+        stop=StopDocument(),
+    )
+
+
+def _given(name: str, others: Iterable[Script]) -> Iterable[str]:
+    """The variables whose values it is given where it is queued."""
+    queues = re.compile(rf"^\s*\\defer\s+{re.escape(name)}((?:[ \t]+\w+)*)[ \t]*$", re.MULTILINE)
+    return (word for one in others for found in queues.findall(one.text) for word in found.split())
 
 
 def _of_scripts(workload: Workload) -> Iterator[AssayError]:

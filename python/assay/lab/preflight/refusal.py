@@ -90,12 +90,11 @@ def why_lacking(workload: Workload, run: PlannedRun) -> str | None:
     for word in (dialect.name, dialect.language):
         if word in test.not_expressible:
             return f"{choice.label}: {test.not_expressible[word]}"
-    names = [*test.scripts, *(name for step in test.steps for name in step.scripts_run_once)]
     runs_scripts: tuple[RunsScripts, ...] = (test, *test.drives)
     missing = {name for one in runs_scripts for name in workload.left_out(one, dialect)}
     unspoken = [
         one
-        for one in dict.fromkeys(names)
+        for one in dict.fromkeys(test.named_scripts)
         if one not in missing and not workload.is_spoken(one, dialect)
     ]
     if unspoken and not run.cell.feed:

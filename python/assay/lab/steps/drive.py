@@ -192,7 +192,7 @@ def observe(
     name = "" if step.label == step.do else f", {step.label}"
     context.events.stage(f"drive {cell.test_name}{name}{_processes(pooled.deployment, document)}")
     if not pooled.deployment.is_private and isinstance(pooled.system, SessionLimit):
-        pooled.system.refuse_too_many(pooled.deployment, cell.clients)
+        pooled.system.refuse_too_many(pooled.deployment, planned.clients)
     if may_change_data(state.context.compiled, state.planned):
         pooled.forget()  # from here on its data may differ from what was loaded
     try:

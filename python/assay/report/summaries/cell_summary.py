@@ -86,6 +86,8 @@ class CellSummary:
     """Its title, and the number."""
     derived: tuple[tuple[str, str], ...]
     """The metrics that its workload derives: title, and the number or why there is none."""
+    deferred: str
+    """What was queued and how it was run; empty: nothing was."""
     response_limits: str
     """Whether they were kept; empty: there are none."""
     offered_rate: OfferedRate | None
@@ -134,6 +136,7 @@ def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellSummary:
         headline=headline.shown(cell),
         headline_column=headline.column(cell),
         derived=derived.of_cell(cell),
+        deferred=latency_words.deferred(measured),
         response_limits=headline.limits_in_words(cell),
         offered_rate=offered_rates.of_runs(cell.measured),
         runs=cell.runs,

@@ -1,5 +1,6 @@
 """Takes the clients of a cell's repetitions; returns the latency of their transactions in words:
-percentiles of all, of each type where these are unlike, and of each group of clients.
+percentiles of all, of each type where these are unlike, of each group of clients, and of what was
+deferred.
 
 Percentiles are medians of the repetitions; a maximum is the greatest of them.
 """
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from assay.contracts.observation import Latency, Resolution
 from assay.judge.statistics.samples import known_ns
+from assay.record.metrics.deferred import of_run
 from assay.report.cells import percentiles
 from assay.report.cells.cell_runs import DrivenRun
 from assay.text import units
@@ -100,3 +102,26 @@ def groups(measured: Sequence[DrivenRun]) -> tuple[tuple[str, tuple[str, ...]], 
         texts = (f"{tps} TPS  {in_words(times_of_runs, names)}" for names in _FEWER)
         found.append((name, tuple(texts)))
     return tuple(found)
+
+
+def deferred(measured: Sequence[DrivenRun]) -> str:
+    """``83 queued, 0 late, 0 not run; longest queue 2; wait p90 1.2 ms  max 3 ms; run p90 …``, of
+    all repetitions; empty where nothing is deferred."""
+    found = ((of_run(run.run), run) for run in measured)
+    groups = [(group, run) for group, run in found if group is not None]
+    if not groups:
+        return ""
+    queued, late, skipped = (
+        sum(getattr(group.outcomes, name) for group, _ in groups)
+        for name in ("scheduled", "late", "skipped")
+    )
+    longest = max(group.longest_queue or 0 for group, _ in groups)
+    said = [f"{queued} queued, {late} late, {skipped} not run", f"longest queue {longest}"]
+    waits = [
+        (lag, run.driven.resolution) for group, run in groups if (lag := group.all_ok.schedule_lag)
+    ]
+    runs = [(group.all_ok.service_time, run.driven.resolution) for group, run in groups]
+    for title, times in (("waited", waits), ("took", runs)):
+        if shown := in_words(times, ("p90",)):
+            said.append(f"{title} {shown}")
+    return "; ".join(said)

@@ -37,6 +37,7 @@ def lines(cell: CellSummary, width: int, room: int, is_narrow: bool) -> list[str
             *named_line("limits", cell.response_limits, width, most=most),
             *named_line(rate_words.TITLE, rate_words.said([cell]), width, most=most),
             *_groups(cell, width, groups),
+            *named_line("deferred", cell.deferred, width, most=most),
             *named_line("server", cell.server, width, most=most),
             *named_line(
                 "durability", "" if cell.durability == "-" else cell.durability, width, most=1

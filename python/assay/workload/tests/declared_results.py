@@ -50,10 +50,9 @@ def refuse_others(section: TomlTable, test: Test) -> None:
     }
     for key, names in named.items():
         for name in names:
-            if name not in test.scripts:
-                raise section.error(
-                    f"the test does not run {name!r}", key, hint=did_you_mean(name, test.scripts)
-                )
+            if name not in test.named_scripts:
+                hint = did_you_mean(name, test.named_scripts)
+                raise section.error(f"the test does not run {name!r}", key, hint=hint)
 
 
 def _limit(section: TomlTable, key: str) -> tuple[str, int]:

@@ -18,6 +18,7 @@ from assay.workload.scripts import script_names
 from assay.workload.scripts.scripts import needed_values
 from assay.workload.steps import Drive, Group, Step
 from assay.workload.tests import (
+    declared_deferred,
     declared_results,
     declared_scripts,
     declared_steps,
@@ -83,6 +84,7 @@ def _test(name: str, section: TomlTable, known: DeclaredNames) -> Test:
         not_expressible=_not_expressible(section.section("not_expressible")),
         headline=declared_results.headline(section, known.scripts),
         response_limits=declared_results.response_limits(section, known.scripts),
+        deferred=declared_deferred.read(section, known.scripts),
     )
     section.done()
     if sum(step.is_result for step in test.drives) > 1:
@@ -90,6 +92,7 @@ def _test(name: str, section: TomlTable, known: DeclaredNames) -> Test:
     test = _with_the_only_drive(section, test)
     test = _with_groups(section, test, known.parameters)
     declared_results.refuse_others(section, test)
+    declared_deferred.refuse_others(section, test)
     _refuse_contradictions(section, test)
     _refuse_not_native(section, test, known)
     if test.quick != Quick():

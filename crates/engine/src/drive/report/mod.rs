@@ -18,7 +18,7 @@ use crate::account::{
 };
 use crate::document::SharedNumbersDocument;
 use crate::observation::{
-    AnswerSumReport, Latency, Observation, Outcomes, Passes, Resolution, ResultReport,
+    AnswerSumReport, GroupReport, Latency, Observation, Outcomes, Passes, Resolution, ResultReport,
     StatementReport, Unfinished, VERSION,
 };
 use transactions::{Recorded, arrival};
@@ -59,7 +59,10 @@ pub fn assemble(
     let plan = &shared.plan;
     let began_ns = watched.schedule.map_or(0, |schedule| schedule.measure_ns);
     let ends = || recorders.iter().flat_map(|recorder| &recorder.ends);
-    let last_ns = ends().map(|end| end.at_ns).max().unwrap_or(0);
+    // What is deferred may be run after the measurement: no client waits for it.
+    let is_deferred = |end: &&End| plan.group_of(end.client).is_deferred();
+    let of_others = ends().filter(|end| !is_deferred(end));
+    let last_ns = of_others.map(|end| end.at_ns).max().unwrap_or(0);
     skip_rest(shared, &mut watched, &mut recorders, last_ns);
     let sums = Sums::of(shared, recorders);
     let aggregator = merged(shared);
@@ -78,9 +81,15 @@ pub fn assemble(
     let groups = plan.groups.iter().enumerate().map(|(number, group)| {
         let of_group = (ends.iter()).filter(|end| group.has_client(end.client));
         let end_ns = of_group.map(|end| end.at_ns).max().unwrap_or(0);
-        recorded.of_group(number, end_ns.saturating_sub(began_ns))
+        let queue = shared.deferred.as_ref();
+        let queue = queue.filter(|_| group.is_deferred());
+        GroupReport {
+            longest_queue: queue.map(|queue| queue.longest()),
+            ..recorded.of_group(number, end_ns.saturating_sub(began_ns))
+        }
     });
-    let arrivals: Vec<_> = plan.groups.iter().map(|group| &group.arrival).collect();
+    let others = plan.groups.iter().filter(|group| !group.is_deferred());
+    let arrivals: Vec<_> = others.map(|group| &group.arrival).collect();
     let measured = (began_ns, last_ns);
     let stop_ns = watched
         .schedule
@@ -163,7 +172,13 @@ fn skip_rest(
     if let Some(recorder) = recorders.first_mut() {
         for (number, group) in groups.iter().enumerate() {
             if let Some(open_loop) = shared.open_loop(number, schedule) {
-                open_loop.skip_until(last_ns, group, recorder);
+                // All that is queued was due when it was queued.
+                let until_ns = if group.is_deferred() {
+                    u64::MAX
+                } else {
+                    last_ns
+                };
+                open_loop.skip_until(until_ns, group, recorder);
             }
         }
     }

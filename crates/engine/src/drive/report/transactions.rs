@@ -96,6 +96,7 @@ impl Recorded<'_> {
             outcomes_by_transaction: by_transaction,
             transactions,
             all_ok,
+            longest_queue: None,
             passes: layout.has_passes().then(|| Passes {
                 count: passes.count(),
                 latency: Latency::from(passes),
@@ -225,6 +226,7 @@ impl From<&Durations> for AllOk {
 pub fn arrival(of_groups: &[&ArrivalDocument]) -> Arrival {
     let kind = |arrival: &ArrivalDocument| match arrival {
         ArrivalDocument::Closed => ArrivalKind::Closed,
+        ArrivalDocument::Deferred => ArrivalKind::Deferred,
         ArrivalDocument::Constant { .. } => ArrivalKind::Constant,
         ArrivalDocument::Poisson { .. } => ArrivalKind::Poisson,
     };

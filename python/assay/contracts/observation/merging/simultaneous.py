@@ -253,6 +253,9 @@ def _group(parts: Sequence[GroupReport]) -> GroupReport:
         all_ok=_all_ok([part.all_ok for part in parts]),
         passes=_passes([part.passes for part in parts]),
         errors=_by(parts, "errors", _kind, _error),
+        longest_queue=max((part.longest_queue or 0 for part in parts), default=0)
+        if parts[0].is_deferred
+        else None,
     )
 
 

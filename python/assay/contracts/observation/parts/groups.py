@@ -9,7 +9,7 @@ from assay.contracts.observation.parts.outcomes import Outcomes, TransactionOutc
 from assay.contracts.observation.parts.shape import Shape
 from assay.contracts.observation.parts.transactions import AllOk, Passes, TransactionReport
 
-ArrivalKind = Literal["closed", "constant", "poisson", "mixed"]
+ArrivalKind = Literal["closed", "constant", "poisson", "deferred", "mixed"]
 
 
 class Arrival(Shape, frozen=True):
@@ -34,3 +34,10 @@ class GroupReport(Shape, frozen=True):
     all_ok: AllOk
     passes: Passes | None
     errors: tuple[ErrorReport, ...]
+    longest_queue: int | None = None
+    """Of clients that run what others defer: the most that waited at once; None: others."""
+
+    @property
+    def is_deferred(self) -> bool:
+        """Whether it ran what scripts of other groups queued."""
+        return self.arrival.kind == "deferred"
