@@ -141,7 +141,7 @@ def _placed(error: _engine.EngineError, workload: Workload, run: PlannedRun) -> 
 def _path(path: str, workload: Workload, run: PlannedRun) -> str:
     """The path of a script as a user can open it: the engine knows it within its workload."""
     is_given = workload.is_ad_hoc or path in {script.path for script in run.cell.scripts}
-    file = workload.folder / path
+    file = workload.file_of(path)
     return str(file) if not is_given and paths.is_file(file) else path
 
 

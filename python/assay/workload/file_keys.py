@@ -308,6 +308,9 @@ _DERIVED = Keys(
 )  # fmt: skip
 WORKLOAD = Keys(
     (
+        Key("extends", TEXT, "The workload whose tables, rows, parameters, constants, scripts, "
+            "checks and overrides this one has too: its name, or its folder, relative to this "
+            "one."),
         Key("dialects", TEXTS,
             "Files of dialects for which the folder has overrides, relative to it."),
         Key("instances", help='Script with {instance} in its name → the numbers it stands for: '

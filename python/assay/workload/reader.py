@@ -16,11 +16,13 @@ from assay.workload import (
     declared_metrics,
     dialect_names,
     expected_answers,
+    inheritance,
     instances,
     parameters,
     sheets,
 )
 from assay.workload.file_keys import WORKLOAD
+from assay.workload.inheritance import Inherited
 from assay.workload.schema import Expression, Schema
 from assay.workload.scripts import script_names, scripts
 from assay.workload.tables import declared_table, keys, relations, views
@@ -48,24 +50,41 @@ def usable() -> Iterator[Workload | AssayError]:
             yield error
 
 
-def _read(folder: Path) -> Workload:
+def _read(folder: Path, extending: tuple[Path, ...] = ()) -> Workload:
+    """``extending``: the folders of the workloads that extend this one."""
     top = toml_file.read(folder / registry.WORKLOAD_FILE, WORKLOAD)
+    base = _base(top, (*extending, folder.resolve()))
+    of_base = Inherited() if base is None else inheritance.inherited(base, folder)
     for name in top.texts("dialects", ()):
         with _at(top, "dialects"):
             registry.dialect_of_file(top.file.resolve().parent / name)
-    found = instances.expand(scripts.read(folder), top.section("instances"))
-    _refuse_unknown_dialects(folder, found)
-    declared = {entry.name: entry for entry in parameters.read(top.section("parameters"))}
+    own = scripts.read(
+        folder, of_base.every_script, {} if base is None else inheritance.replaceable(base)
+    )
+    own = instances.expand(own, top.section("instances"))
+    _refuse_unknown_dialects(folder, own)
+    found = own.beside(of_base.scripts, of_base.checks, of_base.overrides)
+    entries = parameters.read(top.section("parameters"))
+    declared = {**of_base.parameters, **{entry.name: entry for entry in entries}}
     nameable = {**found.alone, **found.scripts}
-    constants = top.section("constants").names()
+    constants = [*of_base.schema.constants, *top.section("constants").names()]
     read_tests = declared_tests.read(
         top.section("tests"), nameable, found.checks, declared, constants
     )
-    found = found.with_named(folder, {name for test in read_tests for name in test.named_scripts})
+    named = {name for test in read_tests for name in test.named_scripts}
+    checked = {name for test in read_tests for name in (*test.checks, *test.counted_checks)}
+    found = found.with_named(folder, named).without(
+        {*of_base.scripts} - named | {*of_base.checks} - checked
+    )
     known = {entry.name: entry for entry in read_tests}
+    if base is not None and "data" in top:
+        raise top.error(f"rows come from where those of {base.name} come from", "data",
+                        hint="leave [data] out")  # fmt: skip
     data = top.section("data")
-    row_source = registry.row_source(data.choice("source", registry.row_sources()))
-    schema = _schema(top, has_expressions=row_source.has_expressions)
+    row_source = registry.row_source(
+        of_base.data_source or data.choice("source", registry.row_sources())
+    )
+    schema = _schema(top, of_base.schema, declared, has_expressions=row_source.has_expressions)
     expected, rules = expected_answers.read_expected(folder, found.scripts, declared)
     series = series_sections(top, known)
     workload = Workload(
@@ -75,18 +94,19 @@ def _read(folder: Path) -> Workload:
         source=top.text("source"),
         description=top.text("description", ""),
         default_test=top.choice("default_test", known),
-        default_system=_default_system(top),
+        default_system=_default_system(top) or of_base.default_system,
         data_source=row_source.name,
-        data=row_source.declared(data, schema),
+        data=row_source.declared(data, schema) if base is None else of_base.data,
         parameters=declared,
         schema=schema,
         tests=known,
         scripts=found.scripts,
         checks=found.checks,
         overrides=found.overrides,
-        not_expressible=_not_expressible(
-            top.section("not_expressible"), {**found.scripts, **found.checks}
-        ),
+        not_expressible={
+            **of_base.not_expressible,
+            **_not_expressible(top.section("not_expressible"), {**found.scripts, **found.checks}),
+        },
         expected=expected,
         expected_rules=rules,
         report={entry: section.plain() for entry, section in report_sections(top, known).items()},
@@ -99,7 +119,7 @@ def _read(folder: Path) -> Workload:
             schema.with_constants({one.name: one.default for one in declared.values()}),
         ),
         claims=expected_answers.read_claims(folder),
-        texts={**found.texts, **_own_texts(folder)},
+        texts={**of_base.texts, **found.texts, **_own_texts(folder)},
         series={entry: section.plain() for entry, section in series.items()},
     )
     _refuse_unknown_tests(top, workload)
@@ -107,6 +127,18 @@ def _read(folder: Path) -> Workload:
     top.done()
     row_source.check(workload, [{}])
     return workload
+
+
+def _base(top: TomlTable, extending: tuple[Path, ...]) -> Workload | None:
+    """The workload that this one extends; None: it extends none."""
+    folder = inheritance.base_folder(top)
+    if folder is None:
+        return None
+    if folder.resolve() in extending:
+        way = " -> ".join(one.name for one in (*extending, folder.resolve()))
+        raise top.error(f"extends forms a cycle: {way}", inheritance.EXTENDS)
+    with of_package(folder):
+        return _read(folder, extending)
 
 
 @contextmanager
@@ -174,18 +206,28 @@ def _default_system(top: TomlTable) -> str:
     return top.choice("default_system", registry.systems()) if "default_system" in top else ""
 
 
-def _schema(top: TomlTable, *, has_expressions: bool) -> Schema:
+def _schema(
+    top: TomlTable, base: Schema, parameters: Collection[str], *, has_expressions: bool
+) -> Schema:
+    """``base``: of the workload that this one extends."""
     sections = top.sections("tables")
-    declared = tuple(
-        declared_table.read(table, has_expressions=has_expressions) for table in sections
-    )
-    relations.check(sections, declared)
+    own = [declared_table.read(table, has_expressions=has_expressions) for table in sections]
+    relations.check(sections, own, base.declared)
+    declared = (*base.declared, *own)
     names = [table.name for table in declared]
     columns = [column.name for table in declared for column in table.table.columns]
     identifiers = relations.identifiers(top.section("identifiers"), [*names, *columns])
-    constants = _constants(top.section("constants"), top.section("parameters").names())
-    declared_views = views.read(top.sections("views"), names)
-    return Schema(top.file, relations.in_order(declared), identifiers, constants, declared_views)
+    constants = _constants(top.section("constants"), parameters)
+    for name in set(top.section("parameters").names()) & set(base.constants):
+        raise top.section("parameters").error(f"{name} is a parameter and a constant", name)
+    of_base = [view.name for view in base.views]
+    return Schema(
+        top.file,
+        relations.in_order(declared),
+        {**base.identifiers, **identifiers},
+        {**base.constants, **constants},
+        (*base.views, *views.read(top.sections("views"), names, of_base)),
+    )
 
 
 def _constants(section: TomlTable, parameters: Collection[str]) -> dict[str, Expression]:

@@ -31,8 +31,9 @@ def unused_parameters(workload: Workload) -> Iterator[ExperimentError]:
     for path, text in workload.texts.items():
         if path not in (WORKLOAD_FILE, EXPECTED_FILE):
             used |= set(_VARIABLE.findall(text))
+    own = top.section("parameters").names()
     for name, parameter in workload.parameters.items():
-        if name not in used and not parameter.needs:
+        if name in own and name not in used and not parameter.needs:
             yield top.section("parameters").error(
                 f"nothing uses the parameter {name}",
                 name,

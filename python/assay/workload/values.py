@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -310,6 +311,12 @@ class Workload:
     def series_among(self, names: Iterable[str]) -> tuple[str, ...]:
         """Those of the names that are of series."""
         return tuple(dict.fromkeys(name for name in names if name in self.series))
+
+    def file_of(self, path: str) -> Path:
+        """The file of a script, also of one of the workload that this one extends."""
+        if not path.startswith(".."):
+            return self.folder / path
+        return Path(os.path.normpath(self.folder.resolve() / path))
 
     def full_name(self, test: str) -> str:
         """``tpcb.simple-update``; for an ad hoc script its file; with scripts in place of the

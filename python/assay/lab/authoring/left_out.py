@@ -55,7 +55,7 @@ class Reading:
             if known is error:
                 return complaint
         file = Path(getattr(error, "file", "") or "-")
-        if not file.is_relative_to(self.copy):
+        if not file.is_relative_to(self.copy) or ".." in file.parts:
             return None
         name, line = file.relative_to(self.copy).as_posix(), getattr(error, "line", 0)
         if file.suffix == ".toml" and line and (path := _path_at(file, line)):

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 from assay.contracts.dialects.protocol import Dialect
 from assay.drive.observe import observe
@@ -86,7 +85,7 @@ def _refused(workload: Workload, script: Script, running: RunningSystem) -> Iter
             yield ScriptError(
                 f"{running.deployment.label} refuses the statement: "
                 + error.message[place.end() :],
-                file=Path(workload.folder) / script.path,
+                file=workload.file_of(script.path),
                 line=line,
                 column=column,
                 hint=_reserved(workload, script, _statement(text, line, column), dialect)

@@ -171,7 +171,7 @@ def _of_scripts(workload: Workload) -> Iterator[AssayError]:
             _engine.script_warnings(document_for(workload, script, dialect).json)
         except _engine.EngineError as error:
             if error.file:
-                error.file = str(workload.folder / error.file)
+                error.file = str(workload.file_of(error.file))
             found = as_ours(error)
             name_what_sets(found, workload)
             yield found

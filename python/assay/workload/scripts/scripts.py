@@ -12,9 +12,10 @@ row.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from assay import _engine
 from assay.errors import ExperimentError
@@ -43,6 +44,30 @@ class FoundScripts:
     """Files in another language without SQL beside them, still without their texts: scripts where a
     test names them."""
 
+    def beside(
+        self,
+        scripts: Mapping[str, Script],
+        checks: Mapping[str, Script],
+        overrides: Mapping[tuple[str, str], Script],
+    ) -> FoundScripts:
+        """With those of the workload that this one extends, before its own; its own overrides
+        replace them."""
+        return replace(
+            self,
+            scripts={**scripts, **self.scripts},
+            checks={**checks, **self.checks},
+            overrides={**overrides, **self.overrides},
+        )
+
+    def without(self, names: Collection[str]) -> FoundScripts:
+        """Without these scripts and checks: inherited ones that no test names."""
+        return replace(
+            self,
+            scripts={name: one for name, one in self.scripts.items() if name not in names},
+            checks={name: one for name, one in self.checks.items() if name not in names},
+            overrides={key: one for key, one in self.overrides.items() if key[1] not in names},
+        )
+
     def with_named(self, folder: Path, names: Collection[str]) -> FoundScripts:
         """Of the files that stand alone, those that are named are scripts."""
         named = {
@@ -56,8 +81,13 @@ class FoundScripts:
         )
 
 
-def read(folder: Path) -> FoundScripts:
-    """Reads every script of the folder, ordered by path."""
+def read(
+    folder: Path,
+    inherited: Mapping[str, Script] = MappingProxyType({}),
+    replaceable: Mapping[str, str] = MappingProxyType({}),
+) -> FoundScripts:
+    """Reads every script of the folder, ordered by path. ``inherited``: those of the workload that
+    this one extends; ``replaceable``: their paths → their names, for overrides."""
     found = FoundScripts({}, {}, {}, {}, {})
     overrides: list[tuple[Path, str]] = []
     for file in sorted(folder.rglob("*.sql")):
@@ -67,7 +97,8 @@ def read(folder: Path) -> FoundScripts:
         if within.parts[0] == OVERRIDES:
             overrides.append((within, text))
             continue
-        if other := found.scripts.get(file.stem) or found.checks.get(file.stem):
+        known = (found.scripts, found.checks, inherited)
+        if other := next((one[file.stem] for one in known if file.stem in one), None):
             raise _second(file, file.stem, other)
         kind = found.checks if within.parts[0] == CHECKS else found.scripts
         kind[file.stem] = Script(file.stem, within.as_posix(), text, is_for_all=True)
@@ -82,7 +113,7 @@ def read(folder: Path) -> FoundScripts:
                 key = language, script.name
                 found.overrides[key] = Script(script.name, within.as_posix(), text)
     found.alone.update(_alone(folder, every))
-    paths = {script.path: script.name for script in every.values()}
+    paths = {**replaceable, **{script.path: script.name for script in every.values()}}
     for within, text in overrides:
         dialects, name = _override(folder, within, text, paths)
         for dialect in dialects:
@@ -132,7 +163,7 @@ def _alone(folder: Path, every: Collection[str]) -> dict[str, Script]:
 
 
 def _override(
-    folder: Path, within: Path, text: str, paths: dict[str, str]
+    folder: Path, within: Path, text: str, paths: Mapping[str, str]
 ) -> tuple[list[str], str]:
     """(dialects, script name) of an override; raises `ExperimentError` where it replaces no script
     or gives no reason."""

@@ -11,18 +11,25 @@ from assay.text.nearest import did_you_mean
 from assay.workload.schema import DeclaredTable
 
 
-def check(sections: Sequence[TomlTable], declared: Sequence[DeclaredTable]) -> None:
-    """Raises `ExperimentError` at the line of the first table that conflicts with the others."""
-    by_name: dict[str, DeclaredTable] = {}
+def check(
+    sections: Sequence[TomlTable],
+    declared: Sequence[DeclaredTable],
+    inherited: Sequence[DeclaredTable] = (),
+) -> None:
+    """Raises `ExperimentError` at the line of the first table that conflicts with the others.
+    ``inherited``: those of the workload that this one extends."""
+    by_name: dict[str, DeclaredTable] = {table.name.lower(): table for table in inherited}
     for section, table in zip(sections, declared, strict=True):
         if other := by_name.get(table.name.lower()):
+            first = f"at line {other.line}" if other.line else "inherited"
             raise section.error(
-                f"a second table is called {table.name}; the first is at line {other.line}", "name"
+                f"a second table is called {table.name}; the first is {first}", "name"
             )
         by_name[table.name.lower()] = table
-    tables = {table.name: table for table in declared}
+    tables = {table.name: table for table in (*inherited, *declared)}
     places = {table.name: section for section, table in zip(sections, declared, strict=True)}
-    for name, table in tables.items():
+    for table in declared:
+        name = table.name
         _check_parent(places[name], table, tables)
         for key in table.table.foreign_keys:
             _check_foreign_key(places[name], table, key, tables)
@@ -157,9 +164,9 @@ def _refuse_circle(
             circle = [*way[way.index(name) :], name]
             raise places[name].error(f"{key} forms a cycle: {' -> '.join(circle)}", key)
         if name not in done:
-            for following in leads_to(tables[name]):
+            for following in filter(places.__contains__, leads_to(tables[name])):
                 walk(following, (*way, name))
             done.add(name)
 
-    for name in tables:
+    for name in places:
         walk(name, ())

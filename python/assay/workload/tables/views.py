@@ -19,9 +19,12 @@ _VARIABLE = re.compile(r"(?<![:\w]):\{?([A-Za-z_]\w*)")
 _LITERAL = re.compile(r"'[^']*'")
 
 
-def read(sections: Sequence[TomlTable], tables: Collection[str]) -> tuple[View, ...]:
-    """Raises `ExperimentError` with the line."""
-    taken = {name.lower() for name in tables}
+def read(
+    sections: Sequence[TomlTable], tables: Collection[str], views: Collection[str] = ()
+) -> tuple[View, ...]:
+    """Raises `ExperimentError` with the line. ``views``: those of the workload that this one
+    extends."""
+    taken = {name.lower() for name in (*tables, *views)}
     found = []
     for section in sections:
         view = _view(section)
