@@ -148,6 +148,163 @@ CREATE TABLE namtab (
   "count" INT,
   UNIQUE (name)
 );
+-- chbench
+DROP TABLE IF EXISTS item;
+CREATE TABLE item (
+  i_id INT NOT NULL,
+  i_im_id INT NOT NULL,
+  i_name VARCHAR(24) NOT NULL,
+  i_price NUMERIC(5,2) NOT NULL,
+  i_data VARCHAR(50) NOT NULL,
+  PRIMARY KEY (i_id)
+);
+DROP TABLE IF EXISTS warehouse;
+CREATE TABLE warehouse (
+  w_id INT NOT NULL,
+  w_name VARCHAR(10) NOT NULL,
+  w_street_1 VARCHAR(20) NOT NULL,
+  w_street_2 VARCHAR(20) NOT NULL,
+  w_city VARCHAR(20) NOT NULL,
+  w_state CHAR(2) NOT NULL,
+  w_zip CHAR(9) NOT NULL,
+  w_tax NUMERIC(4,4) NOT NULL,
+  w_ytd NUMERIC(12,2) NOT NULL,
+  PRIMARY KEY (w_id)
+);
+DROP TABLE IF EXISTS stock;
+CREATE TABLE stock (
+  s_i_id INT NOT NULL,
+  s_w_id INT NOT NULL,
+  s_quantity INT NOT NULL,
+  s_dist_01 CHAR(24) NOT NULL,
+  s_dist_02 CHAR(24) NOT NULL,
+  s_dist_03 CHAR(24) NOT NULL,
+  s_dist_04 CHAR(24) NOT NULL,
+  s_dist_05 CHAR(24) NOT NULL,
+  s_dist_06 CHAR(24) NOT NULL,
+  s_dist_07 CHAR(24) NOT NULL,
+  s_dist_08 CHAR(24) NOT NULL,
+  s_dist_09 CHAR(24) NOT NULL,
+  s_dist_10 CHAR(24) NOT NULL,
+  s_ytd INT NOT NULL,
+  s_order_cnt INT NOT NULL,
+  s_remote_cnt INT NOT NULL,
+  s_data VARCHAR(50) NOT NULL,
+  PRIMARY KEY (s_w_id, s_i_id)
+);
+DROP TABLE IF EXISTS district;
+CREATE TABLE district (
+  d_id INT NOT NULL,
+  d_w_id INT NOT NULL,
+  d_name VARCHAR(10) NOT NULL,
+  d_street_1 VARCHAR(20) NOT NULL,
+  d_street_2 VARCHAR(20) NOT NULL,
+  d_city VARCHAR(20) NOT NULL,
+  d_state CHAR(2) NOT NULL,
+  d_zip CHAR(9) NOT NULL,
+  d_tax NUMERIC(4,4) NOT NULL,
+  d_ytd NUMERIC(12,2) NOT NULL,
+  d_next_o_id INT NOT NULL,
+  PRIMARY KEY (d_w_id, d_id)
+);
+DROP TABLE IF EXISTS customer;
+CREATE TABLE customer (
+  c_id INT NOT NULL,
+  c_d_id INT NOT NULL,
+  c_w_id INT NOT NULL,
+  c_first VARCHAR(16) NOT NULL,
+  c_middle CHAR(2) NOT NULL,
+  c_last VARCHAR(16) NOT NULL,
+  c_street_1 VARCHAR(20) NOT NULL,
+  c_street_2 VARCHAR(20) NOT NULL,
+  c_city VARCHAR(20) NOT NULL,
+  c_state CHAR(2) NOT NULL,
+  c_zip CHAR(9) NOT NULL,
+  c_phone CHAR(16) NOT NULL,
+  c_since DATETIME NOT NULL,
+  c_credit CHAR(2) NOT NULL,
+  c_credit_lim NUMERIC(12,2) NOT NULL,
+  c_discount NUMERIC(4,4) NOT NULL,
+  c_balance NUMERIC(12,2) NOT NULL,
+  c_ytd_payment NUMERIC(12,2) NOT NULL,
+  c_payment_cnt INT NOT NULL,
+  c_delivery_cnt INT NOT NULL,
+  c_data VARCHAR(500) NOT NULL,
+  PRIMARY KEY (c_w_id, c_d_id, c_id)
+);
+CREATE INDEX customer_c_w_id_c_d_id_c_last_c_first ON customer (c_w_id, c_d_id, c_last, c_first);
+DROP TABLE IF EXISTS history;
+CREATE TABLE history (
+  h_c_id INT NOT NULL,
+  h_c_d_id INT NOT NULL,
+  h_c_w_id INT NOT NULL,
+  h_d_id INT NOT NULL,
+  h_w_id INT NOT NULL,
+  h_date DATETIME NOT NULL,
+  h_amount NUMERIC(6,2) NOT NULL,
+  h_data VARCHAR(24) NOT NULL
+);
+DROP TABLE IF EXISTS orders;
+CREATE TABLE orders (
+  o_id INT NOT NULL,
+  o_d_id INT NOT NULL,
+  o_w_id INT NOT NULL,
+  o_c_id INT NOT NULL,
+  o_entry_d DATETIME NOT NULL,
+  o_carrier_id INT,
+  o_ol_cnt INT NOT NULL,
+  o_all_local INT NOT NULL,
+  PRIMARY KEY (o_w_id, o_d_id, o_id)
+);
+CREATE INDEX orders_o_w_id_o_d_id_o_c_id_o_id ON orders (o_w_id, o_d_id, o_c_id, o_id);
+DROP TABLE IF EXISTS order_line;
+CREATE TABLE order_line (
+  ol_o_id INT NOT NULL,
+  ol_d_id INT NOT NULL,
+  ol_w_id INT NOT NULL,
+  ol_number INT NOT NULL,
+  ol_i_id INT NOT NULL,
+  ol_supply_w_id INT NOT NULL,
+  ol_delivery_d DATETIME,
+  ol_quantity INT NOT NULL,
+  ol_amount NUMERIC(6,2) NOT NULL,
+  ol_dist_info CHAR(24) NOT NULL,
+  PRIMARY KEY (ol_w_id, ol_d_id, ol_o_id, ol_number)
+);
+DROP TABLE IF EXISTS new_order;
+CREATE TABLE new_order (
+  no_o_id INT NOT NULL,
+  no_d_id INT NOT NULL,
+  no_w_id INT NOT NULL,
+  PRIMARY KEY (no_w_id, no_d_id, no_o_id)
+);
+DROP TABLE IF EXISTS region;
+CREATE TABLE region (
+  r_regionkey INT NOT NULL,
+  r_name VARCHAR(55) NOT NULL,
+  r_comment VARCHAR(152) NOT NULL,
+  PRIMARY KEY (r_regionkey)
+);
+DROP TABLE IF EXISTS nation;
+CREATE TABLE nation (
+  n_nationkey INT NOT NULL,
+  n_name VARCHAR(25) NOT NULL,
+  n_regionkey INT NOT NULL,
+  n_comment VARCHAR(152) NOT NULL,
+  PRIMARY KEY (n_nationkey)
+);
+DROP TABLE IF EXISTS supplier;
+CREATE TABLE supplier (
+  su_suppkey INT NOT NULL,
+  su_name VARCHAR(25) NOT NULL,
+  su_address VARCHAR(40) NOT NULL,
+  su_nationkey INT NOT NULL,
+  su_phone VARCHAR(15) NOT NULL,
+  su_acctbal NUMERIC(12,2) NOT NULL,
+  su_comment VARCHAR(101) NOT NULL,
+  PRIMARY KEY (su_suppkey)
+);
+CREATE INDEX supplier_su_nationkey ON supplier (su_nationkey);
 -- e831
 DROP TABLE IF EXISTS "data";
 CREATE TABLE "data" (
@@ -331,6 +488,74 @@ CREATE TABLE sbtest1 (
   PRIMARY KEY (id)
 );
 CREATE INDEX sbtest1_k ON sbtest1 (k);
+-- scalable-hardware
+DROP TABLE IF EXISTS updates;
+CREATE TABLE updates (
+  col_key INT NOT NULL,
+  col_int INT NOT NULL,
+  col_signed INT NOT NULL,
+  col_float FLOAT NOT NULL,
+  col_double DOUBLE NOT NULL,
+  col_decim NUMERIC(18,2) NOT NULL,
+  col_date DATETIME NOT NULL,
+  col_code CHAR(10) NOT NULL,
+  col_name CHAR(20) NOT NULL,
+  col_address VARCHAR(80) NOT NULL,
+  PRIMARY KEY (col_key)
+);
+CREATE INDEX updates_col_code ON updates (col_code);
+DROP TABLE IF EXISTS hundred;
+CREATE TABLE hundred (
+  col_key INT NOT NULL,
+  col_int INT NOT NULL,
+  col_signed INT NOT NULL,
+  col_float FLOAT NOT NULL,
+  col_double DOUBLE NOT NULL,
+  col_decim NUMERIC(18,2) NOT NULL,
+  col_date DATETIME NOT NULL,
+  col_code CHAR(10) NOT NULL,
+  col_name CHAR(20) NOT NULL,
+  col_address VARCHAR(80) NOT NULL,
+  PRIMARY KEY (col_key)
+);
+-- setquery
+DROP TABLE IF EXISTS bench;
+CREATE TABLE bench (
+  kseq INT NOT NULL,
+  k500k INT NOT NULL,
+  k250k INT NOT NULL,
+  k100k INT NOT NULL,
+  k40k INT NOT NULL,
+  k10k INT NOT NULL,
+  k1k INT NOT NULL,
+  k100 INT NOT NULL,
+  k25 INT NOT NULL,
+  k10 INT NOT NULL,
+  k5 INT NOT NULL,
+  k4 INT NOT NULL,
+  k2 INT NOT NULL,
+  s1 CHAR(8) NOT NULL,
+  s2 CHAR(20) NOT NULL,
+  s3 CHAR(20) NOT NULL,
+  s4 CHAR(20) NOT NULL,
+  s5 CHAR(20) NOT NULL,
+  s6 CHAR(20) NOT NULL,
+  s7 CHAR(20) NOT NULL,
+  s8 CHAR(20) NOT NULL,
+  PRIMARY KEY (kseq)
+);
+CREATE INDEX bench_k500k ON bench (k500k);
+CREATE INDEX bench_k250k ON bench (k250k);
+CREATE INDEX bench_k100k ON bench (k100k);
+CREATE INDEX bench_k40k ON bench (k40k);
+CREATE INDEX bench_k10k ON bench (k10k);
+CREATE INDEX bench_k1k ON bench (k1k);
+CREATE INDEX bench_k100 ON bench (k100);
+CREATE INDEX bench_k25 ON bench (k25);
+CREATE INDEX bench_k10 ON bench (k10);
+CREATE INDEX bench_k5 ON bench (k5);
+CREATE INDEX bench_k4 ON bench (k4);
+CREATE INDEX bench_k2 ON bench (k2);
 -- ssd
 DROP TABLE IF EXISTS tbl_200;
 CREATE TABLE tbl_200 (

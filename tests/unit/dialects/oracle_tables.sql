@@ -151,6 +151,175 @@ CREATE TABLE namtab (
   count NUMBER(10)
 );
 CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'namtab');
+-- chbench
+DROP TABLE item PURGE;
+CREATE TABLE item (
+  i_id NUMBER(10) NOT NULL,
+  i_im_id NUMBER(10) NOT NULL,
+  i_name VARCHAR2(24 CHAR) NOT NULL,
+  i_price NUMBER(5,2) NOT NULL,
+  i_data VARCHAR2(50 CHAR) NOT NULL,
+  PRIMARY KEY (i_id)
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'item');
+DROP TABLE warehouse PURGE;
+CREATE TABLE warehouse (
+  w_id NUMBER(10) NOT NULL,
+  w_name VARCHAR2(10 CHAR) NOT NULL,
+  w_street_1 VARCHAR2(20 CHAR) NOT NULL,
+  w_street_2 VARCHAR2(20 CHAR) NOT NULL,
+  w_city VARCHAR2(20 CHAR) NOT NULL,
+  w_state CHAR(2 CHAR) NOT NULL,
+  w_zip CHAR(9 CHAR) NOT NULL,
+  w_tax NUMBER(4,4) NOT NULL,
+  w_ytd NUMBER(12,2) NOT NULL,
+  PRIMARY KEY (w_id)
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'warehouse');
+DROP TABLE stock PURGE;
+CREATE TABLE stock (
+  s_i_id NUMBER(10) NOT NULL,
+  s_w_id NUMBER(10) NOT NULL,
+  s_quantity NUMBER(10) NOT NULL,
+  s_dist_01 CHAR(24 CHAR) NOT NULL,
+  s_dist_02 CHAR(24 CHAR) NOT NULL,
+  s_dist_03 CHAR(24 CHAR) NOT NULL,
+  s_dist_04 CHAR(24 CHAR) NOT NULL,
+  s_dist_05 CHAR(24 CHAR) NOT NULL,
+  s_dist_06 CHAR(24 CHAR) NOT NULL,
+  s_dist_07 CHAR(24 CHAR) NOT NULL,
+  s_dist_08 CHAR(24 CHAR) NOT NULL,
+  s_dist_09 CHAR(24 CHAR) NOT NULL,
+  s_dist_10 CHAR(24 CHAR) NOT NULL,
+  s_ytd NUMBER(10) NOT NULL,
+  s_order_cnt NUMBER(10) NOT NULL,
+  s_remote_cnt NUMBER(10) NOT NULL,
+  s_data VARCHAR2(50 CHAR) NOT NULL,
+  PRIMARY KEY (s_w_id, s_i_id)
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'stock');
+DROP TABLE district PURGE;
+CREATE TABLE district (
+  d_id NUMBER(10) NOT NULL,
+  d_w_id NUMBER(10) NOT NULL,
+  d_name VARCHAR2(10 CHAR) NOT NULL,
+  d_street_1 VARCHAR2(20 CHAR) NOT NULL,
+  d_street_2 VARCHAR2(20 CHAR) NOT NULL,
+  d_city VARCHAR2(20 CHAR) NOT NULL,
+  d_state CHAR(2 CHAR) NOT NULL,
+  d_zip CHAR(9 CHAR) NOT NULL,
+  d_tax NUMBER(4,4) NOT NULL,
+  d_ytd NUMBER(12,2) NOT NULL,
+  d_next_o_id NUMBER(10) NOT NULL,
+  PRIMARY KEY (d_w_id, d_id)
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'district');
+DROP TABLE customer PURGE;
+CREATE TABLE customer (
+  c_id NUMBER(10) NOT NULL,
+  c_d_id NUMBER(10) NOT NULL,
+  c_w_id NUMBER(10) NOT NULL,
+  c_first VARCHAR2(16 CHAR) NOT NULL,
+  c_middle CHAR(2 CHAR) NOT NULL,
+  c_last VARCHAR2(16 CHAR) NOT NULL,
+  c_street_1 VARCHAR2(20 CHAR) NOT NULL,
+  c_street_2 VARCHAR2(20 CHAR) NOT NULL,
+  c_city VARCHAR2(20 CHAR) NOT NULL,
+  c_state CHAR(2 CHAR) NOT NULL,
+  c_zip CHAR(9 CHAR) NOT NULL,
+  c_phone CHAR(16 CHAR) NOT NULL,
+  c_since TIMESTAMP NOT NULL,
+  c_credit CHAR(2 CHAR) NOT NULL,
+  c_credit_lim NUMBER(12,2) NOT NULL,
+  c_discount NUMBER(4,4) NOT NULL,
+  c_balance NUMBER(12,2) NOT NULL,
+  c_ytd_payment NUMBER(12,2) NOT NULL,
+  c_payment_cnt NUMBER(10) NOT NULL,
+  c_delivery_cnt NUMBER(10) NOT NULL,
+  c_data VARCHAR2(500 CHAR) NOT NULL,
+  PRIMARY KEY (c_w_id, c_d_id, c_id)
+);
+CREATE INDEX customer_c_w_id_c_d_id_c_last_c_first ON customer (c_w_id, c_d_id, c_last, c_first);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'customer');
+DROP TABLE history PURGE;
+CREATE TABLE history (
+  h_c_id NUMBER(10) NOT NULL,
+  h_c_d_id NUMBER(10) NOT NULL,
+  h_c_w_id NUMBER(10) NOT NULL,
+  h_d_id NUMBER(10) NOT NULL,
+  h_w_id NUMBER(10) NOT NULL,
+  h_date TIMESTAMP NOT NULL,
+  h_amount NUMBER(6,2) NOT NULL,
+  h_data VARCHAR2(24 CHAR) NOT NULL
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'history');
+DROP TABLE orders PURGE;
+CREATE TABLE orders (
+  o_id NUMBER(10) NOT NULL,
+  o_d_id NUMBER(10) NOT NULL,
+  o_w_id NUMBER(10) NOT NULL,
+  o_c_id NUMBER(10) NOT NULL,
+  o_entry_d TIMESTAMP NOT NULL,
+  o_carrier_id NUMBER(10),
+  o_ol_cnt NUMBER(10) NOT NULL,
+  o_all_local NUMBER(10) NOT NULL,
+  PRIMARY KEY (o_w_id, o_d_id, o_id)
+);
+CREATE INDEX orders_o_w_id_o_d_id_o_c_id_o_id ON orders (o_w_id, o_d_id, o_c_id, o_id);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'orders');
+DROP TABLE order_line PURGE;
+CREATE TABLE order_line (
+  ol_o_id NUMBER(10) NOT NULL,
+  ol_d_id NUMBER(10) NOT NULL,
+  ol_w_id NUMBER(10) NOT NULL,
+  ol_number NUMBER(10) NOT NULL,
+  ol_i_id NUMBER(10) NOT NULL,
+  ol_supply_w_id NUMBER(10) NOT NULL,
+  ol_delivery_d TIMESTAMP,
+  ol_quantity NUMBER(10) NOT NULL,
+  ol_amount NUMBER(6,2) NOT NULL,
+  ol_dist_info CHAR(24 CHAR) NOT NULL,
+  PRIMARY KEY (ol_w_id, ol_d_id, ol_o_id, ol_number)
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'order_line');
+DROP TABLE new_order PURGE;
+CREATE TABLE new_order (
+  no_o_id NUMBER(10) NOT NULL,
+  no_d_id NUMBER(10) NOT NULL,
+  no_w_id NUMBER(10) NOT NULL,
+  PRIMARY KEY (no_w_id, no_d_id, no_o_id)
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'new_order');
+DROP TABLE region PURGE;
+CREATE TABLE region (
+  r_regionkey NUMBER(10) NOT NULL,
+  r_name VARCHAR2(55 CHAR) NOT NULL,
+  r_comment VARCHAR2(152 CHAR) NOT NULL,
+  PRIMARY KEY (r_regionkey)
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'region');
+DROP TABLE nation PURGE;
+CREATE TABLE nation (
+  n_nationkey NUMBER(10) NOT NULL,
+  n_name VARCHAR2(25 CHAR) NOT NULL,
+  n_regionkey NUMBER(10) NOT NULL,
+  n_comment VARCHAR2(152 CHAR) NOT NULL,
+  PRIMARY KEY (n_nationkey)
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'nation');
+DROP TABLE supplier PURGE;
+CREATE TABLE supplier (
+  su_suppkey NUMBER(10) NOT NULL,
+  su_name VARCHAR2(25 CHAR) NOT NULL,
+  su_address VARCHAR2(40 CHAR) NOT NULL,
+  su_nationkey NUMBER(10) NOT NULL,
+  su_phone VARCHAR2(15 CHAR) NOT NULL,
+  su_acctbal NUMBER(12,2) NOT NULL,
+  su_comment VARCHAR2(101 CHAR) NOT NULL,
+  PRIMARY KEY (su_suppkey)
+);
+CREATE INDEX supplier_su_nationkey ON supplier (su_nationkey);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'supplier');
 -- e831
 DROP TABLE data PURGE;
 CREATE TABLE data (
@@ -255,6 +424,77 @@ CREATE TABLE sbtest1 (
 );
 CREATE INDEX sbtest1_k ON sbtest1 (k);
 CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'sbtest1');
+-- scalable-hardware
+DROP TABLE updates PURGE;
+CREATE TABLE updates (
+  col_key NUMBER(10) NOT NULL,
+  col_int NUMBER(10) NOT NULL,
+  col_signed NUMBER(10) NOT NULL,
+  col_float BINARY_FLOAT NOT NULL,
+  col_double BINARY_DOUBLE NOT NULL,
+  col_decim NUMBER(18,2) NOT NULL,
+  col_date TIMESTAMP NOT NULL,
+  col_code CHAR(10 CHAR) NOT NULL,
+  col_name CHAR(20 CHAR) NOT NULL,
+  col_address VARCHAR2(80 CHAR) NOT NULL,
+  PRIMARY KEY (col_key)
+);
+CREATE INDEX updates_col_code ON updates (col_code);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'updates');
+DROP TABLE hundred PURGE;
+CREATE TABLE hundred (
+  col_key NUMBER(10) NOT NULL,
+  col_int NUMBER(10) NOT NULL,
+  col_signed NUMBER(10) NOT NULL,
+  col_float BINARY_FLOAT NOT NULL,
+  col_double BINARY_DOUBLE NOT NULL,
+  col_decim NUMBER(18,2) NOT NULL,
+  col_date TIMESTAMP NOT NULL,
+  col_code CHAR(10 CHAR) NOT NULL,
+  col_name CHAR(20 CHAR) NOT NULL,
+  col_address VARCHAR2(80 CHAR) NOT NULL,
+  PRIMARY KEY (col_key)
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'hundred');
+-- setquery
+DROP TABLE bench PURGE;
+CREATE TABLE bench (
+  kseq NUMBER(10) NOT NULL,
+  k500k NUMBER(10) NOT NULL,
+  k250k NUMBER(10) NOT NULL,
+  k100k NUMBER(10) NOT NULL,
+  k40k NUMBER(10) NOT NULL,
+  k10k NUMBER(10) NOT NULL,
+  k1k NUMBER(10) NOT NULL,
+  k100 NUMBER(10) NOT NULL,
+  k25 NUMBER(10) NOT NULL,
+  k10 NUMBER(10) NOT NULL,
+  k5 NUMBER(10) NOT NULL,
+  k4 NUMBER(10) NOT NULL,
+  k2 NUMBER(10) NOT NULL,
+  s1 CHAR(8 CHAR) NOT NULL,
+  s2 CHAR(20 CHAR) NOT NULL,
+  s3 CHAR(20 CHAR) NOT NULL,
+  s4 CHAR(20 CHAR) NOT NULL,
+  s5 CHAR(20 CHAR) NOT NULL,
+  s6 CHAR(20 CHAR) NOT NULL,
+  s7 CHAR(20 CHAR) NOT NULL,
+  s8 CHAR(20 CHAR) NOT NULL,
+  PRIMARY KEY (kseq)
+);
+CREATE INDEX bench_k500k ON bench (k500k);
+CREATE INDEX bench_k250k ON bench (k250k);
+CREATE INDEX bench_k100k ON bench (k100k);
+CREATE INDEX bench_k40k ON bench (k40k);
+CREATE INDEX bench_k10k ON bench (k10k);
+CREATE INDEX bench_k1k ON bench (k1k);
+CREATE INDEX bench_k100 ON bench (k100);
+CREATE INDEX bench_k25 ON bench (k25);
+CREATE INDEX bench_k10 ON bench (k10);
+CREATE INDEX bench_k5 ON bench (k5);
+CREATE INDEX bench_k4 ON bench (k4);
+CREATE INDEX bench_k2 ON bench (k2);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'bench');
 -- ssd
 DROP TABLE tbl_200 PURGE;
 CREATE TABLE tbl_200 (

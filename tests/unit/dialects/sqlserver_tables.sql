@@ -151,6 +151,175 @@ CREATE TABLE namtab (
   count INT
 );
 UPDATE STATISTICS namtab;
+-- chbench
+DROP TABLE item;
+CREATE TABLE item (
+  i_id INT NOT NULL,
+  i_im_id INT NOT NULL,
+  i_name NVARCHAR(24) NOT NULL,
+  i_price DECIMAL(5,2) NOT NULL,
+  i_data NVARCHAR(50) NOT NULL,
+  PRIMARY KEY (i_id)
+);
+UPDATE STATISTICS item;
+DROP TABLE warehouse;
+CREATE TABLE warehouse (
+  w_id INT NOT NULL,
+  w_name NVARCHAR(10) NOT NULL,
+  w_street_1 NVARCHAR(20) NOT NULL,
+  w_street_2 NVARCHAR(20) NOT NULL,
+  w_city NVARCHAR(20) NOT NULL,
+  w_state NCHAR(2) NOT NULL,
+  w_zip NCHAR(9) NOT NULL,
+  w_tax DECIMAL(4,4) NOT NULL,
+  w_ytd DECIMAL(12,2) NOT NULL,
+  PRIMARY KEY (w_id)
+);
+UPDATE STATISTICS warehouse;
+DROP TABLE stock;
+CREATE TABLE stock (
+  s_i_id INT NOT NULL,
+  s_w_id INT NOT NULL,
+  s_quantity INT NOT NULL,
+  s_dist_01 NCHAR(24) NOT NULL,
+  s_dist_02 NCHAR(24) NOT NULL,
+  s_dist_03 NCHAR(24) NOT NULL,
+  s_dist_04 NCHAR(24) NOT NULL,
+  s_dist_05 NCHAR(24) NOT NULL,
+  s_dist_06 NCHAR(24) NOT NULL,
+  s_dist_07 NCHAR(24) NOT NULL,
+  s_dist_08 NCHAR(24) NOT NULL,
+  s_dist_09 NCHAR(24) NOT NULL,
+  s_dist_10 NCHAR(24) NOT NULL,
+  s_ytd INT NOT NULL,
+  s_order_cnt INT NOT NULL,
+  s_remote_cnt INT NOT NULL,
+  s_data NVARCHAR(50) NOT NULL,
+  PRIMARY KEY (s_w_id, s_i_id)
+);
+UPDATE STATISTICS stock;
+DROP TABLE district;
+CREATE TABLE district (
+  d_id INT NOT NULL,
+  d_w_id INT NOT NULL,
+  d_name NVARCHAR(10) NOT NULL,
+  d_street_1 NVARCHAR(20) NOT NULL,
+  d_street_2 NVARCHAR(20) NOT NULL,
+  d_city NVARCHAR(20) NOT NULL,
+  d_state NCHAR(2) NOT NULL,
+  d_zip NCHAR(9) NOT NULL,
+  d_tax DECIMAL(4,4) NOT NULL,
+  d_ytd DECIMAL(12,2) NOT NULL,
+  d_next_o_id INT NOT NULL,
+  PRIMARY KEY (d_w_id, d_id)
+);
+UPDATE STATISTICS district;
+DROP TABLE customer;
+CREATE TABLE customer (
+  c_id INT NOT NULL,
+  c_d_id INT NOT NULL,
+  c_w_id INT NOT NULL,
+  c_first NVARCHAR(16) NOT NULL,
+  c_middle NCHAR(2) NOT NULL,
+  c_last NVARCHAR(16) NOT NULL,
+  c_street_1 NVARCHAR(20) NOT NULL,
+  c_street_2 NVARCHAR(20) NOT NULL,
+  c_city NVARCHAR(20) NOT NULL,
+  c_state NCHAR(2) NOT NULL,
+  c_zip NCHAR(9) NOT NULL,
+  c_phone NCHAR(16) NOT NULL,
+  c_since DATETIME2(6) NOT NULL,
+  c_credit NCHAR(2) NOT NULL,
+  c_credit_lim DECIMAL(12,2) NOT NULL,
+  c_discount DECIMAL(4,4) NOT NULL,
+  c_balance DECIMAL(12,2) NOT NULL,
+  c_ytd_payment DECIMAL(12,2) NOT NULL,
+  c_payment_cnt INT NOT NULL,
+  c_delivery_cnt INT NOT NULL,
+  c_data NVARCHAR(500) NOT NULL,
+  PRIMARY KEY (c_w_id, c_d_id, c_id)
+);
+CREATE INDEX customer_c_w_id_c_d_id_c_last_c_first ON customer (c_w_id, c_d_id, c_last, c_first);
+UPDATE STATISTICS customer;
+DROP TABLE history;
+CREATE TABLE history (
+  h_c_id INT NOT NULL,
+  h_c_d_id INT NOT NULL,
+  h_c_w_id INT NOT NULL,
+  h_d_id INT NOT NULL,
+  h_w_id INT NOT NULL,
+  h_date DATETIME2(6) NOT NULL,
+  h_amount DECIMAL(6,2) NOT NULL,
+  h_data NVARCHAR(24) NOT NULL
+);
+UPDATE STATISTICS history;
+DROP TABLE orders;
+CREATE TABLE orders (
+  o_id INT NOT NULL,
+  o_d_id INT NOT NULL,
+  o_w_id INT NOT NULL,
+  o_c_id INT NOT NULL,
+  o_entry_d DATETIME2(6) NOT NULL,
+  o_carrier_id INT,
+  o_ol_cnt INT NOT NULL,
+  o_all_local INT NOT NULL,
+  PRIMARY KEY (o_w_id, o_d_id, o_id)
+);
+CREATE INDEX orders_o_w_id_o_d_id_o_c_id_o_id ON orders (o_w_id, o_d_id, o_c_id, o_id);
+UPDATE STATISTICS orders;
+DROP TABLE order_line;
+CREATE TABLE order_line (
+  ol_o_id INT NOT NULL,
+  ol_d_id INT NOT NULL,
+  ol_w_id INT NOT NULL,
+  ol_number INT NOT NULL,
+  ol_i_id INT NOT NULL,
+  ol_supply_w_id INT NOT NULL,
+  ol_delivery_d DATETIME2(6),
+  ol_quantity INT NOT NULL,
+  ol_amount DECIMAL(6,2) NOT NULL,
+  ol_dist_info NCHAR(24) NOT NULL,
+  PRIMARY KEY (ol_w_id, ol_d_id, ol_o_id, ol_number)
+);
+UPDATE STATISTICS order_line;
+DROP TABLE new_order;
+CREATE TABLE new_order (
+  no_o_id INT NOT NULL,
+  no_d_id INT NOT NULL,
+  no_w_id INT NOT NULL,
+  PRIMARY KEY (no_w_id, no_d_id, no_o_id)
+);
+UPDATE STATISTICS new_order;
+DROP TABLE region;
+CREATE TABLE region (
+  r_regionkey INT NOT NULL,
+  r_name NVARCHAR(55) NOT NULL,
+  r_comment NVARCHAR(152) NOT NULL,
+  PRIMARY KEY (r_regionkey)
+);
+UPDATE STATISTICS region;
+DROP TABLE nation;
+CREATE TABLE nation (
+  n_nationkey INT NOT NULL,
+  n_name NVARCHAR(25) NOT NULL,
+  n_regionkey INT NOT NULL,
+  n_comment NVARCHAR(152) NOT NULL,
+  PRIMARY KEY (n_nationkey)
+);
+UPDATE STATISTICS nation;
+DROP TABLE supplier;
+CREATE TABLE supplier (
+  su_suppkey INT NOT NULL,
+  su_name NVARCHAR(25) NOT NULL,
+  su_address NVARCHAR(40) NOT NULL,
+  su_nationkey INT NOT NULL,
+  su_phone NVARCHAR(15) NOT NULL,
+  su_acctbal DECIMAL(12,2) NOT NULL,
+  su_comment NVARCHAR(101) NOT NULL,
+  PRIMARY KEY (su_suppkey)
+);
+CREATE INDEX supplier_su_nationkey ON supplier (su_nationkey);
+UPDATE STATISTICS supplier;
 -- e831
 DROP TABLE data;
 CREATE TABLE data (
@@ -255,6 +424,77 @@ CREATE TABLE sbtest1 (
 );
 CREATE INDEX sbtest1_k ON sbtest1 (k);
 UPDATE STATISTICS sbtest1;
+-- scalable-hardware
+DROP TABLE updates;
+CREATE TABLE updates (
+  col_key INT NOT NULL,
+  col_int INT NOT NULL,
+  col_signed INT NOT NULL,
+  col_float REAL NOT NULL,
+  col_double FLOAT(53) NOT NULL,
+  col_decim DECIMAL(18,2) NOT NULL,
+  col_date DATETIME2(6) NOT NULL,
+  col_code NCHAR(10) NOT NULL,
+  col_name NCHAR(20) NOT NULL,
+  col_address NVARCHAR(80) NOT NULL,
+  PRIMARY KEY (col_key)
+);
+CREATE INDEX updates_col_code ON updates (col_code);
+UPDATE STATISTICS updates;
+DROP TABLE hundred;
+CREATE TABLE hundred (
+  col_key INT NOT NULL,
+  col_int INT NOT NULL,
+  col_signed INT NOT NULL,
+  col_float REAL NOT NULL,
+  col_double FLOAT(53) NOT NULL,
+  col_decim DECIMAL(18,2) NOT NULL,
+  col_date DATETIME2(6) NOT NULL,
+  col_code NCHAR(10) NOT NULL,
+  col_name NCHAR(20) NOT NULL,
+  col_address NVARCHAR(80) NOT NULL,
+  PRIMARY KEY (col_key)
+);
+UPDATE STATISTICS hundred;
+-- setquery
+DROP TABLE bench;
+CREATE TABLE bench (
+  kseq INT NOT NULL,
+  k500k INT NOT NULL,
+  k250k INT NOT NULL,
+  k100k INT NOT NULL,
+  k40k INT NOT NULL,
+  k10k INT NOT NULL,
+  k1k INT NOT NULL,
+  k100 INT NOT NULL,
+  k25 INT NOT NULL,
+  k10 INT NOT NULL,
+  k5 INT NOT NULL,
+  k4 INT NOT NULL,
+  k2 INT NOT NULL,
+  s1 NCHAR(8) NOT NULL,
+  s2 NCHAR(20) NOT NULL,
+  s3 NCHAR(20) NOT NULL,
+  s4 NCHAR(20) NOT NULL,
+  s5 NCHAR(20) NOT NULL,
+  s6 NCHAR(20) NOT NULL,
+  s7 NCHAR(20) NOT NULL,
+  s8 NCHAR(20) NOT NULL,
+  PRIMARY KEY (kseq)
+);
+CREATE INDEX bench_k500k ON bench (k500k);
+CREATE INDEX bench_k250k ON bench (k250k);
+CREATE INDEX bench_k100k ON bench (k100k);
+CREATE INDEX bench_k40k ON bench (k40k);
+CREATE INDEX bench_k10k ON bench (k10k);
+CREATE INDEX bench_k1k ON bench (k1k);
+CREATE INDEX bench_k100 ON bench (k100);
+CREATE INDEX bench_k25 ON bench (k25);
+CREATE INDEX bench_k10 ON bench (k10);
+CREATE INDEX bench_k5 ON bench (k5);
+CREATE INDEX bench_k4 ON bench (k4);
+CREATE INDEX bench_k2 ON bench (k2);
+UPDATE STATISTICS bench;
 -- ssd
 DROP TABLE tbl_200;
 CREATE TABLE tbl_200 (

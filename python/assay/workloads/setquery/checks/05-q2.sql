@@ -1,0 +1,42 @@
+-- 05-q2: the same of Q2A and Q2B
+select *
+from (
+  select
+    sum(case when k2 = 2 and kseq = 3 then 1 else 0 end) as s0,
+    sum(case when k2 = 2 and k100k = 3 then 1 else 0 end) as s1,
+    sum(case when k2 = 2 and k10k = 3 then 1 else 0 end) as s2,
+    sum(case when k2 = 2 and k1k = 3 then 1 else 0 end) as s3,
+    sum(case when k2 = 2 and k100 = 3 then 1 else 0 end) as s4,
+    sum(case when k2 = 2 and k25 = 3 then 1 else 0 end) as s5,
+    sum(case when k2 = 2 and k10 = 3 then 1 else 0 end) as s6,
+    sum(case when k2 = 2 and k5 = 3 then 1 else 0 end) as s7,
+    sum(case when k2 = 2 and k4 = 3 then 1 else 0 end) as s8,
+    sum(case when k2 = 2 and kseq <> 3 then 1 else 0 end) as s9,
+    sum(case when k2 = 2 and k100k <> 3 then 1 else 0 end) as s10,
+    sum(case when k2 = 2 and k10k <> 3 then 1 else 0 end) as s11,
+    sum(case when k2 = 2 and k1k <> 3 then 1 else 0 end) as s12,
+    sum(case when k2 = 2 and k100 <> 3 then 1 else 0 end) as s13,
+    sum(case when k2 = 2 and k25 <> 3 then 1 else 0 end) as s14,
+    sum(case when k2 = 2 and k10 <> 3 then 1 else 0 end) as s15,
+    sum(case when k2 = 2 and k5 <> 3 then 1 else 0 end) as s16,
+    sum(case when k2 = 2 and k4 <> 3 then 1 else 0 end) as s17
+  from bench) scanned,
+  (select count(*) as f0 from bench where k2 = 2 and kseq = 3) found0,
+  (select count(*) as f1 from bench where k2 = 2 and k100k = 3) found1,
+  (select count(*) as f2 from bench where k2 = 2 and k10k = 3) found2,
+  (select count(*) as f3 from bench where k2 = 2 and k1k = 3) found3,
+  (select count(*) as f4 from bench where k2 = 2 and k100 = 3) found4,
+  (select count(*) as f5 from bench where k2 = 2 and k25 = 3) found5,
+  (select count(*) as f6 from bench where k2 = 2 and k10 = 3) found6,
+  (select count(*) as f7 from bench where k2 = 2 and k5 = 3) found7,
+  (select count(*) as f8 from bench where k2 = 2 and k4 = 3) found8,
+  (select count(*) as f9 from bench where k2 = 2 and kseq <> 3) found9,
+  (select count(*) as f10 from bench where k2 = 2 and k100k <> 3) found10,
+  (select count(*) as f11 from bench where k2 = 2 and k10k <> 3) found11,
+  (select count(*) as f12 from bench where k2 = 2 and k1k <> 3) found12,
+  (select count(*) as f13 from bench where k2 = 2 and k100 <> 3) found13,
+  (select count(*) as f14 from bench where k2 = 2 and k25 <> 3) found14,
+  (select count(*) as f15 from bench where k2 = 2 and k10 <> 3) found15,
+  (select count(*) as f16 from bench where k2 = 2 and k5 <> 3) found16,
+  (select count(*) as f17 from bench where k2 = 2 and k4 <> 3) found17
+where s0 <> f0 or s1 <> f1 or s2 <> f2 or s3 <> f3 or s4 <> f4 or s5 <> f5 or s6 <> f6 or s7 <> f7 or s8 <> f8 or s9 <> f9 or s10 <> f10 or s11 <> f11 or s12 <> f12 or s13 <> f13 or s14 <> f14 or s15 <> f15 or s16 <> f16 or s17 <> f17;
