@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
-import functools
 import shutil
 import subprocess
 import tempfile
@@ -16,7 +14,6 @@ from urllib.parse import quote
 from assay import registry
 from assay.contracts.deployment import Deployment, StorageFacts
 from assay.contracts.experiment import SystemChoice
-from assay.contracts.systems.abilities import Restartable
 from assay.provision.disk.directory import server_directory
 from assay.provision.engine.session import session
 from assay.systems import System
@@ -49,29 +46,6 @@ def directory_for_servers() -> Iterator[StorageFacts]:
     path.rmdir()  # also asserts that everything in it was removed
 
 
-@functools.cache
-def _new_data_directory(system: System) -> Path | None:
-    """A data directory that the system has made and was stopped on in order: to make one takes some
-    systems longer than a test does. Kept until the tests end; None where a copy is of no use, as
-    its files hold their own paths."""
-    kept = Path(tempfile.mkdtemp(prefix="assay-test-new-", dir=place_of_folders()))
-    atexit.register(shutil.rmtree, kept, ignore_errors=True)
-    with (
-        directory_for_servers() as storage,
-        server_directory(storage) as directory,
-    ):
-        assert isinstance(system, Restartable)
-        with system.provision(SystemChoice(system.name), directory, connections=None) as made:
-            if str(directory.data) in system.settings_of_the_data(made).values():
-                return None
-        _copy(directory.data, kept / "data")
-    return kept / "data"
-
-
-def _copy(data: Path, to: Path) -> None:
-    subprocess.run(["cp", "-a", data, to], check=True)
-
-
 @contextmanager
 def provisioned(
     system: System,
@@ -80,16 +54,14 @@ def provisioned(
     options: Mapping[str, str] | None = None,
     connections: int | None = None,
 ) -> Iterator[Deployment]:
-    """A private server until the end of the block; then nothing is left of it. Where nothing is
-    asked of it that its data would show, it starts on a copy of a new data directory if it can."""
+    """A private server until the end of the block; then nothing is left of it. The session keeps
+    new data directories (`ASSAY_NEW_DATA`), of which it starts on a copy."""
     choice = SystemChoice(system.name, settings=settings or {}, options=options or {})
-    with server_directory(storage) as directory:
-        is_plain = not settings and set(options or {}) <= {TRANSPORT.name}
-        is_plain = is_plain and isinstance(system, Restartable)
-        if is_plain and (new := _new_data_directory(system)):
-            _copy(new, directory.data)
-        with system.provision(choice, directory, connections=connections) as deployment:
-            yield deployment
+    with (
+        server_directory(storage) as directory,
+        system.provision(choice, directory, connections=connections) as deployment,
+    ):
+        yield deployment
     assert not Path(f"/proc/{deployment.server_pid}").exists()
 
 
