@@ -134,6 +134,8 @@ _FEWER_ROWS = (
     (r"updates=5", "updates=2"),
     (r"replicas=3", "replicas=2"),
     (r"(run bibsql\.(?:update|backup) .*)", r"\1 --bib few"),
+    (r"(run bibsql .*--repetitions) \d+", r"\1 1"),
+    (r"(?s)(workload *= \"bibsql\".*?\nrepetitions *=) \d+", r"\1 1"),
 )
 _SHORTER = (
     (r"--duration (?!0)\d+", "--duration 0.5"),
@@ -148,7 +150,7 @@ _FEW = ("serif", "texgraph", "texjourn", "texnique", "type")
 
 
 def _smaller(text: str, page: Path) -> str:
-    """The same command or program with rows, seconds and clients that show the same; the last two
+    """The same command or file with rows, seconds and clients that show the same; the last two
     are left alone where verdicts are needed."""
     for pattern, fewer in _FEWER_ROWS if _needs_verdicts(page) else _FEWER_ROWS + _SHORTER:
         text = re.sub(pattern, fewer, text)
@@ -165,8 +167,8 @@ def test_the_commands_of_a_page_run(
     (working_folder / "experiments").symlink_to(ROOT / "experiments")
     for name, text in files(page):
         (working_folder / name).parent.mkdir(parents=True, exist_ok=True)
-        is_program = name.endswith(".py")
-        shorter = _smaller(text, page) if is_program else text
+        is_run = name.endswith((".py", ".toml"))
+        shorter = _smaller(text, page) if is_run else text
         (working_folder / name).write_text(shorter, encoding="utf-8")
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}:/usr/sbin"
     path += "".join(f":{folder}" for folder in Path("/usr/lib/postgresql").glob("*/bin"))
