@@ -5,7 +5,7 @@
 Errors are raised as exceptions of `assay.errors`.
 
 >>> import assay
->>> result = assay.run("tpcb", on="null", transactions=10, clients=[1, 2])
+>>> result = assay.run("tpcb", on="null", transactions=10, warm_up_s=0, clients=[1, 2])
 >>> [cell.clients for cell in result.cells]
 [1, 2]
 """

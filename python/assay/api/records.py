@@ -19,7 +19,7 @@ def open_records(records: str | PathLike[str] = DEFAULT_FILE_NAME) -> Records:
     """The experiments of a record file.
 
     >>> import assay
-    >>> number = assay.run("tpcb", on="null", transactions=10).number
+    >>> number = assay.run("tpcb", on="null", transactions=10, warm_up_s=0).number
     >>> records = assay.open("assay-records.sqlite")
     >>> records[number].runs[0].state
     'done'
@@ -71,7 +71,8 @@ class Records:
         ``machines``: what the machine of an experiment is called there.
 
         >>> import assay
-        >>> first, second = (assay.run("tpcb", on="null", transactions=10).number for _ in range(2))
+        >>> brief = {"on": "null", "transactions": 10, "warm_up_s": 0}
+        >>> first, second = (assay.run("tpcb", **brief).number for _ in range(2))
         >>> both = assay.open("assay-records.sqlite").together(big=first, small=second)
         >>> [cell.machine for cell in both.cells]
         ['big', 'small']

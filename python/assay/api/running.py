@@ -101,7 +101,7 @@ def run(
     in their unit, as in experiment files. Several values of one are levels: each is run.
 
     >>> import assay
-    >>> result = assay.run("tpcb", on="null", clients=[1, 2], transactions=10)
+    >>> result = assay.run("tpcb", on="null", clients=[1, 2], transactions=10, warm_up_s=0)
     >>> [(run.clients, run.outcomes.ok) for run in result.runs]
     [(1, 10), (2, 20)]
     >>> result.is_ok
