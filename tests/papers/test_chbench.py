@@ -53,11 +53,11 @@ def test_another_answer_is_found(assay: Assay, tmp_path: Path) -> None:
     file = tmp_path / "chbench" / "workload.toml"
     text = file.read_text("utf-8")
     file.write_text(text.replace('extends = "tpcc"', 'extends = "../tpcc"'), encoding="utf-8")
-    other = (FOLDER / "chbench" / "q06.sql").read_text("utf-8").replace("and 100000", "and 5")
+    other = (FOLDER / "chbench" / "q06.sql").read_text("utf-8").replace("and 100000", "and 4")
     override = tmp_path / "chbench" / "overrides" / "duckdb" / "q06.sql"
     override.parent.mkdir()
     override.write_text("-- a mistake\n" + other, encoding="utf-8")
     ended = assay("run", f"{tmp_path / 'chbench'}.queries", "--on", "sqlite,duckdb", *IN_MEMORY)
     assert ended.status == 1, ended.err
     assert {run.verdict for run in ended.runs} == {"invalid"}
-    assert all("q06" in run.reason and "q05" not in run.reason for run in ended.runs)
+    assert "q06" in ended.out and "q05" not in ended.out, [run.reason for run in ended.runs]
