@@ -12,7 +12,7 @@ import pytest
 
 from assay.record import DEFAULT_FILE_NAME, Store
 from commands import need
-from running import server_of, started, wait_for_state
+from running import server_of, started, wait_for_second, wait_for_state
 from step_workloads import folder_of
 
 HANG_S = 60
@@ -64,6 +64,8 @@ def test_a_signal_ends_a_run_in_each_stage(
             message += line
         if stage == "check":
             wait_for_state(working_folder, "checking")
+        if stage == "drive":
+            wait_for_second(working_folder)
         time.sleep(0.3)
         family = psutil.Process(running.pid).children(recursive=True)
         running.send_signal(number)

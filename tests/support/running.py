@@ -44,6 +44,17 @@ def wait_for_state(working_folder: Path, state: str) -> None:
     raise AssertionError(f"no run came to the state {state}")
 
 
+def wait_for_second(working_folder: Path) -> None:
+    """Until the record has a second of a measurement that is under way: its clients are at work."""
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        with Store(working_folder / DEFAULT_FILE_NAME, must_exist=True) as store:
+            if any(run.seconds for run in store.latest().runs):
+                return
+        time.sleep(0.05)
+    raise AssertionError("no second of a measurement was recorded")
+
+
 def server_of(assay: subprocess.Popen[str]) -> psutil.Process:
     """The server that this Assay started: its child."""
     (server,) = psutil.Process(assay.pid).children()
