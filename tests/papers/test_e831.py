@@ -41,7 +41,7 @@ def test_concurrent_sets_leave_the_rows_of_a_single_client(
 ) -> None:
     """With ``sets`` that the system has."""
     need(system)
-    for _ in range(3):
+    for _ in range(6):
         ended = assay(
             "run", "e831.reliability", "--on", system, "--set", "updates=60", "--set",
             f"sets={','.join(ALL_SETS)}", "--set", "records=400", "--clients", "6",
