@@ -35,6 +35,8 @@ struct Conditions {
     numbers: BTreeMap<u32, usize>,
     /// Of each, by its number.
     variables: Vec<Vec<u32>>,
+    /// The variables that answers may set.
+    gathered: Vec<Slot>,
 }
 
 /// The instructions of a condition, and its variables.
@@ -166,10 +168,12 @@ fn follow(program: &Program, conditions: &Conditions, mut state: State, to_visit
             }
         }
         Instruction::Store { variable } => state.forget(variable, conditions),
-        Instruction::Gather { .. }
-        | Instruction::GatherLast { .. }
-        | Instruction::Sync {}
-        | Instruction::Shell { .. } => state.decided.clear(),
+        Instruction::Gather { .. } | Instruction::GatherLast { .. } | Instruction::Sync {} => {
+            for variable in &conditions.gathered {
+                state.forget(*variable, conditions);
+            }
+        }
+        Instruction::GatherPath { .. } | Instruction::Shell { .. } => state.decided.clear(),
         Instruction::Jump { target } => state.at = target.0,
         Instruction::JumpUnless { target } => {
             let skipping = State {
@@ -249,8 +253,35 @@ impl Conditions {
             .flat_map(|(number, places)| places.iter().map(move |at| (*at, number)))
             .collect();
         let variables = places.into_keys().map(|one| one.variables).collect();
-        Self { numbers, variables }
+        Self {
+            numbers,
+            variables,
+            gathered: gathered(program),
+        }
     }
+}
+
+/// Those that are called as a column may be: by a word of a statement, or by any name where a statement has a `*`.
+fn gathered(program: &Program) -> Vec<Slot> {
+    let texts = || program.statements.iter().map(|statement| &statement.text);
+    let is_any = texts().any(|text| text.contains('*'));
+    let is_word = |name: &str| texts().any(|text| has_word(text, name));
+    let targets = program.gathers.iter().flat_map(|gather| &gather.targets);
+    targets
+        .filter(|(name, _)| is_any || is_word(name))
+        .map(|(_, slot)| *slot)
+        .collect()
+}
+
+/// Whether the text has the word, in letters of either case, other than as a value's place (`:name`).
+fn has_word(text: &str, word: &str) -> bool {
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let (text, word) = (text.to_lowercase(), word.to_lowercase());
+    text.match_indices(&word).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + word.len()..].chars().next();
+        before.is_none_or(|letter| !is_part(letter) && letter != ':') && !after.is_some_and(is_part)
+    })
 }
 
 impl Condition {

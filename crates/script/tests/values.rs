@@ -178,6 +178,17 @@ fn a_transaction_left_open_by_one_branch_is_a_warning() {
     assert_eq!(compiled(&many).warnings.len(), 1);
     let changed = "\\set x 1 + :client_id\n\\if :x = 1\nBEGIN;\n\\endif\n\\set x 2 + :client_id\n\\if :x = 1\nCOMMIT;\n\\endif";
     assert_eq!(compiled(changed).warnings.len(), 1);
+    let around = |answer: &str| {
+        let set = "\\set x 1 + :client_id\n\\if :x = 1\nBEGIN;\n\\endif\n";
+        let ended = "\\if :x = 1\nCOMMIT;\n\\endif";
+        compiled(&format!("{set}{answer};\n\\gset\n{ended}"))
+            .warnings
+            .len()
+    };
+    // What an answer may call by the variable's name changes it.
+    assert_eq!(around("SELECT a AS X FROM t"), 1);
+    assert_eq!(around("SELECT * FROM t"), 1);
+    assert_eq!(around("SELECT ax FROM t WHERE b = :x"), 0);
     for text in [
         "\\if :client_id = 1\nBEGIN;\n\\endif\nA;\n\\if :client_id = 1\nCOMMIT;\n\\endif",
         "\\if :client_id = 1 AND 2 > 1\nBEGIN;\n\\endif\n\\if :client_id = 1 AND 2 > 1\nEND;\n\\endif",
