@@ -77,10 +77,12 @@ def test_what_may_be_set_leaves_everything_right(assay: Assay, settings: dict[st
 
 
 def test_lost_updates_are_counted_and_none_is_lost_in_a_transaction(assay: Assay) -> None:
+    """While one client waits for a processor inside its transaction, the others are refused again
+    and again, without a pause."""
     ended = assay(
         "run", "ycsb.f", "--on", "sqlite", "--set", "recordcount=1", "--set", "fieldcount=1",
         "--set", "readmodifywrite=statements,transaction", "--clients", "4", "--warm-up", "0",
-        "--transactions", "200", *IN_MEMORY,
+        "--transactions", "200", "--retries", "1000000", *IN_MEMORY,
     )  # fmt: skip
     assert ended.status == 0, ended.err
     statements, transaction = ended.runs
