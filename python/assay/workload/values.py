@@ -1,4 +1,8 @@
-"""A workload as frozen values: tables, tests, scripts, expected answers."""
+"""A workload as frozen values: tables, tests, scripts, expected answers.
+
+Longer than other files, as one value holds what a workload file declares, and gives each room its
+part of it.
+"""
 
 from __future__ import annotations
 

@@ -18,29 +18,38 @@ from assay.workload.steps import Names, Step, common
 
 
 @dataclass(frozen=True)
-class Backup(Step):
-    """A backup while clients work, its restore, and the comparison of the two."""
+class StepWithWay(Step):
+    """A step that makes a backup in the way that a parameter names."""
 
-    do: ClassVar[str] = "backup"
     keys: ClassVar[tuple[Key, ...] | None] = (
         Key("way", TEXT, "The parameter that names the way of the backup.", is_required=True),
     )
     needs: ClassVar[str] = "restart"
-    changes_data: ClassVar[bool] = True
     way: str = field(kw_only=True)
     """The parameter that names the way: one of `assay.lab.backup.WAYS`."""
 
     @classmethod
     def read(cls, section: TomlTable, names: Names) -> Self:
-        return cls(way=way_of(section, names), **common(section, names))
+        return cls(way=_way_of(section, names), **common(section, names))
 
     def why_refused(self, run: PlannedRun) -> str | None:
         choice = run.cell.system
-        system = registry.system(choice.name)
-        if not isinstance(system.dialect, SingleRows):
-            return f"{choice.label}: rows are only loaded in bulk, so no client can work meanwhile"
         way = WAYS[str(run.cell.parameters[self.way])]
-        return way.why_refused(system, choice, run.cell.storage)
+        return way.why_refused(registry.system(choice.name), choice, run.cell.storage)
+
+
+@dataclass(frozen=True)
+class Backup(StepWithWay):
+    """A backup while clients work, its restore, and the comparison of the two."""
+
+    do: ClassVar[str] = "backup"
+    changes_data: ClassVar[bool] = True
+
+    def why_refused(self, run: PlannedRun) -> str | None:
+        choice = run.cell.system
+        if not isinstance(registry.system(choice.name).dialect, SingleRows):
+            return f"{choice.label}: rows are only loaded in bulk, so no client can work meanwhile"
+        return super().why_refused(run)
 
     def take(self, state: RunState) -> None:
         """Keeps what the clients noticed, the times and sizes, and whether the rows came back."""
@@ -53,7 +62,7 @@ class Backup(Step):
         state.observed(self.label, report)
 
 
-def way_of(section: TomlTable, names: Names) -> str:
+def _way_of(section: TomlTable, names: Names) -> str:
     """The parameter that the key ``way`` names; raises `ExperimentError` where one of its levels is
     no way."""
     way = section.choice("way", names.parameters)

@@ -3,41 +3,21 @@ meanwhile."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import ClassVar, Self
+from dataclasses import dataclass
+from typing import ClassVar
 
-from assay import registry
 from assay.contracts.observation import MadeBackupReport
 from assay.lab.backup import WAYS, kept
 from assay.lab.run_context.context import RunState
-from assay.lab.steps.backup import way_of
-from assay.plan import PlannedRun
-from assay.text.files.keys import TEXT, Key
-from assay.text.files.toml_file import TomlTable
-from assay.workload.steps import Names, Step, common
+from assay.lab.steps.backup import StepWithWay
 
 
 @dataclass(frozen=True)
-class MakeBackup(Step):
+class MakeBackup(StepWithWay):
     """A backup that a later step restores."""
 
     do: ClassVar[str] = "make_backup"
-    keys: ClassVar[tuple[Key, ...] | None] = (
-        Key("way", TEXT, "The parameter that names the way of the backup.", is_required=True),
-    )
-    needs: ClassVar[str] = "restart"
     found_as: ClassVar[str] = "backup"
-    way: str = field(kw_only=True)
-    """The parameter that names the way: one of `assay.lab.backup.WAYS`."""
-
-    @classmethod
-    def read(cls, section: TomlTable, names: Names) -> Self:
-        return cls(way=way_of(section, names), **common(section, names))
-
-    def why_refused(self, run: PlannedRun) -> str | None:
-        choice = run.cell.system
-        way = WAYS[str(run.cell.parameters[self.way])]
-        return way.why_refused(registry.system(choice.name), choice, run.cell.storage)
 
     def take(self, state: RunState) -> None:
         pooled, parameters = state.up(), state.planned.cell.parameters

@@ -136,7 +136,10 @@ class BackupReport(StepReport, frozen=True, tag_field="kind", tag="backup"):
         return None
 
 
-_TIMES = "Backups and restores"
+def _backups(way: str, done: str, took_ns: int, size: int | None, equal: str | None) -> StepTable:
+    """A row of the table that backups and restores share."""
+    columns = ("way", "done", "seconds", "bytes", "equal")
+    return StepTable("Backups and restores", columns, ((way, done, took_ns / 1e9, size, equal),))
 
 
 class MadeBackupReport(StepReport, frozen=True, tag_field="kind", tag="made_backup"):
@@ -158,10 +161,7 @@ class MadeBackupReport(StepReport, frozen=True, tag_field="kind", tag="made_back
     """Until it was on the storage."""
 
     def shown(self) -> Iterable[StepTable]:
-        columns = ("way", "done", "seconds", "bytes", "equal")
-        yield StepTable(
-            _TIMES, columns, ((self.way, "backup", self.took_ns / 1e9, self.size_bytes, None),)
-        )
+        yield _backups(self.way, "backup", self.took_ns, self.size_bytes, None)
 
 
 class RestoredBackupReport(StepReport, frozen=True, tag_field="kind", tag="restored_backup"):
@@ -184,9 +184,8 @@ class RestoredBackupReport(StepReport, frozen=True, tag_field="kind", tag="resto
         return None if is_right else "the restored tables differ from those that were backed up"
 
     def shown(self) -> Iterable[StepTable]:
-        columns = ("way", "done", "seconds", "bytes", "equal")
         equal = "yes" if self.equals_source else "no"
-        yield StepTable(_TIMES, columns, ((self.way, "restore", self.took_ns / 1e9, None, equal),))
+        yield _backups(self.way, "restore", self.took_ns, None, equal)
 
 
 def _size(name: str, meaning: str) -> Metric:
