@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -36,7 +37,7 @@ class DerivedMetric:
         """None where the formula has no value, as after a division by 0."""
         found = evaluate(self.value, values, file)
         is_number = isinstance(found, int | float) and not isinstance(found, bool)
-        return float(found) if is_number else None
+        return float(found) if is_number and math.isfinite(found) else None
 
     @property
     def variables(self) -> list[str]:
