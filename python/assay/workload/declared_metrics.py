@@ -101,8 +101,8 @@ def _check(section: TomlTable, metric: DerivedMetric, known: Mapping[str, Scalar
             hint=did_you_mean(unknown[0], known),
         )
     try:
-        found = metric.of_values(known, section.file)
+        is_other = metric.is_text_or_condition(known, section.file)
     except ExperimentError as error:
         raise section.error(error.message, "value", hint=error.hint) from error
-    if found is None:
+    if is_other:
         raise section.error("value: expected an expression that is a number", "value")

@@ -39,6 +39,10 @@ class DerivedMetric:
         is_number = isinstance(found, int | float) and not isinstance(found, bool)
         return float(found) if is_number and math.isfinite(found) else None
 
+    def is_text_or_condition(self, values: Mapping[str, Scalar], file: Path) -> bool:
+        """Whether the formula gives something that is no number with any values."""
+        return isinstance(evaluate(self.value, values, file), str | bool)
+
     @property
     def variables(self) -> list[str]:
         """Those of its formula."""
