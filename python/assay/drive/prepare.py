@@ -28,6 +28,8 @@ from assay.workload.steps import Step
 from assay.workload.values import Script, Workload
 
 Found = TypeVar("Found")
+_COUNT = re.compile(r"(?:ok|unknown)_(\w+)")
+"""What a check may use of a script: how many of its transactions ended so."""
 
 
 class Compiled:
@@ -242,13 +244,21 @@ def _compiled(workload: Workload, drive: PlannedDrive, ask: Callable[[str], Foun
 
 
 def name_what_sets(error: AssayError, workload: Workload) -> None:
-    """Gives the error of an unknown variable of an ad hoc script its fix: to set it in the script
-    or on the command line."""
-    if not (workload.is_ad_hoc and isinstance(error, ScriptError) and "variable" in error.message):
+    """Gives the error of an unknown variable its fix, where that is not to set it in the script: of
+    an ad hoc script also to set it on the command line, of the count of a script that no test names
+    to name it."""
+    if not isinstance(error, ScriptError) or "variable" not in error.message:
         return
     named = re.search(r"variable :(\w+)", error.message)
     name = named[1] if named else "NAME"
     nearest = error.hint + "; " if error.hint and "did you mean" in error.hint else ""
-    error.hint = phrase(
-        "{}\\set {} … in the script, or {}", nearest, name, Mention("set", f"{name}=VALUE")
-    )
+    if workload.is_ad_hoc:
+        error.hint = phrase(
+            "{}\\set {} … in the script, or {}", nearest, name, Mention("set", f"{name}=VALUE")
+        )
+    elif not nearest and (counted := _COUNT.fullmatch(name)):
+        error.hint = (
+            f"it counts the transactions of {counted[1]}, and no test of {workload.name} "
+            "has a script of this name: name it in a test, or leave this check out "
+            '(checks = ["…"] in a test lists its own)'
+        )

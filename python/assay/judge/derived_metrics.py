@@ -9,7 +9,8 @@ from pathlib import Path
 
 from assay.contracts.observation import DerivedValue, Observation, TransactionOutcomes
 from assay.experiment import Scalar
-from assay.judge.check.verdict import STATEMENT_LIMIT
+from assay.judge.check.answers import CANCELLED
+from assay.judge.check.verdict import cancelled
 from assay.workload.derived_metrics import DerivedMetric
 
 NO_VALUE = "the formula has no value"
@@ -42,10 +43,9 @@ def _why_none(metric: DerivedMetric, observation: Observation) -> str:
     if not observation.elapsed_ns or observation.ended_by != "stop":
         return "the run did not end as planned"
     by_name = {one.name: one for one in observation.outcomes_by_transaction}
-    limited = {error.transaction for error in observation.errors if error.code == STATEMENT_LIMIT}
-    cancelled = [name for name in metric.scripts if name in limited]
-    if cancelled:
-        return f"{', '.join(cancelled)}: cancelled at the limit of a statement"
+    limited = cancelled(observation)
+    if without := [name for name in metric.scripts if name in limited]:
+        return f"{', '.join(without)}: {CANCELLED}"
     not_ok = [name for name in metric.scripts if not _all_ok(by_name.get(name))]
     return f"{', '.join(not_ok)}: not all ended ok" if not_ok else ""
 

@@ -61,7 +61,7 @@ def base_folder(top: TomlTable) -> Path | None:
             return registry.workload_folder(word)
         except ArgumentError as error:
             raise top.error(error.message, EXTENDS, hint=error.hint) from None
-    folder = top.file.resolve().parent / word
+    folder = Path(os.path.normpath(top.file.resolve().parent / word))
     if not word or not paths.is_file(folder / registry.WORKLOAD_FILE):
         raise top.error(
             f"extends = {word!r}: neither a workload nor a folder beside this one with a "

@@ -8,11 +8,14 @@ from typing import Any
 
 import pytest
 
-from assay.judge.check.questions import Questions, what_is_asked
+from assay.contracts.observation import AnswerSumReport
+from assay.judge.check.questions import Questions, compare, what_is_asked
 from assay.plan import PlannedRun
+from assay.report.sections import check_counts
 from step_workloads import folder_of, ran
 
 COMPARED = 'scripts = ["read.sql"]\ncompare_results = true\nqueue = 40\nclients = [3]\n'
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n;\n"
 SAME = "\\set id random(1, 10)\nSELECT id, {value} FROM data WHERE id = :id;\n"
 
 
@@ -121,6 +124,25 @@ def test_of_many_questions_that_differ_some_are_named() -> None:
     assert set(reasons(questions).values()) == {
         "results differ: day_1, day_2, day_3 and 11 more (A; B)"
     }
+
+
+def test_a_statement_that_was_cancelled_answered_nothing(tmp_path: Path) -> None:
+    """What the others answered is no other answer; without one no known answer is missed."""
+    questions = Questions()
+    checks = []
+    for place, rows, cancelled in ((0, 4, set()), (1, 0, {"day"})):
+        sums = [AnswerSumReport("day", 1 - len(cancelled), rows, f"{rows}")]
+        checks += compare(questions, run(place), "same", "A", sums, {}, {"day": "4"}, cancelled)
+    assert not questions.take_disputes()
+    assert [(check["ok"], check["note"]) for check in checks] == [
+        (True, ""),
+        (None, "not run: cancelled at the limit of a statement"),
+    ]
+    folder = folder_of(tmp_path, COMPARED.replace("40", "1"), read=ENDLESS)
+    (ended,) = ran(folder, "sqlite", statement_limit_s=0.1).runs
+    assert check_counts.words([ended]) == (
+        "sqlite: 1 not run: cancelled at the limit of a statement"
+    )
 
 
 @pytest.mark.parametrize(

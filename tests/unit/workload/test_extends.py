@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from assay.errors import ExperimentError
+from assay.contracts.experiment import Experiment, StorageChoice, SystemChoice
+from assay.errors import ExperimentError, ScriptError
 from assay.lab.authoring.problems import examined
+from assay.lab.preflight.preflight import preflight
+from assay.plan import plan
 from assay.workload import reader
 from assay.workload.values import Workload
 
@@ -124,6 +127,32 @@ def test_every_mistake_is_named_with_the_file_that_has_it(tmp_path: Path) -> Non
         (problem,) = found.problems
     assert str(problem).startswith(str(tmp_path / "base" / "one.sql") + ":1")
     assert (tmp_path / "base" / "one.sql").is_file(), "nothing of the folder is changed"
+
+
+@pytest.mark.parametrize("word", ['"../bse"', '"../top"', "3"])
+def test_of_a_base_that_cannot_be_read_nothing_else_is_said(tmp_path: Path, word: str) -> None:
+    top = TOP.replace('"{base}"', word).replace("passes = 1", 'passes = 1\nchecks = ["full"]')
+    with examined(str(folders(tmp_path, top))) as found:
+        (problem,) = found.problems
+        assert "top/workload.toml:1: extends" in str(problem)
+        assert not found.is_whole
+
+
+def test_a_check_that_counts_a_script_which_no_test_names(tmp_path: Path) -> None:
+    """It is refused by `assay check`, and before anything is started."""
+    folder = folders(tmp_path)
+    file = tmp_path / "base" / "checks" / "full.sql"
+    file.write_text("select 1 from t where a < :ok_two;\n")
+    with examined(str(tmp_path / "base")) as found:
+        assert found.problems == []
+    with examined(str(folder)) as found:
+        (problem,) = found.problems
+        assert str(problem).startswith(f"{file}:1:27: nothing sets the variable :ok_two")
+        assert "no test of top has a script of this name" in str(problem.hint)
+    workload = read(folder)
+    asked = Experiment("top", ("more",), (SystemChoice("sqlite"),), (StorageChoice("here", "here"),))
+    with pytest.raises(ScriptError, match="nothing sets the variable :ok_two"):
+        preflight(workload, plan(asked, workload), ())
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,13 @@ their number is the expected one. `assay.judge.check.questions` compares them wi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import NotRequired, TypedDict
 
 from assay.contracts.observation import Observation
 
+CANCELLED = "cancelled at the limit of a statement"
+"""Why a transaction has no answer."""
 NOT_APPLICABLE = "not applicable"
 """Begins the note of a check whose known answer is that of other values of parameters."""
 
@@ -78,10 +80,12 @@ def check_answers(
     why_unknown: Mapping[str, str] | None = None,
     *,
     may_differ: bool,
+    cancelled: Set[str] = frozenset(),
 ) -> list[Check]:
     """Checks every result of ``observation``. ``may_differ``: clients change the data, and only the
     expected number of rows is checked. ``why_unknown``: name of a script → for which
-    parameters it is asked, and for which its number of rows is known, where these differ."""
+    parameters it is asked, and for which its number of rows is known, where these differ.
+    ``cancelled``: scripts whose statements were: where none was answered, it was not run."""
     checks = []
     for result in observation.results:
         name = result.transaction
@@ -108,7 +112,9 @@ def check_answers(
         )
     answered = {check["id"] for check in checks}
     checks += [
-        Check(
+        not_run(name, titles.get(name, ""), CANCELLED)
+        if name in cancelled
+        else Check(
             id=name,
             title=titles.get(name, ""),
             expected=known,

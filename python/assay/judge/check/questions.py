@@ -8,12 +8,12 @@ invalid, also of those that had ended.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from assay.contracts.observation import AnswerSumReport, Observation
-from assay.judge.check.answers import Check
+from assay.judge.check.answers import CANCELLED, Check, not_run
 from assay.plan import PlannedRun
 
 _DIFFER = "results differ: "
@@ -150,14 +150,18 @@ def compare(
     sums: Sequence[AnswerSumReport],
     titles: Mapping[str, str],
     digests: Mapping[str, str],
+    cancelled: Set[str] = frozenset(),
 ) -> list[Check]:
     """A check for each script of ``run``, right as far as no other run was answered otherwise, and
     wrong where the right answer is known and another one. ``asked``: `what_is_asked`; ``label``
     names its system; ``digests``: name of a script → that of the right answer to one
-    transaction."""
+    transaction; ``cancelled``: scripts whose statements were, so that there is no whole answer."""
     checks = []
     for one in sums:
         name = one.transaction
+        if name in cancelled:
+            checks.append(not_run(name, titles.get(name, ""), CANCELLED))
+            continue
         was_compared = questions.answered(run.position, asked, label, name, one.rows, one.digest)
         known = digests.get(name) if one.transactions == 1 else None
         is_right = None if known is None else one.digest == known

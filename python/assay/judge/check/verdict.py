@@ -91,6 +91,12 @@ def why_failed(
     return None
 
 
+def cancelled(observation: Observation) -> set[str]:
+    """The transaction types of which a statement was cancelled at its limit."""
+    of_limit = (error for error in observation.errors if error.code == STATEMENT_LIMIT)
+    return {error.transaction for error in of_limit if error.transaction is not None}
+
+
 def by_class(errors: Sequence[ErrorReport]) -> str:
     """``419 serialization or deadlock, 185 data``: the errors after which a transaction was not
     tried again, the most frequent first; empty: there are none."""

@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from assay.errors import ExperimentError, YouError
+from assay.registry import WORKLOAD_FILE
 from assay.text.files import toml_file
 from assay.text.files.keys import Keys, Kind
 from assay.text.files.toml_file import SECTION, TomlTable
+from assay.workload.inheritance import EXTENDS
 
 Place = tuple[str, tuple[str | int, ...]]
 """The name of a file, and the path of a table or key in it; an empty path: the whole file."""
@@ -75,8 +77,11 @@ class Reading:
         )
 
     def leave_out(self, complaint: Complaint) -> bool:
-        """Leaves it out from now on; False where that cannot be done (again)."""
+        """Leaves it out from now on; False where that cannot be done (again), or everything else is
+        judged by it: without what a workload extends, most of it is wrong."""
         place = file, path = complaint.place
+        if place == (WORKLOAD_FILE, (EXTENDS,)):
+            return False
         if complaint.is_expression and place not in self._replaced:
             self._replaced.add(place)
             return True

@@ -3,20 +3,25 @@ scripts, which of them are refused, and what of this machine they lack."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from assay import _engine, registry
 from assay.comparison import goals
-from assay.drive.prepare import Compiled, check_limits
+from assay.drive import query
+from assay.drive.prepare import Compiled, check_limits, name_what_sets
 from assay.errors import ArgumentError, ExperimentError
+from assay.judge.check.consistency import chosen
 from assay.lab.driving import cache
 from assay.lab.preflight.availability import Availability, look_for_systems
 from assay.lab.preflight.refusal import why_lacking, why_refused
 from assay.lab.preflight.small_storages import warn_of_small_storages
+from assay.lab.run_context.consistency import counts
 from assay.load.row_sources.protocol import row_source
 from assay.plan import Plan, PlannedRun, only
 from assay.plan.only import Patterns
 from assay.plugin_failures import of_package
+from assay.provision.engine.session import as_ours
 from assay.record.metrics.clients import ELAPSED, HEADLINE
 from assay.registry import WORKLOAD_FILE
 from assay.report import check_declarations
@@ -74,12 +79,34 @@ def _preflight(workload: Workload, plan: Plan, patterns: Patterns) -> Preflight:
     paths = plan.experiment.input_paths
     small = warn_of_small_storages(workload, expressible, paths)
     warnings = (*compiled.check(expressible), *small)
+    _compile_checks(workload, expressible)
     # After the scripts: a variable that is misspelt there leaves a parameter unused.
     for mistake in unused_parameters(workload):
         raise mistake
     if expressible:
         available = available.without(plan.experiment.optional)
     return Preflight(runs, compiled, warnings, refusals, available)
+
+
+def _compile_checks(workload: Workload, runs: Iterable[PlannedRun]) -> None:
+    """Compiles the consistency checks once for each test and dialect, so that a mistake in one is
+    said before data are loaded. Raises `ScriptError` for the first."""
+    first: dict[tuple[str, str], PlannedRun] = {}
+    for run in runs:
+        first.setdefault((registry.system(run.cell.system.name).dialect.name, run.cell.test), run)
+    for run in first.values():
+        cell, dialect = run.cell, registry.system(run.cell.system.name).dialect
+        variables = counts(workload, cell.clients, ()) | workload.with_defaults(cell.parameters)
+        identifiers = workload.identifiers_for(cell.parameters)
+        for check in chosen(workload.checks_for(dialect), workload.test(cell.test).checks):
+            document = query.document_of(check, variables, identifiers, dialect)
+            try:
+                _engine.script_warnings(document.json)
+            except _engine.EngineError as error:
+                error.file = str(workload.file_of(check.path))
+                found = as_ours(error)
+                name_what_sets(found, workload)
+                raise found from error
 
 
 def refuse_missing(workload: Workload, preflight: Preflight, load_sessions: int | None) -> None:

@@ -31,6 +31,7 @@ from assay.experiment import NATIVE, Scalar
 from assay.judge import derived_metrics
 from assay.judge.check.answers import Check, check_answers, not_run
 from assay.judge.check.questions import compare, compare_results, what_is_asked
+from assay.judge.check.verdict import cancelled
 from assay.judge.evidence.durability import as_it_held
 from assay.lab.driving import cache, native_clients
 from assay.lab.driving.driven_parts import DrivenPart, documents_of, keep_samples, whole
@@ -115,14 +116,16 @@ def _checks(
 ) -> list[Check] | None:
     """What the answers are worth; None where nothing is known of the data."""
     test, known, label = state.test, state.context.known, state.up().deployment.label
-    stop = planned.run.cell.driving.stop
+    stop, of_limit = planned.run.cell.driving.stop, cancelled(observation)
     if test.compare_results:
         if "duration_s" in stop:  # said on the command line: a faster system is asked more
             return None
         asked = what_is_asked(planned.run, stop, planned.order)
         sums = observation.answer_sums
         digests = _known_digests(state, planned)
-        return compare(known.questions, state.planned, asked, label, sums, titles, digests)
+        return compare(
+            known.questions, state.planned, asked, label, sums, titles, digests, of_limit
+        )
     if state.request is None:
         return None
     may_differ = test.leaves_other_data
@@ -131,7 +134,9 @@ def _checks(
         compare_results(known.questions, state.planned, questions, label, observation)
     parameters = planned.run.cell.parameters
     why_unknown = {name: state.workload.why_not_expected(name, parameters) for name in expected}
-    return check_answers(observation, expected, titles, why_unknown, may_differ=may_differ)
+    return check_answers(
+        observation, expected, titles, why_unknown, may_differ=may_differ, cancelled=of_limit
+    )
 
 
 def _known_digests(state: RunState, planned: PlannedDrive) -> Mapping[str, str]:
