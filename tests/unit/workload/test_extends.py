@@ -150,7 +150,9 @@ def test_a_check_that_counts_a_script_which_no_test_names(tmp_path: Path) -> Non
         assert str(problem).startswith(f"{file}:1:27: nothing sets the variable :ok_two")
         assert "no test of top has a script of this name" in str(problem.hint)
     workload = read(folder)
-    asked = Experiment("top", ("more",), (SystemChoice("sqlite"),), (StorageChoice("here", "here"),))
+    asked = Experiment(
+        "top", ("more",), (SystemChoice("sqlite"),), (StorageChoice("here", "here"),)
+    )
     with pytest.raises(ScriptError, match="nothing sets the variable :ok_two"):
         preflight(workload, plan(asked, workload), ())
 
