@@ -17,6 +17,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from assay.contracts.deployment import Deployment
+from assay.contracts.driving import DEFERRED
 from assay.contracts.engine.drive import DriveDocument, DriveProgress
 from assay.contracts.events import ClientsAtWork, Sink, ignored
 from assay.contracts.observation import DataInMemory, Observation
@@ -58,7 +59,7 @@ def observe_watched(
         counters.on_progress(report)
         if silence is not None:
             silence.progressed(report.done + report.failed)
-        emit(ClientsAtWork(report))
+        emit(ClientsAtWork(_of_clients(report, document)))
         return watch.is_alive()
 
     with Sampler(deployment, system) as sampler:
@@ -94,6 +95,15 @@ def observe_watched(
     if not (is_deaf or stop.is_asked) and (grown := counters.grown()):
         whole = replace(whole, server_counters=grown)
     return whole, sampler.samples
+
+
+def _of_clients(report: DriveProgress, document: DriveDocument) -> DriveProgress:
+    """Without the clients that run what others defer, which are no clients of the run."""
+    groups = document.groups or ()
+    deferred = sum(
+        group.clients or 0 for group in groups if group.arrival and group.arrival.kind == DEFERRED
+    )
+    return replace(report, clients_running=max(0, report.clients_running - deferred))
 
 
 def _data_in_memory(deployment: Deployment) -> DataInMemory | None:

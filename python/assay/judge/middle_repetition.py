@@ -13,7 +13,7 @@ def middle(observations: Sequence[Observation | None]) -> int | None:
     """The place of the one with the median throughput; of an even number, of the faster of the
     middle two. None where no clients were driven."""
     timed = [
-        (one.elapsed_ns / max(1, one.outcomes.ok), place)
+        (one.elapsed_ns / max(1, one.of_clients.outcomes.ok), place)
         for place, one in enumerate(observations)
         if one is not None
     ]

@@ -36,7 +36,7 @@ def number_to_be_precise(run: Evidence) -> float | None:
     loop, where the throughput is what was offered, the mean latency."""
     if run.driven is None or not run.driving.is_open:
         return number_of(run)
-    latency = run.driven.all_ok.latency
+    latency = run.driven.of_clients.all_ok.latency
     return latency.mean_ns if run.is_measured and latency.count else None
 
 

@@ -134,9 +134,18 @@ class Observation(EngineObservation, frozen=True):
     """The metrics that its workload derives for its test."""
 
     @property
+    def of_clients(self) -> EngineObservation | GroupReport:
+        """What the transactions of the clients were, without those that they had queued for others
+        (`GroupReport.is_deferred`): a delivery that is asked for and run is not two."""
+        if not any(group.is_deferred for group in self.groups):
+            return self
+        return next((group for group in self.groups if not group.is_deferred), self)
+
+    @property
     def throughput_per_s(self) -> float | None:
-        """Transactions that ended ok per second of the measurement; None where no time passed."""
-        return self.outcomes.ok / (self.elapsed_ns / 1e9) if self.elapsed_ns else None
+        """Transactions of the clients that ended ok per second of the measurement; None where no
+        time passed."""
+        return self.of_clients.outcomes.ok / (self.elapsed_ns / 1e9) if self.elapsed_ns else None
 
     @property
     def headline_count(self) -> int | None:

@@ -7,6 +7,11 @@ from assay.contracts.observation import Observation
 from assay.judge.ended_run import MeasuredRun
 from assay.judge.warnings.steadiness import why_not_steady
 from assay.record.metrics import probed_flushes
+from assay.text import units
+
+_LEAST_AT_WORK = 0.01
+"""Share of the time of the clients in transactions; with less of it, as with the pauses of people,
+the rate is theirs."""
 
 
 def commits_per_s(driven: Observation) -> float | None:
@@ -33,7 +38,22 @@ def why_none(run: MeasuredRun) -> str:
         return "the probe did no flushes"
     if commits is None:
         return "commits are not known"
-    return why_not_steady(run.warnings) if commits else "nothing was committed"
+    if not commits:
+        return "nothing was committed"
+    return why_not_steady(run.warnings) or _why_paced(run)
+
+
+def _why_paced(run: MeasuredRun) -> str:
+    """Why the clients, and not the storage, say how many commits there were: in a closed loop they
+    paused most of the time. Empty: they did not."""
+    if run.driven is None or run.driven.of_clients.arrival.kind != "closed":
+        return ""
+    own = run.driven.of_clients
+    whole_ns, latency = own.clients * own.elapsed_ns, own.all_ok.latency
+    share = latency.count * latency.mean_ns / whole_ns if whole_ns else 1.0
+    if share >= _LEAST_AT_WORK:
+        return ""
+    return f"the clients paused: they were at work {units.percent(share)} of the time"
 
 
 def _commits_per_s(run: MeasuredRun) -> float | None:

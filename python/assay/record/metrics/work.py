@@ -20,8 +20,9 @@ class Work(NamedTuple):
 
 
 def of_all(whole: Observation | GroupReport) -> Work:
-    """In all transactions."""
-    return Work(whole.elapsed_ns, whole.outcomes, whole.all_ok.latency)
+    """In all transactions; of a run those of its clients, without what these had queued."""
+    own = whole.of_clients if isinstance(whole, Observation) else whole
+    return Work(whole.elapsed_ns, own.outcomes, own.all_ok.latency)
 
 
 def of_type(whole: Observation, transaction: str) -> Work | None:

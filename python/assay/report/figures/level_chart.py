@@ -277,7 +277,9 @@ def _percentile(name: str) -> Value:
     """The median of the repetitions, as in the summary."""
 
     def shown(run: DrivenRun) -> ReportCell:
-        return percentiles.one(run.driven.all_ok.latency, name, "ms", run.driven.resolution)
+        return percentiles.one(
+            run.driven.of_clients.all_ok.latency, name, "ms", run.driven.resolution
+        )
 
     def point(cell: CellRuns) -> Point | None:
         made = aggregates.each(shown, lambda _: "")(cell).number if cell.measured else None

@@ -34,11 +34,12 @@ def figures(test: str, cells: Sequence[CellRuns]) -> tuple[Figure, ...]:
     seen = {
         id(cell): run
         for cell, run in cell_runs.middle_runs(cells)
-        if run.driven.all_ok.latency.due >= _LEAST_COUNT and run.driven.all_ok.latency.histogram
+        if run.driven.of_clients.all_ok.latency.due >= _LEAST_COUNT
+        and run.driven.of_clients.all_ok.latency.histogram
     }
     if not seen:
         return ()
-    unit = percentiles.unit_of(run.driven.all_ok.latency for run in seen.values())
+    unit = percentiles.unit_of(run.driven.of_clients.all_ok.latency for run in seen.values())
     said = (*cell_runs.of_middle(cells), *unequal_repetitions.notes(cells, unit))
     made = panels([cell for cell in cells if id(cell) in seen], "storage")
     return on_one_scale(
@@ -59,7 +60,7 @@ def figures(test: str, cells: Sequence[CellRuns]) -> tuple[Figure, ...]:
 
 
 def _points(run: DrivenRun, unit: str, verdict: str) -> Iterator[Point]:
-    latency = run.driven.all_ok.latency
+    latency = run.driven.of_clients.all_ok.latency
     try:
         found = _curve(latency, list(counts(latency)))
     except (ValueError, IndexError, struct.error, zlib.error):

@@ -131,7 +131,7 @@ def _of_step(step: StepRecord, unit: str) -> Sequence[ReportCell]:
     if driven is None:
         return [absent("") for _ in ("TPS", *_PERCENTILES)]
     rate = driven.throughput_per_s
-    times, resolution = driven.all_ok.latency, driven.resolution
+    times, resolution = driven.of_clients.all_ok.latency, driven.resolution
     return [
         absent("-") if rate is None else ReportCell(units.digits(rate), Number(rate, "per_s")),
         *(percentiles.one(times, name, unit, resolution) for name in _PERCENTILES),

@@ -77,7 +77,9 @@ def _named(cells: Sequence[CellRuns], varying: Sequence[str], *always: str) -> l
 def _summary_table(test: str, cells: Sequence[CellRuns], varying: Sequence[str]) -> ReportTable:
     labels = _named(cells, varying, "system", "clients")
     has_range = any(len(cell.runs) > 1 for cell in cells)
-    unit = percentiles.unit_of(run.driven.all_ok.latency for _, run in cell_runs.middle_runs(cells))
+    unit = percentiles.unit_of(
+        run.driven.of_clients.all_ok.latency for _, run in cell_runs.middle_runs(cells)
+    )
 
     def in_unit(made: Number) -> str:
         return units.time(made.value, unit, resolution_ns=made.resolution or 0)
@@ -126,7 +128,9 @@ def _if_not_cold(aggregate: Aggregate) -> Aggregate:
 
 def percentile(name: str, unit: str) -> Callable[[DrivenRun], ReportCell]:
     def shown(run: DrivenRun) -> ReportCell:
-        return percentiles.one(run.driven.all_ok.latency, name, unit, run.driven.resolution)
+        return percentiles.one(
+            run.driven.of_clients.all_ok.latency, name, unit, run.driven.resolution
+        )
 
     return shown
 

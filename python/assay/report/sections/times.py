@@ -161,7 +161,7 @@ def _cells_table(
         labels = cell_runs.label_cells(cell, factors)
         shown: list[TransactionReport | AllOk] = list(run.driven.transactions)
         if _ok_types(run.driven) > 1:
-            shown.insert(0, run.driven.all_ok)
+            shown.insert(0, run.driven.of_clients.all_ok)
         for one in shown:
             named = (*labels, text(_name(one))) if has_names else labels
             lines += _lines(one, named, is_open, run.driven.resolution)

@@ -202,7 +202,7 @@ def _numbers(
         throughput += f", median of {made.n} repetitions ({low}-{high})"
     else:
         driven = measured[0].driven
-        counted = units.counted(driven.outcomes.ok, "transaction")
+        counted = units.counted(driven.of_clients.outcomes.ok, "transaction")
         throughput += f", {counted} in {_seconds(driven.elapsed_ns)}"
     if cold.is_timed(cell):
         warm = cold.warm_after(cell).shown

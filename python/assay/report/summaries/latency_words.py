@@ -30,7 +30,7 @@ _FEWER = (_PERCENTILES, ("p50", "p99", "p99.9"), ("p50", "p99"), ("p99",), ())
 
 
 def times(measured: Iterable[DrivenRun]) -> Times:
-    return [(run.driven.all_ok.latency, run.driven.resolution) for run in measured]
+    return [(run.driven.of_clients.all_ok.latency, run.driven.resolution) for run in measured]
 
 
 def unlike_types(measured: Sequence[DrivenRun]) -> dict[str, Times]:

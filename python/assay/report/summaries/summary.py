@@ -74,7 +74,10 @@ def _table(
     has_tests: bool,
 ) -> ReportTable:
     times = [
-        run.driven.all_ok.latency for cell in cells for run in cell.runs if run.driven is not None
+        run.driven.of_clients.all_ok.latency
+        for cell in cells
+        for run in cell.runs
+        if run.driven is not None
     ]
     is_driven = bool(times)
     of_cold = [cold.FIRST, cold.WARM_AFTER] if cold.any_timed(cells) else []

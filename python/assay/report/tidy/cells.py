@@ -74,7 +74,7 @@ def _over_repetitions(metric: Metric) -> Iterator[TidyColumn]:
 
 def _why_null(cell: CellRow) -> Value:
     """Of the first repetition that says so."""
-    every = (samples.why_null(run.driven.all_ok.latency) for run in cell.driven)
+    every = (samples.why_null(run.driven.of_clients.all_ok.latency) for run in cell.driven)
     return next(filter(None, every), None)
 
 

@@ -17,7 +17,9 @@ from assay.report.tidy.columns import (
 from assay.report.tidy.factors import STORAGE_IN_FORCE, verdict
 
 _BEHIND = {
-    "latency_unanswered": [why_null(lambda run: run.driven.all_ok.latency if run.driven else None)],
+    "latency_unanswered": [
+        why_null(lambda run: run.driven.of_clients.all_ok.latency if run.driven else None)
+    ],
     "machine_interrupts": [
         TidyColumn(
             "machine_states_contradicted",
