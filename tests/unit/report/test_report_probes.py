@@ -161,14 +161,14 @@ def test_the_summary_of_one_cell_has_its_commit_efficiency(path: Path) -> None:
 
 
 def test_clients_that_pause_say_how_many_commits_there_are(path: Path) -> None:
-    """Of 64 clients with 16 transactions of 80 ms in 4 s the storage has nothing to do."""
-    planned = invented.plan([invented.POSTGRESQL], STORAGES[:1], clients=[64])
+    """Of 64 clients with 16 transactions of 88 ms in 4 s."""
+    planned = invented.plan([invented.POSTGRESQL], STORAGES[:1])
     changes = {"commits": 16, "clients": 64}
     found = invented.experiment(path, planned, 4.0, probes=probes(), observation=changes)
     report = build(found)
     assert "efficiency" not in "\n".join(first_look.lines(found, report, 120, "assay report"))
     notes = tables(report)["parallel_commit_efficiency"].notes
-    assert notes[-1].endswith("the clients paused: they were at work 0.50 % of the time")
+    assert notes[-1].endswith("the clients paused: they were at work 0.55 % of the time")
 
 
 def test_every_number_of_a_cell_is_the_median_of_its_repetitions(path: Path) -> None:
