@@ -260,8 +260,10 @@ def test_a_server_that_stops_answering_ends_a_run_of_native_clients(
     def stop_it(watched: SilentServer, deployment: Deployment, *more: Any) -> None:
         pid = deployment.server_pid
         assert pid is not None
-        for process in (psutil.Process(pid), *psutil.Process(pid).children(recursive=True)):
-            process.suspend()
+        server = psutil.Process(pid)
+        for process in (server, *server.children(recursive=True)):
+            with contextlib.suppress(psutil.NoSuchProcess):  # a worker that has ended by itself
+                process.suspend()
         begun(watched, deployment, *more)
 
     monkeypatch.setattr(SilentServer, "__init__", stop_it)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import signal
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -93,8 +94,9 @@ def test_why_a_server_ended_during_the_load_is_named(working_folder: Path) -> No
             assert line
         time.sleep(0.5)
         server = server_of(running)
-        for one in (*server.children(), server):
-            one.kill()
+        for process in (server, *server.children()):
+            with suppress(psutil.NoSuchProcess):  # ended because another was killed
+                process.kill()
         running.communicate(timeout=HANG_S)
     with Store(working_folder / DEFAULT_FILE_NAME, must_exist=True) as store:
         (run,) = store.latest().runs
