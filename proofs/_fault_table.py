@@ -23,6 +23,10 @@ class Fault:
     after: str
     origin: str
     """What was changed, or the commit that mended it, with its subject."""
+    caught_by: str = ""
+    """The test that failed with it last time, which is tried first; empty: none is known."""
+    harmless: str = ""
+    """Why it changes nothing that a user could see, so that no test need catch it."""
 
     @property
     def name(self) -> str:
@@ -75,9 +79,15 @@ def as_toml(found: Sequence[Fault], seed: int, no_mends: dict[str, str]) -> str:
             f"line = {fault.line}",
             f"origin = {_string(fault.origin)}",
             f"before = {_string(fault.before)}",
-            f"after = {_string(fault.after)}\n",
+            f"after = {_string(fault.after)}",
+            *(f"{key} = {_string(text)}" for key, text in _known(fault).items() if text),
+            "",
         ]
     return "\n".join(parts)
+
+
+def _known(fault: Fault) -> dict[str, str]:
+    return {"caught_by": fault.caught_by, "harmless": fault.harmless}
 
 
 def _string(value: str) -> str:
