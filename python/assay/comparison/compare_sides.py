@@ -12,7 +12,7 @@ from assay.comparison.ratios import offered_rates, pairs, undecided
 from assay.comparison.ratios.limits_of_runs import reasons_of, worst_word
 from assay.comparison.ratios.ratios import compared
 from assay.comparison.ratios.verdicts import with_verdicts
-from assay.comparison.sides import differences, factors, sides
+from assay.comparison.sides import derived_of_several, differences, factors, sides
 from assay.comparison.sides.side_cells import SideCell, side_cells, with_shared_identities
 from assay.comparison.sides.unequal_cells import unequal_cells
 from assay.comparison.sides.values import ComparedCell, Comparison, Difference, Side
@@ -92,7 +92,8 @@ def compared_cell(
     ``of_types``: those that the workload derives, and those of each transaction type, as well."""
     both = [*a.measured, *b.measured]
     if of_types:
-        beside = [*beside, *catalogue.derived(both), *catalogue.of_types(both)]
+        derived = [*catalogue.derived(both), *derived_of_several.metrics(a, b)]
+        beside = [*beside, *derived, *catalogue.of_types(both)]
     chosen = asked.metric or catalogue.primary(both)
     matched = pairs.interleaved(a.placed_measured, b.placed_measured)
     others = [one for one in beside if one.name != chosen.name]

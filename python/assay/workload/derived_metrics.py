@@ -48,6 +48,19 @@ class DerivedMetric:
         """Those of its formula."""
         return list(dict.fromkeys(_VARIABLE.findall(self.value.text)))
 
+    @staticmethod
+    def of_record(record: DerivedRecord) -> DerivedMetric:
+        """Without its scripts, which are not needed for the formula."""
+        return DerivedMetric(
+            name=record["name"],
+            title=record["title"],
+            help=record["help"],
+            value=Expression(record["value"], 0),
+            test=record["test"],
+            scripts=(),
+            is_more_better=record["is_more_better"],
+        )
+
     def for_record(self) -> DerivedRecord:
         return {
             "name": self.name,

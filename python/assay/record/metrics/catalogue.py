@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from assay import registry
 from assay.contracts.metric import GREATNESS, DifferenceWords, Metric, Value
@@ -102,14 +103,21 @@ def _derived(declared: DerivedValue) -> Metric:
         own = run.driven.derived if run.driven else ()
         return next((one.value for one in own if one.name == declared.name), None)
 
+    return of_derived(declared.name, declared.title, value, declared.is_more_better)
+
+
+def of_derived(
+    name: str, title: str, value: Callable[[Any], Value], is_more_better: bool
+) -> Metric:
+    """What a workload derives, read by ``value`` from a run."""
     return Metric(
-        name=declared.name,
+        name=name,
         unit="",
-        meaning=declared.title,
+        meaning=title,
         value=value,
         is_whole=False,
-        words=GREATNESS if declared.is_more_better else DifferenceWords(*reversed(GREATNESS)),
-        is_more_better=declared.is_more_better,
+        words=GREATNESS if is_more_better else DifferenceWords(*reversed(GREATNESS)),
+        is_more_better=is_more_better,
     )
 
 

@@ -27,7 +27,6 @@ from assay.report.values import (
 )
 from assay.text import units
 from assay.workload.derived_metrics import DerivedMetric
-from assay.workload.schema import Expression
 
 
 class DerivedRow(NamedTuple):
@@ -182,7 +181,7 @@ def _all_found(metrics: Sequence[DerivedRecord], together: Together) -> dict[str
             if (cell := together.get(metric["test"])) is not None:
                 found[metric["name"]] = _over_repetitions(cell, metric["name"])
             continue
-        formula = _formula(metric)
+        formula = DerivedMetric.of_record(metric)
         names = {one["name"] for one in metrics}
         needed = [name for name in formula.variables if name in names]
         if all(name in found for name in needed):
@@ -205,18 +204,6 @@ def _of_several(
     if value is None:
         return _Found(None, derived_metrics.NO_VALUE)
     return _Found(Number(value, "", judged=verdict.worst(one.judged for one in numbers.values())))
-
-
-def _formula(metric: DerivedRecord) -> DerivedMetric:
-    return DerivedMetric(
-        name=metric["name"],
-        title=metric["title"],
-        help=metric["help"],
-        value=Expression(metric["value"], 0),
-        test=metric["test"],
-        scripts=(),
-        is_more_better=metric["is_more_better"],
-    )
 
 
 def _level(together: Together, factor: str) -> str | int | float | bool | None:
