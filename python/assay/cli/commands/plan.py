@@ -22,6 +22,7 @@ from assay.cli.options.shared_options import (
     records_option,
 )
 from assay.cli.output import rows
+from assay.cli.output.said_once import said_once
 from assay.cli.process.outcome import say
 from assay.contracts.factors import PROTOCOL, VARIED_LEVELS, Scalar
 from assay.contracts.recorded import Command
@@ -83,8 +84,10 @@ def command(
 ) -> int:
     """Print the runs of an experiment in order, without starting them.
 
-    Takes the options of `assay run`. Names, numbers, files and scripts are checked
-    as it checks them; no system is started and nothing is written. about_s: what
+    Takes the options of `assay run`. The table has the parameters and the driving in
+    which runs differ; what all runs, or all of a test, have alike is said once below.
+    Names, numbers, files and scripts are checked as it checks them; no system is
+    started and nothing is written. about_s: what
     earlier runs of the same cell in the record file took on average; without any,
     ramp-up, warm-up and measurement of a run that ends by time, not counting
     provision and load.
@@ -211,8 +214,14 @@ def _write(planned: _Planned, workload: Workload, before: _Before, form: str) ->
         for run in planned.runs
     ]
     left_out = [one for one in _ONLY_IF_SAID if not any(row[one] for row in found)]
-    shown = tuple(one for one in COLUMNS if one not in left_out)
-    rows.write(found, shown if form == "table" else COLUMNS, form, sys.stdout)
+    if form != "table":
+        rows.write(found, COLUMNS, form, sys.stdout)
+        return
+    varying, emptied, lines = said_once(found, ("parameters", "driving"))
+    shown = tuple(one for one in COLUMNS if one not in (*left_out, *emptied))
+    rows.write(varying, shown, form, sys.stdout)
+    for line in lines:
+        click.echo(line)
 
 
 def _remarks(

@@ -45,7 +45,7 @@ def _table(
     width: int | None = None,
     optional: Collection[str] = (),
 ) -> None:
-    cells = [[_shown(row.get(column)) for column in columns] for row in rows]
+    cells = [[shown(row.get(column)) for column in columns] for row in rows]
     is_number = [_is_number([row.get(column) for row in rows]) for column in columns]
     for line in row_table.lines(
         columns, cells, is_number, line_width(stream) or width, optional=optional
@@ -59,7 +59,7 @@ def _is_number(values: Sequence[object]) -> bool:
 
 
 def _markdown(rows: Sequence[Row], columns: Sequence[str], stream: TextIO) -> None:
-    cells = ([_shown(row.get(column)) for column in columns] for row in rows)
+    cells = ([shown(row.get(column)) for column in columns] for row in rows)
     for line in markdown_lines.table_lines(columns, cells):
         stream.write(f"{line}\n")
 
@@ -84,7 +84,7 @@ def write_json(document: object, stream: TextIO) -> None:
     stream.write(visible_lines(text) + "\n")
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
     """The value on one line of a table."""
     if isinstance(value, bool):
         return _level(value)
