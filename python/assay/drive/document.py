@@ -27,6 +27,7 @@ from assay.contracts.engine.drive import (
     StopDocument,
 )
 from assay.contracts.factors import OF_LEVELS
+from assay.drive import goes_without
 from assay.experiment import Driving, Scalar, SystemChoice
 from assay.plan.drives import PlannedDrive, PlannedGroup
 from assay.text import rates
@@ -67,6 +68,7 @@ def document_of(
         **({"scale": 1} if cell.scripts else {}),
         **workload.constants_for(cell.parameters),
         **cell.parameters,
+        **goes_without.variables(workload.test(cell.test), cell.system),
         **known,
     }
     test, driving = workload.test(cell.test), cell.driving
@@ -96,7 +98,18 @@ def document_of(
         literal_style=dialect.literal_style or UNSET,
         begins=begins(dialect) or UNSET if has_begin else UNSET,
     )
-    return _with_clients(document, drive)
+    document = _with_clients(document, drive)
+    if goes_without.TRANSACTIONS in goes_without.lacking(test, cell.system):
+        return _without_retries(document)
+    return document
+
+
+def _without_retries(document: DriveDocument) -> DriveDocument:
+    """What a failed statement leaves is not undone, so that another attempt would do it twice."""
+    if isinstance(document.groups, UnsetType):
+        return structs.replace(document, retries=UNSET)
+    groups = (structs.replace(group, retries=UNSET) for group in document.groups)
+    return structs.replace(document, retries=UNSET, groups=tuple(groups))
 
 
 def written(identifiers: Mapping[str, Sequence[str]], dialect: Dialect) -> dict[str, list[str]]:

@@ -148,6 +148,8 @@ _TEST = Keys(
             below=_named(Listed(SCALAR))),
         Key("quick", help="What a quick version (--quick) has in place of it.", below=_QUICK),
         Key("needs", Listed(TEXT, may_be_empty=True), "Capabilities that a system must have."),
+        Key("goes_without", help="Dialect or language → those of the needs that its systems may "
+            "lack: they run the test all the same, with a warning.", below=_named(TEXTS)),
         Key("not_expressible", help="Dialect or language → why it cannot express the test.",
             below=_named(TEXT)),
         Key("headline", help="The rate by which the test is known, per minute: of transactions "

@@ -135,6 +135,9 @@ class Test:
     """Capabilities that it needs of a system (`assay.contracts.capabilities`), besides those of its
     steps."""
 
+    goes_without: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Dialect or language → those of the needs without which its systems run it all the same."""
+
     not_expressible: Mapping[str, str] = field(default_factory=dict)
     """Dialect or language → why its systems cannot express the test."""
     headline: Headline | None = None
@@ -217,6 +220,11 @@ class Test:
         return tuple(
             dict.fromkeys([*self.needs, *(step.needs for step in self.steps if step.needs)])
         )
+
+    def goes_without_in(self, dialect: Speaks) -> tuple[str, ...]:
+        """Those of its needs that a system of the dialect may lack: it runs without them."""
+        words = (dialect.name, dialect.language)
+        return tuple(dict.fromkeys(name for word in words for name in self.goes_without.get(word, ())))
 
     @property
     def leaves_other_data(self) -> bool:

@@ -116,6 +116,8 @@ class Observation(EngineObservation, frozen=True):
     """Whether its test measures reads from the device."""
     left_out: tuple[str, ...] = ()
     """Scripts of the test that the system cannot express, and that were not run."""
+    went_without: tuple[str, ...] = ()
+    """Capabilities that the test needs elsewhere, and that the system lacks."""
     commits: int | None = None
     """Transactions that ended ok and are of a type that changes data; None: not counted."""
     server_counters: dict[str, int] = msgspec.field(default_factory=dict)

@@ -93,6 +93,12 @@ class WarningKind(Enum):
         limits=True,
         forbids_deciding=True,
     )
+    WENT_WITHOUT = WarningText(
+        "the system lacks something that the test needs elsewhere, and ran it without: its numbers "
+        "are of a weaker promise than those of systems that have it",
+        "compare it only with systems that lack the same",
+        limits=True,
+    )
     NOT_WARM = WarningText(
         "the caches should have been warm, but the system read from its storage during the "
         "measurement",

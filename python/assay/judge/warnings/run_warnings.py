@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from assay.contracts.capabilities import CAPABILITIES
 from assay.contracts.observation import Observation, Standstill
 from assay.judge.evidence import cache, durability, headroom, offered_rate, service
 from assay.judge.evidence.modelled_disks import missed
@@ -98,6 +99,9 @@ def _of_run(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
         yield from _of_driving(run, driven)
         if driven.left_out:
             yield WarningKind.SCRIPTS_LEFT_OUT, f"{run.name}: without {', '.join(driven.left_out)}"
+        for name in driven.went_without:
+            words = f"without {name} ({CAPABILITIES[name]})"
+            yield WarningKind.WENT_WITHOUT, f"{run.system_label}: {words}"
         for sentence in driven.script_warnings:
             yield WarningKind.SCRIPT, sentence
         if overflow := sum(one.latency.overflow for one in driven.transactions):

@@ -105,11 +105,11 @@ def why_lacking(workload: Workload, run: PlannedRun) -> str | None:
     views = workload.schema.views if dialect.language == SQL else ()
     if views and not isinstance(dialect, HasViews):
         return f"{choice.label} has no views, and {workload.name} declares {views[0].name}"
-    lacking = capabilities.missing(test.all_needs, choice.label, had)
-    needs = set(test.all_needs)
+    needs = {name: None for name in test.all_needs if name not in test.goes_without_in(dialect)}
+    lacking = capabilities.missing(needs, choice.label, had)
     if run.cell.level(CACHE) in COLD_CACHES:
         lacking = lacking or capabilities.missing(("restart",), choice.label, had)
-        needs.add("restart")
+        needs["restart"] = None
     if lacking is None and (wide := _why_too_wide(workload, run)):
         return f"{choice.label} cannot hold these tables: {wide}"
     if lacking is None and choice.url is not None and "restart" in needs:

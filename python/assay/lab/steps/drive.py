@@ -22,6 +22,7 @@ from assay.contracts.systems.abilities import SessionLimit
 from assay.drive import reserved_names
 from assay.drive.commits import commits
 from assay.drive.document import document_of, scripts_of
+from assay.drive.goes_without import lacking
 from assay.drive.monitoring.sampler import TimedSample
 from assay.drive.parts import number_of
 from assay.drive.read_only import WHY_REFUSED, may_change_data, session_statements
@@ -228,6 +229,7 @@ def observe(
     found = {"script_warnings": warned, "commits": committed}
     found["reads_device"] = state.test.reads_device
     found["left_out"] = tuple(_left_out(state, planned))
+    found["went_without"] = lacking(state.test, cell.system)
     return structs.replace(observation, **found), samples
 
 

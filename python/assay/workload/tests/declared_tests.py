@@ -81,6 +81,7 @@ def _test(name: str, section: TomlTable, known: DeclaredNames) -> Test:
         defaults=_levels(section.section("defaults"), known.parameters),
         quick=_quick(section.section("quick"), known.parameters),
         needs=_needs(section),
+        goes_without=_goes_without(section),
         not_expressible=_not_expressible(section.section("not_expressible")),
         headline=declared_results.headline(section, known.scripts),
         response_limits=declared_results.response_limits(section, known.scripts),
@@ -214,6 +215,25 @@ def _needs(section: TomlTable) -> tuple[str, ...]:
                 f"unknown capability {name!r}", "needs", hint=did_you_mean(name, CAPABILITIES)
             )
     return needs
+
+
+def _goes_without(section: TomlTable) -> dict[str, tuple[str, ...]]:
+    """``[tests.NAME.goes_without]``: dialect or language → those of the needs that it may lack."""
+    own, needs = section.section("goes_without"), section.texts("needs", (), may_be_empty=True)
+    found = {}
+    for name in own.names():
+        if hint := dialect_names.hint_if_unknown(name):
+            raise own.error(f"no dialect is called {name!r}", name, hint=hint)
+        found[name] = own.texts(name)
+        for capability in found[name]:
+            if capability not in needs:
+                raise own.error(
+                    f"the test does not need {capability!r}, so that it cannot go without",
+                    name,
+                    hint=did_you_mean(capability, needs) or f'needs = ["{capability}"]',
+                )
+    own.done()
+    return found
 
 
 def _not_expressible(section: TomlTable) -> dict[str, str]:
