@@ -66,9 +66,9 @@ def document_of(
     variables: dict[str, Scalar | None] = {
         **({} if workload.is_ad_hoc else dict.fromkeys(workload.scripts)),
         **({"scale": 1} if cell.scripts else {}),
+        **goes_without.variables(workload.test(cell.test), cell.system),
         **workload.constants_for(cell.parameters),
         **cell.parameters,
-        **goes_without.variables(workload.test(cell.test), cell.system),
         **known,
     }
     test, driving = workload.test(cell.test), cell.driving

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from assay import registry
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.systems.abilities import capabilities_of
-from assay.workload.in_dialect import Speaks
 from assay.workload.values import Test
 
 TRANSACTIONS = "transactions"
@@ -22,16 +21,14 @@ def lacking(test: Test, choice: SystemChoice) -> tuple[str, ...]:
 
 
 def variables(test: Test, choice: SystemChoice) -> dict[str, bool]:
-    """``has_transactions`` → whether the system has them, for the scripts of a test that may go
-    without."""
+    """``has_transactions`` → whether the system has them, for each need of the test."""
     without = lacking(test, choice)
-    may_lack = test.goes_without_in(registry.system(choice.name).dialect)
-    return {_variable(name): name not in without for name in may_lack}
+    return {_variable(name): name not in without for name in test.needs}
 
 
-def variables_with_all(tests: Iterable[Test], dialect: Speaks) -> dict[str, bool]:
+def variables_with_all(tests: Iterable[Test]) -> dict[str, bool]:
     """The variables of all these tests on a system that lacks nothing."""
-    return {_variable(name): True for test in tests for name in test.goes_without_in(dialect)}
+    return {_variable(name): True for test in tests for name in test.needs}
 
 
 def _variable(capability: str) -> str:

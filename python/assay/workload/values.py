@@ -224,7 +224,9 @@ class Test:
     def goes_without_in(self, dialect: Speaks) -> tuple[str, ...]:
         """Those of its needs that a system of the dialect may lack: it runs without them."""
         words = (dialect.name, dialect.language)
-        return tuple(dict.fromkeys(name for word in words for name in self.goes_without.get(word, ())))
+        return tuple(
+            dict.fromkeys(name for word in words for name in self.goes_without.get(word, ()))
+        )
 
     @property
     def leaves_other_data(self) -> bool:

@@ -79,7 +79,7 @@ def test_scripts_know_it_and_what_is_half_done_is_not_repeated(tmp_path: Path, s
     dialect = registry.system(system).dialect
     document = document_of(declared, drive, dialect, scripts_of(declared, drive, dialect))
     is_sql = system == "postgresql"
-    assert document.variables.get("has_transactions") is (None if is_sql else False)
+    assert document.variables["has_transactions"] is is_sql
     assert ("retries" in document.json) is is_sql
 
 

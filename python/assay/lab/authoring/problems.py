@@ -118,7 +118,7 @@ def document_for(workload: Workload, script: Script, dialect: Dialect) -> DriveD
     parameters: dict[str, Scalar] = {}
     # A script may know by its name how many rows it must find.
     variables: dict[str, Value] = dict.fromkeys(() if workload.is_ad_hoc else workload.scripts)
-    variables |= goes_without.variables_with_all(tests, dialect)
+    variables |= goes_without.variables_with_all(workload.tests.values())
     for test in tests[:1]:
         parameters |= {name: levels[0] for name, levels in test.defaults.items()}
         for step in test.steps:
