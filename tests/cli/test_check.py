@@ -177,3 +177,28 @@ def test_a_file_of_another_kind_is_named_as_in_a_run(assay: Assay, tmp_path: Pat
     assert checked.status == planned.status == 2
     assert checked.err == planned.err
     assert checked.err.startswith(f"error: {file} is a file: expected a workload")
+
+
+def test_what_follows_from_a_mistake_is_no_mistake_of_its_own(assay: Assay, shop: Path) -> None:
+    """Without the parameter, nothing would set the variable that formulas and scripts use."""
+    file = shop / "workload.toml"
+    changed(file, "[parameters.", "[parameters.size]\ntype = \"int\"\ndefault = 1\nleast = 5\n"
+            'help = "Rows"\n\n[parameters.')  # fmt: skip
+    script = next(shop.glob("*.sql"))
+    script.write_text(f"\\set size_of_all :size * 2\n{script.read_text('utf-8')}", encoding="utf-8")
+    done = assay("check", "shop")
+    line = line_of(file, "default = 1")
+    assert done.out.splitlines() == [
+        f"shop/workload.toml:{line}: size: expected a whole number from 5 to "
+        "9,223,372,036,854,775,807, found 1"
+    ]
+
+
+def test_a_file_that_is_no_text_is_named_by_its_own_path(assay: Assay, shop: Path) -> None:
+    file = shop / "workload.toml"
+    file.write_bytes(file.read_text(encoding="utf-8").encode("utf-16"))
+    done = assay("check", "shop")
+    assert (done.status, done.out.splitlines()[0]) == (
+        2,
+        "shop/workload.toml:1:1: is not UTF-8 (byte 0)",
+    )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.contracts.recorded import DerivedRecord
+from assay.errors import ExperimentError
 from assay.workload.parameters import Scalar
 from assay.workload.schema import Expression, evaluate
 
@@ -35,7 +36,10 @@ class DerivedMetric:
 
     def of_values(self, values: Mapping[str, Scalar], file: Path) -> float | None:
         """None where the formula has no value, as after a division by 0."""
-        found = evaluate(self.value, values, file)
+        try:
+            found = evaluate(self.value, values, file)
+        except ExperimentError:  # with other values it has one, or the workload would be refused
+            return None
         is_number = isinstance(found, int | float) and not isinstance(found, bool)
         return float(found) if is_number and math.isfinite(found) else None
 

@@ -135,7 +135,8 @@ def _base(top: TomlTable, extending: tuple[Path, ...]) -> Workload | None:
     if folder is None:
         return None
     if folder.resolve() in extending:
-        way = " -> ".join(one.name for one in (*extending, folder.resolve()))
+        cycle = extending[extending.index(folder.resolve()) :]
+        way = " -> ".join(one.name for one in (*cycle, folder.resolve()))
         raise top.error(f"extends forms a cycle: {way}", inheritance.EXTENDS)
     with of_package(folder):
         return _read(folder, extending)

@@ -75,8 +75,9 @@ def test_there_is_none_where_a_transaction_did_not_end_ok(tmp_path: Path) -> Non
     assert (unknown.value, unknown.why_none) == (None, "look: not all ended ok")
 
 
-def test_there_is_none_where_the_formula_divides_by_0(tmp_path: Path) -> None:
-    divided = SPEED.replace("12.0", "1.0 / (:completed - :completed) + 12.0")
+@pytest.mark.parametrize("numerator", ["1.0", "1"])
+def test_there_is_none_where_the_formula_divides_by_0(tmp_path: Path, numerator: str) -> None:
+    divided = SPEED.replace("12.0", f"{numerator} / (:completed - :completed) + 12.0")
     found = _found(_read(tmp_path, divided), _observation())
     assert (found.value, found.why_none) == (None, "the formula has no value")
 

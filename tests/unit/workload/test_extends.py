@@ -161,7 +161,11 @@ def test_a_check_that_counts_a_script_which_no_test_names(tmp_path: Path) -> Non
     ("right", "wrong", "message"),
     [
         ('extends = "{base}"', 'extends = "../bse"', "top/workload.toml:1: extends = '../bse'"),
-        ('extends = "{base}"', 'extends = "../top"', "top/workload.toml:1: extends forms a cycle"),
+        (
+            'extends = "{base}"',
+            'extends = "../top"',
+            "top/workload.toml:1: extends forms a cycle: top -> top",
+        ),
         ('name = "u"', 'name = "T"', "top/workload.toml:7: a second table is called T; the first"),
         ('per = "t"', 'per = "v"', "top/workload.toml:8: rows of u are per row of the unknown"),
         ("[[tables]]", '[data]\nsource = "none"\n[[tables]]', ":6: rows come from where those of"),

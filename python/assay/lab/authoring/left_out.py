@@ -7,11 +7,12 @@ a whole table. The folder itself is never changed: what is read is a folder of l
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from assay.errors import ExperimentError, YouError
+from assay.errors import AssayError, ExperimentError, YouError
 from assay.registry import WORKLOAD_FILE
 from assay.text.files import toml_file
 from assay.text.files.keys import Keys, Kind
@@ -68,13 +69,18 @@ class Reading:
         """Whether the error is only there because something is left out: it names that, or is about
         a table that lacks it."""
         file, path = complaint.place
-        names = {str(part[-1]) if part else Path(name).name for name, part in self._out}
-        names |= {Path(name).stem for name, part in self._out if not part}
-        if any(f"'{name}'" in error.message for name in names):
+        if self.is_named_in(error):
             return True
         return not complaint.is_at_key and any(
             name == file and out[: len(path)] == path for name, out in self._out
         )
+
+    def is_named_in(self, error: AssayError) -> bool:
+        """Whether the error names what is left out, also as a variable."""
+        names = {str(part[-1]) if part else Path(name).name for name, part in self._out}
+        names |= {Path(name).stem for name, part in self._out if not part}
+        named = re.compile(r"'([^']+)'|:(\w+)$")
+        return any(word in names for found in named.findall(error.message) for word in found)
 
     def leave_out(self, complaint: Complaint) -> bool:
         """Leaves it out from now on; False where that cannot be done (again), or everything else is
@@ -150,6 +156,8 @@ def _path_at(file: Path, line: int) -> tuple[str | int, ...]:
     token = SECTION.set(TomlTable)
     try:
         return _key_at(toml_file.read(file), line)
+    except YouError:  # no TOML
+        return ()
     finally:
         SECTION.reset(token)
 

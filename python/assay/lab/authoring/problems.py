@@ -73,7 +73,8 @@ def examined(name_or_path: str) -> Iterator[Examined]:
             )
             if (workload := found.workload) is not None:
                 _without_mistakes(found, reading, lambda: check_declarations(workload))
-                found.problems += _of_scripts(workload)
+                of_scripts = _of_scripts(workload)
+                found.problems += [one for one in of_scripts if not reading.is_named_in(one)]
                 found.problems += unused_parameters(workload)
         finally:
             SECTION.reset(token)
