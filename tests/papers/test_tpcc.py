@@ -43,6 +43,22 @@ def test_all_conditions_hold_after_two_decks_of_each_client(assay: Assay, system
     assert ended_ok == {name: 8 * cards for name, cards in DECK.items()}
 
 
+@pytest.mark.parametrize("system", one_of_each_line(able_to_run("tpcc", "schema=denorm")))
+def test_all_conditions_hold_where_orders_hold_their_lines(assay: Assay, system: str) -> None:
+    need(system)
+    ended = assay(
+        "run", "tpcc", "--on", system, "--set", "schema=denorm", "--clients", "2", "--warm-up", "0",
+        "--transactions", "23", *IN_MEMORY,
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    (run,) = ended.runs
+    assert broken(run) == set()
+    assert run.driven is not None
+    ended_ok = {one.name: one.ok + one.aborted for one in run.driven.outcomes_by_transaction}
+    assert ended_ok == {name: 2 * cards for name, cards in DECK.items()}
+    assert run.driven.went_without == ("transactions",)
+
+
 @pytest.mark.parametrize("system", ["sqlite", "postgresql"])
 def test_deliveries_are_deferred_and_all_of_them_are_made(assay: Assay, system: str) -> None:
     """With threads of a library, and in event loops."""

@@ -68,6 +68,8 @@ _PARAMETER = Keys(
         Key("quick", SCALAR, "Its value in a quick version (--quick)."),
         Key("needs", help="Level → capabilities that a run needs at this level.",
             below=_named(TEXTS)),
+        Key("languages", help="Level → the languages of the systems that have it; otherwise all.",
+            below=_named(TEXTS)),
     )
 )  # fmt: skip
 _QUICK = Keys(
@@ -227,6 +229,8 @@ _TABLE = Keys(
         Key("values", help="Column → the expression of its value.", below=_named(SCALAR)),
         Key("languages", TEXTS,
             "Only systems with statements in one of these languages have the table."),
+        Key("when", SCALAR,
+            "An expression of parameters: systems have the table where it is true."),
     )
 )  # fmt: skip
 _VIEW = Keys(

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from assay import _engine
 from assay.contracts import capabilities, factors
 from assay.errors import ArgumentError
 from assay.registry import unknown
 from assay.text.files.toml_file import TomlTable
+from assay.text.nearest import did_you_mean
 from assay.text.quantities import INTEGER, MULTIPLE, NUMBER, Quantity, Real, Whole, shown
 
 Scalar = str | int | float | bool
@@ -35,6 +37,8 @@ class Parameter:
     """The value in a quick version (``--quick``); None: the same as otherwise."""
     needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Level → capabilities that a run needs at this level (`assay.contracts.capabilities`)."""
+    languages: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Level → the languages of the systems that have it; of other levels all have."""
 
     def value(self, word: str) -> Scalar:
         """The word as a value of this parameter; raises `ArgumentError` with what is expected."""
@@ -147,6 +151,7 @@ def _parameter(name: str, section: TomlTable) -> Parameter:
         tests=section.texts("tests", ()),
         quick=section.scalar("quick") if "quick" in section else None,
         needs=_needs(section.section("needs"), section.texts("levels", ())),
+        languages=_languages(section.section("languages"), section.texts("levels", ())),
     )
     least, most = parameter.least, parameter.most
     if least is not None and most is not None and least > most:
@@ -177,3 +182,19 @@ def _needs(section: TomlTable, levels: tuple[str, ...]) -> dict[str, tuple[str, 
             raise section.error(error.message, level, hint=error.hint) from error
     section.done()
     return needs
+
+
+def _languages(section: TomlTable, levels: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """``[parameters.NAME.languages]``: level → languages of statements."""
+    languages = {}
+    for level in section.names():
+        if level not in levels:
+            raise section.error(f"{level} is not a level: {', '.join(levels) or 'none'}", level)
+        languages[level] = section.texts(level)
+        for word in languages[level]:
+            if word not in (known := _engine.languages()):
+                raise section.error(
+                    f"unknown language {word!r}", level, hint=did_you_mean(word, known)
+                )
+    section.done()
+    return languages

@@ -64,6 +64,8 @@ class DeclaredTable:
     """Of the systems that have the table; empty: all have it."""
     conditions: Mapping[str, Expression] = field(default_factory=dict)
     """Name of an index → the condition for creating it; other indexes are always created."""
+    when: Expression | None = None
+    """Systems have the table where it is true; None: always."""
 
     @property
     def name(self) -> str:
@@ -110,7 +112,9 @@ class Schema:
         """The tables of a deployment whose statements are in this language (None: those of all):
         one for each instance. ``parameters`` are all of the workload's."""
         made = self._instances(parameters)
-        tables = [table for declared, _, table in made if declared.is_for(language)]
+        tables = [
+            table for declared, _, table in made if self._is_made(declared, parameters, language)
+        ]
         if tables and self.views and language in (None, SQL):
             tables[-1] = replace(tables[-1], views=self.views)
         return tuple(tables)
@@ -132,10 +136,15 @@ class Schema:
         made from. It contains only the parameters that the expressions use, because the others do
         not change the rows."""
         made_from = self._with_parents(
-            declared for declared in self.declared if declared.is_for(language)
+            declared for declared in self.declared if self._is_made(declared, parameters, language)
         )
         tables = (
-            _generated(declared, instance, table, is_loaded=declared.is_for(language))
+            _generated(
+                declared,
+                instance,
+                table,
+                is_loaded=self._is_made(declared, parameters, language),
+            )
             for declared, instance, table in self._instances(parameters)
             if declared.name in made_from
         )
@@ -145,6 +154,13 @@ class Schema:
             variables={name: parameters[name] for name in self.used(parameters)},
             tables=tuple(tables),
         )
+
+    def _is_made(
+        self, declared: DeclaredTable, parameters: Mapping[str, Scalar], language: str | None
+    ) -> bool:
+        """Whether systems of this language have the table, with these parameters."""
+        is_true = declared.when is None or bool(evaluate(declared.when, parameters, self.file))
+        return is_true and declared.is_for(language)
 
     def _with_parents(self, tables: Iterable[DeclaredTable]) -> set[str]:
         """The names of these tables, and of those for whose rows they have rows."""
@@ -273,6 +289,8 @@ def _column(declared: DeclaredTable, column: Column) -> GeneratedColumn:
 def _expressions(declared: DeclaredTable) -> Iterator[Expression]:
     yield from declared.instances or ()
     yield from declared.conditions.values()
+    if declared.when is not None:
+        yield declared.when
     if declared.generator.rows is not None:
         yield declared.generator.rows
     yield from declared.generator.values.values()

@@ -131,6 +131,11 @@ def _lacking_at_levels(workload: Workload, run: PlannedRun, had: Collection[str]
     """What single levels of the run's parameters need."""
     for parameter in workload.parameters.values():
         level = str(run.cell.parameters.get(parameter.name, ""))
+        language = registry.system(run.cell.system.name).dialect.language
+        if language not in parameter.languages.get(level, (language,)):
+            spoken = " or ".join(parameter.languages[level])
+            label = run.cell.system.label
+            return f"{parameter.name}={level} is of systems of {spoken}; {label} takes {language}"
         needs = parameter.needs.get(level, ())
         if lacking := capabilities.missing(needs, run.cell.system.label, had):
             return f"{parameter.name}={level}: {lacking}"

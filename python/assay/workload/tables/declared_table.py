@@ -52,6 +52,7 @@ def read(section: TomlTable, *, has_expressions: bool) -> DeclaredTable:
         _generator(section, table, has_expressions=has_expressions),
         _languages(section),
         {index.name: when for index, when in indexes.items() if when is not None},
+        keys.expression(section, "when") if "when" in section else None,
     )
     section.done()
     return declared
