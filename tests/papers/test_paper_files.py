@@ -12,6 +12,7 @@ from assay.report.build import build
 from assay.report.papers.claims import judged_claims
 from assay.report.papers.claims.judgement import ClaimVerdict
 from assay.report.values import Report, ReportTable
+from assay.storages.block.file_systems import kernel_has
 from block_devices import HAS_LOOP_DEVICES
 from commands import Assay
 
@@ -89,6 +90,41 @@ def test_cubrid_2010_without_one_of_its_systems(assay: Assay) -> None:
         of_cubrid = [one for one in found if one.claim.text.startswith("CUBRID")]
         assert {one.word for one in of_cubrid} == {ClaimVerdict.NOT_COMPARABLE}
         assert all("cubrid was not measured" in one.why for one in of_cubrid)
+
+
+def test_ciarrocchi_2002(assay: Assay) -> None:
+    """The memory of a published row is found in proportion to the data, and what was not run is
+    said."""
+    if is_missing("postgresql"):
+        pytest.skip("postgresql is not here")
+    ended = assay(
+        "run", EXPERIMENTS / "ciarrocchi-2002.toml", "--quick", "--set", "tuples=10000",
+        "--memory", "none,160MB", *IN_MEMORY,
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    of_table = table(build(ended.experiment), "published_and_measured_osdb")
+    ours = [row.cells for row in of_table.rows if row.cells[2].shown == "measured"]
+    assert [cells[1].shown for cells in ours] == ["64MB", "none"] * 2
+    assert all(cells[3].number and cells[3].number.value > 0 for cells in ours)
+    words = {one.claim.text[:8]: one.reason for one in judged_claims.judged(ended.experiment)}
+    assert "24MB, 60MB was not measured" in words["with 0.6"]
+    assert words["with as "] == "it compares two kernels"
+
+
+@pytest.mark.skipif(not HAS_LOOP_DEVICES, reason="needs root and loop devices")
+def test_a_file_system_that_the_kernel_does_not_have_is_named(assay: Assay) -> None:
+    if is_missing("postgresql") or kernel_has("minix"):
+        pytest.skip("postgresql is not here, or this kernel has minix")
+    ended = assay(
+        "run", EXPERIMENTS / "kirkwood-2002.toml", "--quick", "--only", "ext3-journal,minix",
+        "--only", "single", "--no-probe", "--no-durability",
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    rows = table(build(ended.experiment), "published_and_measured_single").rows
+    found = {row.cells[1].shown: row.cells[3] for row in rows if row.cells[2].shown == "measured"}
+    assert found["ext3-journal"].number
+    assert "kernel has no file system minix" in found["minix"].note
+    assert "kernel has no file system minix" in ended.err
 
 
 @pytest.mark.skipif(not HAS_LOOP_DEVICES, reason="needs root and loop devices")

@@ -18,6 +18,7 @@ import msgspec
 import invented_records as invented
 from assay.contracts import factors
 from assay.contracts.deployment import StorageFacts
+from assay.contracts.experiment import ServerMachine
 from assay.experiment import Experiment, StorageChoice, SystemChoice
 from assay.plan import Cell, Plan, PlannedRun, fingerprint
 from assay.plan.cell_names import MACHINE
@@ -180,7 +181,8 @@ def _of_table(
     for row in table.rows:
         machine = str(row.levels.get(MACHINE, ONE_MACHINE))
         # Behind a comma a row says more of its system.
-        own: Levels = {**row.factors, **row.measured, "system": row.system.partition(",")[0]}
+        measured = {name: _first(level) for name, level in row.measured.items()}
+        own: Levels = {**row.factors, **measured, "system": row.system.partition(",")[0]}
         own |= {name: row.levels[name] for name in ("storage_role", MACHINE) if name in row.levels}
         if table.column_factor == "clients":  # scalability, of one client's time
             levels = {**own, "test": name, "storage_role": "solid state"}
@@ -257,7 +259,9 @@ def _of_machine(
         return store.experiment(number)
 
 
-_NO_PARAMETERS = ("test", "system", "storage", "storage_role", "clients", "cache", MACHINE)
+_NO_PARAMETERS = (
+    "test", "system", "storage", "storage_role", "clients", "cache", "memory", MACHINE,
+)  # fmt: skip
 
 
 def _cell(workload: Workload, printed: PrintedCell) -> Cell:
@@ -266,8 +270,11 @@ def _cell(workload: Workload, printed: PrintedCell) -> Cell:
     name = str(levels.get("storage", role))
     storage = StorageChoice(name, "here", f"/{name}")
     parameters = {name: one for name, one in levels.items() if name not in _NO_PARAMETERS}
+    memory = str(levels.get("memory", "none"))
+    machine = ServerMachine(None if memory == "none" else int(memory.removesuffix("MB")) << 20)
     cell = Cell(
-        workload.name, str(levels["test"]), SystemChoice(str(levels["system"]).lower()),
+        workload.name, str(levels["test"]),
+        SystemChoice(str(levels["system"]).lower(), machine=machine),
         storage, int(levels.get("clients", 1)), parameters,
         factors.levels({"protocol": "simple", "threads": 0, "cache": levels.get("cache", "as-is")}),
     )  # fmt: skip

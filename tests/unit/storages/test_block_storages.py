@@ -114,6 +114,7 @@ def without(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, what: str) -> None:
         ("the right to mount", "loop", "CAP_SYS_ADMIN", "--privileged"),
         ("loop devices", "loop", "needs loop devices", "modprobe loop"),
         ("reiserfs", "loop[fs=reiserfs]", "kernel has no file system reiserfs", "fs=ext4"),
+        ("minix", "loop[fs=minix]", "kernel has no file system minix", "fs=ext4"),
         ("jfs", "throttled[read_iops=9,fs=jfs]", "kernel has no file system jfs", "fs=ext4"),
         ("mkfs.xfs", "loop[fs=xfs]", "the program mkfs.xfs, which is not", "install xfsprogs"),
         ("losetup", "loop", "the program losetup, which is not installed", "install mount"),

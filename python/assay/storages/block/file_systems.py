@@ -83,6 +83,12 @@ FILE_SYSTEMS: Final[Mapping[str, FileSystem]] = {
             64 * _MIB,
         ),
         FileSystem(
+            "minix",
+            Program("mkfs.minix", "util-linux", is_optional=True),
+            ("-3",),
+            16 * _MIB,
+        ),
+        FileSystem(
             "nilfs2",
             Program("mkfs.nilfs2", "nilfs-tools", is_optional=True),
             ("-q", "-f", "-K"),
