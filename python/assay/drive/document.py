@@ -7,6 +7,7 @@ the engine's default are left out.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Self, TypeVar
@@ -37,6 +38,7 @@ from assay.workload.values import Script, Workload
 
 Number = TypeVar("Number", int, float)
 
+_BEGIN = re.compile(rf"^[ \t]*\\begin[ \t]+({'|'.join(ISOLATION_LEVELS)})\b", re.MULTILINE)
 _OF_ENGINE = [name for name in OF_LEVELS if name in DriveDocument.__struct_fields__]
 """Levels of a cell that the engine is given under the names of their factors."""
 
@@ -264,13 +266,30 @@ def _reconnect(driving: Driving) -> ReconnectDocument | UnsetType:
 def begins(dialect: Dialect) -> dict[str, list[str]]:
     """Isolation level → the statements that begin a transaction of this level, or of the weakest
     stronger one that the system has, as the SQL standard allows."""
-    statements = {}
+    return {
+        level: dialect.begin_at(found) if found in dialect.isolation_levels else dialect.begin()
+        for level, found in _levels_in_effect(dialect).items()
+    }
+
+
+def raised_isolation(dialect: Dialect, scripts: Iterable[ScriptDocument]) -> dict[str, str]:
+    """Isolation level that a script names, and the system does not have → the one at which its
+    transactions are."""
+    named = {level for script in scripts for level in _BEGIN.findall(script.text)}
+    found = _levels_in_effect(dialect)
+    return {
+        level: found[level]
+        for level in ISOLATION_LEVELS
+        if level in named and found.get(level, level) != level
+    }
+
+
+def _levels_in_effect(dialect: Dialect) -> dict[str, str]:
+    """Without those for which the system has none that is as strong."""
+    there = {*dialect.isolation_levels, dialect.own_isolation}
+    found = {}
     for place, level in enumerate(ISOLATION_LEVELS):
-        for sufficient in ISOLATION_LEVELS[place:]:
-            if sufficient in dialect.isolation_levels:
-                statements[level] = dialect.begin_at(sufficient)
-                break
-            if sufficient == dialect.own_isolation:
-                statements[level] = dialect.begin()
-                break
-    return statements
+        sufficient = next((one for one in ISOLATION_LEVELS[place:] if one in there), None)
+        if sufficient is not None:
+            found[level] = sufficient
+    return found

@@ -3,11 +3,14 @@ system has."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from assay.dialects.cubrid import CUBRID
 from assay.dialects.duckdb import DUCKDB
 from assay.dialects.postgresql import POSTGRESQL
 from assay.dialects.sqlite import SQLITE
 from assay.drive.document import begins
+from step_workloads import folder_of, ran
 
 
 def test_a_missing_level_is_replaced_by_the_next_stronger_one() -> None:
@@ -21,3 +24,19 @@ def test_the_only_level_of_a_system_serves_all_that_are_not_stronger() -> None:
     assert begins(SQLITE) == dict.fromkeys(begins(POSTGRESQL), SQLITE.begin())
     snapshots = ("read uncommitted", "read committed", "repeatable read")
     assert begins(DUCKDB) == dict.fromkeys(snapshots, DUCKDB.begin())
+
+
+def test_a_level_that_the_system_does_not_have_is_said(tmp_path: Path) -> None:
+    """Levels that no script names, and those that it has, are not."""
+    folder = folder_of(
+        tmp_path,
+        'scripts = ["one.sql", "two.sql"]\npasses = 1\n',
+        one="\\begin read committed\nSELECT 1;\n\\commit\n",
+        two="-- no \\begin repeatable read\n\\begin serializable\nSELECT 1;\n\\commit\n",
+    )
+    (run,) = ran(folder, "sqlite").runs
+    assert run.driven is not None
+    assert run.driven.raised_isolation == {"read committed": "serializable"}
+    (warning,) = (one for one in run.warnings if one.name == "isolation-raised")
+    assert "read committed → serializable" in warning.detail
+    assert "isolation" not in run.judged.reason, "it limits no number"

@@ -99,6 +99,11 @@ class WarningKind(Enum):
         "compare it only with systems that lack the same",
         limits=True,
     )
+    ISOLATION_RAISED = WarningText(
+        "scripts name an isolation level that the system does not have: their transactions were at "
+        "the next stronger one, as the SQL standard allows",
+        "compare it with systems at that level, or name it in the scripts",
+    )
     NOT_WARM = WarningText(
         "the caches should have been warm, but the system read from its storage during the "
         "measurement",

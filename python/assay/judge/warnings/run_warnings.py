@@ -102,6 +102,9 @@ def _of_run(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
         for name in driven.went_without:
             words = f"without {name} ({CAPABILITIES[name]})"
             yield WarningKind.WENT_WITHOUT, f"{run.system_label}: {words}"
+        if driven.raised_isolation:
+            raised = (f"{named} → {level}" for named, level in driven.raised_isolation.items())
+            yield WarningKind.ISOLATION_RAISED, f"{run.name}: {', '.join(raised)}"
         for sentence in driven.script_warnings:
             yield WarningKind.SCRIPT, sentence
         if overflow := sum(one.latency.overflow for one in driven.transactions):
