@@ -135,7 +135,7 @@ def test_sizes_are_decimal_and_durations_have_no_exponent() -> None:
 
 
 PUBLISHED = {
-    "as3ap": ["oltp", "single"],
+    "as3ap": ["oltp", "single", "osdb"],
     "bibsql": ["sequential", "parallel", "processes", "sizes"],
     "e831": ["table", "connect", "update"],
     "glidemon": ["table", "response", "tasks", "load", "count", "aggregate"],
