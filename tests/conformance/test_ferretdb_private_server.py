@@ -111,6 +111,12 @@ def test_over_tcp_it_requires_the_password_and_is_reached_by_url(
         ):
             pass
         assert "USER:PASSWORD@HOST:PORT/DATABASE" in (refused.value.hint or "")
+        member = SystemChoice("ferretdb", url=f"{url}?replicaSet=rs0")
+        with (
+            pytest.raises(SystemRefused, match="replica set rs0, found a server without a replica"),
+            FERRETDB.attach(member),
+        ):
+            pass
         wrong = url.replace(quote(to.password, safe=""), "wrong")
         with (
             pytest.raises(SystemRefused, match="expected a FerretDB server") as refused,

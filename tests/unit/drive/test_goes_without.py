@@ -55,9 +55,9 @@ def workload(folder: Path, more: str = GOES_WITHOUT) -> reader.Workload:
     return reader.read(str(folder))
 
 
-def run_on(system: str) -> PlannedRun:
+def run_on(system: str, url: str | None = None) -> PlannedRun:
     storage = StorageChoice("here", "here")
-    (run,) = invented.plan([SystemChoice(system)], [storage], test="pay").runs
+    (run,) = invented.plan([SystemChoice(system, url=url)], [storage], test="pay").runs
     driving = replace(run.cell.driving, retries=5)
     levels = {**run.cell.levels, "protocol": "prepared"}
     return replace(run, cell=replace(run.cell, driving=driving, levels=levels))
@@ -72,15 +72,25 @@ def test_only_systems_of_that_language_may_lack_it(tmp_path: Path) -> None:
     assert "transactions" in str(why_lacking(undeclared, run_on("ferretdb")))
 
 
-@pytest.mark.parametrize("system", ["ferretdb", "postgresql"])
-def test_scripts_know_it_and_what_is_half_done_is_not_repeated(tmp_path: Path, system: str) -> None:
-    declared, run = workload(tmp_path), run_on(system)
+@pytest.mark.parametrize(
+    ("system", "url", "has_it"),
+    [
+        ("ferretdb", None, False),
+        ("mongodb", "mongodb://127.0.0.1/shop", False),
+        ("mongodb", "mongodb://127.0.0.1/shop?replicaSet=rs0", True),
+        ("postgresql", None, True),
+    ],
+)
+def test_scripts_know_it_and_what_is_half_done_is_not_repeated(
+    tmp_path: Path, system: str, url: str | None, has_it: bool
+) -> None:
+    declared, run = workload(tmp_path), run_on(system, url)
     (drive,) = drives.drives(declared, run)
+    assert why_lacking(declared, run) is None
     dialect = registry.system(system).dialect
     document = document_of(declared, drive, dialect, scripts_of(declared, drive, dialect))
-    is_sql = system == "postgresql"
-    assert document.variables["has_transactions"] is is_sql
-    assert ("retries" in document.json) is is_sql
+    assert document.variables["has_transactions"] is has_it
+    assert ("retries" in document.json) is has_it
 
 
 def test_the_run_says_what_it_went_without(tmp_path: Path) -> None:

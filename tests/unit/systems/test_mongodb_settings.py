@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from assay import registry
+from assay.contracts.experiment import SystemChoice
+from assay.contracts.systems.abilities import capabilities_of
 from assay.errors import ArgumentError, SystemRefused
 from assay.systems.mongodb import configuration
-from assay.systems.mongodb_protocol.url import address_of
+from assay.systems.mongodb_protocol.url import address_of, replica_set
 
 
 @pytest.fixture(autouse=True)
@@ -127,3 +130,16 @@ def test_the_option_buffer_is_the_size_of_the_cache() -> None:
     assert configuration.of_buffer({"buffer": "64MB"}, {}) == {configuration.CACHE: "0.25"}
     with pytest.raises(ArgumentError, match="one and the same"):
         configuration.of_buffer({"buffer": "1GB"}, {configuration.CACHE: "2"})
+
+
+def test_transactions_are_those_of_a_replica_set_that_the_url_names() -> None:
+    plain, member = "mongodb://127.0.0.1/jobs", "mongodb://127.0.0.1/jobs?replicaSet=rs0&w=1"
+    assert [replica_set(url, "mongodb") for url in (plain, member)] == [None, "rs0"]
+    system = registry.system("mongodb")
+    needed = [
+        "transactions" in capabilities_of(system, SystemChoice("mongodb", url=url))
+        for url in (None, plain, member)
+    ]
+    assert needed == [False, False, True]
+    of_front = registry.system("ferretdb"), SystemChoice("ferretdb", url="ferretdb://h/d")
+    assert "transactions" not in capabilities_of(*of_front)

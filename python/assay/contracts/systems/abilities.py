@@ -70,10 +70,12 @@ class LimitsWaitingByOption(Protocol):
 
 @runtime_checkable
 class VaryingCapabilities(Protocol):
-    """Some of its options remove capabilities (a storage engine without transactions)."""
+    """Some of its options remove capabilities (a storage engine without transactions), or a URL
+    says that its server has more (a replica set)."""
 
     def capabilities_with(self, choice: SystemChoice) -> frozenset[str]:
-        """The subset of `System.capabilities` with these options. Opens no connection."""
+        """Those with these options; of a private server a subset of `System.capabilities`. Opens no
+        connection."""
         ...
 
 

@@ -61,6 +61,8 @@ class Requirement:
         had = capabilities_of(system, choice)
         if lacking := missing(self.capabilities, system.name, had):
             return lacking
+        if "transactions" in self.capabilities and not system.dialect.begin():
+            return f"{system.name} has no statement that begins a transaction"
         for ability in self.abilities:
             if not isinstance(system, ability):
                 return f"{system.name} {_WITHOUT[ability]}"

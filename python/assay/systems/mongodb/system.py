@@ -1,6 +1,7 @@
 """MongoDB behind the protocol of every system under test: a private server, or one by URL.
 
-A private one is a single `mongod` without a replica set, so it has no transactions.
+A private one is a single `mongod` without a replica set, so it has no transactions; a server by URL
+has them where the URL names its replica set.
 """
 
 from __future__ import annotations
@@ -61,6 +62,10 @@ class Mongodb:
     chosen_by = installation.PROGRAMS_FOLDER
     url_variables: tuple[EnvVar, ...] = url.VARIABLES
     verified = NOT_VERIFIED
+
+    def capabilities_with(self, choice: SystemChoice) -> frozenset[str]:
+        is_member = choice.url is not None and url.replica_set(choice.url, self.name) is not None
+        return self.capabilities | {"transactions"} if is_member else self.capabilities
 
     def find(self) -> Found:
         program = installation.find_server()

@@ -5,9 +5,11 @@ from __future__ import annotations
 from assay.contracts.deployment import Deployment, Node, StorageFacts
 from assay.contracts.experiment import SystemChoice
 from assay.errors import Bug, PasswordNeeded, SystemRefused
+from assay.provision.engine.engine_calls import Session
 from assay.systems import urls
 from assay.systems.first_session import first_session
 from assay.systems.mongodb_protocol import url
+from assay.systems.mongodb_protocol.answers import command
 
 _NAMES = {"FerretDB": "ferretdb", "MongoDB": "mongodb"}
 """First word of the driver's version → name of the system, and scheme of its URLs."""
@@ -16,6 +18,17 @@ _TITLES = {name: title for title, name in _NAMES.items()}
 ASKS_FOR_A_LOGIN = '{"listCollections": 1, "nameOnly": true, "authorizedCollections": true}'
 
 UNKNOWN = "a server by URL does not report them to every user"
+
+
+def _insist_on_replica_set(opened: Session, choice: SystemChoice, asked: str | None) -> None:
+    """Raises `SystemRefused` where the server is no member of the replica set that is asked for."""
+    found = command(opened, {"hello": 1}).get("setName") if asked else None
+    if found != asked:
+        of_server = f"one of {found}" if found else "a server without a replica set"
+        raise SystemRefused(
+            f"{choice.label}: expected a member of the replica set {asked}, found {of_server}",
+            hint="correct replicaSet=… in the URL, or leave it out",
+        )
 
 
 def deployment(choice: SystemChoice, name: str) -> Deployment:
@@ -33,6 +46,7 @@ def deployment(choice: SystemChoice, name: str) -> Deployment:
         version = opened.server_version
         # Which every server answers, also to those who may do nothing else.
         opened.execute(ASKS_FOR_A_LOGIN)
+        _insist_on_replica_set(opened, choice, url.replica_set(choice.url, name))
     found = _NAMES.get(version.partition(" ")[0], name)
     if found != name:
         raise SystemRefused(

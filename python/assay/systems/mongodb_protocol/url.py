@@ -36,6 +36,7 @@ _DRIVER_OPTIONS = {
 """Parameter of the URL → option of the driver."""
 _TLS_FILES = ("tlsCAFile", "tlsCertificateKeyFile")
 _TLS_ALLOWED = ("tlsAllowInvalidCertificates", "tlsAllowInvalidHostnames")
+_REPLICA_SET = "replicaSet"
 _PARAMETERS = (
     "authSource",
     "authMechanism",
@@ -47,6 +48,7 @@ _PARAMETERS = (
     "journal",
     "readConcernLevel",
     "directConnection",
+    _REPLICA_SET,
 )
 """Of the connection strings of MongoDB's clients."""
 
@@ -115,6 +117,13 @@ def address_of(url: str, scheme: str) -> Address:
         connect_timeout_s=_connect_timeout_s(found),
         options=_driver_options(found),
         origins=_origins(found, unix),
+    )
+
+
+def replica_set(url: str, scheme: str) -> str | None:
+    """The replica set of which the URL says that the server is a member; None: it names none."""
+    return urls.read(url, scheme=scheme, parameters=_PARAMETERS, password=PASSWORD).parameters.get(
+        _REPLICA_SET
     )
 
 
