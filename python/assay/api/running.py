@@ -161,10 +161,11 @@ def _result(
     request: Request,
     first_use: FirstUse,
 ) -> Result:
-    experiment, _ = command_line.experiment(words)
+    experiment, workload = command_line.experiment(words)
     with shown_on_standard_error() if show_progress else nullcontext(ignored) as shown:
         ended = lab.run(
             experiment,
+            workload,
             records=record,
             sinks=[shown],
             loading=loading,

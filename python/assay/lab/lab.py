@@ -94,6 +94,7 @@ class ExperimentResult:
 @plugin_failures()
 def run(
     experiment: Experiment,
+    workload: Workload | None = None,
     *,
     records: Path,
     sinks: Iterable[Sink] = (),
@@ -104,9 +105,9 @@ def run(
 ) -> ExperimentResult:
     """Runs an experiment, from the question to the record.
 
-    1. Read the workload, plan every run, compile every script and row expression; look for the
-       systems and storages of the runs, for enough room for their data, and for enough threads and
-       open files for their clients.
+    1. Read the workload, unless it is given; plan every run, compile every script and row
+       expression; look for the systems and storages of the runs, for enough room for their data,
+       and for enough threads and open files for their clients.
     2. Read the input data. The user's mistakes are reported up to here. Remove what a process that
        was killed has left behind.
     3. Record the plan, before anything is started; or find it in the record, where the last
@@ -137,7 +138,7 @@ def run(
     events = Events(sinks)
     with contextlib.ExitStack() as stack:
         stack.enter_context(stop.guides())
-        prepared = _prepare(experiment, loading, request, events)
+        prepared = _prepare(experiment, workload, loading, request, events)
         workload, found = prepared.workload, prepared.found
         is_limited = any(client_memory.is_limited(run.cell.system) for run in found.expressible)
         stack.enter_context(client_group.experiment(is_limited=is_limited))
@@ -216,10 +217,14 @@ class _Prepared:
 
 
 def _prepare(
-    experiment: Experiment, loading: Loading, request: Request, events: Events
+    experiment: Experiment,
+    workload: Workload | None,
+    loading: Loading,
+    request: Request,
+    events: Events,
 ) -> _Prepared:
     """Stages 1 and 2, without removing anything."""
-    workload = workload_of(experiment)
+    workload = workload or workload_of(experiment)
     if experiment.log is not None:
         transaction_log.insist_on_form(experiment.log)
     planned = plan_here(experiment, workload)

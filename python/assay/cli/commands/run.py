@@ -105,6 +105,7 @@ def command(
         with progress(every_s=progress_s) as shown:
             result = lab.run(
                 experiment,
+                workload,
                 records=records,
                 sinks=[shown],
                 stop=STOP,

@@ -11,6 +11,7 @@ import pwd
 import subprocess
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,15 +78,34 @@ def is_alone() -> bool:
 def first_unreachable(path: Path, user: ServerUser) -> Path | None:
     """The first directory on the way to `path` (itself included) that the user may not enter.
 
-    The kernel is asked by a process of that user, so access lists count too. What does not exist
-    yet is not looked at. Raises `SystemMissing` if we may not become that user, though root.
+    The kernel is asked by a process of that user, so access lists count too; once for directories
+    of one device with the same owner, mode and list. What does not exist yet is not looked at.
+    Raises `SystemMissing` if we may not become that user, though root.
     """
     if user.is_ourselves:
         return None
     resolved = path.resolve()
     existing = [part for part in (*reversed(resolved.parents), resolved) if part.exists()]
+    rights = [(user, _rights(part)) for part in existing]
+    if _ENTERABLE.issuperset(rights):
+        return None
     number = _entered(existing, user)
+    _ENTERABLE.update(rights[:number])
     return existing[number] if number < len(existing) else None
+
+
+_ACCESS_LIST = "system.posix_acl_access"
+_Rights = tuple[int, int, int, int, bytes]
+_ENTERABLE: set[tuple[ServerUser, _Rights]] = set()
+
+
+def _rights(directory: Path) -> _Rights:
+    """All that says who may enter it, and on which device it is."""
+    status = directory.stat()
+    access_list = b""
+    with suppress(OSError):  # it has none
+        access_list = os.getxattr(directory, _ACCESS_LIST)
+    return status.st_dev, status.st_mode, status.st_uid, status.st_gid, access_list
 
 
 _ENTERED = """

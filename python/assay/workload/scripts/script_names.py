@@ -51,11 +51,22 @@ def named(
 
 def _is_meant(name: str, script: Named, word: str) -> bool:
     """Files that are no SQL may be data, so they are scripts only by their ending."""
+    if word != name and not _may_match(word, script.path):
+        return False
     path = _path(script.path)
     is_named = script.language == "sql" or path.parts[0] == CHECKS or word.endswith(path.suffix)
     return bool(word) and is_named and (word == name or path.match(str(word)))
 
 
+def _may_match(word: str, path: str) -> bool:
+    """False at once for most of them: each word of a file is compared with each of its scripts."""
+    last = word[word.rfind("/") + 1 :]
+    return last in _ANYTHING or path.endswith(last) or not _SIGNS_OF_A_GLOB.isdisjoint(last)
+
+
+_ANYTHING = ("", ".")
+"""``reads/*.sql/`` and ``reads/*.sql/.`` are ``reads/*.sql``."""
+_SIGNS_OF_A_GLOB = frozenset("*?[")
 _path = cache(Path)
 
 

@@ -21,7 +21,8 @@ class TaggedProcesses(Resource):
 
     def undo(self, identity: str) -> Undone:
         killed = process_tags.kill(identity, self.leader)
-        if left := process_tags.processes_of(identity, self.leader):
+        # Where it found none, all processes have just been looked at.
+        if killed and (left := process_tags.processes_of(identity, self.leader)):
             raise CannotUndo(f"{', '.join(str(process.pid) for process in left)} cannot be killed")
         return Undone(processes=killed)
 
