@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import dropwhile, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -66,8 +67,10 @@ def _sheet(section: TomlTable, folder: Path) -> SheetRecord:
     return {"title": title, "columns": shown[0], "rows": shown[1:]}
 
 
-def _tokens(text: str) -> list[Token]:
-    """What is in a fence of code or in a comment is neither a heading nor a table."""
+@lru_cache(maxsize=8)
+def _tokens(text: str) -> Sequence[Token]:
+    """What is in a fence of code or in a comment is neither a heading nor a table. Who has a
+    workload checked while it is written has its page read again and again."""
     from markdown_it import MarkdownIt  # most workloads have no sheet, and start sooner without it
 
     return MarkdownIt("commonmark").enable("table").parse(text)

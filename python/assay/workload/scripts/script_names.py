@@ -40,7 +40,8 @@ def named(
     those of ``known`` are called; ``key``: where the words stand in ``section``."""
     names: dict[str, None] = {}
     for word in words:
-        meant = [name for name, script in known.items() if _is_meant(name, script, word)]
+        near = _that_may_be_meant(word, known)
+        meant = [name for name, script in near if _is_meant(name, script, word)]
         if not meant:
             raise section.error(
                 f"no {kind} is called {word!r}", key, hint=did_you_mean(word, _words(word, known))
@@ -49,24 +50,26 @@ def named(
     return tuple(names)
 
 
-def _is_meant(name: str, script: Named, word: str) -> bool:
-    """Files that are no SQL may be data, so they are scripts only by their ending."""
-    if word != name and not _may_match(word, script.path):
-        return False
-    path = _path(script.path)
-    is_named = script.language == "sql" or path.parts[0] == CHECKS or word.endswith(path.suffix)
-    return bool(word) and is_named and (word == name or path.match(str(word)))
-
-
-def _may_match(word: str, path: str) -> bool:
-    """False at once for most of them: each word of a file is compared with each of its scripts."""
+def _that_may_be_meant(word: str, known: Mapping[str, Named]) -> Iterable[tuple[str, Named]]:
+    """Few, where the word is no glob: each word of a file is compared with each of its scripts."""
     last = word[word.rfind("/") + 1 :]
-    return last in _ANYTHING or path.endswith(last) or not _SIGNS_OF_A_GLOB.isdisjoint(last)
+    if last in _ANYTHING or not _SIGNS_OF_A_GLOB.isdisjoint(last):
+        return known.items()
+    return [one for one in known.items() if one[0] == word or one[1].path.endswith(last)]
 
 
 _ANYTHING = ("", ".")
 """``reads/*.sql/`` and ``reads/*.sql/.`` are ``reads/*.sql``."""
 _SIGNS_OF_A_GLOB = frozenset("*?[")
+
+
+def _is_meant(name: str, script: Named, word: str) -> bool:
+    """Files that are no SQL may be data, so they are scripts only by their ending."""
+    path = _path(script.path)
+    is_named = script.language == "sql" or path.parts[0] == CHECKS or word.endswith(path.suffix)
+    return bool(word) and is_named and (word == name or path.match(str(word)))
+
+
 _path = cache(Path)
 
 
