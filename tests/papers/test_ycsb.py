@@ -10,7 +10,6 @@ import pytest
 
 from able import able_to_run, one_of_each_line
 from assay import registry
-from assay.contracts.deployment import Deployment
 from assay.record.runs.records import RunRecord
 from commands import IN_MEMORY, Assay, need
 
@@ -39,22 +38,14 @@ def all_right(runs: list[RunRecord]) -> None:
 
 
 @pytest.mark.parametrize(
-    "system", one_of_each_line([one for one in able_to_run(TESTS) if one != "cassandra"])
+    "system",  # Cassandra: test_in_cql.py
+    one_of_each_line([one for one in able_to_run(TESTS) if one != "cassandra"]),
 )
 def test_all_values_and_checks_are_right_after_concurrent_clients(
     assay: Assay, system: str
 ) -> None:
     need(system)
     ended = assay("run", TESTS, "--on", system, *BRIEFLY, *IN_MEMORY)
-    assert ended.status == 0, ended.err
-    all_right(ended.runs)
-
-
-@pytest.mark.server
-def test_so_they_are_in_cql(assay: Assay, cassandra: Deployment) -> None:
-    to = cassandra.address
-    url = f"cassandra://{to.host}:{to.port}/{to.database}"
-    ended = assay("run", TESTS, "--on", url, *BRIEFLY)
     assert ended.status == 0, ended.err
     all_right(ended.runs)
 
