@@ -34,6 +34,7 @@ _UNITS: Mapping[str, tuple[int, int]] = {
 _SIZE = re.compile(r"(\d{1,20}(?:\.\d{1,20})?)\s*([kmgt]?)(?:i?b)?", re.ASCII)
 _SIZE_UNITS: Mapping[str, int] = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _LONGEST_NUMBER = 400
+"""Longer ones are not matched: that takes the square of their length."""
 _LONGEST_SHOWN = 40
 _LONGEST_PROFILE = 10_000
 
@@ -135,8 +136,8 @@ class Duration(Real):
         return rf"^\s*({_NUMBER.pattern}|{_DURATION.pattern})\s*$"
 
     def of_word(self, word: str) -> float:
-        found = _DURATION.fullmatch(word.strip())
-        if not found or len(word) > _LONGEST_NUMBER:
+        found = len(word) <= _LONGEST_NUMBER and _DURATION.fullmatch(word.strip())
+        if not found:
             return super().of_word(word)
         # Multiplied first, then divided: 300ms is 0.3 to the last digit.
         above, below = _UNITS[found[2]]
@@ -182,8 +183,8 @@ class Percent(Real):
         return rf"^\s*({percent} ?%|{_NUMBER.pattern})\s*$"
 
     def of_word(self, word: str) -> float:
-        found = _PERCENT.fullmatch(word.strip())
-        if not found or len(word) > _LONGEST_NUMBER:
+        found = len(word) <= _LONGEST_NUMBER and _PERCENT.fullmatch(word.strip())
+        if not found:
             return super().of_word(word)
         value = float(found[1]) / 100
         if not self.holds(value):
