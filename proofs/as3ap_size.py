@@ -32,7 +32,7 @@ _TUPLES = [
     290_000, 320_000, 350_000, 390_000, 430_000,
 ]  # fmt: skip
 _SHORT_LIMIT_S = 0.2
-_SHORT_TUPLES = [10_000, 50_000]
+_SHORT_TUPLES = [10_000, 20_000]
 """Shows that a search ends."""
 _MEMORY = Path("/dev/shm")
 

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from glossary import ROOT
@@ -29,13 +30,23 @@ class Name:
     is_type_or_file: bool = False
 
     @property
-    def words(self) -> list[str]:
-        """``responseTime_ns`` in words: response, time, ns."""
-        return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", self.name)]
+    def words(self) -> tuple[str, ...]:
+        return _words(self.name)
 
 
-def names() -> Iterator[Name]:
+@cache
+def _words(name: str) -> tuple[str, ...]:
+    """``responseTime_ns`` in words: response, time, ns."""
+    return tuple(word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name))
+
+
+@cache
+def names() -> tuple[Name, ...]:
     """Every name of the program, its tests and its tools."""
+    return tuple(_names())
+
+
+def _names() -> Iterator[Name]:
     folders = set()
     for path in source_files():
         relative = path.relative_to(ROOT)

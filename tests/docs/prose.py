@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from exceptions import FILE
@@ -32,12 +32,15 @@ def found(path: Path, phrases: re.Pattern[str]) -> Iterator[tuple[int, str]]:
     """(line, phrase) of each place, in small letters and with single blanks."""
     text = path.read_text(encoding="utf-8")
     joined = BETWEEN_LINES.sub(lambda end: "\n".ljust(len(end[0])), text)
+    joined = joined.encode().lower().decode()  # of ASCII alone, so that places stay what they are
     for place in phrases.finditer(joined):
         line = text.count("\n", 0, place.start()) + 1
         yield line, re.sub(r"[\s_-]+", " ", place[0]).lower()
 
 
-def pattern(phrases: Iterable[str]) -> re.Pattern[str]:
-    """Any of them, whatever is between their words."""
+def pattern(phrases: Collection[str]) -> re.Pattern[str]:
+    """Any of them, whatever is between their words; to be looked for in small letters, as to ignore
+    the case takes several times as long."""
+    assert all(one == one.lower() for one in phrases), phrases
     either = "|".join(r"[\s_-]+".join(map(re.escape, one.split())) for one in phrases)
-    return re.compile(rf"(?<![\w-])(?:{either})(?!\w)", re.I)
+    return re.compile(rf"(?<![\w-])(?:{either})(?!\w)")
