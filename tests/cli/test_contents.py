@@ -23,6 +23,10 @@ def test_a_copied_script_is_compared_and_an_edited_one_is_not(assay: Assay, tmp_
     (ratio,) = (one for one in copied["ratios"] if one["is_primary"])
     assert ratio["ratio"] is not None
     assert not [one for one in copied["differences"] if one["what"] == "workload"]
+    among_others = assay("run", f"s.sql,{scripts[1]}", "--on", "null", *RUN)
+    assert among_others.status == 0, among_others.err
+    beside = assay("compare", "3", "4", "--format", "json").document
+    assert not [one for one in beside["differences"] if one["what"] == "workload"]
     edited = assay("compare", "1", "3")
     assert "text of the scripts" in edited.out and "--despite workload" in edited.err
     assert "other work" in assay("trend").out

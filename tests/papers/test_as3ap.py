@@ -132,3 +132,4 @@ def test_a_wrong_distribution_is_found_after_the_load(
     ended = assay("run", f"{folder}.extra", "--on", "sqlite", *IN_MEMORY)
     assert ended.status == 1
     assert f"wrong after the load: {check}" in ended.err
+    assert [one["id"] for one in ended.runs[0].checks if one["ok"] is False] == [check]

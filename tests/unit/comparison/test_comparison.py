@@ -16,6 +16,7 @@ import pytest
 
 import assay
 import invented_records as invented
+import observations
 from assay import comparison
 from assay.cli.commands.compare import _insist_on_cells
 from assay.cli.program import run_program
@@ -420,6 +421,31 @@ def test_an_edited_feed_leaves_no_verdict(folder: Path) -> None:
         made = comparison.compare(sides[0], other, between=between)
         assert answers(made, "throughput_per_s < 0.95x") == [ConditionAnswer.UNKNOWN]
     assert comparison.compare(sides[0], sides[3]).cells[0].primary.verdict == "slower"
+
+
+def test_a_side_that_never_did_a_type_of_transaction_has_done_other_work(folder: Path) -> None:
+    """As where a query was cancelled each time at the limit of a statement. One that was not tried
+    on a side, as a rare one of a mix may not be, is no other work."""
+    all_done = (("quick", {"ok": 5}), ("long", {"ok": 1}))
+    cancelled = (("quick", {"ok": 50}), ("long", {"failed": 1}))
+    not_tried = (("quick", {"ok": 50}),)
+    of_sides = [
+        measured(
+            folder / str(number),
+            seconds,
+            observation={
+                "outcomes_by_transaction": [
+                    {"name": name, **observations.outcomes(**counts)} for name, counts in types
+                ]
+            },
+        )
+        for number, (seconds, types) in enumerate(
+            ((SLOW, all_done), (FAST, cancelled), (FAST, not_tried))
+        )
+    ]
+    (cell,) = compared(of_sides[0], of_sides[1]).cells
+    assert cell.not_comparable == "transactions that never ended ok: none → long"
+    assert compared(of_sides[0], of_sides[2]).cells[0].primary.verdict == "faster"
 
 
 def with_scripts(experiment: ExperimentRecord, text: str) -> ExperimentRecord:

@@ -176,6 +176,12 @@ def test_a_reason_that_not_all_cells_have_names_its_cell(tmp_path: Path) -> None
     assert "repetitions differ by 50 % (postgresql, here, 1 client)" in " ".join(
         " ".join(look(experiment, 120)).split()
     )
+    runs = (replace(run, test=f"of-{run.clients}") for run in experiment.runs)
+    of_two_tests = replace(experiment, runs=tuple(runs))
+    assert re.search(
+        r"repetitions differ by 50 % \(\S+of-1: postgresql, here, 1 client\)",
+        " ".join(" ".join(look(of_two_tests, 120)).split()),
+    )
 
 
 def test_throughput_is_that_of_the_repetitions(tmp_path: Path) -> None:

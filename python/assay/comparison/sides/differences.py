@@ -14,6 +14,7 @@ from assay.comparison.sides import existing_data, factors
 from assay.comparison.sides.factors import SCRIPT
 from assay.comparison.sides.values import Difference, Side
 from assay.contracts.durability import NOT_MEASURED
+from assay.contracts.experiment import OF_SCRIPTS
 from assay.contracts.recorded import Machine, MachineFact
 from assay.experiment.choices.profiles import PROFILE
 from assay.judge import differing_statements
@@ -135,7 +136,22 @@ def _of_runs(
             Difference("answers", f"answers to {one.statement}", one.a, one.b)
             for one in differing_statements.differing_statements(asked(a_runs), asked(b_runs))
         ]
+    found += _one("workload", "transactions that never ended ok", *_never_ok(a_runs, b_runs))
     return [*found, *_durability(a_runs, b_runs), *_kept(a_runs, b_runs)]
+
+
+def _never_ok(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> tuple[str, str]:
+    """Of each side the types of transactions that it tried in vain and the other side did: it did
+    less, so that its rate is of other work."""
+    (a_ok, a_not), (b_ok, b_not) = _types(a), _types(b)
+    return ", ".join(sorted(a_not & b_ok)) or "none", ", ".join(sorted(b_not & a_ok)) or "none"
+
+
+def _types(runs: Sequence[RunRecord]) -> tuple[set[str], set[str]]:
+    """Those that ended ok, and those that were tried and never did."""
+    outcomes = [one for run in runs if run.driven for one in run.driven.outcomes_by_transaction]
+    ok = {one.name for one in outcomes if one.ok}
+    return ok, {one.name for one in outcomes if one.scheduled} - ok
 
 
 def asked(runs: Iterable[RunRecord]) -> list[AnsweringRun]:
@@ -159,14 +175,14 @@ def _of_texts(
     a: Side, b: Side, a_runs: Sequence[RunRecord], b_runs: Sequence[RunRecord], between: str
 ) -> Iterator[Difference]:
     """The texts of the workload, and what was executed of them: a fed file is not among the
-    former. Of other systems it is in another dialect, but for a fed file; of other parameters with
+    former, and a workload that is nothing but scripts has no others. Of other systems it is in another dialect, but for a fed file; of other parameters with
     other values. Within an experiment both sides have one text."""
     texts = {
         id(run): _text(one)
         for side, runs in ((a, a_runs), (b, b_runs))
         for one in _experiments(side, runs)
         for run in runs
-        if run.experiment_id == one.id
+        if run.experiment_id == one.id and not (_is_of_scripts(run) and run.scripts)
     }
     yield from _run_by_run(
         "workload", "text of the workload", a_runs, b_runs, lambda run: texts.get(id(run), "")
@@ -227,6 +243,10 @@ def _build(recorded: ExperimentRecord | RunRecord) -> str:
 
 def _text(experiment: ExperimentRecord) -> str:
     return str(experiment.workload.get("fingerprint", ""))[:_FINGERPRINT]
+
+
+def _is_of_scripts(run: RunRecord) -> bool:
+    return run.cell.get("workload_content") == OF_SCRIPTS
 
 
 def _dialect(run: RunRecord) -> str:

@@ -89,6 +89,7 @@ def load(
             raise SystemDied(f"after the load, the check {check['id']} was {check['note']}")
         wrong = [check for check in rules if check["ok"] is False]
         if wrong:
+            state.checked(rules)  # those of a right load are checked, and kept, after the clients
             raise RunFailed(f"wrong after the load: {wrong_answers(wrong)}")
         context.known.sound[id(dataset)] = dataset
     return pooled.size_buffer(dataset, state.test.buffer_ratio(parameters))

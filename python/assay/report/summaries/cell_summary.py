@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.comparison.ratios import offered_rates
@@ -93,6 +93,11 @@ class CellSummary:
     offered_rate: OfferedRate | None
     """Whether it was kept, and the rate that was reached; None: it is no open loop."""
     runs: tuple[RunRecord, ...]
+
+    def name_among(self, cells: Iterable[CellSummary]) -> str:
+        """With its test, where these are of several."""
+        is_one_test = len({cell.test for cell in cells}) == 1
+        return self.name if is_one_test else f"{self.test}: {self.name}"
 
     @property
     def has_transactions(self) -> bool:

@@ -60,7 +60,7 @@ def _cells(cells: Sequence[CellSummary], width: int, is_narrow: bool) -> list[st
     for cell in cells:
         if cell.has_transactions:
             continue
-        named = f"{cell.test}: {cell.name}" if driven else cell.name
+        named = cell.name_among(cells)
         text = "; ".join(text for _, text in cell.numbers) or cell.verdict.word or "not measured"
         wrapper = textwrap.TextWrapper(width, subsequent_indent="  ", break_on_hyphens=False)
         shown += display_width.wrapped(wrapper, f"{visible(named)}: {text}")
@@ -120,7 +120,11 @@ def _others(summaries: Sequence[CellSummary], width: int, room: int) -> list[str
 
 def _limits(summaries: Sequence[CellSummary]) -> str:
     """Those of all cells, once where they are alike."""
-    said = {cell.name: cell.response_limits for cell in summaries if cell.response_limits}
+    said = {
+        cell.name_among(summaries): cell.response_limits
+        for cell in summaries
+        if cell.response_limits
+    }
     if len(set(said.values())) == 1:
         return next(iter(said.values()))
     return "; ".join(f"{name}: {limits}" for name, limits in said.items())
@@ -131,7 +135,7 @@ def _derived(summaries: Sequence[CellSummary]) -> list[str]:
     said: dict[str, list[str]] = {}
     for cell in summaries:
         for title, number in cell.derived:
-            said.setdefault(title, []).append(f"{cell.name} {number}")
+            said.setdefault(title, []).append(f"{cell.name_among(summaries)} {number}")
     return [f"{title}: {', '.join(cells)}" for title, cells in said.items()]
 
 

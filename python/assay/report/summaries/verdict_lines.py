@@ -86,7 +86,7 @@ def _reasons(summaries: Sequence[CellSummary], word: str) -> list[str]:
     holders: dict[str, list[str]] = {}
     for cell in cells:
         for reason in cell.verdict.reasons:
-            holders.setdefault(reason.text, []).append(cell.name)
+            holders.setdefault(reason.text, []).append(cell.name_among(summaries))
     most_first = sorted(holders, key=lambda reason: -len(holders[reason]))
     return [_held(reason, holders[reason], len(cells)) for reason in most_first]
 
