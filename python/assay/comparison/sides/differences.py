@@ -175,8 +175,9 @@ def _of_texts(
     a: Side, b: Side, a_runs: Sequence[RunRecord], b_runs: Sequence[RunRecord], between: str
 ) -> Iterator[Difference]:
     """The texts of the workload, and what was executed of them: a fed file is not among the
-    former, and a workload that is nothing but scripts has no others. Of other systems it is in another dialect, but for a fed file; of other parameters with
-    other values. Within an experiment both sides have one text."""
+    former, and a workload that is nothing but scripts has no others. Of other systems it is in
+    another dialect, but for a fed file; of other parameters with other values. Within an experiment
+    both sides have one text."""
     texts = {
         id(run): _text(one)
         for side, runs in ((a, a_runs), (b, b_runs))
