@@ -4,7 +4,7 @@ not two, and who runs it is no client."""
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -14,6 +14,8 @@ from assay.experiment.from_command_line import Words, experiment
 from assay.lab import lab
 from assay.record import Store
 from assay.record.metrics.catalogue import METRICS
+from assay.report.cells.cell_runs import DrivenRun
+from assay.report.summaries import latency_words
 from step_workloads import folder_of
 
 TEST = """\
@@ -47,4 +49,7 @@ def test_totals_are_those_of_the_clients(tmp_path: Path) -> None:
     assert per_s == pytest.approx(60e9 / run.driven.elapsed_ns)
     assert METRICS["latency_max_ns"].value(run) == clients.all_ok.latency.max_ns
     assert METRICS["deferred"].value(run) == 60
+    assert "write" not in latency_words.of_mix(
+        [cast(DrivenRun, run)]
+    )  # its times stand apart, with the waits
     assert any("3 clients" in line for line in said) and not any("5 cl" in line for line in said)

@@ -23,8 +23,10 @@ _WHAT = {
 
 def explanation(declaration: Declaration, cells: Sequence[CellRuns]) -> str:
     """What the numbers of the table are."""
-    most = max(len(cell.runs) for cell in cells)
-    over = f"; median of {most} repetitions (smallest-largest)" if most > 1 else ""
+    counts = [len(cell.runs) for cell in cells]
+    least, most = min(counts), max(counts)
+    number = f"{most}" if least == most else f"{least} to {most}"
+    over = f"; median of {number} repetitions (smallest-largest)" if most > 1 else ""
     if not declaration.has_speed_up:
         ratio = ""
     elif declaration.is_more_better:

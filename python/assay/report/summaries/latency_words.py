@@ -39,7 +39,7 @@ def unlike_types(measured: Sequence[DrivenRun]) -> dict[str, Times]:
     others. Else empty."""
     found: dict[str, list[tuple[Latency, Resolution]]] = {}
     for run in measured:
-        for one in run.driven.transactions:
+        for one in run.driven.of_clients.transactions:
             if one.outcome == "ok":
                 found.setdefault(one.name, []).append((one.latency, run.driven.resolution))
     medians = [
