@@ -272,16 +272,25 @@ def begins(dialect: Dialect) -> dict[str, list[str]]:
     }
 
 
-def raised_isolation(dialect: Dialect, scripts: Iterable[ScriptDocument]) -> dict[str, str]:
-    """Isolation level that a script names, and the system does not have → the one at which its
-    transactions are."""
-    named = {level for script in scripts for level in _BEGIN.findall(script.text)}
-    found = _levels_in_effect(dialect)
-    return {
-        level: found[level]
-        for level in ISOLATION_LEVELS
-        if level in named and found.get(level, level) != level
-    }
+def other_isolation(
+    workload: Workload, dialect: Dialect, scripts: Iterable[ScriptDocument]
+) -> dict[str, str]:
+    """Isolation level that a script names → the one at which its transactions are, where that is
+    another: the system has it not, or an override names a weaker one. ``scripts``: as they are
+    sent."""
+    found: dict[str, str] = {}
+    in_effect = _levels_in_effect(dialect)
+    for script in scripts:
+        sent = _BEGIN.findall(script.text)
+        common = workload.scripts.get(script.name)
+        named = _BEGIN.findall(common.text) if common is not None else sent
+        if len(named) == len(sent):
+            found |= {
+                level: in_effect[own]
+                for level, own in zip(named, sent, strict=True)
+                if in_effect.get(own, level) != level
+            }
+    return {level: found[level] for level in ISOLATION_LEVELS if level in found}
 
 
 def _levels_in_effect(dialect: Dialect) -> dict[str, str]:

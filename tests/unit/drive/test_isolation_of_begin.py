@@ -10,6 +10,7 @@ from assay.dialects.duckdb import DUCKDB
 from assay.dialects.postgresql import POSTGRESQL
 from assay.dialects.sqlite import SQLITE
 from assay.drive.document import begins
+from commands import need
 from step_workloads import folder_of, ran
 
 
@@ -36,7 +37,25 @@ def test_a_level_that_the_system_does_not_have_is_said(tmp_path: Path) -> None:
     )
     (run,) = ran(folder, "sqlite").runs
     assert run.driven is not None
-    assert run.driven.raised_isolation == {"read committed": "serializable"}
+    assert run.driven.other_isolation == {"read committed": "serializable"}
     (warning,) = (one for one in run.warnings if one.name == "isolation-raised")
     assert "read committed → serializable" in warning.detail
     assert "isolation" not in run.judged.reason, "it limits no number"
+
+
+def test_a_weaker_level_that_an_override_names_is_said_and_limits_the_number(
+    tmp_path: Path,
+) -> None:
+    need("duckdb")
+    test = 'scripts = ["one.sql"]\npasses = 1\n'
+    folder = folder_of(tmp_path, test, one="\\begin serializable\nSELECT 1;\n\\commit\n")
+    (folder / "overrides" / "duckdb").mkdir(parents=True)
+    (folder / "overrides" / "duckdb" / "one.sql").write_text(
+        "-- DuckDB has no serializable transactions\n\\begin repeatable read\nSELECT 1;\n\\commit\n"
+    )
+    (run,) = ran(folder, "duckdb").runs
+    assert run.driven is not None
+    assert run.driven.other_isolation == {"serializable": "repeatable read"}
+    (warning,) = (one for one in run.warnings if one.name == "isolation-lowered")
+    assert "serializable → repeatable read" in warning.detail
+    assert "isolation" in run.judged.reason

@@ -118,9 +118,9 @@ class Observation(EngineObservation, frozen=True):
     """Scripts of the test that the system cannot express, and that were not run."""
     went_without: tuple[str, ...] = ()
     """Capabilities that the test needs elsewhere, and that the system lacks."""
-    raised_isolation: dict[str, str] = msgspec.field(default_factory=dict)
-    """Isolation level that scripts name and the system does not have → the stronger one at which
-    their transactions were."""
+    other_isolation: dict[str, str] = msgspec.field(default_factory=dict)
+    """Isolation level that scripts name and the system does not have → the one at which their
+    transactions were."""
     commits: int | None = None
     """Transactions that ended ok and are of a type that changes data; None: not counted."""
     server_counters: dict[str, int] = msgspec.field(default_factory=dict)

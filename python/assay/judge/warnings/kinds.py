@@ -104,6 +104,12 @@ class WarningKind(Enum):
         "the next stronger one, as the SQL standard allows",
         "compare it with systems at that level, or name it in the scripts",
     )
+    ISOLATION_LOWERED = WarningText(
+        "scripts name an isolation level that the system does not have, and their transactions "
+        "were at a weaker one: it allows what other systems exclude",
+        "compare it with systems at that level",
+        limits=True,
+    )
     NOT_WARM = WarningText(
         "the caches should have been warm, but the system read from its storage during the "
         "measurement",

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from assay.contracts.capabilities import CAPABILITIES
+from assay.contracts.driving import ISOLATION_LEVELS
 from assay.contracts.observation import Observation, Standstill
 from assay.judge.evidence import cache, durability, headroom, offered_rate, service
 from assay.judge.evidence.modelled_disks import missed
@@ -102,9 +103,10 @@ def _of_run(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
         for name in driven.went_without:
             words = f"without {name} ({CAPABILITIES[name]})"
             yield WarningKind.WENT_WITHOUT, f"{run.system_label}: {words}"
-        if driven.raised_isolation:
-            raised = (f"{named} → {level}" for named, level in driven.raised_isolation.items())
-            yield WarningKind.ISOLATION_RAISED, f"{run.name}: {', '.join(raised)}"
+        for named, level in driven.other_isolation.items():
+            is_weaker = ISOLATION_LEVELS.index(level) < ISOLATION_LEVELS.index(named)
+            kind = WarningKind.ISOLATION_LOWERED if is_weaker else WarningKind.ISOLATION_RAISED
+            yield kind, f"{run.name}: {named} → {level}"
         for sentence in driven.script_warnings:
             yield WarningKind.SCRIPT, sentence
         if overflow := sum(one.latency.overflow for one in driven.transactions):

@@ -21,7 +21,7 @@ from assay.contracts.observation.parts.shared_numbers import numbers_of_all
 from assay.contracts.systems.abilities import SessionLimit
 from assay.drive import reserved_names
 from assay.drive.commits import commits
-from assay.drive.document import document_of, raised_isolation, scripts_of
+from assay.drive.document import document_of, other_isolation, scripts_of
 from assay.drive.goes_without import lacking
 from assay.drive.monitoring.sampler import TimedSample
 from assay.drive.parts import number_of
@@ -230,7 +230,7 @@ def observe(
     found["reads_device"] = state.test.reads_device
     found["left_out"] = tuple(_left_out(state, planned))
     found["went_without"] = lacking(state.test, cell.system)
-    found["raised_isolation"] = raised_isolation(dialect, document.scripts)
+    found["other_isolation"] = other_isolation(state.workload, dialect, document.scripts)
     return structs.replace(observation, **found), samples
 
 

@@ -76,8 +76,8 @@ def successive(parts: Sequence[Observation]) -> Observation:
         data_in_memory=parts[-1].data_in_memory,
         embedded_read_bytes=total_or_none([part.embedded_read_bytes for part in parts]),
         server_counters=dict(sum((Counter(part.server_counters) for part in parts), Counter())),
-        raised_isolation={
-            named: level for part in parts for named, level in part.raised_isolation.items()
+        other_isolation={
+            named: level for part in parts for named, level in part.other_isolation.items()
         },
         script_warnings=tuple(dict.fromkeys(one for part in parts for one in part.script_warnings)),
         next_transaction=max(part.next_transaction for part in parts),
