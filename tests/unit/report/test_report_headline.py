@@ -85,7 +85,9 @@ def test_limits_are_met_missed_or_not_judged(tmp_path: Path) -> None:
         ("not judged", None, 5),
     ]
     lines = " ".join(first_look.lines(record, report, 200, "assay report 1"))
-    assert "1 of 3 met; missed: look p90 7.00 s (limit 5s); not judged: rare p90: 5 of 36" in lines
+    assert (
+        "1 of 3 met; 1 missed: look p90 7.00 s (limit 5s); 1 not judged: rare p90: 5 of 36" in lines
+    )
 
 
 def test_a_test_without_declarations_shows_neither(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def column(cell: CellRuns) -> tuple[str, str] | None:
 
 
 def limits_in_words(cell: CellRuns) -> str:
-    """``5 of 5 met``; ``4 of 5 met; missed: new-order p90 6.1 s (limit 5s)``; empty: none are
+    """``5 of 5 met``; ``4 of 5 met; 1 missed: new-order p90 6.1 s (limit 5s)``; empty: none are
     declared."""
     words: list[str] = []
     said: dict[str, list[str]] = {}
@@ -72,7 +72,9 @@ def limits_in_words(cell: CellRuns) -> str:
     if not words:
         return ""
     met = f"{words.count(response_limits.MET)} of {len(words)} met"
-    return "; ".join([met, *(f"{word}: {', '.join(each)}" for word, each in said.items())])
+    return "; ".join(
+        [met, *(f"{len(each)} {word}: {', '.join(each)}" for word, each in said.items())]
+    )
 
 
 def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
