@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping
 
 from assay.contracts.factors import NAMES
 from assay.contracts.recorded import WorkloadRecord
+from assay.record.metrics.catalogue import METRICS
 from assay.registry import WORKLOAD_FILE
 from assay.report.declared import declaration, published, series
 from assay.report.declared.published import Published
@@ -40,6 +41,11 @@ def check_declarations(workload: Workload) -> None:
             "columns": declared.columns,
         }
         _refuse_unknown_factors(section, factors, parameters)
+    of_workload = top.section("derived") if "derived" in top else None
+    for name in of_workload.names() if of_workload else ():
+        if of_workload and name in METRICS:
+            hint = "give it another name"
+            raise of_workload.error(f"{name} is a metric of every run", name, hint=hint)
     joined = {}
     for name, section in series_sections(top, workload.tests).items():
         joined[name] = series.read(section, name)

@@ -153,3 +153,13 @@ def test_what_our_own_workloads_declare_and_publish_can_be_read(name: str) -> No
     assert (published_names(toml_file.read(file)) if file.is_file() else []) == PUBLISHED.get(
         name, []
     )
+
+
+def test_a_derived_metric_has_no_name_of_a_metric_of_every_run(tmp_path: Path) -> None:
+    folder = step_workloads.folder_of(tmp_path, 'scripts = ["read.sql"]\npasses = 1\n')
+    file = folder / "workload.toml"
+    metric = 'title = "T"\nhelp = "h"\ntest = "t"\nscripts = ["read"]\nvalue = ":completed"\n'
+    file.write_text(f"{file.read_text('utf-8')}\n[derived.throughput_per_s]\n{metric}")
+    with pytest.raises(ExperimentError, match="throughput_per_s is a metric of every run") as error:
+        check_declarations(reader.read(str(folder)))
+    assert error.value.line
