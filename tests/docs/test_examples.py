@@ -128,6 +128,7 @@ _TRIES = 3
 
 _FEWER_ROWS = (
     (r"scale=0\.01", "scale=0.001"),
+    (r"(run tpch.*) --set scale=0\.02", r"\1 --set scale=0.01"),
     ("rows=4000", "rows=400"),
     (r"(e831\.(?:table|update) .*records=(?:1000,)?)20000", r"\g<1>2000"),
     (r"copies=\d+", "copies=1"),
@@ -143,7 +144,12 @@ _SHORTER = (
     (r"(run (?!.*--warm-up).*--duration [\d.]+)", r"\1 --warm-up 0.1"),
     (r"(run tpcb .*)--quick", r"\1--quick --duration 0.5 --warm-up 0.1"),
     (r"duration_s=1,", "duration_s=0.5, warm_up_s=0.1,"),
-    ("--clients 8,32,128", "--clients 2,4,8"),
+    ("--clients 8,32,128", "--clients 2,4"),
+    (r"(run bibsql\.(?:sequential|parallel) .*)", r"\1 --bib few"),
+    (r"(run tpcb.*) --set scale=2", r"\1"),
+    # Each of 14 cold queries restarts its server; a list has 1000 queries for each of five counts.
+    (r"(run glidemon\.table --on sqlite,postgresql),mariadb", r"\1"),
+    (r"(run glidemon\.response .*)", r"\1 --set queries=50 --clients 1,4"),
 )
 _FEW = ("serif", "texgraph", "texjourn", "texnique", "type")
 """Small bibliographies, for tests of which no answers are published."""
