@@ -23,7 +23,9 @@ CLIENTS = 6
 SCRIPT = """\
 \\set id :client_id * 1000000 + :transaction_number
 INSERT INTO t (id, client) VALUES (:id, :client_id);
+\\think 10 ms
 """
+"""As many writes as three nodes can take would show nothing more."""
 
 
 @pytest.mark.timeout(600)

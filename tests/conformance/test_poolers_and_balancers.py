@@ -165,7 +165,7 @@ def test_the_limit_of_the_server_is_not_taken_for_that_of_the_pooler(
     """The pooler lets in more clients than the server has sessions."""
     most = int(servers.ask(server, "SHOW max_connections")[0][0] or 0)
     (working_folder / "r.sql").write_text("SELECT 1;\n")
-    common = ("--clients", str(most + 5), "--transactions", "1000", "--protocol", "simple")
+    common = ("--clients", str(most + 5), "--transactions", "100", "--protocol", "simple")
     with pgbouncer(server) as url:
         ended = assay("run", "r.sql", *common, "--on", url)
     assert ended.status == 0, ended.out + ended.err

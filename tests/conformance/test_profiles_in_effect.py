@@ -36,7 +36,6 @@ def test_its_settings_are_in_effect_and_its_commits_have_the_promised_class(
     """The class is measured where this machine has a device for it; on data that the server made
     itself: on a copy, MySQL has flushed some seconds after a commit that nothing was to flush."""
     need(name)
-    monkeypatch.delenv(NEW_DATA.name, raising=False)
     choice = applied(SystemChoice(name), profile.name)
     if "buffer" in choice.options:
         choice = replace(choice, options={**choice.options, "buffer": "64MB"})
@@ -44,6 +43,7 @@ def test_its_settings_are_in_effect_and_its_commits_have_the_promised_class(
     storage = StorageChoice("tmpfs", kind="tmpfs")
     if is_measured:
         storage = StorageChoice("disk", kind="loop", options={"size": "1G"})
+        monkeypatch.delenv(NEW_DATA.name, raising=False)
     with running_system(choice, storage, connections=2) as running:
         deployment = running.deployment
         assert deployment.durability_promised == profile.durability

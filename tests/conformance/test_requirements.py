@@ -22,10 +22,13 @@ SERVERS = [name for name in registry.systems() if name != "null"]
 
 CHOICES = {
     "cassandra": SystemChoice(
-        "cassandra", options={"buffer": "256MB"}, settings={"commitlog_sync": "batch"}
+        "cassandra",
+        options={"buffer": "256MB"},
+        settings={"commitlog_sync": "batch", "auto_snapshot": "false"},
     )
 }
-"""Where a system keeps what it has committed through a crash only if it is asked to."""
+"""Where a system keeps what it has committed through a crash only if it is asked to; and a copy of
+each table that is dropped unless it is asked not to."""
 
 
 @cache
