@@ -59,7 +59,9 @@ def test_the_capacity_lies_in_the_interval_that_is_said(folder: Path, assay: Ass
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (["--goal", "p99 < 5"], "there is no metric"),
+        (["--goal", "p99 < 5"], "hint: 'p99 < 5ms'"),
+        (["--goal", " "], "--goal: expected a condition, found ' '"),
+        (["--goal", "p99[x] < 5ms"], "no transaction type 'x'\n\nhint: known: one"),
         (["--goal", "throughput_per_s < 0.9x"], "expected a limit"),
         (["--goal", "p99 > 5ms"], "expected an upper limit, as less p99 latency is better"),
         (["--goal", "p99 < 0ms"], "expected a limit above 0"),
@@ -97,6 +99,9 @@ def test_the_largest_size_whose_run_ends_within_a_limit(assay: Assay, working_fo
     )  # fmt: skip
     assert ended.status == 0, ended.err
     assert len(ended.runs) <= 4
+    timed = ("--goal", "elapsed < 500ms", "--goal-over", "size", "--set", "size=1,2")
+    refused = assay("plan", "work", "--on", "null", "--duration", "1", *timed)
+    assert "hint: leave --duration out" in refused.err
     (goal,) = assay("report", "--format", "json").document["tables"]["goals"]
     assert goal["met_at"] in (10, 20)
     assert goal["not_met_at"] in (20, 50)

@@ -4,7 +4,7 @@
 The metric is named as in tables (``latency_p99_ns``), and the limit is a number in its unit or has
 a unit of its own (``5ms``, ``1%``). Where the limit has a unit, the metric's may be left out
 (``latency_p99``), and `p99` or `mean` alone is that of the latency. With ``x`` the limit is a
-ratio.
+ratio, which needs no unit: there it may be left out as well.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def condition(text: str, examples: str = _EXAMPLES) -> Condition:
     is_ratio = unit == "x"
     if is_ratio and not limit:
         raise ArgumentError(f"expected a ratio above 0, found {text!r}", hint=examples)
-    metric = _metric(found["metric"], has_unit=bool(unit) and not is_ratio)
+    metric = _metric(found, text)
     if unit and not is_ratio:
         times = _UNITS.get(metric.unit, {})
         if unit not in times:
@@ -80,12 +80,31 @@ def condition(text: str, examples: str = _EXAMPLES) -> Condition:
     return Condition(" ".join(text.split()), metric, found["sign"], limit, is_ratio)
 
 
-def _metric(name: str, *, has_unit: bool) -> Metric:
-    """By its name; where the limit has a unit, also by its name without one."""
+def _metric(found: re.Match[str], text: str) -> Metric:
+    """By its name; where the limit has a unit or is a ratio, also by its name without one."""
+    name, unit = found["metric"], found["unit"]
     base, bracket, transaction = name.replace(".", "_", 1).partition("[")
-    if base in catalogue.COMPARED or not has_unit:
+    if base in catalogue.COMPARED:
         return catalogue.metric(name)
     if _OF_LATENCY.fullmatch(base):
         base = f"latency_{base}"
-    full = next((one.name for one in catalogue.COMPARED.values() if one.stem == base), base)
-    return catalogue.metric(full + bracket + transaction)
+    full = next((one.name for one in catalogue.COMPARED.values() if one.stem == base), None)
+    if full is None:
+        return catalogue.metric(name)
+    metric = catalogue.metric(full + bracket + transaction)
+    if not unit:
+        usual = _usual_unit(metric)
+        written = " ".join(text.split())
+        raise ArgumentError(
+            f"expected a limit with its unit ({usual or metric.unit}), found {found['limit']!r} "
+            f"in {text!r}",
+            hint=f"'{written}{usual}'" if usual else f"{written.replace(name, metric.name)!r}",
+        )
+    return metric
+
+
+def _usual_unit(metric: Metric) -> str:
+    """The one that a person writes; empty: a limit has none, and the metric's name has it."""
+    if metric.unit == "ns":
+        return "ms" if metric.stem.startswith("latency_") else "s"
+    return next(iter(_UNITS.get(metric.unit, ())), "")

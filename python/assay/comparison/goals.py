@@ -219,10 +219,11 @@ class Found:
         elif missed is not None:
             how = "not at" if missed.answer is Answer.NOT_MET else "not judged at"
             if met is None and missed.answer is Answer.NOT_MET:
-                how = "none met it, not even at"
+                how = "not met at" if few else "none met it, not even at"
             said.append(f"{how} {missed.shown} ({missed.reason})")
         if met is None and few:
-            said.append(f"not judged at {few[-1].shown} ({few[-1].reason})")
+            lowest = f"{few[0].shown} to " if len(few) > 1 else ""
+            said.append(f"not judged at {lowest}{few[-1].shown} ({few[-1].reason})")
         if failed is not None:
             said.append(f"ended by a run that was not measured, at {failed.shown}")
         return ", ".join(said)

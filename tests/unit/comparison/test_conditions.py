@@ -18,6 +18,7 @@ from assay.errors import ArgumentError
         ("latency_p99_ns > 5ms", "latency_p99_ns", 5e6),
         ("throughput > 100/s", "throughput_per_s", 100),
         ("throughput_per_s < 0.95x", "throughput_per_s", 0.95),
+        ("p99[insert] > 1.2x", "latency_p99_ns[insert]", 1.2),
     ],
 )
 def test_a_limit_has_the_unit_of_its_metric_or_its_own(text: str, name: str, limit: float) -> None:
@@ -33,3 +34,19 @@ def test_a_limit_whose_unit_is_not_known_is_refused(text: str) -> None:
     with pytest.raises(ArgumentError) as refused:
         condition(text)
     assert refused.value.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("p99 < 5", "'p99 < 5ms'"),
+        ("p99[insert]  <  5", "'p99[insert] < 5ms'"),
+        ("elapsed < 2", "'elapsed < 2s'"),
+        ("throughput < 100", "'throughput < 100/s'"),
+        ("size_on_disk < 100", "'size_on_disk_bytes < 100'"),
+    ],
+)
+def test_a_limit_without_its_unit_is_refused_with_the_unit(text: str, hint: str) -> None:
+    with pytest.raises(ArgumentError, match="expected a limit with its unit") as refused:
+        condition(text)
+    assert refused.value.hint == hint

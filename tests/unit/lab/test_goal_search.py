@@ -186,3 +186,15 @@ def test_the_level_at_the_limit_lies_between_the_two_next_to_it() -> None:
         assert goals.found(condition, [alone]).at_limit is None
     not_steady = of(400, 16, Answer.NOT_STEADY)
     assert goals.found(condition, [met, not_steady]).at_limit is None
+
+
+def test_lower_rates_that_were_not_judged_are_not_said_to_have_missed_it() -> None:
+    def of(level: float, answer: Answer) -> Trial:
+        return Trial(level, answer, "why", None, ())
+
+    few = [of(level, Answer.TOO_FEW) for level in (200.0, 300.0)]
+    missed = of(400.0, Answer.NOT_MET)
+    found = goals.found(goals.goal(GOAL), [missed, *few])
+    assert found.words == "not met at 400/s (why), not judged at 200/s to 300/s (why)"
+    alone = goals.found(goals.goal(GOAL), [missed])
+    assert alone.words == "none met it, not even at 400/s (why)"

@@ -72,7 +72,8 @@ def value_of(section: TomlTable, setting: Setting, key: str) -> Any:
         case Flag():
             return section.boolean(key)
         case Text():
-            return section.text(key)
+            with ErrorPlace(section, key):
+                return setting.value(section.text(key))
         case Levels(of=tuple() as levels):
             return section.choices(key, levels)
         case Levels():

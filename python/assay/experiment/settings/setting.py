@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
+from assay.errors import ArgumentError
 from assay.experiment.settings.applies import Applies
-from assay.experiment.settings.value_kinds import Flag, Kind, Levels, Names, Number
+from assay.experiment.settings.value_kinds import Flag, Kind, Levels, Names, Number, Text
+from assay.text.mentions import Mention, phrase
 
 _UNIT: Final = re.compile(r"(?:_per)?_s$")
 
@@ -104,6 +106,11 @@ class Setting:
         return self.kind.read(self.word, words)
 
     def _of(self, given: Any) -> Any:
+        if isinstance(self.kind, Text) and not given.strip():
+            expected = f"a {(self.metavar or 'text').lower()}"
+            raise ArgumentError(
+                phrase("{}: expected {}, found {!r}", Mention(self.word), expected, given)
+            )
         return given if self.read is None else self.read(given)
 
     @property

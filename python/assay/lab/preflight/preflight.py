@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from assay import _engine, registry
 from assay.comparison import goals
 from assay.drive import query
-from assay.drive.prepare import Compiled, check_limits, name_what_sets
+from assay.drive.prepare import Compiled, check_limits, name_what_sets, scripts_of_all
 from assay.errors import ArgumentError, ExperimentError
 from assay.judge.check.consistency import chosen
 from assay.lab.driving import cache
@@ -136,12 +136,17 @@ def _check_goal(workload: Workload, plan: Plan) -> None:
     metric = condition.metric
     for run in plan.runs:
         if metric.stem == ELAPSED.stem and run.ends_by_time:
+            is_asked = experiment.driving.get("duration_s") is not None
+            ends_by_its_work = workload.test(run.cell.test).driving.duration_s is None
             raise ArgumentError(
                 phrase("{--goal}: each run of {} takes the time it is given", run.cell.test_name),
-                hint=phrase("{--transactions N}: it then ends by its work"),
+                hint=phrase("leave {--duration} out: it then ends by its work")
+                if is_asked and ends_by_its_work
+                else phrase("{--transactions N}: it then ends by its work"),
             )
         if metric.stem == HEADLINE.stem and not workload.test(run.cell.test).headline:
             raise ArgumentError(phrase("{--goal}: {} has no headline", run.cell.test_name))
+    _check_transaction(workload, metric.transaction, plan.runs)
     if experiment.goal_over:
         _check_levels(experiment.goal_over, plan.runs)
         return
@@ -159,6 +164,19 @@ def _check_goal(workload: Workload, plan: Plan) -> None:
             raise ArgumentError(
                 phrase("{--goal} needs runs that end by time; {} does not", run.cell.test_name),
                 hint=phrase("{--duration 10}"),
+            )
+
+
+def _check_transaction(workload: Workload, name: str, runs: Sequence[PlannedRun]) -> None:
+    """Raises `ArgumentError` where a test has no transaction type of that name; empty: any."""
+    one_of_each = {(run.cell.test, run.cell.system.name, run.cell.scripts): run for run in runs}
+    for run in one_of_each.values() if name else ():
+        dialect = registry.system(run.cell.system.name).dialect
+        types = [script.name for script in scripts_of_all(workload, run, dialect)]
+        if name not in types:
+            raise ArgumentError(
+                phrase("{--goal}: {} has no transaction type {!r}", run.cell.test_name, name),
+                hint=did_you_mean(name, types),
             )
 
 
