@@ -122,7 +122,7 @@ def test_equal_systems_are_not_ranked_and_what_was_seen_is_said(tmp_path: Path) 
 def test_other_durability_leaves_no_ranking(tmp_path: Path) -> None:
     experiment = measured(tmp_path, CLOSE, TWICE, (D1, D3))
     assert sentence(experiment) == (
-        "not compared: mariadb and postgresql; "
+        "not compared: mariadb with postgresql; "
         "their commits are not equally durable (mariadb: D3; postgresql: D1)"
     )
     (conclusion,) = asked(experiment, "system").conclusions
@@ -139,7 +139,7 @@ def test_one_repetition_decides_nothing(tmp_path: Path) -> None:
 def test_numbers_of_other_work_are_not_ranked(kind: WarningKind, tmp_path: Path) -> None:
     experiment = measured(tmp_path, CLOSE, TWICE, warnings=[(kind.id, "for 1 s")])
     assert sentence(experiment) == (
-        f"not compared: postgresql and mariadb; postgresql: {kind.id.replace('-', ' ')}"
+        f"not compared: postgresql with mariadb; warning on postgresql: {kind.id.replace('-', ' ')}"
     )
 
 

@@ -101,7 +101,12 @@ def shared_reason(question: Question) -> str:
 
 def _listed_levels(question: Question) -> str:
     every = (level for one in question.conclusions for level in (one.level, one.compared_with))
-    return " and ".join(name(question.factor, level) for level in dict.fromkeys(every))
+    return _apart([name(question.factor, level) for level in dict.fromkeys(every)])
+
+
+def _apart(names: Sequence[str]) -> str:
+    """``A with B``; of more ``A with B and C``."""
+    return f"{names[0]} with {' and '.join(names[1:])}"
 
 
 def _clauses(question: Question, places: Sequence[Sequence[Conclusion]]) -> Iterator[str]:
@@ -159,7 +164,7 @@ def _seen(question: Question, conclusions: Sequence[Conclusion], *, is_short: bo
     level = name(factor, first.level)
     others = [name(factor, one.compared_with) for one in conclusions]
     if first.ratio is None:
-        return " and ".join((level, *others))
+        return _apart([level, *others])
     verb = "is" if first.is_decided else "was"
     if question.is_numeric:
         said_times = times(first.ratio, first.low, first.high)

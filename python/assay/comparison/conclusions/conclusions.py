@@ -21,6 +21,7 @@ from assay.comparison.sides import ranked_cells
 from assay.comparison.sides.ranked_cells import Levels, RankedCell
 from assay.comparison.sides.side_cells import SideCell
 from assay.comparison.sides.values import ComparedCell, Direction, Side
+from assay.contracts import factors
 from assay.contracts.metric import Metric
 from assay.experiment import Scalar
 from assay.judge.statistics.estimate import Design
@@ -198,7 +199,7 @@ def _conclusion(
     factor: str, at: Levels, first: RankedCell, second: RankedCell, compared: ComparedCell
 ) -> Conclusion:
     names = [cell_names.level_name(factor, cell.levels[factor]) for cell in (first, second)]
-    reason = _why_apart((first, second), names, compared)
+    reason = _why_apart(factor, (first, second), names, compared)
     estimate = compared.primary.estimate if not reason else None
     interval = estimate.interval() if estimate else None
     return Conclusion(
@@ -217,18 +218,25 @@ def _conclusion(
     )
 
 
-def _why_apart(cells: Sequence[RankedCell], names: Sequence[str], compared: ComparedCell) -> str:
+def _why_apart(
+    factor: str, cells: Sequence[RankedCell], names: Sequence[str], compared: ComparedCell
+) -> str:
     """Why one is not divided by the other; empty: it is. The gravest reason alone: a cell has no
     number; their work is not the same; a number is not the rate of clients at work."""
-    of_cells = list(zip(names, cells, strict=True))
-    no_number = (f"{name}: {cell.why_no_number}" for name, cell in of_cells if cell.why_no_number)
-    unsteady = (f"{name}: {cell.why_not_ranked}" for name, cell in of_cells if cell.why_not_ranked)
+    placed = [f"{factors.placed(factor)} {name}" for name in names]
+    of_cells = list(zip(placed, cells, strict=True))
+    no_number = (
+        f"no valid number {at}: {cell.why_no_number}" for at, cell in of_cells if cell.why_no_number
+    )
+    unsteady = (
+        f"warning {at}: {cell.why_not_ranked}" for at, cell in of_cells if cell.why_not_ranked
+    )
     return next(no_number, "") or _why_not_the_same(names, compared) or next(unsteady, "")
 
 
 def _why_not_the_same(names: Sequence[str], compared: ComparedCell) -> str:
     return "; ".join(
-        f"{_DIFFERING.get(one.name, f'the {one.name} is not the same')} "
+        f"{_DIFFERING.get(one.name, f'different {one.name}')} "
         f"({names[0]}: {one.b or 'none'}; {names[1]}: {one.a or 'none'})"
         for one in compared.differences
         if one.what in compared.blocked_by
