@@ -38,10 +38,11 @@ def test_the_capacity_lies_in_the_interval_that_is_said(folder: Path, assay: Ass
     with started(folder, "run", "e.toml") as running:
         wait_for_state(folder, "done")
         running.send_signal(signal.SIGKILL)
-        running.communicate(timeout=60)
+        _, first = running.communicate(timeout=60)
     ended = assay("run", "e.toml")
     assert ended.status == 0
     assert "continue experiment 1" in ended.err
+    assert "run 5 (1 of at most 4): " in first
     assert "goal         mean < 5s: " in ended.out
     found = ended.experiment
     assert not found.is_unfinished and found.id == 1 and len(found.runs) <= 4

@@ -62,6 +62,10 @@ class RunBegun:
     """How long the run is expected to take."""
     after: TimeNeeded = NOT_KNOWN
     """How long all take that are still to be done after it."""
+    begun: int = 0
+    """Of a goal search, how many runs have begun with this one. 0: nothing is searched."""
+    at_most: int = 0
+    """Of a goal search, the most runs that take place: most of those planned do not."""
 
 
 @dataclass(frozen=True)

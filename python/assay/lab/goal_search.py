@@ -50,6 +50,11 @@ class GoalSearch:
         for run in runs:
             search = self._of(run)
             search.runs.setdefault(level_of(run, self._over), []).append(run)
+        searches = [one for group in self._groups.values() for one in group.values()]
+        self.most_runs = experiment.repetitions * sum(
+            min(self._most, len(one.runs).bit_length()) for one in searches
+        )
+        """Bisection needs no more of them."""
 
     def needed(
         self, runs: Sequence[PlannedRun], earlier: Collection[PlannedRun] = ()

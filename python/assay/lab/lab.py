@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from assay import __version__
@@ -273,6 +273,7 @@ def _run_all(context: Context, prepared: _Prepared, begun: Begun) -> str:
         if experiment.goal
         else Repeating(experiment, every, repetition, spare)
     )
+    at_most = choosing.most_runs if isinstance(choosing, GoalSearch) else 0
     for run in begun.runs:
         if run.position not in refusals:
             left.add(run, is_certain=choosing.is_certain(run))
@@ -282,7 +283,10 @@ def _run_all(context: Context, prepared: _Prepared, begun: Begun) -> str:
             left.without([planned_run])
             needed = (forecast.run(planned_run), left.needed())
             refusal = refusals.get(planned_run.position)
-            end = _run(context, planned_run, runs, refusal, needed)
+            event = _begun(planned_run, len(runs), *needed)
+            if at_most:
+                event = replace(event, begun=len(ended) + 1, at_most=at_most)
+            end = _run(context, planned_run, runs, refusal, event)
             ended[planned_run.position] = end
             if end.state == "done":
                 forecast.learn_run(planned_run, *context.store.taken(planned_run.position))
@@ -350,13 +354,13 @@ def _run(
     planned: PlannedRun,
     runs: tuple[PlannedRun, ...],
     refusal: str | None,
-    needed: tuple[TimeNeeded, TimeNeeded],
+    begun: RunBegun,
 ) -> RunEnd:
-    """Stages 4 to 7 of one run; returns how it ended. ``refusal``: why it is refused. ``needed``:
-    the time of this run, and of those after it."""
+    """Stages 4 to 7 of one run; returns how it ended. ``refusal``: why it is refused. ``begun``:
+    what is said of it first."""
     store, pool = context.store, context.pool
     store.begin_run(planned)
-    context.events.emit(_begun(planned, len(runs), *needed))
+    context.events.emit(begun)
     if refusal is not None:
         _end_run(context, planned, REFUSED, refusal, 0)
         context.events.emit(RunRefused(planned.position, refusal))

@@ -32,7 +32,8 @@ def test_failed_transactions_are_counted_by_class() -> None:
     mixed = ended(1722, 604, serialization=400, data=185, deadlock=19)
     assert why_failed(mixed, [], None) == (
         "604 transactions failed (419 serialization or deadlock, 185 data): serialization: no; "
-        "fix: up to 1000 retries, or a setting of the system by which fewer of them are refused"
+        "fix: more retries of each transaction (1000, say), fewer clients, or a setting of the "
+        "system by which fewer of them are refused"
     )
     assert why_failed(ended(1, 2, data=2), [], None) == "2 transactions failed: data: no"
 
@@ -46,7 +47,7 @@ def test_conflicts_that_are_counted_fail_a_run_where_they_are_many(
     reason = why_failed(run, [], None, counted=CONFLICTS)
     assert (reason is not None) is is_failed_run
     if reason is not None:
-        assert reason.startswith("26 transactions failed, 26 % of all: deadlock: no; fix: up to 1")
+        assert reason.startswith("26 transactions failed, 26 % of all: deadlock: no; fix: more")
 
 
 _ANSWERED = {"transactions": 5, "median_ns": 1, "longest_ns": 2}

@@ -59,7 +59,7 @@ def test_a_conflict_of_transactions_has_a_fix() -> None:
     outcomes = observations.outcomes(scheduled=9, ok=5, failed=4)
     failed = why_failed(observations.observation(errors=[conflict], outcomes=outcomes), [], None)
     assert said in str(failed)
-    assert "fix: up to 1000 retries" in str(failed)
+    assert "fix: more retries of each transaction" in str(failed)
     fixes = MysqlDialect().error_fixes
     failed = why_failed(
         observations.observation(errors=[conflict], outcomes=outcomes), [], None, fixes=fixes

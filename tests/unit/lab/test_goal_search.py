@@ -56,6 +56,7 @@ def executed(
     )
     left = [run for run in runs if run not in earlier]
     done = list(search.needed(left, earlier))
+    assert len(done) + len(earlier) <= search.most_runs < len(runs) + 1
     positions = [run.position for run in (*done, *earlier)] + spared
     assert sorted(positions) == list(range(len(runs)))
     return done

@@ -260,7 +260,8 @@ def _name(run: RunBegun) -> str:
         for name, level in run.levels.items()
         if not factors.is_ordinary(name, level)
     )
+    count = f" ({run.begun} of at most {run.at_most})" if run.begun else f" of {run.of}"
     return (
-        f"run {run.position + 1} of {run.of}: {run.test_name}, {run.system_label}{storage}, "
+        f"run {run.position + 1}{count}: {run.test_name}, {run.system_label}{storage}, "
         f"{counted(run.clients, 'client')}{offered}{levels}{repetition}"
     )

@@ -38,7 +38,8 @@ _CONFLICT = "serialization or deadlock"
 _FIXES: Mapping[str, str] = {
     **dict.fromkeys(
         CONFLICTS,
-        "up to 1000 retries, or a setting of the system by which fewer of them are refused",
+        "more retries of each transaction (1000, say), fewer clients, or a setting of the system "
+        "by which fewer of them are refused",
     ),
     "too many connections": "fewer clients, or a higher limit of connections in the server",
     "permission": "grant this user what the statement needs, or name another user in the URL, or "
