@@ -18,6 +18,7 @@ from assay.contracts.deployment import StorageFacts
 from assay.contracts.durability import Durability
 from assay.judge.warnings.kinds import WarningKind
 from assay.judge.warnings.run_warnings import RunWarning
+from assay.load.existing_data import ExistingData, ExistingTable
 from assay.record import ExperimentRecord
 from assay.report.build import build
 from assay.report.cells import cell_runs
@@ -127,6 +128,20 @@ def test_other_durability_leaves_no_ranking(tmp_path: Path) -> None:
     )
     (conclusion,) = asked(experiment, "system").conclusions
     assert (conclusion.ratio, conclusion.low, conclusion.is_decided) == (None, None, False)
+
+
+def test_other_rows_leave_no_ranking(tmp_path: Path) -> None:
+    experiment = measured(tmp_path, CLOSE, TWICE)
+    rows = {"postgresql": 1000, "mariadb": 2000}
+    held = {
+        name: ExistingData(before=(ExistingTable("t", count, "", False, ""),))
+        for name, count in rows.items()
+    }
+    runs = tuple(replace(run, existing_data=held[run.system]) for run in experiment.runs)
+    assert sentence(replace(experiment, runs=runs)) == (
+        "not compared: postgresql with mariadb; "
+        "different rows of t (postgresql: 1000; mariadb: 2000)"
+    )
 
 
 def test_one_repetition_decides_nothing(tmp_path: Path) -> None:
