@@ -705,7 +705,7 @@ def test_a_gate_that_cannot_see_what_it_is_asked_has_a_status_of_its_own(
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        ("throughput < 0.95x", "throughput_per_s"),
+        ("speed < 0.95x", "throughput_per_s"),
         ("throughput_per_s 0.95x", "a ratio to A"),
         ("throughput_per_s < 0x", "a ratio to A"),
         ("", "a ratio to A"),

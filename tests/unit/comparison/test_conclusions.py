@@ -154,7 +154,7 @@ def test_one_repetition_decides_nothing(tmp_path: Path) -> None:
 def test_numbers_of_other_work_are_not_ranked(kind: WarningKind, tmp_path: Path) -> None:
     experiment = measured(tmp_path, CLOSE, TWICE, warnings=[(kind.id, "for 1 s")])
     assert sentence(experiment) == (
-        f"not compared: postgresql with mariadb; warning on postgresql: {kind.id.replace('-', ' ')}"
+        f"not compared: postgresql with mariadb; on postgresql: {kind.id.replace('-', ' ')}"
     )
 
 

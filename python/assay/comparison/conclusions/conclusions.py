@@ -228,9 +228,7 @@ def _why_apart(
     no_number = (
         f"no valid number {at}: {cell.why_no_number}" for at, cell in of_cells if cell.why_no_number
     )
-    unsteady = (
-        f"warning {at}: {cell.why_not_ranked}" for at, cell in of_cells if cell.why_not_ranked
-    )
+    unsteady = (f"{at}: {cell.why_not_ranked}" for at, cell in of_cells if cell.why_not_ranked)
     return next(no_number, "") or _why_not_the_same(names, compared) or next(unsteady, "")
 
 
