@@ -251,6 +251,18 @@ def test_a_program_that_flushes_each_commit_is_seen(file_system: str) -> None:
 
 
 @pytest.mark.usefixtures("state")
+def test_the_mount_is_as_it_was_once_flushes_were_put_off() -> None:
+    """Also where the journal has the data: the kernel shows an option that ext3 does not take."""
+    skip_without_devices("ext3")
+    with own_device("ext3", "noatime,data=journal") as storage:
+        directory = Path(storage.directory)
+        before = mount_of(directory).options
+        with own_flushes_put_off(directory):
+            assert {"commit=3600", "noatime"} <= {*mount_of(directory).options.split(",")}
+        assert mount_of(directory).options == before
+
+
+@pytest.mark.usefixtures("state")
 @pytest.mark.parametrize("file_system", ["ext3", "ext4", "btrfs"])
 def test_the_journal_of_a_file_system_is_not_taken_for_a_flush_of_the_system(
     file_system: str,

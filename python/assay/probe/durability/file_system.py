@@ -22,6 +22,11 @@ from assay.text.files.syncing import sync_file_system
 
 PUT_OFF_S = 3600
 _WITH_COMMIT = ("ext3", "ext4", "btrfs")
+_OF_ANY_FILE_SYSTEM = {
+    "ro", "rw", "sync", "dirsync", "noatime", "relatime", "strictatime", "nodiratime", "lazytime",
+    "nosuid", "nodev", "noexec",
+}  # fmt: skip
+"""Mount options that a remount sets back where they are not repeated."""
 _EXT = Path("/sys/fs/ext4")
 _OWN_FLUSHES = {
     "ext2": "ext2 does not flush by itself",
@@ -72,8 +77,14 @@ def _option(mount: MountLine, name: str) -> str | None:
 
 
 def _remount(mount: MountLine, commit_s: int) -> None:
+    where, kept = [str(mount.point)], []
+    if mount.file_system == "ext3":
+        # Of the point alone mount(8) repeats every option that the kernel shows, and with
+        # data=journal it shows one that it takes of ext4 only. Of device and point it repeats none.
+        where.insert(0, mount.source)
+        kept = [one for one in mount.options.split(",") if one in _OF_ANY_FILE_SYSTEM]
     _run(
-        [MOUNT.path, "-o", f"remount,commit={commit_s}", str(mount.point)],
+        [MOUNT.path, "-o", ",".join(["remount", *kept, f"commit={commit_s}"]), *where],
         f"the mount option commit={commit_s} of {mount.point} cannot be set",
     )
 
