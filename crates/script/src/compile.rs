@@ -11,6 +11,7 @@ use crate::operand::short;
 use crate::place::{Defect, Lines};
 use crate::program::{Own, Program, Script, Statement};
 use crate::rows_changed;
+use crate::sends_nothing;
 use crate::source::Source;
 use crate::values::Values;
 use crate::variables::{Position, Variables};
@@ -78,7 +79,10 @@ pub fn compile(sources: &[Source<'_>], options: &Options<'_>) -> Result<Program,
     let left_open = with_transactions
         .map(|script| open_transaction::check(&program, script))
         .collect::<Result<Vec<_>, _>>()?;
+    let idle = (program.scripts.iter()).filter_map(|script| sends_nothing::check(&program, script));
+    let idle = idle.collect::<Vec<_>>();
     program.warnings.extend(left_open.into_iter().flatten());
+    program.warnings.extend(idle);
     Ok(program)
 }
 

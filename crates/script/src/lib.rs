@@ -59,6 +59,7 @@ mod registers;
 mod reply;
 mod rows_changed;
 mod send;
+mod sends_nothing;
 mod shared_numbers;
 mod shell;
 mod show;

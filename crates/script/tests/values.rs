@@ -162,6 +162,18 @@ fn a_parameter_where_no_value_can_be_bound_is_refused_at_its_place() {
 }
 
 #[test]
+fn a_script_that_sends_nothing_is_a_warning() {
+    let idle = compiled("\\set x 1 + :client_id\n\\sleep 1 ms");
+    let warnings: Vec<_> = idle.warnings.iter().map(ToString::to_string).collect();
+    let expected =
+        "test.sql:1:1: the script sends no statement: its rate is that of the client alone";
+    assert_eq!(warnings, [expected]);
+    for works in ["SELECT 1;", "\\shell true", "\\if :client_id\nA;\n\\endif"] {
+        assert!(compiled(works).warnings.is_empty(), "{works}");
+    }
+}
+
+#[test]
 fn a_transaction_left_open_by_one_branch_is_a_warning() {
     let some = "SELECT 1;\nBEGIN;\n\\if :client_id\nCOMMIT;\n\\endif\nSELECT 2;";
     let warnings: Vec<_> = compiled(some)
