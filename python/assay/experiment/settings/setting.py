@@ -106,7 +106,8 @@ class Setting:
         return self.kind.read(self.word, words)
 
     def _of(self, given: Any) -> Any:
-        if isinstance(self.kind, Text) and not given.strip():
+        # A text of clients (`--think-time`) is refused where it is read.
+        if isinstance(self.kind, Text) and self.experiment_field and not given.strip():
             expected = f"a {(self.metavar or 'text').lower()}"
             raise ArgumentError(
                 phrase("{}: expected {}, found {!r}", Mention(self.word), expected, given)
