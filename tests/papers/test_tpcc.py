@@ -74,7 +74,7 @@ def test_all_conditions_hold_after_calls_of_procedures(assay: Assay, system: str
     need(system)
     ended = assay(
         "run", "tpcc.procedures", "--on", system, "--clients", "4", "--warm-up", "0",
-        "--transactions", "69", "--seed", "2", *IN_MEMORY,
+        "--transactions", "69", "--seed", "1", *IN_MEMORY,
     )  # fmt: skip
     assert ended.status == 0, ended.err
     (run,) = ended.runs
@@ -83,7 +83,7 @@ def test_all_conditions_hold_after_calls_of_procedures(assay: Assay, system: str
     by_type = {one.name: one for one in run.driven.outcomes_by_transaction}
     completed = {name.removesuffix("-call"): one.completed for name, one in by_type.items()}
     assert completed == {name: 12 * cards for name, cards in DECK.items()}
-    # The procedure rolls back by itself, and says so.
+    # The procedure rolls back by itself, and says so: with this seed in two orders.
     assert by_type["new-order-call"].aborted > 0
     assert run.driven.headline_count == 120
 
