@@ -65,9 +65,10 @@ class PrintedCell:
     def has(self, term: Term) -> bool:
         """Whether what the term reads was printed of it, and it has the levels of the term."""
         printed = {**self.values, **self.shares}
-        return all(path in printed for path in paths(term.quantity)) and all(
-            _is(level, self.levels.get(factor)) for factor, level in term.levels.items()
-        )
+        return all(path in printed for path in paths(term.quantity)) and self.has_levels(term)
+
+    def has_levels(self, term: Term) -> bool:
+        return all(_is(level, self.levels.get(factor)) for factor, level in term.levels.items())
 
 
 def _is(wanted: Any, level: Any) -> bool:

@@ -93,9 +93,11 @@ def _wrong(cell: PrintedCell, workload: Workload, claim: Claim) -> PrintedCell:
         ClaimKind.EQUAL: claim.within**2 * 1.2,
         ClaimKind.TIMES: 0.1 if claim.least is not None else 10.0,
     }.get(claim.kind, 0.5)
-    if first == "elapsed_ns" and printed_records.is_throughput(workload, last):
-        factor = 1 / factor
-    if not cell.has(last):
+    has_last = cell.has(last)
+    if printed_records.is_throughput(workload, last) and "elapsed_ns" in cell.values:
+        first, factor = "elapsed_ns", 1 / factor  # a rate in words is kept as its reciprocal
+        has_last = cell.has_levels(last)
+    if not has_last:
         return cell
     values, shares = (
         {**of, first: of[first] * factor} if first in of else of
