@@ -54,7 +54,8 @@ def executed(
     search = GoalSearch(
         experiment, runs, read, lambda more: spared.extend(run.position for run in more)
     )
-    left = [run for run in runs if run not in earlier]
+    ended = {run.position for run in earlier}
+    left = [run for run in runs if run.position not in ended]
     done = list(search.needed(left, earlier))
     assert len(done) + len(earlier) <= search.most_runs < len(runs) + 1
     positions = [run.position for run in (*done, *earlier)] + spared
