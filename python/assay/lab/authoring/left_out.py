@@ -23,6 +23,8 @@ Place = tuple[str, tuple[str | int, ...]]
 """The name of a file, and the path of a table or key in it; an empty path: the whole file."""
 
 
+_NAMED = re.compile(r"'([^']+)'|:(\w+)$")
+"""A word in quotes, and a variable at the end of a message."""
 _RIGHT = "1"
 """An expression that is right."""
 
@@ -79,8 +81,7 @@ class Reading:
         """Whether the error names what is left out, also as a variable."""
         names = {str(part[-1]) if part else Path(name).name for name, part in self._out}
         names |= {Path(name).stem for name, part in self._out if not part}
-        named = re.compile(r"'([^']+)'|:(\w+)$")
-        return any(word in names for found in named.findall(error.message) for word in found)
+        return any(word in names for found in _NAMED.findall(error.message) for word in found)
 
     def leave_out(self, complaint: Complaint) -> bool:
         """Leaves it out from now on; False where that cannot be done (again), or everything else is
