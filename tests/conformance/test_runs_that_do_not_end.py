@@ -17,7 +17,7 @@ from assay.drive.observe import observe
 from assay.record import DEFAULT_FILE_NAME, Store
 from assay.systems import System
 from commands import need
-from running import server_of, started
+from running import server_of, started, wait_for_second
 from servers import SERVERS, ask, provisioned
 
 HANG_S = 100
@@ -60,12 +60,8 @@ def test_timed_out_statements_are_cancelled_on_the_server(
         assert ask(deployment, UNDER_WAY[server.name]) == [("0",)]
 
 
-def stopped(child: subprocess.Popen[str], stage: str = "  drive ") -> list[psutil.Process]:
-    """The server's processes, all stopped after this stage has begun."""
-    assert child.stderr is not None
-    message = iter(child.stderr.readline, "")
-    assert any(line.startswith(stage) for line in message), "it ended before"
-    time.sleep(0.5)
+def stopped(child: subprocess.Popen[str]) -> list[psutil.Process]:
+    """The server's processes, all stopped now."""
     family = [server_of(child), *server_of(child).children(recursive=True)]
     for one in family:
         one.suspend()
@@ -80,6 +76,7 @@ def test_ctrl_c_removes_a_stopped_server(working_folder: Path, system: str) -> N
     with started(
         working_folder, "run", "read.sql", "--on", system, "--clients", "3", "--duration", "600"
     ) as child:
+        wait_for_second(working_folder)
         family = stopped(child)
         child.send_signal(signal.SIGINT)
         _, message = child.communicate(timeout=HANG_S)
@@ -95,8 +92,9 @@ def test_a_stopped_server_does_not_hold_a_run_beyond_its_limit(
 ) -> None:
     need(system)
     (working_folder / "read.sql").write_text("select 1;\n")
-    words = ("run", "read.sql", "--on", system, "--duration", "1.5", "--drain", "1.5")
+    words = ("run", "read.sql", "--on", system, "--duration", "8", "--drain", "1.5")
     with started(working_folder, *words) as child:
+        wait_for_second(working_folder)
         family = stopped(child)
         _, message = child.communicate(timeout=HANG_S)
     assert child.returncode == 3, message
@@ -115,7 +113,11 @@ def test_ctrl_c_ends_a_load_into_a_stopped_server(working_folder: Path, system: 
     need(system)
     words = ("run", "tpcb", "--on", system, "--set", "scale=500")
     with started(working_folder, *words) as child:
-        family = stopped(child, "  load")
+        assert child.stderr is not None
+        message_lines = iter(child.stderr.readline, "")
+        assert any(line.startswith("  load") for line in message_lines), "it ended before"
+        time.sleep(0.5)
+        family = stopped(child)
         child.send_signal(signal.SIGINT)
         _, message = child.communicate(timeout=20)
     assert child.returncode == 130, message

@@ -46,6 +46,7 @@ def wait_for_state(working_folder: Path, state: str) -> None:
 
 def wait_for_second(working_folder: Path) -> None:
     """Until the record has a second of a measurement that is under way: its clients are at work."""
+    wait_for_state(working_folder, "driving")
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         with Store(working_folder / DEFAULT_FILE_NAME, must_exist=True) as store:
