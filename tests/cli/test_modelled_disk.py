@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import signal
 import sqlite3
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ import pytest
 
 from assay.storages.disk_model.control import Control
 from assay.storages.modelled import MODELLED
+from forked_programs import Started
 from plugins import assay
 from running import started, wait_for_state
 
@@ -38,7 +38,7 @@ def _storage(folder: Path, profile: str, *more: str) -> tuple[str, str]:
     return "--storage", f"disk=modelled[{options}]:{folder}"
 
 
-def _disk_of(running: subprocess.Popen[str]) -> psutil.Process:
+def _disk_of(running: Started) -> psutil.Process:
     [disk] = [
         child
         for child in psutil.Process(running.pid).children(recursive=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
 import time
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from assay.drive.observe import observe
 from assay.record import DEFAULT_FILE_NAME, Store
 from assay.systems import System
 from commands import need
+from forked_programs import Started
 from running import server_of, started, wait_for_second
 from servers import SERVERS, ask, provisioned
 
@@ -60,7 +60,7 @@ def test_timed_out_statements_are_cancelled_on_the_server(
         assert ask(deployment, UNDER_WAY[server.name]) == [("0",)]
 
 
-def stopped(child: subprocess.Popen[str]) -> list[psutil.Process]:
+def stopped(child: Started) -> list[psutil.Process]:
     """The server's processes, all stopped now."""
     family = [server_of(child), *server_of(child).children(recursive=True)]
     for one in family:

@@ -68,11 +68,10 @@ class Database:
             "bibtosql", words, folder=self.folder, environment=self._environment(**more)
         )
 
-    def started(self, *words: str | Path) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [BIN / "bibtosql", *words], cwd=self.folder, stderr=subprocess.PIPE, text=True,
-            env=self._environment(),
-        )  # fmt: skip
+    def started(self, *words: str | Path) -> forked_programs.Started:
+        return forked_programs.start(
+            "bibtosql", words, folder=self.folder, environment=self._environment()
+        )
 
     def digests(self) -> Digests:
         dialect = registry.system(self.deployment.system).dialect

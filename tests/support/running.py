@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,20 +10,17 @@ from pathlib import Path
 
 import psutil
 
+import forked_programs
 from assay.record import DEFAULT_FILE_NAME, Store
-from forked_programs import BIN
+from forked_programs import Started
 
 
 @contextmanager
-def started(working_folder: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
+def started(working_folder: Path, *words: str) -> Iterator[Started]:
     """``assay`` in the background; ended with the block in every case."""
-    with subprocess.Popen(
-        [BIN / "assay", *words],
-        cwd=working_folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "XDG_STATE_HOME": str(working_folder / "state")},
+    environment = {**os.environ, "XDG_STATE_HOME": str(working_folder / "state")}
+    with forked_programs.start(
+        "assay", words, folder=working_folder, environment=environment
     ) as running:
         try:
             yield running
@@ -56,7 +52,7 @@ def wait_for_second(working_folder: Path) -> None:
     raise AssertionError("no second of a measurement was recorded")
 
 
-def server_of(assay: subprocess.Popen[str]) -> psutil.Process:
+def server_of(assay: Started) -> psutil.Process:
     """The server that this Assay started: its child."""
     (server,) = psutil.Process(assay.pid).children()
     return server

@@ -1,5 +1,6 @@
 //! After a client's first transaction, stepping through a script does not allocate; nor does writing rows.
 
+#[path = "script/support/mod.rs"]
 mod support;
 
 use assay_script::expression::{Origin, compile};

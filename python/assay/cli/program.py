@@ -103,9 +103,11 @@ def _context_of(
 
 def _refuse_a_host(ctx: click.Context | None, command: click.Command, args: list[str]) -> None:
     """Refuses ``-h HOST``, which would print the help and succeed."""
-    meant = meaning("-h", [one for param in command.params for one in param.opts])
+    options = [option for param in command.params for option in param.opts]
     for before, word in pairwise(args):
-        if meant and before == "-h" and not word.startswith("-"):
+        if before != "-h" or word.startswith("-"):
+            continue
+        if meant := meaning("-h", options):
             raise click.UsageError(f"-h is --help and takes no value, found {word!r}; {meant}", ctx)
 
 

@@ -1,6 +1,6 @@
 """Mistakes in a script reach Python with their place and fix, before anything starts.
 
-``crates/script/tests/bad_scripts.rs`` has the table of all mistakes.
+``crates/script/tests/script/bad_scripts.rs`` has the table of all mistakes.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 //! Expressions have the same values as in pgbench: `pgbench/expressions.txt` has pgbench's results for over a
 //! thousand expressions, recorded from pgbench 15 by `pgbench/record.py`.
 
-mod support;
-
-use support::value_of;
+use crate::support::value_of;
 
 /// Expressions that are additions, or errors here and undefined in pgbench (see the reference).
 const OURS: &[&str] = &[

@@ -1,13 +1,6 @@
 //! Every kind of mistake in a script is reported with its line, its column, what was expected, and the
 //! fix where there is one.
-#![allow(
-    clippy::unwrap_used,
-    reason = "a failing unwrap in a test is clear enough"
-)]
-
-mod support;
-
-use support::try_compile;
+use crate::support::try_compile;
 
 /// Script, place, part of the message, part of the hint.
 #[rustfmt::skip]

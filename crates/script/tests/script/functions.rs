@@ -1,14 +1,7 @@
 //! The functions added to pgbench's, and the random functions.
-#![allow(
-    clippy::unwrap_used,
-    reason = "a failing unwrap in a test is clear enough"
-)]
-
-mod support;
-
 use assay_script::expression::{Formula, Origin, compile};
 use assay_values::{Random, Row, Value};
-use support::value_of;
+use crate::support::value_of;
 
 fn formula(text: &str) -> Formula {
     let origin = Origin {

@@ -1,14 +1,7 @@
 //! How the statements of a script are sent, and where a plain file is split.
-#![allow(
-    clippy::unwrap_used,
-    reason = "a failing unwrap in a test is clear enough"
-)]
-
-mod support;
-
 use assay_script::{Lexer, LiteralStyle, Options, Source, compile, split_statements};
 use assay_values::Value;
-use support::{compiled, marked, try_compile_with};
+use crate::support::{compiled, marked, try_compile_with};
 
 /// The texts of the statements of a script that may use `:a` and `:b`.
 fn statements(text: &str) -> Vec<String> {

@@ -1,9 +1,7 @@
 //! The values of expressions, by pgbench's rules; each is computed twice, folded and at run time.
 
-mod support;
-
 use assay_values::Value;
-use support::value_of;
+use crate::support::value_of;
 
 const INT: i64 = i64::MAX;
 

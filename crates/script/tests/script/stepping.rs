@@ -1,15 +1,8 @@
 //! A client stepping through its script: branches, loops, answers, endings, variables, streams.
-#![allow(
-    clippy::unwrap_used,
-    reason = "a failing unwrap in a test is clear enough"
-)]
-
-mod support;
-
 use assay_script::{Ending, Machine, Need, NumberOutcome, Options, Reply, Source, Step, compile};
 use assay_values::{Random, Value};
 use std::sync::Arc;
-use support::{Client, compiled};
+use crate::support::{Client, compiled};
 
 /// An answer of one row with these columns.
 fn one_row(columns: &[&str], cells: &[Option<&str>]) -> Reply<'static> {

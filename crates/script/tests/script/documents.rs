@@ -1,17 +1,10 @@
 //! Scripts whose statements are JSON documents.
-#![allow(
-    clippy::unwrap_used,
-    reason = "a failing unwrap in a test is clear enough"
-)]
-
-mod support;
-
 use assay_script::{
     Ending, Lexer, Machine, Options, Program, Reply, ScriptError, Source, Step, Values, compile,
 };
 use assay_values::{Piece, Value};
 use std::sync::Arc;
-use support::lists;
+use crate::support::lists;
 
 fn try_documents(text: &str, values: Values) -> Result<Program, ScriptError> {
     let source = Source {

@@ -1,6 +1,6 @@
 //! For any text, the compiler returns a program or an error with its place, and never panics.
 
-#[path = "../../../fuzz/src/language.rs"]
+#[path = "../../../../fuzz/src/language.rs"]
 mod language;
 
 use assay_values::Random;
