@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -39,11 +40,12 @@ def _storage(folder: Path, profile: str, *more: str) -> tuple[str, str]:
 
 
 def _disk_of(running: Started) -> psutil.Process:
-    [disk] = [
-        child
-        for child in psutil.Process(running.pid).children(recursive=True)
-        if "serve" in child.cmdline()
-    ]
+    disks = []
+    for child in psutil.Process(running.pid).children(recursive=True):
+        with suppress(psutil.NoSuchProcess):  # it may be ending, with no command line any more
+            if "serve" in child.cmdline():
+                disks.append(child)
+    (disk,) = disks
     return disk
 
 
