@@ -43,14 +43,8 @@ _STEP_REPORTS = "assay.step_reports"
 
 
 @cache
-def _all_entries() -> Any:  # its class depends on Python's version; `select` is in all of them
-    """Read once for all groups: the files of every installed package say what it registers."""
-    return entry_points()
-
-
-@cache
 def _entries(group: str) -> Mapping[str, EntryPoint]:
-    return {entry.name: entry for entry in _all_entries().select(group=group)}
+    return {entry.name: entry for entry in entry_points(group=group)}
 
 
 def _get(group: str, what: str, name: str) -> Any:

@@ -1,10 +1,10 @@
 //! Scripts whose statements are JSON documents.
+use crate::support::lists;
 use assay_script::{
     Ending, Lexer, Machine, Options, Program, Reply, ScriptError, Source, Step, Values, compile,
 };
 use assay_values::{Piece, Value};
 use std::sync::Arc;
-use crate::support::lists;
 
 fn try_documents(text: &str, values: Values) -> Result<Program, ScriptError> {
     let source = Source {

@@ -1,7 +1,7 @@
 //! The output of `explain`, and the contents of the reference.
 
-use assay_script::{STATEMENT_CLASSES, reference};
 use crate::support::compiled;
+use assay_script::{STATEMENT_CLASSES, reference};
 
 #[test]
 fn explain_shows_every_instruction_and_every_statement_as_it_is_sent() {
@@ -225,7 +225,9 @@ fn the_compiler_knows_every_row_of_the_reference() {
             None => continue,
         };
         tried += 1;
-        let message = crate::support::try_compile(&text).err().map(|error| error.message);
+        let message = crate::support::try_compile(&text)
+            .err()
+            .map(|error| error.message);
         let is_unknown = |message: String| {
             message.contains("expected a function") || message.contains("expected a meta command")
         };

@@ -1,7 +1,7 @@
 //! The values of expressions, by pgbench's rules; each is computed twice, folded and at run time.
 
-use assay_values::Value;
 use crate::support::value_of;
+use assay_values::Value;
 
 const INT: i64 = i64::MAX;
 

@@ -1,7 +1,7 @@
 //! The functions added to pgbench's, and the random functions.
+use crate::support::value_of;
 use assay_script::expression::{Formula, Origin, compile};
 use assay_values::{Random, Row, Value};
-use crate::support::value_of;
 
 fn formula(text: &str) -> Formula {
     let origin = Origin {

@@ -1,9 +1,9 @@
 //! A numbered transaction is the same whichever client runs it, and whatever the client ran before.
 
+use crate::support::try_compile_as;
 use assay_script::{Machine, Step, Values};
 use assay_values::{Random, Value};
 use std::sync::Arc;
-use crate::support::try_compile_as;
 
 const SCRIPT: &str = "\
 \\set drawn random(1, 1000000)

@@ -1,7 +1,7 @@
 //! pgbench scripts compile: its three built-in scripts and those of its manual.
 
-use assay_values::Value;
 use crate::support::{Client, one_row_reply, try_compile_with};
+use assay_values::Value;
 
 /// The built-in scripts: the first as in the manual; the others are parts of it.
 const TPCB_LIKE: &str = "\

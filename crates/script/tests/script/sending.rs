@@ -1,7 +1,7 @@
 //! How statements are sent: in pipelines, combined, chosen by identifiers, with isolation levels.
+use crate::support::{Client, compiled, one_row_reply, try_compile};
 use assay_script::{Ending, Need, Reply, StatementKind};
 use assay_values::{CellType, Value};
-use crate::support::{Client, compiled, one_row_reply, try_compile};
 
 fn row(columns: &[&str], cells: &[&str]) -> Reply<'static> {
     let columns: Vec<String> = columns.iter().map(|&name| name.to_owned()).collect();
@@ -258,7 +258,9 @@ fn shell_commands_need_permission() {
 fn a_given_variable_that_no_script_sets_is_a_constant() {
     let given = |text: &str| {
         let given = [("scale", Value::Int(3))];
-        crate::support::try_compile_with(text, &given).unwrap().explain()
+        crate::support::try_compile_with(text, &given)
+            .unwrap()
+            .explain()
     };
     let folded = given("\\set aid random(1, 100000 * :scale)\nA :aid;");
     assert!(

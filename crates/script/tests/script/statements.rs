@@ -1,7 +1,7 @@
 //! How the statements of a script are sent, and where a plain file is split.
+use crate::support::{compiled, marked, try_compile_with};
 use assay_script::{Lexer, LiteralStyle, Options, Source, compile, split_statements};
 use assay_values::Value;
-use crate::support::{compiled, marked, try_compile_with};
 
 /// The texts of the statements of a script that may use `:a` and `:b`.
 fn statements(text: &str) -> Vec<String> {

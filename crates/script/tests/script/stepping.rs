@@ -1,8 +1,8 @@
 //! A client stepping through its script: branches, loops, answers, endings, variables, streams.
+use crate::support::{Client, compiled};
 use assay_script::{Ending, Machine, Need, NumberOutcome, Options, Reply, Source, Step, compile};
 use assay_values::{Random, Value};
 use std::sync::Arc;
-use crate::support::{Client, compiled};
 
 /// An answer of one row with these columns.
 fn one_row(columns: &[&str], cells: &[Option<&str>]) -> Reply<'static> {

@@ -1,9 +1,9 @@
 //! How the value of a `:name` is sent with its statement: substituted into the text as in pgbench's `simple`, or
 //! bound.
+use crate::support::{compiled, marked, one_row_reply, try_compile_as};
 use assay_script::{Ending, Machine, Reply, Step, Values};
 use assay_values::Value;
 use std::sync::Arc;
-use crate::support::{compiled, marked, one_row_reply, try_compile_as};
 
 /// The texts that a client sends; every answer is `reply`.
 fn sent(text: &str, given: &[(&str, Value)], reply: Reply<'_>) -> (Vec<String>, Ending) {
