@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -108,6 +109,11 @@ def test_a_run_by_url_keeps_the_password_to_itself(
             is_nowhere(working_folder, done, password)
             shown = assay("report", "--format", "json")
             is_nowhere(working_folder, shown, password)
+            made = assay("pack", "latest", "-o", "result.assay")
+            assert made.status == 0, made.err
+            with zipfile.ZipFile(working_folder / "result.assay") as capsule:
+                capsule.extractall(working_folder / "unpacked")
+            is_nowhere(working_folder, made, password)
             if asks_for_one:
                 url = url_at(name, address, user, MARKED)
                 refused = assay("run", script, "--on", url, "--transactions", "5")

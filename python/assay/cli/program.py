@@ -29,6 +29,8 @@ COMMANDS = {
     "limits": "Show what tables a system can hold and search.",
     "list": "List systems, workloads, experiments, storages, runs or copies of loaded data.",
     "show": "Show what is recorded about one run.",
+    "pack": "Make one file of an experiment: a capsule.",
+    "verify-capsule": "Say whether a capsule is as it was packed.",
     "merge": "Add the experiments of another record file to the record.",
     "generate": "Write the rows of a table that a workload generates, or a part of them.",
     "get": "Download a data set for workloads.",

@@ -185,6 +185,15 @@ class OfTestDocument(TypedDict, total=False):
 class ExperimentDocument(TypedDict, total=False):
     """What was asked (`Experiment`), as JSON."""
 
+    title: str
+    reproduces: str
+    workload: str
+    workload_content: str
+    scripts: list[ScriptFileDocument]
+    input_paths: list[str]
+    feed: str | None
+    feed_content: str
+    optional: list[str]
     is_quick: bool
     is_ad_hoc: bool
     order: str

@@ -43,5 +43,10 @@ def _of_workload(experiment: Experiment, workload: Workload) -> str:
         return OF_SCRIPTS
     if experiment.workload in registry.workloads():
         return ""
+    return content_of(workload)
+
+
+def content_of(workload: Workload) -> str:
+    """Digest of the texts of its folder, without scripts that were given in place of its own."""
     own = {path: text for path, text in workload.texts.items() if not path.startswith(GIVEN)}
     return text_file.digest(json.dumps(own, sort_keys=True))

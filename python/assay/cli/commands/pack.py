@@ -1,0 +1,185 @@
+"""``assay pack``: makes one file of an experiment, which others can verify and run again."""
+
+from __future__ import annotations
+
+import tempfile
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from assay.cli.options.shared_options import of_records, records_option
+from assay.cli.options.usage_errors import DestroyingOption
+from assay.cli.process.outcome import say
+from assay.errors import ArgumentError
+from assay.text.units import size
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.record import ExperimentRecord
+
+
+@click.command("pack")
+@click.argument("reference", metavar="EXPERIMENT")
+@click.option(
+    "--output",
+    "-o",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="File to write. [default: experiment-N.assay]",
+)
+@click.option(
+    "--force", cls=DestroyingOption, is_flag=True, help="Replace the --output file if it exists."
+)
+@records_option
+def command(reference: str, output: Path | None, force: bool, records: Path) -> None:
+    """Make one file of an experiment: a capsule.
+
+    EXPERIMENT is a number, `latest`, `latest-1` or FILE:3 of another record file.
+    The capsule holds a record file with this experiment alone, the experiment as a
+    file, the workload and scripts that Assay does not bring, the settings as asked
+    and in effect, versions, machine, seeds, digests of the data, and the report as
+    one page. Passwords and keys are not in it. Packed twice, it is the same bytes.
+
+    `assay verify-capsule` says whether it was changed; `assay rerun` runs it again.
+
+    \b
+    Example:
+      assay pack latest -o result.assay
+      assay pack 12
+    """
+    from assay.cli.options import experiment_references
+    from assay.cli.output.report_output import said_meanwhile, without_garbage_collection
+    from assay.record.capsule import layout
+
+    with without_garbage_collection():
+        with said_meanwhile("reading the record …"):
+            found = experiment_references.experiments(reference, records)
+        record = _insist_on_one(found, reference)
+        target = output or Path(f"experiment-{record.id}{layout.ENDING}")
+        with said_meanwhile("packing …"):
+            content = _packed(record)
+    _write(target, content, force=force)
+    say(
+        f"experiment {record.id} is packed in {target}, {size(len(content))}; "
+        f"`assay rerun {target}` runs it again"
+    )
+
+
+def _insist_on_one(found: list[ExperimentRecord], reference: str) -> ExperimentRecord:
+    if len(found) > 1:
+        raise ArgumentError(
+            f"expected one experiment, found {len(found)}: {reference!r}",
+            hint="a capsule holds one; pack each into a file of its own",
+        )
+    (record,) = found
+    if len(record.runs) < record.runs_planned:
+        raise ArgumentError(
+            f"expected an experiment, found a single run: {reference!r}",
+            hint=f"pack its experiment: assay pack {record.id}{of_records(record.path)}",
+        )
+    if record.is_under_way:
+        raise ArgumentError(
+            f"experiment {record.id} is under way: expected one that has ended",
+            hint="wait until it has ended",
+        )
+    if not any(run.evidence.is_measured for run in record.runs):
+        raise ArgumentError(
+            f"experiment {record.id} has no run that was measured: there is no result to pack",
+            hint="`assay list runs` shows the runs of others",
+        )
+    return record
+
+
+def _packed(record: ExperimentRecord) -> bytes:
+    from assay.record.capsule import layout, writing
+    from assay.report.gallery import facts
+
+    members = {
+        layout.RECORD: writing.record_of(record.path, record.id),
+        layout.REPORT: _page(record),
+        layout.FACTS: facts.text_of(facts.facts_of(record)),
+        **_experiment(record),
+    }
+    return writing.packed(members, version("assay-db"))
+
+
+def _page(record: ExperimentRecord) -> bytes:
+    """The report of the capsule's own record file: where that was before is of no use elsewhere."""
+    import io
+    from dataclasses import replace
+
+    from assay.record.capsule import layout
+    from assay.report.build import build
+    from assay.report.page.document import render
+
+    text = io.StringIO()
+    render(build(replace(record, path=Path(layout.RECORD))), text)
+    return text.getvalue().encode("utf-8", "backslashreplace")
+
+
+def _experiment(record: ExperimentRecord) -> Mapping[str, bytes]:
+    """The experiment file and what it names, which were read back to see that they plan the same
+    runs."""
+    from assay.experiment import as_file
+    from assay.record.capsule import layout, named_files
+    from assay.text.files.toml_text import toml_text
+
+    found = named_files.named_files(record)
+    tables = as_file.tables_of(record.experiment, found.places, found.quick)
+    text = f"# Experiment {record.id}, as it was run. Again: `assay rerun` of the capsule.\n"
+    members = {**found.members, layout.EXPERIMENT: (text + toml_text(tables)).encode()}
+    with tempfile.TemporaryDirectory(prefix="assay-pack-") as folder:
+        for name, content in members.items():
+            target = Path(folder, name)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+        _insist_on_the_same_runs(Path(folder, layout.EXPERIMENT), record)
+    return members
+
+
+def _insist_on_the_same_runs(file: Path, record: ExperimentRecord) -> None:
+    """Raises `ArgumentError` where the file plans others than these: other cells, repetitions or
+    seeds. It is planned and not looked for on this machine, since it may have been run on
+    another."""
+    from assay.experiment import from_command_line as command_line
+    from assay.lab.preflight import canonical_settings
+    from assay.plan import plan
+    from assay.text.units import counted
+
+    asked = record.experiment
+    words = command_line.Words(
+        target=str(file),
+        quick=bool(asked.get("is_quick")),
+        input=tuple(asked.get("input_paths", ())),
+    )
+    experiment, workload = command_line.asked(words)
+    planned = plan(canonical_settings.spelled(experiment), workload).runs
+    known = {(run.cell.fingerprint, run.repetition, run.seed) for run in planned}
+    lost = [
+        run for run in record.runs if (run.cell_fingerprint, run.repetition, run.seed) not in known
+    ]
+    if lost:
+        first = lost[0]
+        raise ArgumentError(
+            f"{counted(len(lost), 'run')} of this experiment would be others if it were run again "
+            f"from what the record has of it, the first one {first.full_test_name} on "
+            f"{first.system_label}, {first.storage}, {counted(first.clients, 'client')}: a plugin, "
+            "a workload or Assay itself has changed since",
+            hint="run it again with this Assay, and pack that experiment",
+        )
+
+
+def _write(target: Path, content: bytes, *, force: bool) -> None:
+    import os
+
+    from assay.record.file.schema import insist_on_no_record
+    from assay.text.files import output_file
+
+    insist_on_no_record(target)
+    with output_file.written(target, force=force) as descriptor:
+        left = memoryview(content)
+        while left:
+            left = left[os.write(descriptor, left) :]

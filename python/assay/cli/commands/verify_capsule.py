@@ -1,0 +1,36 @@
+"""``assay verify-capsule``: says whether a capsule is as it was packed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command("verify-capsule")
+@click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
+def command(file: Path) -> None:
+    """Say whether a capsule is as it was packed.
+
+    FILE is one that `assay pack` has made. Every member is compared with the
+    manifest, and the file with its own digest; nothing is unpacked or run. Prints
+    what the capsule holds. That nothing was changed says nothing about who packed
+    it: compare the SHA-256 that is printed with one from a source that you trust.
+
+    Exit status: 0 as it was packed, 2 changed, or no capsule.
+
+    \b
+    Example:
+      assay verify-capsule result.assay
+    """
+    from assay.record.capsule.verifying import verified
+    from assay.text.units import counted, size
+
+    capsule = verified(file)
+    members = counted(len(capsule.manifest.members), "member")
+    click.echo(
+        f"{file}: as it was packed by Assay {capsule.manifest.assay}, {members}, "
+        f"{size(capsule.size_bytes)}"
+    )
+    for name, member in capsule.manifest.members.items():
+        click.echo(f"{member.sha256}  {name} ({size(member.size)})")

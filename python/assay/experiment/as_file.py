@@ -1,0 +1,240 @@
+"""Takes what an experiment asked for, as a record keeps it; returns the tables of the experiment
+file that asks for the same.
+
+Keys are those of the catalogue of settings, so a new setting needs no line here. Where the files
+lie that it names is the caller's matter: see `Places`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, replace
+from typing import Any, Final
+
+from assay.contracts import server_url
+from assay.contracts.experiment import Experiment, StorageChoice
+from assay.contracts.observation.parts.shape import convert
+from assay.contracts.recorded import (
+    ExperimentDocument,
+    PriceDocument,
+    ScriptFileDocument,
+    StorageDocument,
+    SystemDocument,
+)
+from assay.contracts.storages.shared_options import options_of
+from assay.experiment.choices.profiles import PROFILE
+from assay.experiment.choices.server_limits import NOT_LIMITED
+from assay.experiment.choices.storage_names import written
+from assay.experiment.choices.url_storages import STORAGE
+from assay.experiment.settings.catalogue import SETTINGS
+from assay.experiment.settings.levels import is_read_by_kind
+from assay.experiment.settings.setting import Setting
+from assay.experiment.settings.value_kinds import Levels
+from assay.text.files.toml_file import TomlData
+from assay.text.files.toml_text import Value
+from assay.text.secrets import HIDDEN_PARAMETER
+from assay.workload.driving import NO_PAUSE, PAUSES
+
+Tables = dict[str, Value]
+"""As a TOML file has them."""
+Fields = Mapping[str, Any]
+"""Of `Experiment`, or of one of its tests, as JSON has them."""
+_NOT_ASKED: Final = ("log_sample",)
+"""Of how clients are driven: no file says it."""
+
+
+@dataclass(frozen=True)
+class Places:
+    """What the file names for that which the experiment read: each relative to its folder."""
+
+    workload: str
+    """Its name, or its folder; empty: ad hoc scripts have none."""
+    script: Callable[[str], str]
+    """Of a script by its path."""
+    feed: str = ""
+
+
+def tables_of(asked: ExperimentDocument, places: Places, quick: TomlData) -> Tables:
+    """``quick``: the table of that name, of the file that was run; that of a quick version says
+    itself what it has, which `--quick` then leaves as it is."""
+    document: Fields = {**asked}
+    of_all = _levels(document, _is_said)
+    of_tests = {
+        name: said for name, own in document.get("of_tests", {}).items() if (said := _of_test(own))
+    }
+    found: Tables = {
+        **({"title": document["title"]} if document.get("title") else {}),
+        **({"reproduces": document["reproduces"]} if document.get("reproduces") else {}),
+        **_what(document, places),
+        "systems": [_system(one) for one in document.get("systems", [])],
+        **_storages(document),
+        **({"feed": places.feed} if document.get("feed") else {}),
+        **({"optional": document["optional"]} if document.get("optional") else {}),
+        **_settings(document, "", lambda setting: not setting.is_of_tests, _is_said),
+        **of_all,
+        **({"test": of_tests} if of_tests else {}),
+    }
+    if document.get("is_quick"):
+        as_it_was = {**of_all, **({"test": of_tests} if of_tests else {})}
+        return {**found, "quick": as_it_was} if as_it_was else found
+    return {**found, "quick": dict(quick)} if quick else found
+
+
+def _what(document: Fields, places: Places) -> Tables:
+    scripts: Sequence[ScriptFileDocument] = document.get("scripts", ())
+    words = [_script(one, places) for one in scripts]
+    found: Tables = {}
+    if document.get("is_ad_hoc"):
+        is_mix = not any("scripts" in one for one in document.get("of_tests", {}).values())
+        return {"script": words if is_mix else ",".join(words)}
+    if words:
+        found["script"] = words
+    tests = dict.fromkeys([*document.get("series", ()), *document["tests"]])
+    return {"workload": places.workload, "tests": list(tests), **found}
+
+
+def _script(script: ScriptFileDocument, places: Places) -> str:
+    weight = script.get("weight", 1)
+    return places.script(script["path"]) + ("" if weight == 1 else f"@{weight}")
+
+
+def _of_test(own: Fields) -> Tables:
+    found = _levels(own, lambda name, _: name in own)
+    places = {key: list(own[key]) for key in ("systems", "storages") if key in own}
+    if "storages" in places:  # a storage is named without the note behind it
+        places["storages"] = [one.partition(" (")[0] for one in places["storages"]]
+    return {**found, **places}
+
+
+def _is_said(name: str, value: Any) -> bool:
+    """Whether a field of `Experiment` has another value than where nothing is said."""
+    return value not in (_DEFAULTS.get(name), None, "", [], {}, ())
+
+
+_DEFAULTS: Final = {
+    one.name: list(one.default) if isinstance(one.default, tuple) else one.default
+    for one in fields(Experiment)
+    if one.default is not MISSING
+}
+
+
+def _levels(own: Fields, is_said: Callable[[str, Any], bool]) -> Tables:
+    """What the file, ``[quick]`` and ``[test.NAME]`` may say."""
+    found = _settings(own, "", lambda setting: setting.is_of_tests, is_said)
+    if own.get("clients"):
+        found["clients"] = list(own["clients"])
+    elif own.get("group_clients"):
+        found["clients"] = {name: list(one) for name, one in own["group_clients"].items()}
+    if own.get("parameters"):
+        found["parameters"] = {name: list(one) for name, one in own["parameters"].items()}
+    of_drive = _settings(own, "drive.", lambda setting: setting.is_of_tests, is_said)
+    if drive := {**of_drive, **_driving(own.get("driving", {}))}:
+        found["drive"] = drive
+    return found
+
+
+def _settings(
+    own: Fields,
+    table: str,
+    is_asked: Callable[[Setting], bool],
+    is_said: Callable[[str, Any], bool],
+) -> Tables:
+    """The keys of that table, of the settings whose kind says how they are read."""
+    found: Tables = {}
+    for setting in SETTINGS.values():
+        field = setting.experiment_field
+        before, dot, key = (setting.path or "").rpartition(".")
+        is_here = bool(setting.path) and before + dot == table and is_read_by_kind(setting)
+        if is_here and is_asked(setting) and field in own and is_said(field, own[field]):
+            found[key] = _shown(setting, own[field])
+    return found
+
+
+def _shown(setting: Setting, value: Any) -> Any:
+    if not isinstance(setting.kind, Levels):
+        return value
+    return [NOT_LIMITED if one is None else setting.show(one) for one in value]
+
+
+def _driving(own: Fields) -> Tables:
+    found: Tables = {}
+    for name, value in own.items():
+        if name in PAUSES:
+            found[name] = NO_PAUSE if value is None else value
+        elif name == "reconnect_timeout_s":
+            found["reconnect"] = False if value is None else {"timeout_s": value}
+        elif name not in ("retries", "retry_classes", *_NOT_ASKED) and value is not None:
+            found[name] = value
+    if "retry_classes" in own:
+        found["retries"] = {"most": own.get("retries", 0), "classes": list(own["retry_classes"])}
+    elif "retries" in own:
+        found["retries"] = own["retries"]
+    return found
+
+
+def _system(choice: SystemDocument) -> str:
+    """As `--on` takes it."""
+    given = {**choice.get("options", {}), **choice.get("settings", {})}
+    of_profile = choice.get("of_profile", {})
+    own = {key: one for key, one in given.items() if of_profile.get(key) != one}
+    if profile := choice.get("profile"):
+        own = {PROFILE: profile, **own}
+    name, url = choice["name"], choice.get("url")
+    if url and ":" in name:  # of a family, whose brackets say where it is
+        place = server_url.parts(url).parameters.items()
+        shown = {key: one for key, one in place if not key.startswith(HIDDEN_PARAMETER)}
+        own = {**shown, **own}
+    elif url:
+        stands_on = choice.get("stands_on")
+        name, own = url, {}
+        if stands_on is not None:
+            own = {STORAGE.name: stands_on["name"], **options_of(_storage(stands_on))}
+    called = choice.get("called")
+    bracket = ",".join(f"{key}={_quoted(one)}" for key, one in own.items())
+    return (f"{called}=" if called else "") + (f"{name}[{bracket}]" if bracket else name)
+
+
+def _quoted(value: str) -> str:
+    return '"' + value.replace('"', '""') + '"' if set(value) & set(', "') else value
+
+
+def _storage(document: StorageDocument) -> StorageChoice:
+    return convert(document, StorageChoice, "storage")
+
+
+def _storages(document: Fields) -> Tables:
+    """Those with a name of their own, or a price, have a table each."""
+    prices = document.get("prices", {})
+    chosen = [_storage(one) for one in document.get("storages", [])]
+    logs = [one and _storage(one) for one in document.get("log_storages", [])]
+    declared = {
+        one.name_alone: one
+        for one in [*chosen, *logs]
+        if one is not None and (one.name in prices or not _is_called_as_written(one))
+    }
+    found: Tables = {"storages": [one.name_alone for one in chosen]}
+    if logs:
+        found["log_storage"] = [NOT_LIMITED if one is None else one.name_alone for one in logs]
+    if declared:
+        found["storage"] = {
+            name: {
+                "kind": one.kind,
+                **({"directory": one.directory} if one.directory else {}),
+                **options_of(one),
+                **_price(prices.get(one.name)),
+            }
+            for name, one in declared.items()
+        }
+    return found
+
+
+def _price(price: PriceDocument | None) -> Tables:
+    if price is None:
+        return {}
+    currency = {"currency": price["currency"]} if price["currency"] else {}
+    return {"price_per_gb": price["per_gb"], **currency}
+
+
+def _is_called_as_written(choice: StorageChoice) -> bool:
+    """Whether it has no name of its own."""
+    return choice.name_alone in (written(choice), written(replace(choice, directory=None)))

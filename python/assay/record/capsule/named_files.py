@@ -1,0 +1,193 @@
+"""Takes an experiment's record; returns the texts that it was run with and that Assay does not
+bring itself: its scripts, its workload's folder, its feed, each with the digest that it had then.
+
+A script's text is in the record, where its file may be gone or changed since; what no run has sent
+is read from its file, and refused where that is another text now.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from assay import registry
+from assay.contracts.recorded import ScriptFileDocument
+from assay.errors import AssayError, ExperimentError, InputError, ScriptError
+from assay.experiment import from_file
+from assay.experiment.as_file import Places
+from assay.record.capsule import layout
+from assay.record.file.read_only import open_for_reading
+from assay.record.file.record_file import reading_errors
+from assay.record.runs.records import ExperimentRecord, ScriptRecord
+from assay.text.files import text_file, toml_file
+from assay.text.files.toml_file import TomlData
+from assay.workload import ad_hoc_script, by_content, inheritance, reader
+from assay.workload.expected_answers import PUBLISHED_FILE
+from assay.workload.values import Workload
+
+_SCRIPTS, _WORKLOADS, _FEED = "scripts", "workloads", "feed"
+_BESIDE = (PUBLISHED_FILE, "README.md")
+"""Of a workload's folder: no part of what is run, but of what is said of it."""
+_RUN_AGAIN = "run the experiment again with it as it is now, and pack that"
+
+
+@dataclass(frozen=True)
+class NamedFiles:
+    """What an experiment file names, and what is in it."""
+
+    places: Places
+    members: Mapping[str, bytes]
+    """By the names of a capsule."""
+    quick: TomlData
+    """The table of that name, of the file that it was run from."""
+
+
+def named_files(record: ExperimentRecord) -> NamedFiles:
+    """Raises `InputError` or the error of reading it where a text is not what it was."""
+    asked = record.experiment
+    sent = {text_file.digest(one.text): one.text for one in _sent(record)}
+    members: dict[str, str] = {}
+    scripts: dict[str, str] = {}
+    for script in asked.get("scripts", []):
+        within = _free(f"{_SCRIPTS}/{_script_name(script['path'])}", members)
+        members[within] = _script_text(script, sent)
+        scripts[script["path"]] = within
+    workload = ""
+    if not asked.get("is_ad_hoc"):
+        workload, of_workload = _workload(record)
+        members |= of_workload
+    feed = asked.get("feed")
+    place_of_feed = ""
+    if feed:
+        place_of_feed = f"{_FEED}/{Path(feed).name}"
+        members[place_of_feed] = _feed_text(feed, asked.get("feed_content", ""))
+    return NamedFiles(
+        Places(workload, scripts.__getitem__, place_of_feed),
+        {f"{layout.EXPERIMENT_FOLDER}/{name}": text.encode() for name, text in members.items()},
+        _quick_table(record),
+    )
+
+
+def _quick_table(record: ExperimentRecord) -> TomlData:
+    """A record does not keep it. Empty: there is none, or none that can be read any more; then the
+    quick version is that of the workload alone."""
+    with closing(open_for_reading(record.path)) as connection, reading_errors(record.path):
+        (command,) = connection.execute(
+            "SELECT command FROM experiments WHERE id = ?", (record.id,)
+        ).fetchone()
+        file = json.loads(command).get("file") if command else None
+    if not file or record.experiment.get("is_quick"):
+        return {}
+    try:
+        from_file.read(Path(file), is_quick=True)
+        found = toml_file.read(Path(file)).plain().get("quick", {})
+    except AssayError:
+        return {}
+    return found if isinstance(found, Mapping) else {}
+
+
+def _sent(record: ExperimentRecord) -> Iterator[ScriptRecord]:
+    for run in record.runs:
+        for step in run.steps:
+            yield from step.scripts
+
+
+def _script_name(path: str) -> str:
+    return "stdin.sql" if path == ad_hoc_script.STANDARD_INPUT else Path(path).name
+
+
+def _free(name: str, taken: Mapping[str, str]) -> str:
+    """Scripts of several folders may have one name in different languages only."""
+    if name not in taken:
+        return name
+    path = PurePosixPath(name)
+    return next(
+        other
+        for number in range(2, len(taken) + 3)
+        if (other := str(path.with_name(f"{number}-{path.name}"))) not in taken
+    )
+
+
+def _script_text(script: ScriptFileDocument, sent: Mapping[str, str]) -> str:
+    expected = script.get("content", "")
+    if expected in sent:
+        return sent[expected]
+    text = text_file.read(Path(script["path"]), ScriptError)
+    _insist_on(text, expected, script["path"])
+    return text
+
+
+def _feed_text(path: str, expected: str) -> str:
+    text = text_file.read(Path(path), ScriptError)
+    _insist_on(text, expected, path)
+    return text
+
+
+def _insist_on(text: str, expected: str, path: str) -> None:
+    found = text_file.digest(text)
+    if expected and found != expected:
+        raise InputError(
+            f"expected the text that was run, with SHA-256 {expected}, found {found}: it was "
+            "changed since",
+            file=path,
+            hint=_RUN_AGAIN,
+        )
+
+
+def _workload(record: ExperimentRecord) -> tuple[str, dict[str, str]]:
+    """The name of a workload of the registry; or the folder of another, as the experiment file
+    says it, and the texts in it and in those that it extends."""
+    name = str(record.experiment["workload"])
+    if name in registry.workloads():
+        return name, {}
+    try:
+        read = reader.read(name)
+    except AssayError as error:
+        error.hint = error.hint or "its folder is needed: go to where the experiment was run"
+        raise
+    expected, found = record.experiment.get("workload_content", ""), by_content.content_of(read)
+    if expected and found != expected:
+        raise InputError(
+            f"expected the workload that was run, with SHA-256 {expected} over its texts, found "
+            f"{found}: it was changed since",
+            file=name,
+            hint=_RUN_AGAIN,
+        )
+    folders = list(_folders(read.folder.resolve()))
+    root = Path(os.path.commonpath([folder.parent for folder in folders]))
+    texts = {
+        f"{_WORKLOADS}/{(folder / one).relative_to(root).as_posix()}": text
+        for folder in folders
+        for one, text in _texts(reader.read(str(folder))).items()
+    }
+    return f"{_WORKLOADS}/{folders[0].relative_to(root).as_posix()}", texts
+
+
+def _folders(folder: Path) -> Iterator[Path]:
+    """Of a workload, and of those that it extends and that have no name of their own."""
+    yield folder
+    base = inheritance.base_folder(toml_file.read(folder / registry.WORKLOAD_FILE))
+    if base is not None and base.resolve() not in map(
+        registry.workload_folder, registry.workloads()
+    ):
+        yield from _folders(base.resolve())
+
+
+def _texts(workload: Workload) -> dict[str, str]:
+    """By their paths in its folder: those that any part of the program reads from it."""
+    found = {
+        path: text
+        for path, text in workload.texts.items()
+        if not path.startswith((inheritance.TEXTS, ad_hoc_script.GIVEN))
+    }
+    top = toml_file.read(workload.folder / registry.WORKLOAD_FILE).plain()
+    sheets = [one.get("file") for one in top.get("sheets", []) if isinstance(one, dict)]
+    for name in (*_BESIDE, *map(str, top.get("dialects", ())), *map(str, sheets)):
+        file = workload.folder / name
+        if name not in found and file.is_file():
+            found[name] = text_file.read(file, ExperimentError)
+    return found

@@ -1,0 +1,126 @@
+"""`assay pack`, `assay verify-capsule`: an experiment as one file, which says whether it was
+changed."""
+
+from __future__ import annotations
+
+import shutil
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from commands import Assay, run_in
+
+RUN = ("--storage", "tmpfs", "--no-probe", "--no-durability", "--progress", "0")
+QUICK = ("run", "tpcb.select-only", "--on", "sqlite", "--quick", "--duration", "0.5", *RUN)
+SCRIPT = ("run", "two.sql", "--on", "sqlite,duckdb", "--duration", "0.5", "--repetitions", "2",
+          "--set", "x=3", *RUN)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Experiment 1 is a quick one of a workload that Assay brings, 2 is of a user's script."""
+    folder = tmp_path_factory.mktemp("capsules")
+    (folder / "two.sql").write_text("SELECT :x;\nSELECT 2;\n")
+    for words in (QUICK, SCRIPT):
+        ended = run_in(folder, *words)
+        assert ended.returncode == 0, ended.stderr
+    return folder
+
+
+def packed(folder: Path, number: int, name: str = "result.assay") -> Path:
+    done = run_in(folder, "pack", str(number), "-o", name, "--force")
+    assert done.returncode == 0, done.stderr
+    return folder / name
+
+
+def text_of(capsule: Path, member: str) -> str:
+    with zipfile.ZipFile(capsule) as file:
+        return file.read(member).decode()
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_an_experiment_is_packed_and_verified(recorded: Path, number: int) -> None:
+    capsule = packed(recorded, number)
+    done = run_in(recorded, "verify-capsule", capsule.name)
+    assert done.returncode == 0, done.stderr
+    assert "as it was packed by Assay" in done.stdout and "report.html" in done.stdout
+    assert packed(recorded, number, "again.assay").read_bytes() == capsule.read_bytes()
+
+
+def test_its_experiment_file_names_what_is_beside_it(recorded: Path) -> None:
+    capsule = packed(recorded, 2)
+    asked = tomllib.loads(text_of(capsule, "experiment/experiment.toml"))
+    assert asked["script"] == ["scripts/two.sql"] and asked["parameters"] == {"x": [3]}
+    assert text_of(capsule, "experiment/scripts/two.sql") == "SELECT :x;\nSELECT 2;\n"
+
+
+def test_its_record_is_read_by_all_commands(recorded: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(packed(recorded, 2)) as file:
+        file.extract("assay-records.sqlite", tmp_path)
+    # Of the other experiment there is nothing, not even in a page that is free.
+    assert b"pgbench_accounts" not in (tmp_path / "assay-records.sqlite").read_bytes()
+    listed = run_in(tmp_path, "list", "runs")
+    assert listed.returncode == 0 and "two.sql" in listed.stdout
+    assert run_in(tmp_path, "report", "2").returncode == 0
+
+
+def test_a_script_that_is_gone_is_packed_from_the_record(recorded: Path, tmp_path: Path) -> None:
+    shutil.copyfile(recorded / "assay-records.sqlite", tmp_path / "assay-records.sqlite")
+    capsule = packed(tmp_path, 2)
+    assert text_of(capsule, "experiment/scripts/two.sql") == "SELECT :x;\nSELECT 2;\n"
+
+
+def test_a_workload_of_the_user_is_packed_while_it_is_as_it_was(
+    assay: Assay, working_folder: Path
+) -> None:
+    folder = working_folder / "mine"
+    (folder / "scripts").mkdir(parents=True)
+    (folder / "workload.toml").write_text(
+        'title = "Mine"\nsource = "a test"\ndefault_test = "read"\n\n[data]\nsource = "none"\n\n'
+        '[tests.read]\ntitle = "Read"\nhelp = "Reads"\nscripts = ["scripts/read.sql"]\norder = "sequence"\n'
+        "passes = 3\n"
+    )
+    script = folder / "scripts" / "read.sql"
+    script.write_text("SELECT 1;\n")
+    ended = assay("run", "./mine", "--on", "sqlite", *RUN)
+    assert ended.status == 0, ended.err
+    assert assay("pack", "latest", "-o", "mine.assay").status == 0
+    with zipfile.ZipFile(working_folder / "mine.assay") as file:
+        assert "experiment/workloads/mine/scripts/read.sql" in file.namelist()
+    script.write_text("SELECT 2;\n")
+    changed = assay("pack", "latest", "-o", "again.assay")
+    assert changed.status == 2 and not (working_folder / "again.assay").exists()
+    assert "expected the workload that was run" in changed.err
+    assert "run the experiment again" in changed.err
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (("pack", "9"), 2, "there is no experiment 9"),
+        (("pack", "run:2"), 2, "found a single run"),
+        (("pack", "1,2"), 2, "expected one experiment, found 2"),
+        (("pack", "none.sqlite:1"), 2, "there are no records at none.sqlite"),
+        (("pack", "first"), 2, "expected an experiment or a record file, found 'first'"),
+        (("pack",), 2, "expected EXPERIMENT, found nothing"),
+        (("pack", "1", "-o", "there.assay"), 2, "already exists and is not overwritten"),
+        (("pack", "1", "-o", "assay-records.sqlite", "--force"), 2, "is a record file"),
+        (("pack", "1", "-o", "nowhere/x.assay"), 2, "cannot be written"),
+        (("pack", "1", "-o", "."), 2, "is a directory"),
+        (("verify-capsule", "none.assay"), 2, "there is no such file"),
+        (("verify-capsule", "two.sql"), 2, "found another file"),
+        (("verify-capsule", "."), 2, "found a folder"),
+        (("verify-capsule", "assay-records.sqlite"), 2, "found another file"),
+        (("verify-capsule",), 2, "expected FILE, found nothing"),
+    ],
+)
+def test_what_cannot_be_is_said(
+    recorded: Path, words: tuple[str, ...], status: int, said: str
+) -> None:
+    (recorded / "there.assay").write_text("is here already")
+    ended = run_in(recorded, *words)
+    assert ended.returncode == status, ended.stderr
+    assert said.lower() in ended.stderr.lower() and "Traceback" not in ended.stderr
+    assert (recorded / "there.assay").read_text() == "is here already"

@@ -1,0 +1,199 @@
+"""A capsule is the same bytes for the same members, and none of its bytes can change unseen."""
+
+from __future__ import annotations
+
+import io
+import random
+import struct
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from assay.errors import ArgumentError, InputError
+from assay.record.capsule import layout
+from assay.record.capsule.verifying import verified
+from assay.record.capsule.writing import packed
+
+MEMBERS = {
+    layout.FACTS: b'{"title": "an experiment"}\n',
+    layout.RECORD: random.Random(1).randbytes(300) + b"the same again " * 60,
+    layout.REPORT: b"<!doctype html><p>a page</p>",
+    layout.EXPERIMENT: b'systems = ["sqlite"]\n',
+    "experiment/scripts/mine.sql": b"SELECT 1;\n",
+}
+
+
+@pytest.fixture
+def capsule(tmp_path: Path) -> Path:
+    path = tmp_path / "result.assay"
+    path.write_bytes(packed(MEMBERS, "1.2.3"))
+    return path
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(InputError) as found:
+        verified(path)
+    assert str(found.value).startswith(f"{path}: ")
+    return str(found.value)
+
+
+def zipped(path: Path, members: list[tuple[str, bytes]], comment: bytes = b"", **how: int) -> Path:
+    """Another zip file in its place, as another program would write it."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as file:
+        for name, content in members:
+            entry = layout.entry(name)
+            for field, value in how.items():
+                setattr(entry, field, value)
+            file.writestr(entry, content)
+        file.comment = comment
+    path.write_bytes(stream.getvalue())
+    return path
+
+
+def members_of(path: Path) -> list[tuple[str, bytes]]:
+    with zipfile.ZipFile(path) as file:
+        return [(name, file.read(name)) for name in file.namelist()]
+
+
+def comment_of(path: Path) -> bytes:
+    with zipfile.ZipFile(path) as file:
+        return file.comment
+
+
+def test_the_same_members_are_the_same_bytes_in_whatever_order() -> None:
+    assert packed(MEMBERS, "1") == packed(dict(reversed(MEMBERS.items())), "1")
+
+
+def test_a_capsule_gives_what_was_packed(capsule: Path) -> None:
+    found = verified(capsule)
+    assert {name: found.read(name) for name in found.manifest.members} == MEMBERS
+    assert found.manifest.assay == "1.2.3"
+    with zipfile.ZipFile(capsule) as file:  # any other program reads it too
+        assert file.testzip() is None and file.namelist() == sorted(file.namelist())
+
+
+def test_no_byte_changes_unseen(capsule: Path) -> None:
+    content = bytearray(capsule.read_bytes())
+    for place in range(len(content)):
+        before = content[place]
+        content[place] ^= 1 << place % 8
+        capsule.write_bytes(content)
+        refusal(capsule)
+        content[place] = before
+
+
+def test_no_length_is_cut_off_unseen(capsule: Path) -> None:
+    content = capsule.read_bytes()
+    for length in [0, 1, 3, 4, 30, *range(100, len(content), 97), len(content) - 1]:
+        capsule.write_bytes(content[:length])
+        refusal(capsule)
+    for other in (content + b"\0", b"#!/bin/sh\n" + content):
+        capsule.write_bytes(other)
+        refusal(capsule)
+
+
+@pytest.mark.parametrize("name", [*MEMBERS, layout.MANIFEST])
+def test_a_changed_member_is_named(capsule: Path, name: str) -> None:
+    """By a program that keeps the rest of the zip file in order."""
+    comment = comment_of(capsule)
+    changed = [
+        (one, content[:-1] + b"!" if one == name else content)
+        for one, content in members_of(capsule)
+    ]
+    said = refusal(zipped(capsule, changed, comment))
+    assert f"{name}: expected" in said and "found" in said
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda all_: all_[1:], "assay-records.sqlite: expected this member of the manifest"),
+        (lambda all_: [*all_, ("more.txt", b"x")], "more.txt: expected the members of"),
+        (lambda all_: [*all_, all_[0]], "assay-records.sqlite: expected each member once"),
+        (
+            lambda all_: [("other.txt", all_[0][1]), *all_[1:]],
+            "other.txt is there and not in the manifest",
+        ),
+        (lambda all_: [*all_, ("../../evil", b"x")], "'../../evil', which leads out of the folder"),
+        (lambda all_: [*all_, ("/etc/evil", b"x")], "'/etc/evil', which is absolute"),
+        (lambda all_: [*all_, ("a\\..\\b", b"x")], "a character that is no part"),
+        (lambda all_: [*all_, ("a//b", b"x")], "not the plain name of a file"),
+        (lambda all_: [*all_, ("folder/", b"")], "not the plain name of a file"),
+        (lambda all_: [one for one in all_ if one[0] != layout.MANIFEST], "without manifest.json"),
+    ],
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_other_members_are_refused(
+    capsule: Path,
+    change: Callable[[list[tuple[str, bytes]]], list[tuple[str, bytes]]],
+    said: str,
+) -> None:
+    comment = comment_of(capsule)
+    assert said in refusal(zipped(capsule, change(members_of(capsule)), comment))
+
+
+def test_one_that_was_packed_again_is_said_to_be(capsule: Path) -> None:
+    comment, members = comment_of(capsule), members_of(capsule)
+    assert "another program has packed it again" in refusal(zipped(capsule, members))
+    said = refusal(zipped(capsule, members, comment, create_version=63))
+    assert "the members are as they were packed, the zip file around them is not" in said
+
+
+def test_links_are_refused(capsule: Path) -> None:
+    comment, members = comment_of(capsule), members_of(capsule)
+    said = refusal(zipped(capsule, members, comment, external_attr=0o120777 << 16))
+    assert "found a link or a folder" in said
+
+
+@pytest.mark.parametrize(
+    ("number", "hint"), [(layout.FORMAT + 1, "upgrade Assay"), (0, "pack it again")]
+)
+def test_another_format_is_refused(capsule: Path, number: int, hint: str) -> None:
+    manifest = msgspec.json.decode(dict(members_of(capsule))[layout.MANIFEST])
+    text = msgspec.json.encode({**manifest, "format": number, "of tomorrow": []})
+    members = [
+        (name, text if name == layout.MANIFEST else one) for name, one in members_of(capsule)
+    ]
+    with pytest.raises(InputError, match=f"expected format 1, .* found format {number}") as found:
+        verified(zipped(capsule, members, comment_of(capsule)))
+    assert hint in str(found.value.hint)
+
+
+def test_encrypted_members_are_refused(capsule: Path) -> None:
+    content = bytearray(capsule.read_bytes())
+    entry = content.index(b"PK\x01\x02")
+    content[entry + 8] |= 1
+    capsule.write_bytes(content)
+    assert "found an encrypted one" in refusal(capsule)
+
+
+def test_what_would_fill_the_disk_is_refused_before_it_is_unpacked(capsule: Path) -> None:
+    """A member that says how large it becomes, and one that becomes larger than it says."""
+    content = bytearray(capsule.read_bytes())
+    entry = content.index(b"PK\x01\x02")
+    struct.pack_into("<I", content, entry + 24, 0xFFFFFFFE)
+    capsule.write_bytes(content)
+    assert "expected at most" in refusal(capsule)
+    bomb = dict(MEMBERS) | {layout.REPORT: b"\0" * 30_000_000}
+    content = bytearray(packed(bomb, "1"))
+    at = content.index(b"report.html", content.index(b"PK\x01\x02")) - 46
+    struct.pack_into("<I", content, at + 24, 10)
+    capsule.write_bytes(content)
+    assert "report.html: expected 30000000 bytes, found 10 bytes" in refusal(capsule)
+
+
+def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+    assert "there is no such file" in refusal(tmp_path / "none.assay")
+    assert "found a folder" in refusal(tmp_path)
+    other = tmp_path / "other"
+    other.write_text("SELECT 1;\n")
+    assert "which is a zip file, found another file" in refusal(other)
+
+
+def test_a_name_that_no_member_may_have_is_not_packed() -> None:
+    with pytest.raises(ArgumentError, match="leads out of the folder"):
+        packed({**MEMBERS, "experiment/../../x": b""}, "1")
