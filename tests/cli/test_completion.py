@@ -34,7 +34,7 @@ SOURCE = {
     "fish": "assay completion fish | source",
 }
 TYPED = {
-    "assay verif": "assay verify ",
+    "assay durab": "assay durability ",
     "assay run tpcb.sel": "assay run tpcb.select-only ",
     "assay run bibsql.checks,para": "assay run bibsql.checks,parallel ",
     "assay run tpcb --on sqlite,postg": "assay run tpcb --on sqlite,postgresql ",
@@ -56,7 +56,7 @@ TYPED = {
 }  # fmt: skip
 """What is typed, and the line after the Tab key."""
 QUOTED_BY_THE_SHELL = [
-    "assay verif", "assay run bibsql.checks,para", "assay run tpcb --on sqlite --set sca",
+    "assay durab", "assay run bibsql.checks,para", "assay run tpcb --on sqlite --set sca",
     "assay run tpcb --on 'mariadb[buffer=1GB,engine=InnoDB]' --set eng",
     "assay run --on dbapi:psycopg2", "assay run odd",
 ]  # fmt: skip
