@@ -79,8 +79,8 @@ def test_a_workload_of_the_user_is_packed_while_it_is_as_it_was(
     (folder / "scripts").mkdir(parents=True)
     (folder / "workload.toml").write_text(
         'title = "Mine"\nsource = "a test"\ndefault_test = "read"\n\n[data]\nsource = "none"\n\n'
-        '[tests.read]\ntitle = "Read"\nhelp = "Reads"\nscripts = ["scripts/read.sql"]\norder = "sequence"\n'
-        "passes = 3\n"
+        '[tests.read]\ntitle = "Read"\nhelp = "Reads"\norder = "sequence"\n'
+        'scripts = ["scripts/read.sql"]\npasses = 3\n'
     )
     script = folder / "scripts" / "read.sql"
     script.write_text("SELECT 1;\n")
