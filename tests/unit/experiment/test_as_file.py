@@ -12,7 +12,6 @@ import pytest
 from assay import registry
 from assay.experiment import from_command_line as command_line
 from assay.experiment.as_file import Places, tables_of
-from assay.lab.preflight import canonical_settings
 from assay.plan import plan
 from assay.record.file.json_text import json_text
 from assay.text.files import toml_file
@@ -26,7 +25,6 @@ RATES = "0s:200,60s:800,500"
 def planned(words: Words) -> tuple[dict[str, Any], set[tuple[str, int, int]], str]:
     """What is asked for, as a record keeps it; its runs; its workload."""
     experiment, workload = command_line.asked(words)
-    experiment = canonical_settings.spelled(experiment)
     runs = plan(experiment, workload).runs
     document = json.loads(json_text(experiment.for_record()))
     named = {(run.cell.fingerprint, run.repetition, run.seed) for run in runs}
