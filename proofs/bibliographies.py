@@ -26,7 +26,7 @@ from proofs._proof import Found
 from proofs._try import try_all
 
 CASES = 10_000
-SHORT = 50
+SHORT = 16
 
 _SAMPLE = Path(__file__).parents[1] / "crates" / "bibtex" / "tests" / "data" / "sample.bib"
 _MEANINGFUL = b"@{}()\"#,=%\\ \n\r\t~'aA1-\xc3\xa9\xff\x01\x00\xef\xbb\xbf"

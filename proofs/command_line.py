@@ -24,7 +24,7 @@ from proofs._try import try_all
 from proofs._values import NUMBERS, PLAUSIBLE, TEXTS, WIDTHS
 
 CASES = 7_000
-SHORT = 40
+SHORT = 16
 
 _WEIGHTS = {
     "run": 4, "plan": 8, "report": 2, "explain": 4, "list": 2, "show": 2, "generate": 4,

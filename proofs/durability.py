@@ -60,7 +60,7 @@ EXPECTED = (
 """A system with settings, and its class by the documentation of the settings."""
 
 CASES = len(EXPECTED)
-SHORT = 4
+SHORT = 2
 
 
 def prove(cases: int, seed: int, timeout_s: float, first: int = 0) -> Found:

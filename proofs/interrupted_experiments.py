@@ -37,14 +37,16 @@ from assay.errors import MachineLimit, SystemMissing
 from assay.experiment import ServerMachine
 from assay.experiment.choices import storage_words
 from assay.provision.limits import server_group
-from proofs._proof import Found
+from proofs._proof import SHORT_TIMEOUT_S, Found
 
 CASES = 30
 SHORT = 1
 
 _CELLS = 20
-_STAGES = 6 * _CELLS
-"""Of all runs: they are provisioned, loaded (twice entered), driven, checked and done."""
+_SHORT_CELLS = 4
+"""One on each storage."""
+_STAGES = 6
+"""Of a run: it is provisioned, loaded (twice entered), driven, checked and done."""
 _AGAIN = 1 / 3
 """Share of the cases that are killed a second time."""
 _TIMEOUT_S = 600.0
@@ -60,10 +62,11 @@ class _Kind:
     systems: tuple[str, ...]
     storages: tuple[str, ...]
     memory: str = "none"
+    cells: int = _CELLS
 
     def text(self) -> str:
         """The experiment file."""
-        clients = list(range(1, 1 + _CELLS // (len(self.systems) * len(self.storages))))
+        clients = list(range(1, 1 + self.cells // (len(self.systems) * len(self.storages))))
         return (
             f'workload = "tpcb"\ntest = "{self.test}"\norder = "randomized"\n'
             f"storages = {list(self.storages)}\nsystems = {list(self.systems)}\n"
@@ -72,19 +75,20 @@ class _Kind:
         )
 
 
-def _kinds() -> list[_Kind]:
+def _kinds(cells: int) -> list[_Kind]:
     """As far as this machine has what they need."""
     on_devices = ("loop[fs=ext4,size=256M]", "modelled[profile=nvme,size=256M]")
     if storage_words.unavailable(storage_words.storage_choices(on_devices)):
         on_devices = ()
     storages = ("here", "tmpfs", *on_devices)
     if not _is_here("postgresql"):
-        return [_Kind(test, ("sqlite",), storages) for test in ("select-only", "simple-update")]
+        tests = ("select-only", "simple-update")
+        return [_Kind(test, ("sqlite",), storages, cells=cells) for test in tests]
     memory = "256MB" if _can_limit_memory() else "none"
     return [
-        _Kind("select-only", ("postgresql",), storages, memory),
-        _Kind("simple-update", ("postgresql",), storages, memory),
-        _Kind("simple-update", ("sqlite", "postgresql"), on_devices or storages),
+        _Kind("select-only", ("postgresql",), storages, memory, cells),
+        _Kind("simple-update", ("postgresql",), storages, memory, cells),
+        _Kind("simple-update", ("sqlite", "postgresql"), on_devices or storages, cells=cells),
     ]
 
 
@@ -98,10 +102,11 @@ def _can_limit_memory() -> bool:
 
 def prove(cases: int, seed: int, timeout_s: float, first: int = 0) -> Found:
     """Kills this many experiments."""
-    del timeout_s  # an experiment takes as long as its servers take to start
+    # An experiment takes as long as its servers take to start.
+    cells = _SHORT_CELLS if timeout_s == SHORT_TIMEOUT_S else _CELLS
     outcomes: Counter[str] = Counter()
     faults = []
-    kinds = _kinds()
+    kinds = _kinds(cells)
     for number in range(first, first + cases):
         kind = kinds[number % len(kinds)]  # by the number alone, so that a case can be repeated
         found, wrong = _case(Random(f"interrupted/{seed}/{number}"), kind)
@@ -122,7 +127,8 @@ def _case(random: Random, kind: _Kind) -> tuple[list[str], list[str]]:
         interruptions = 0
         outcomes: list[str] = []
         for _ in range(2 if random.random() < _AGAIN else 1):
-            at = random.randint(min(_stages(folder), _STAGES), _STAGES)
+            of_all = kind.cells * _STAGES
+            at = random.randint(min(_stages(folder), of_all), of_all)
             was_killed = _run_and_kill(folder, at, random.uniform(0, 2))
             outcomes += ["kills"] if was_killed else []
             ended = _ended(folder)
@@ -131,12 +137,12 @@ def _case(random: Random, kind: _Kind) -> tuple[list[str], list[str]]:
             if _is_finished(folder):
                 break
         if interruptions:
-            outcomes.append(f"killed when {_share(len(ended))} of the cells had ended")
+            outcomes.append(f"killed when {_share(len(ended), kind.cells)} of the cells had ended")
         else:
             outcomes.append("killed before the first or after the last run")
         outcomes += [f"there at a kill: {kind}" for kind in sorted(set().union(*there.values()))]
         wrong = [] if _is_finished(folder) else _run(folder)
-        wrong += _wrong(folder, ended, interruptions, set(there))
+        wrong += _wrong(folder, ended, interruptions, set(there), kind.cells)
         return outcomes, [*wrong, _said(folder)] if wrong else []
 
 
@@ -150,8 +156,8 @@ def _in_ledger(folder: Path) -> dict[str, set[str]]:
     }
 
 
-def _share(ended: int) -> str:
-    return ("none", "up to a half", "more than a half")[0 if not ended else 1 + (ended > 10)]
+def _share(ended: int, cells: int) -> str:
+    return ("none", "up to a half", "more than a half")[ended and 1 + (ended > cells / 2)]
 
 
 class _folder:  # noqa: N801  (used as a statement)
@@ -256,14 +262,18 @@ def _is_finished(folder: Path) -> bool:
     return bool(_asked(folder, "SELECT 1 FROM experiments WHERE ended_unix_ns IS NOT NULL"))
 
 
-def _wrong(folder: Path, ended: dict[int, int], interruptions: int, marks: set[str]) -> list[str]:
+def _wrong(
+    folder: Path, ended: dict[int, int], interruptions: int, marks: set[str], cells: int
+) -> list[str]:
     """What is wrong with the record, and what is left on the machine. ``marks``: those of all that
     was made before a kill."""
     left = map("left: {}".format, _left(folder, marks))
-    return [*_wrong_record(folder, ended, interruptions), *left]
+    return [*_wrong_record(folder, ended, interruptions, cells), *left]
 
 
-def _wrong_record(folder: Path, ended: dict[int, int], interruptions: int) -> Iterator[str]:
+def _wrong_record(
+    folder: Path, ended: dict[int, int], interruptions: int, expected: int
+) -> Iterator[str]:
     experiments = len(_asked(folder, "SELECT id FROM experiments"))
     if experiments != 1:
         yield f"{experiments} experiments"
@@ -271,11 +281,11 @@ def _wrong_record(folder: Path, ended: dict[int, int], interruptions: int) -> It
         folder,
         "SELECT count(*), count(DISTINCT cell_fingerprint), sum(state = 'done') FROM runs",
     )
-    if (runs, cells, done) != (_CELLS, _CELLS, _CELLS):
+    if (runs, cells, done) != (expected, expected, expected):
         yield f"{runs} runs of {cells} cells, of which {done} are done"
     for table in ("observations", "deployments", "cells"):
         ((rows,),) = _asked(folder, f"SELECT count(*) FROM {table}")
-        if rows != _CELLS:
+        if rows != expected:
             yield f"{rows} rows in {table}"
     now = _ended(folder)
     if repeated := [run for run, begun_ns in ended.items() if now.get(run) != begun_ns]:

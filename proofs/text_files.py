@@ -21,7 +21,7 @@ from proofs._proof import Found
 from proofs._try import try_all
 
 CASES = 3_500
-SHORT = 35
+SHORT = 14
 
 _WHOLE_EXPERIMENT = """\
 title = "An experiment"

@@ -131,7 +131,7 @@ CHANGES = (
 )
 
 CASES = len(CHANGES)
-SHORT = 3
+SHORT = 2
 
 _WORKLOAD = Path(registry.__file__).parent / "workloads" / "tpcc"
 

@@ -46,10 +46,27 @@ def workload(folder: Path, stage: str) -> Path:
     return made
 
 
+_SIGNALS = {
+    "sqlite": (signal.SIGINT, signal.SIGTERM),
+    "postgresql": (signal.SIGTERM, signal.SIGINT),
+}
+
+
 @pytest.mark.server
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda one: one.name)
-@pytest.mark.parametrize("stage", STAGES)
-@pytest.mark.parametrize("system", ["sqlite", "postgresql"])
+@pytest.mark.parametrize(
+    ("system", "stage", "number"),
+    [
+        # By turns, so that each stage has both signals; the others with `--every-system`.
+        pytest.param(
+            system, stage, number,
+            marks=pytest.mark.same_line if (place + turn) % 2 else (),
+            id=f"{system}-{stage}-{number.name}",
+        )
+        for system, numbers in _SIGNALS.items()
+        for place, stage in enumerate(STAGES)
+        for turn, number in enumerate(numbers)
+    ],
+)  # fmt: skip
 def test_a_signal_ends_a_run_in_each_stage(
     working_folder: Path, system: str, stage: str, number: signal.Signals
 ) -> None:

@@ -1,96 +1,93 @@
-"""A private Cassandra: its settings and files, what a crash takes, and one by URL."""
+"""A private Cassandra: its settings and files, its CQL, and the same one by URL."""
 
 from __future__ import annotations
 
-import signal
-import time
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator
 from dataclasses import replace
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from assay import _engine
 from assay.contracts.deployment import Deployment, StorageFacts
 from assay.contracts.dialects.protocol import Column, Table
-from assay.contracts.experiment import ServerMachine, SystemChoice
+from assay.contracts.experiment import SystemChoice
 from assay.errors import ArgumentError, SystemRefused
 from assay.load.mark import mark, refuse_foreign_tables
-from assay.provision.disk.directory import server_directory
 from assay.provision.engine.session import session
 from assay.provision.processes import process
-from assay.systems.cassandra import CASSANDRA, system
-from assay.systems.cassandra.settings import is_in_effect
-from commands import need
-from servers import ask, provisioned
+from assay.systems.cassandra import CASSANDRA
+from commands import Assay, need
+from servers import ask, directory_for_servers, provisioned
+from shown_passwords import runs_by_url_keep_it_to_themselves
 
 pytestmark = pytest.mark.server
 
 TABLE = Table("t", (Column("id", "int", not_null=True), Column("name", "text")), ("id",))
+KEYSPACE = "assay_conformance"
+COLUMNS = {
+    "id": ("int", "int"),
+    "small": ("smallint", "smallint"),
+    "big": ("bigint", "bigint"),
+    "price": ("decimal", "decimal(9,2)"),
+    "ratio": ("double", "double"),
+    "name": ("text", "text"),
+    "born": ("date", "date"),
+    "seen": ("timestamp", "timestamp"),
+    "is_good": ("boolean", "bool"),
+    "raw": ("blob", "bytes"),
+}
+"""Each column's type in CQL, and the neutral one."""
+TYPES = [neutral for _, neutral in COLUMNS.values()]
+ROWS = 2_000
 
 
-@pytest.fixture
-def _there_is_one() -> None:
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
+    """One for all of it: each start takes seconds."""
     need("cassandra")
-
-
-def test_it_is_set_up_as_requested_and_keeps_its_rows(
-    _there_is_one: None, storage: StorageFacts
-) -> None:
-    """One cluster for all of it: each start takes seconds."""
     asked = {"commitlog_sync": "batch", "key_cache_size": "10MiB", "write_request_timeout": "5s"}
     options = {"buffer": "32MB", "heap": "384MB", "consistency": "one"}
-    choice = SystemChoice("cassandra", options=options, settings=asked)
-    with server_directory(storage) as directory:
-        with CASSANDRA.provision(choice, directory, connections=None) as deployment:
-            _is_as_requested(deployment)
-            _reads_and_sizes(deployment)
-            _is_reached_by_url(deployment)
-            killed = process.find(deployment.server_pid)
-            assert killed is not None
-            killed.send(signal.SIGKILL)
-            deadline = time.monotonic() + 60
-            while (why := CASSANDRA.why_it_died(deployment)) is None:
-                assert time.monotonic() < deadline
-                time.sleep(0.05)
-            assert "SIGKILL" in why
-        assert not process.has_stopped_cleanly(deployment.server_pid or 0)
-        with CASSANDRA.provision(choice, directory, connections=None) as again:
-            assert again.endpoints != ()
-            assert len(ask(again, "SELECT * FROM t")) == 500, "commitlog_sync=batch keeps all"
-        assert process.has_stopped_cleanly(again.server_pid or 0)
+    with pytest.MonkeyPatch.context() as environment, directory_for_servers() as storage:
+        environment.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path_factory.mktemp("state")))
+        with provisioned(CASSANDRA, storage, asked, options) as deployment:
+            yield deployment
+    assert process.has_stopped_cleanly(deployment.server_pid or 0)
 
 
-def _is_as_requested(deployment: Deployment) -> None:
-    assert deployment.version.startswith("Cassandra 5.")
-    assert deployment.settings["key_cache_size"] == "10MiB"
-    assert deployment.settings_confirmed == tuple(deployment.settings_asked)
-    assert deployment.durability_lowered_by == ()
-    assert deployment.durable_instead == {}
-    assert not {"storage_port", "seed_provider", "listen_address"} & set(deployment.settings)
-    assert deployment.options["nodes"] == deployment.options["replication"] == "1"
-    assert CASSANDRA.buffer_bytes(deployment) == 32 << 20
-    sample = CASSANDRA.sample(deployment)
+def test_it_is_set_up_as_requested(cluster: Deployment) -> None:
+    assert cluster.version.startswith("Cassandra 5.")
+    assert cluster.settings["key_cache_size"] == "10MiB"
+    assert cluster.settings_confirmed == tuple(cluster.settings_asked)
+    assert cluster.durability_lowered_by == ()
+    assert cluster.durable_instead == {}
+    assert not {"storage_port", "seed_provider", "listen_address"} & set(cluster.settings)
+    assert cluster.options["nodes"] == cluster.options["replication"] == "1"
+    assert CASSANDRA.buffer_bytes(cluster) == 32 << 20
+    sample = CASSANDRA.sample(cluster)
     assert sample is not None
     assert sample.processes == 1
     assert sample.open_files > 0
 
 
-def _reads_and_sizes(deployment: Deployment) -> None:
-    ask(deployment, *CASSANDRA.dialect.create_table(TABLE, {}))
-    CASSANDRA.wait_for_schema(deployment)
-    empty = CASSANDRA.data_bytes(deployment)
-    with session(deployment.address) as opened:
+def test_it_is_sized_and_reached_by_url(cluster: Deployment) -> None:
+    ask(cluster, *CASSANDRA.dialect.create_table(TABLE, {}))
+    CASSANDRA.wait_for_schema(cluster)
+    empty = CASSANDRA.data_bytes(cluster)
+    with session(cluster.address) as opened:
         for number in range(500):
             # Of letters that are hardly compressed.
             name = "".join(chr(33 + (number * 7919 + place * place) % 90) for place in range(1000))
             quoted = name.replace("'", "''")
             opened.execute(f"INSERT INTO t (id, name) VALUES ({number}, '{quoted}')")
-    assert CASSANDRA.data_bytes(deployment) - empty > 20_000, "it is in the tables' files"
-    assert CASSANDRA.size_on_disk_bytes(deployment) > CASSANDRA.data_bytes(deployment)
-    assert CASSANDRA.counters(deployment)["buffer_hits"] > 0
-
-
-def _is_reached_by_url(deployment: Deployment) -> None:
-    to = deployment.address
+    assert CASSANDRA.data_bytes(cluster) - empty > 20_000, "it is in the tables' files"
+    assert CASSANDRA.size_on_disk_bytes(cluster) > CASSANDRA.data_bytes(cluster)
+    assert CASSANDRA.counters(cluster)["buffer_hits"] > 0
+    to = cluster.address
     url = f"cassandra://{to.host}:{to.port}/{to.database}?consistency=one&compression=lz4"
     with CASSANDRA.attach(SystemChoice("cassandra", url=url)) as reached:
         assert ask(reached, "SELECT count(*) FROM t") == [("500",)]
@@ -108,85 +105,79 @@ def _is_reached_by_url(deployment: Deployment) -> None:
     assert "CREATE KEYSPACE nowhere" in (refusal.value.hint or "")
 
 
-def test_a_setting_that_there_is_not_is_named(_there_is_one: None, storage: StorageFacts) -> None:
+def test_a_run_by_url_keeps_the_password_to_itself(
+    cluster: Deployment, assay: Assay, working_folder: Path
+) -> None:
+    runs_by_url_keep_it_to_themselves(cluster, assay, working_folder)
+
+
+def test_a_setting_that_there_is_not_is_named(storage: StorageFacts) -> None:
     refused = pytest.raises(SystemRefused, match="comitlog_sync")
     with refused as refusal, provisioned(CASSANDRA, storage, {"comitlog_sync": "batch"}):
         pass
     assert "commitlog_sync" in (refusal.value.hint or "")
 
 
-@pytest.mark.parametrize(
-    ("options", "limit_mb", "expected"),
-    [
-        ({}, None, 512),
-        ({}, 768, 512),
-        ({}, 640, 384),
-        ({}, 512, 256),
-        ({"nodes": "3"}, 2048, 426),
-        ({"buffer": "64MB"}, 640, 288),
-        ({"heap": "300MB"}, 600, 300),
-        ({}, 511, "limit of 511MB is too little: a node needs 512MB, of which 256MB are its heap"),
-        ({"heap": "512MB"}, 640, "a node needs 768MB, of which 512MB are its heap"),
-        ({"nodes": "2"}, 1000, "each of 2 nodes needs 512MB"),
-    ],
-)
-def test_the_heap_fits_into_the_memory_limit(
-    options: Mapping[str, str], limit_mb: int | None, expected: int | str
-) -> None:
-    machine = ServerMachine(memory_bytes=None if limit_mb is None else limit_mb << 20)
-    choice = SystemChoice("cassandra", options=options, machine=machine)
-    if isinstance(expected, str):
-        with pytest.raises(ArgumentError, match=expected):
-            CASSANDRA.check(choice)
-    else:
-        cache_bytes = system._cache_bytes(choice)
-        assert system._heap_bytes(choice, cache_bytes) == expected << 20
+@pytest.fixture
+def keyspace(cluster: Deployment) -> Iterator[dict[str, Any]]:
+    """A table in a keyspace of its own."""
+    place = {**cluster.for_engine().plain, "database": ""}
+    session = _engine.Session(json.dumps(place))
+    session.execute(
+        f"CREATE KEYSPACE {KEYSPACE} "
+        "WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}"
+    )
+    columns = ", ".join(f"{name} {of}" for name, (of, _) in COLUMNS.items())
+    session.execute(f"CREATE TABLE {KEYSPACE}.t ({columns}, PRIMARY KEY (id))")
+    yield {**place, "database": KEYSPACE}
+    session.execute(f"DROP KEYSPACE {KEYSPACE}")
+    session.close()
 
 
-@pytest.mark.parametrize(
-    ("options", "settings", "expected"),
-    [
-        ({"replication": "3"}, {}, "replication=3 needs as many nodes, found nodes=1"),
-        ({"heap": "16MB"}, {}, "heap=16MB: expected at least 256MB"),
-        ({}, {"num_tokens": "16"}, "the setting num_tokens of a private server"),
-        ({"buffer": "64MB"}, {"file_cache_size": "1MiB"}, "are one and the same"),
-        ({}, {"Memtable": "x"}, "expected the name of a setting of cassandra.yaml"),
-    ],
-)
-def test_what_cannot_be_is_refused_before_anything_starts(
-    options: Mapping[str, str], settings: Mapping[str, str], expected: str
-) -> None:
-    with pytest.raises(ArgumentError, match=expected):
-        CASSANDRA.check(SystemChoice("cassandra", options=options, settings=settings))
+def rows() -> Iterator[tuple[object, ...]]:
+    for number in range(ROWS):
+        yield (
+            number,
+            number % 100 - 50,
+            number * 2**40,
+            Decimal(number) / 100,
+            number / 7,
+            f"Grüße {number}",
+            date(1900 + number % 200, 2, 28),
+            datetime(2011, 3, 4, 17, 53, number % 60, number % 1000 * 1000),
+            number % 2 == 0,
+            None if number % 3 == 0 else bytes([0, 255, number % 256]),
+        )
 
 
-@pytest.mark.parametrize(
-    ("url", "expected"),
-    [
-        ("cassandra://u:secret@h/", "names no keyspace"),
-        ("cassandra://u:secret@h:0/k", "port=0 in the URL"),
-        ("cassandra://u:secret@h/k?tls=on", "tls=on in the URL: expected one of off, require"),
-    ],
-)
-def test_a_url_that_cannot_be_right_is_refused(url: str, expected: str) -> None:
-    with pytest.raises(ArgumentError, match=expected) as refusal:
-        CASSANDRA.check_url(url)
-    assert "secret" not in f"{refusal.value.message} {refusal.value.hint}"
+@pytest.mark.parametrize("options", [{}, {"compression": "lz4"}, {"protocol": "4"}], ids=str)
+def test_what_was_loaded_is_read_back(keyspace: dict[str, Any], options: dict[str, str]) -> None:
+    deployment = {**keyspace, "options": {**keyspace["options"], "page_size": "700", **options}}
+    marks = ", ".join("?" for _ in COLUMNS)
+    bulk = f"INSERT INTO t ({', '.join(COLUMNS)}) VALUES ({marks})"
+    table = {"name": "t", "bulk": bulk, "form": "native", "types": TYPES}
+    document = {"deployment": deployment, "tables": [table], "checksums": True}
+    report = json.loads(_engine.load(json.dumps(document), {"t": rows()}))
+    (loaded,) = report["tables"]
+    assert (loaded["rows"], loaded["affected"]) == (ROWS, ROWS)
+    session = _engine.Session(json.dumps(deployment))
+    found = session.digest(f"SELECT {', '.join(COLUMNS)} FROM t", TYPES)
+    session.close()
+    assert found == (ROWS, loaded["checksum"])
 
 
-@pytest.mark.parametrize(
-    ("asked", "found", "is_same"),
-    [
-        ("10s", "10000ms", True),
-        ("1024KiB", "1MiB", True),
-        ("64MiB/s", "64MiB/s", True),
-        ("Batch", "batch", True),
-        ("yes", "true", True),
-        ("null", "None", True),
-        ("8", "32", False),
-        ("10s", "10ms", False),
-        ("1MiB", "1s", False),
-    ],
-)
-def test_a_setting_is_compared_by_what_it_means(asked: str, found: str, is_same: bool) -> None:
-    assert is_in_effect(asked, found) is is_same
+def test_clients_of_a_run_share_nothing(keyspace: dict[str, Any]) -> None:
+    script = "\\set id random(1, 100)\nINSERT INTO t (id, name) VALUES (:id, 'x');\n"
+    script += "SELECT name FROM t WHERE id = :id;\n"
+    document = {
+        "deployment": keyspace,
+        "scripts": [{"name": "both", "path": "both.cql", "text": script}],
+        "order": "mix",
+        "clients": 8,
+        "threads": 2,
+        "protocol": "prepared",
+        "stop": {"transactions": 50},
+        "seed": 1,
+    }
+    observation = json.loads(_engine.drive(json.dumps(document)))
+    assert observation["outcomes"]["ok"] == 400, observation["errors"]

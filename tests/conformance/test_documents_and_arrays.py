@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from able import able, with_ability
+from able import able, beside_their_line, with_ability
 from assay.contracts.systems.abilities import WorksInProcess
 from commands import Assay, need
 from step_workloads import TOP
@@ -67,13 +67,23 @@ SCRIPTS = {
 }
 
 
-@pytest.mark.parametrize("protocol", ["prepared", "extended"])
+_SYSTEMS = [name for language in ("sql", "json") for name in able("documents", language=language)]
+_ANOTHER = beside_their_line(_SYSTEMS)
+
+
 @pytest.mark.parametrize(
-    "system",
+    ("system", "protocol"),
     [
-        pytest.param(name, marks=() if name in IN_PROCESS else pytest.mark.server)
-        for language in ("sql", "json")
-        for name in able("documents", language=language)
+        pytest.param(
+            name,
+            protocol,
+            marks=[
+                *(() if name in IN_PROCESS else (pytest.mark.server,)),
+                *((pytest.mark.same_line,) if name in _ANOTHER and protocol == "extended" else ()),
+            ],
+        )
+        for name in _SYSTEMS
+        for protocol in ("prepared", "extended")
     ],
 )
 def test_a_workload_of_documents_is_the_same_on_every_system(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from able import able
+from able import able, one_of_each_line
 from assay import registry
 from assay.contracts.deployment import StorageFacts
 from assay.contracts.dialects.protocol import Table
@@ -124,7 +124,10 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Rows:
     return Rows(tmp_path_factory.mktemp("every-type"))
 
 
-@pytest.fixture(params=able("typed columns", "bulk load", language="sql"))
+SYSTEMS = able("typed columns", "bulk load", language="sql")
+
+
+@pytest.fixture(params=one_of_each_line(SYSTEMS))
 def system(request: pytest.FixtureRequest) -> System:
     """Each system that stores rows, one after another."""
     need(request.param)
@@ -171,7 +174,14 @@ def test_every_type_is_stored_as_generated(
         assert (small, word, day, yes in ("1", "t")) == ("7", "none", "2026-01-02", True)
 
 
-@pytest.mark.parametrize("is_kept", [False, True])
+@pytest.mark.parametrize(
+    ("system", "is_kept"),
+    [
+        *((name, True) for name in SYSTEMS),
+        *((one.values[0], False) for one in one_of_each_line(SYSTEMS) if not one.marks),
+    ],
+    indirect=["system"],
+)
 def test_a_copy_restores_the_loaded_data(
     system: System, storage: StorageFacts, rows: Rows, is_kept: bool
 ) -> None:

@@ -87,9 +87,9 @@ def test_memory_that_runs_out_in_a_run_is_named(assay: Assay, working_folder: Pa
     """The kernel ends one backend; the server that we started goes on."""
     need("postgresql")
     _need_groups()
-    (working_folder / "large.sql").write_text("SELECT length(repeat('x', 400000000));\n")
+    (working_folder / "large.sql").write_text("SELECT length(repeat('x', 200000000));\n")
     ended = assay("run", "large.sql", "--on", "postgresql", "--memory", "160MB,none",
-                  "--clients", "1", "--warm-up", "0", "--transactions", "3")  # fmt: skip
+                  "--clients", "1", "--warm-up", "0", "--transactions", "1")  # fmt: skip
     little, enough = ended.runs
     assert enough.state == "done", ended.err
     assert little.state == "failed"

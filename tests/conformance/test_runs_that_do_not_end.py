@@ -9,6 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from able import one_of_each_line
 from assay.contracts.deployment import StorageFacts
 from assay.contracts.engine.drive import DriveDocument, ScriptDocument, StopDocument
 from assay.contracts.observation import Unfinished
@@ -69,7 +70,7 @@ def stopped(child: Started) -> list[psutil.Process]:
 
 
 @pytest.mark.server
-@pytest.mark.parametrize("system", SERVERS)
+@pytest.mark.parametrize("system", one_of_each_line(SERVERS))
 def test_ctrl_c_removes_a_stopped_server(working_folder: Path, system: str) -> None:
     need(system)
     (working_folder / "read.sql").write_text("select 1;\n")
@@ -86,7 +87,7 @@ def test_ctrl_c_removes_a_stopped_server(working_folder: Path, system: str) -> N
 
 
 @pytest.mark.server
-@pytest.mark.parametrize("system", SERVERS)
+@pytest.mark.parametrize("system", one_of_each_line(SERVERS))
 def test_a_stopped_server_does_not_hold_a_run_beyond_its_limit(
     working_folder: Path, system: str
 ) -> None:
@@ -108,7 +109,7 @@ def test_a_stopped_server_does_not_hold_a_run_beyond_its_limit(
 
 
 @pytest.mark.server
-@pytest.mark.parametrize("system", SERVERS)
+@pytest.mark.parametrize("system", one_of_each_line(SERVERS))
 def test_ctrl_c_ends_a_load_into_a_stopped_server(working_folder: Path, system: str) -> None:
     need(system)
     words = ("run", "tpcb", "--on", system, "--set", "scale=500")

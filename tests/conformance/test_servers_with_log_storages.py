@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from able import with_ability
+from able import one_of_each_line, with_ability
 from assay.contracts.experiment import ServerMachine, SystemChoice
 from assay.contracts.systems.abilities import SeparateLog
 from assay.experiment.choices.storage_words import storage_choices
@@ -90,7 +90,7 @@ def _after(device: str) -> float:
     return int(fields[6]) * 512 / MB
 
 
-@pytest.mark.parametrize("system", _SERVERS)
+@pytest.mark.parametrize("system", one_of_each_line(_SERVERS))
 def test_each_storage_of_the_log_is_a_cell_and_both_devices_are_measured(
     system: str, folder: Path, assay: Assay
 ) -> None:
@@ -99,7 +99,7 @@ def test_each_storage_of_the_log_is_a_cell_and_both_devices_are_measured(
     ended = assay(
         "run", "tpcb.simple-update", "--on", system, "--storage", data,
         "--log-storage", f"none,{log}", "--clients", "2",
-        "--warm-up", "0", "--duration", "3", "--format", "json",
+        "--warm-up", "0", "--duration", "1.5", "--format", "json",
     )  # fmt: skip
     assert ended.status == 0, ended.err
     together, apart = ended.runs

@@ -79,7 +79,7 @@ def test_what_earlier_runs_took_decides_where_the_rows_alone_do_not(
     assert not files_of_loop_devices(folder)
 
 
-@pytest.mark.parametrize("engine", ["MyISAM", "Aria"])
+@pytest.mark.parametrize("engine", ["MyISAM", pytest.param("Aria", marks=pytest.mark.same_line)])
 def test_a_load_that_waits_for_space_is_ended(engine: str, folder: Path, assay: Assay) -> None:
     need("mariadb")
     small = f"loop[size=180M]:{folder}"

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from able import one_of_each_line
 from assay import registry
 from assay.contracts.deployment import Deployment, StorageFacts
 from assay.contracts.dialects.protocol import Table
@@ -33,7 +34,7 @@ RUN = ("run", "tpcb", "--clients", "1", "--warm-up", "0")
 TABLE = "pgbench_tellers"
 
 
-@pytest.fixture(params=SYSTEMS)
+@pytest.fixture(params=one_of_each_line(SYSTEMS))
 def system(request: pytest.FixtureRequest) -> System:
     need(request.param)
     return registry.system(request.param)
