@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from assay.cli.options.completion_scripts import FILES
+from commands import Assay
 from forked_programs import BIN
 from programs import BASH, FISH, SETSID, ZSH, need_program
 
@@ -60,8 +62,19 @@ QUOTED_BY_THE_SHELL = [
     "assay run tpcb --on 'mariadb[buffer=1GB,engine=InnoDB]' --set eng",
     "assay run --on dbapi:psycopg2", "assay run odd",
 ]  # fmt: skip
-"""Those that shells split or quote each in its way; which words there are does not depend on it."""
+"""Those that shells split or quote each in its way; which words there are does not depend on it:
+the others are asked of the program alone."""
 TIMEOUT_S = 60
+
+
+@pytest.mark.parametrize("typed", [one for one in TYPED if one not in QUOTED_BY_THE_SHELL])
+def test_each_kind_of_word_is_completed(typed: str, assay: Assay) -> None:
+    done = assay("completion", "zsh", "--line", typed)
+    (value,) = done.out.splitlines()
+    before, _, _ = typed.rpartition(" ")
+    is_file = TYPED[typed].strip().endswith((".toml", ".sqlite"))
+    expected = FILES if is_file else TYPED[typed].removeprefix(f"{before} ").strip()
+    assert value.partition("\t")[0] == expected
 
 
 class Terminal:
@@ -120,7 +133,7 @@ def test_the_tab_key_completes_words(shell: str, tmp_path: Path) -> None:
     with terminal(shell, tmp_path) as screen:
         screen.type(f"{SHOW_THE_LINE[shell]}\n{SOURCE[shell]}\n")
         found = {}
-        for typed in TYPED if shell == "bash" else QUOTED_BY_THE_SHELL:
+        for typed in QUOTED_BY_THE_SHELL:
             screen.type(f"{typed}\t\x0f")
             found[typed] = screen.next_line()
             screen.type("\x15")

@@ -26,8 +26,8 @@ def test_effects_of_three_settings_of_sqlite(assay: Assay) -> None:
         for word in ("--set", f"sqlite.{name}={','.join(levels)}")
     ]
     ended = assay(
-        "run", "tpcb.simple-update", "--on", "sqlite", *given, "--repetitions", "3",
-        "--clients", "1", "--duration", "0.5", "--warm-up", "0",
+        "run", "tpcb.simple-update", "--on", "sqlite", *given, "--repetitions", "2",
+        "--clients", "1", "--duration", "0.25", "--warm-up", "0",
     )  # fmt: skip
     assert ended.status == 0, ended.err
     assert "settings     " in ended.out and "synchronous" in ended.out

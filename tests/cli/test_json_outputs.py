@@ -39,6 +39,8 @@ EXACT = 2**53
 """Greater whole numbers are rounded by readers that have doubles only."""
 TIMES = re.compile(r"_unix_ns$|\.stages\b")
 """Nanoseconds, of which such a reader loses less than one in a million million."""
+OF_A_RECORD = ("report", "compare", "trend", "list", "show")
+"""What they print is of an experiment that has been run."""
 STORED = ("show",)
 """What a system, a script or a machine said is printed as it was."""
 NAMES = re.compile(r"\.group$")
@@ -82,8 +84,9 @@ def test_values_are_typed_and_exact_and_null_if_unknown(
         pytest.skip("fio is not installed")
     if name == "durability" and LOOP.why_unavailable() is not None:
         pytest.skip("needs root and loop devices")
-    ran = assay(*RUN)
-    assert ran.status == 0, ran.err
+    if name in OF_A_RECORD:
+        ran = assay(*RUN)
+        assert ran.status == 0, ran.err
     wrong = []
     for words in OUTPUTS[name]:
         ended = assay(name, *words, "--format", "json")

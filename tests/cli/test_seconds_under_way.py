@@ -27,7 +27,7 @@ SECONDS = "SELECT second, group_name, ok, failed, mean_ns, p99_ns FROM intervals
 def started(folder: Path, *words: str) -> subprocess.Popen[str]:
     (folder / "one.sql").write_text("select 1;\n")
     return subprocess.Popen(
-        [ASSAY, "run", "one.sql", "--on", "null[delay=constant:1ms]", "--clients", "4", *words],
+        [ASSAY, "run", "one.sql", "--on", "null[delay=constant:5ms]", "--clients", "4", *words],
         cwd=folder,
         env={**os.environ, "XDG_STATE_HOME": str(folder / "state")},
         stdout=subprocess.DEVNULL,

@@ -29,7 +29,7 @@ def run(assay: Assay, folder: Path, script: str, clients: int) -> tuple[RunRecor
     (folder / "mine.sql").write_text(script)
     ended = assay(
         "run", "tpcb", "-f", "mine.sql", "--on", "postgresql", "--storage", "loop",
-        "--clients", str(clients), "--warm-up", "0.5", "--duration", "2", "--no-probe",
+        "--clients", str(clients), "--warm-up", "0.2", "--duration", "1", "--no-probe",
     )  # fmt: skip
     (run,) = ended.runs
     assert run.driven is not None, ended.err

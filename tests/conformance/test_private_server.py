@@ -30,21 +30,63 @@ from servers import ask, provisioned, with_client
 pytestmark = pytest.mark.server
 
 
-def test_a_run_can_connect_and_its_facts_can_be_read(server: System, storage: StorageFacts) -> None:
-    with provisioned(server, storage, connections=200) as deployment:
-        assert deployment.is_private
-        assert deployment.connection_limit is not None
-        assert deployment.connection_limit > 200
-        assert deployment.settings_asked == {}
-        assert {spec.name for spec in server.option_specs} == set(deployment.options)
-        with session(deployment.address) as opened:
-            assert opened.server_version == deployment.version
-            sample = server.sample(deployment)
-        assert sample is not None
-        assert min(sample.processes, sample.threads, sample.open_files) > 0
-        assert min(sample.resident_bytes, sample.cpu_ns) > 0
-        assert server.why_it_died(deployment) is None
-        assert "ähere" in with_client(server, deployment, "SELECT CONCAT('ä', 'here');\n").stdout
+def test_a_new_one_is_read_filled_and_killed_where_the_path_is_odd(
+    server: System, storage: StorageFacts
+) -> None:
+    """One server for all of it. Its path has blanks, colons, backslashes and quotes, and is longer
+    than that of a socket may be."""
+    odd = Path(storage.directory, "a b:c\\d'e\"f$g;h," + "long" * 25)
+    odd.mkdir(mode=0o755)
+    try:
+        placed = replace(storage, directory=str(odd))
+        with provisioned(server, placed, connections=200) as deployment:
+            data = deployment.data_directory
+            assert data is not None and data.is_relative_to(odd)
+            _its_facts_can_be_read(server, deployment)
+            _its_size_grows_with_the_data(server, deployment)
+            _the_reason_of_its_end_is_known(server, deployment)
+    finally:
+        odd.rmdir()  # also asserts that everything in it was removed
+
+
+def _its_facts_can_be_read(server: System, deployment: Deployment) -> None:
+    assert deployment.is_private
+    assert deployment.connection_limit is not None
+    assert deployment.connection_limit > 200
+    assert deployment.settings_asked == {}
+    assert {spec.name for spec in server.option_specs} == set(deployment.options)
+    with session(deployment.address) as opened:
+        assert opened.server_version == deployment.version
+        sample = server.sample(deployment)
+    assert sample is not None
+    assert min(sample.processes, sample.threads, sample.open_files) > 0
+    assert min(sample.resident_bytes, sample.cpu_ns) > 0
+    assert server.why_it_died(deployment) is None
+    assert "ähere" in with_client(server, deployment, "SELECT CONCAT('ä', 'here');\n").stdout
+
+
+def _its_size_grows_with_the_data(server: System, deployment: Deployment) -> None:
+    table = Table("t", (Column("words", "varchar(1000)"),))
+    rows = ", ".join(["('" + "x" * 1000 + "')"] * 1000)
+    before = server.size_on_disk_bytes(deployment)
+    for statement in server.dialect.create_table(table, {}):
+        ask(deployment, statement)
+    for _ in range(5):
+        ask(deployment, f"INSERT INTO t (words) VALUES {rows}")
+    grown = server.size_on_disk_bytes(deployment) - before
+    # Servers log the rows too, some twice, and extend their files ahead of need.
+    assert 5_000_000 < grown < 100_000_000, "5 MB of rows, and what is written about them"
+
+
+def _the_reason_of_its_end_is_known(server: System, deployment: Deployment) -> None:
+    assert deployment.server_pid is not None
+    os.kill(deployment.server_pid, signal.SIGKILL)
+    deadline = time.monotonic() + 60
+    while (died := server.why_it_died(deployment)) is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert died is not None
+    assert "SIGKILL" in died
+    assert "ready" not in died, "the output of its start is no reason"
 
 
 def test_settings_are_refused_before_it_is_started(server: System) -> None:
@@ -64,20 +106,6 @@ def test_settings_are_refused_before_it_is_started(server: System) -> None:
         with pytest.raises(ArgumentError, match=f"refuses a setting: .*{name}") as refused:
             look(**{name: "300"})
         assert hint in str(refused.value.hint)
-
-
-def test_its_size_grows_with_the_data(server: System, storage: StorageFacts) -> None:
-    table = Table("t", (Column("words", "varchar(1000)"),))
-    rows = ", ".join(["('" + "x" * 1000 + "')"] * 1000)
-    with provisioned(server, storage) as deployment:
-        before = server.size_on_disk_bytes(deployment)
-        for statement in server.dialect.create_table(table, {}):
-            ask(deployment, statement)
-        for _ in range(5):
-            ask(deployment, f"INSERT INTO t (words) VALUES {rows}")
-        grown = server.size_on_disk_bytes(deployment) - before
-        # Servers log the rows too, some twice, and extend their files ahead of need.
-        assert 5_000_000 < grown < 100_000_000, "5 MB of rows, and what is written about them"
 
 
 def test_over_tcp_it_requires_the_password_that_no_record_has(
@@ -116,12 +144,22 @@ def url_of(server: System, deployment: Deployment) -> str:
 def test_a_setting_is_read_back_and_in_effect_for_every_session(
     server: System, storage: StorageFacts
 ) -> None:
-    """In any letter case; also for our own user, who cannot connect when the server is full."""
+    """In any letter case; also for our own user, who cannot connect when the server is full. More
+    clients than the limit are refused before they connect."""
     with provisioned(server, storage, {"Max_Connections": "12"}, connections=50) as deployment:
         assert deployment.settings["max_connections"] == "12"
         assert deployment.connection_limit == 12
+        server.refuse_too_many(deployment, 12)
+        with pytest.raises(SystemRefused, match="13 clients, but the server takes 12 sessions"):
+            server.refuse_too_many(deployment, 13)
         with ExitStack() as held:
-            for _ in range(12):
+            for _ in range(3):
+                held.enter_context(session(deployment.address))
+            server.refuse_too_many(deployment, 9)
+            with pytest.raises(SystemRefused, match=r"10 clients.*\(3 in use\)") as early:
+                server.refuse_too_many(deployment, 10)
+            assert "higher max_connections" in (early.value.hint or "")
+            for _ in range(9):
                 held.enter_context(session(deployment.address))
             with pytest.raises(SystemRefused) as refusal, session(deployment.address):
                 pass
@@ -143,50 +181,3 @@ def test_its_address_cannot_be_set(server: System, storage: StorageFacts) -> Non
     asked = {"Port": "5432"}
     with pytest.raises(ArgumentError, match="Port"), provisioned(server, storage, asked):
         pass
-
-
-def test_a_killed_server_has_a_reason_and_is_cleaned_up(
-    server: System, storage: StorageFacts
-) -> None:
-    with provisioned(server, storage) as deployment:
-        assert deployment.server_pid is not None
-        os.kill(deployment.server_pid, signal.SIGKILL)
-        deadline = time.monotonic() + 60
-        while (died := server.why_it_died(deployment)) is None and time.monotonic() < deadline:
-            time.sleep(0.01)
-        assert died is not None
-        assert "SIGKILL" in died
-        assert "ready" not in died, "the output of its start is no reason"
-
-
-def test_it_runs_where_the_path_has_blanks_colons_backslashes_and_quotes(
-    server: System, storage: StorageFacts
-) -> None:
-    # It is also longer than the path of a socket may be.
-    odd = Path(storage.directory, "a b:c\\d'e\"f$g;h," + "long" * 25)
-    odd.mkdir(mode=0o755)
-    try:
-        with provisioned(server, replace(storage, directory=str(odd))) as deployment:
-            assert ask(deployment, "SELECT 40 + 2") == [("42",)]
-            assert (
-                deployment.data_directory is not None
-                and deployment.data_directory.is_relative_to(odd)
-            )
-    finally:
-        odd.rmdir()  # also asserts that everything in it was removed
-
-
-def test_more_clients_than_the_connection_limit_are_refused_before_connecting(
-    server: System, storage: StorageFacts
-) -> None:
-    with provisioned(server, storage, {"max_connections": "12"}) as deployment:
-        server.refuse_too_many(deployment, 12)
-        with pytest.raises(SystemRefused, match="13 clients, but the server takes 12 sessions"):
-            server.refuse_too_many(deployment, 13)
-        with ExitStack() as held:
-            for _ in range(3):
-                held.enter_context(session(deployment.address))
-            server.refuse_too_many(deployment, 9)
-            with pytest.raises(SystemRefused, match=r"10 clients.*\(3 in use\)") as refusal:
-                server.refuse_too_many(deployment, 10)
-    assert "higher max_connections" in (refusal.value.hint or "")

@@ -15,6 +15,7 @@ from assay.experiment import SystemChoice
 from assay.experiment.choices.profiles import applied
 from assay.judge.evidence.setting_values import mean_the_same
 from assay.probe.durability import measure as durability
+from assay.probe.durability import watching
 from assay.provision.running_system import running_system
 from assay.storages.loop import LOOP
 from commands import need
@@ -28,9 +29,11 @@ PROFILES = [
     for profile in system.profiles().values()
 ]
 
+_FOLLOWED_S = 4.0
+"""In place of 10 seconds: a server that flushes by itself does it every second."""
 _TRIES = 3
 """A server's own checkpoint, every half a minute, may flush what commits left while they are
-followed; on a busy machine they are followed for so long."""
+followed."""
 
 
 @pytest.mark.parametrize(("name", "profile"), PROFILES, ids=lambda one: getattr(one, "name", one))
@@ -48,6 +51,7 @@ def test_its_settings_are_in_effect_and_its_commits_have_the_promised_class(
     if is_measured:
         storage = StorageChoice("disk", kind="loop", options={"size": "1G"})
         monkeypatch.delenv(NEW_DATA.name, raising=False)
+        monkeypatch.setattr(watching, "LIMIT_S", _FOLLOWED_S)
     with running_system(choice, storage, connections=2) as running:
         deployment = running.deployment
         assert deployment.durability_promised == profile.durability

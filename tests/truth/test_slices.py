@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
-from known_systems import PROGRAM
+
+import forked_programs
 
 WORKLOAD = """
 title = "orders and their lines"
@@ -64,9 +64,7 @@ def workload(tmp_path: Path) -> Path:
 
 
 def generated(workload: Path, *words: str) -> str:
-    done = subprocess.run(
-        [PROGRAM, "generate", workload, *words], capture_output=True, text=True, timeout=60
-    )
+    done = forked_programs.run("assay", ["generate", workload, *words], timeout_s=60)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
