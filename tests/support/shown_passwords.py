@@ -3,6 +3,7 @@ one."""
 
 from __future__ import annotations
 
+import os
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -25,15 +26,16 @@ GIVEN = {"cubrid": ("ALTER USER dba PASSWORD 'g1ven pass'", "g1ven pass")}
 
 @contextmanager
 def command_lines_without(*passwords: str) -> Iterator[None]:
-    """The argument lists of all processes, looked at all the time."""
+    """The argument lists of all processes that are started meanwhile, looked at all the time."""
     found: set[str] = set()
+    earlier = set(os.listdir("/proc"))
     is_over = threading.Event()
 
     def look() -> None:
-        while not is_over.wait(0.02):
-            for file in Path("/proc").glob("[0-9]*/cmdline"):
+        while not is_over.wait(0.005):
+            for name in set(os.listdir("/proc")) - earlier:
                 try:
-                    words = file.read_bytes().decode(errors="replace")
+                    words = Path("/proc", name, "cmdline").read_bytes().decode(errors="replace")
                 except OSError:
                     continue
                 found.update(words for one in forms(*passwords) if one in words)
