@@ -6,7 +6,6 @@ import csv
 import json
 import signal
 import sqlite3
-import subprocess
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,7 @@ from typing import Any
 import pytest
 
 from assay.record import DEFAULT_FILE_NAME
-from commands import Assay
-from forked_programs import BIN
+from commands import Assay, run_in
 from running import started, wait_for_state
 
 FILE = """\
@@ -143,9 +141,7 @@ def test_the_plan_says_what_the_run_does(folder: Path, assay: Assay) -> None:
         wait_for_state(folder, "done")
         wait = f"experiment 1 of this file is under way in process {running.pid}"
         assert f"`assay run` would be refused now: {wait}" in assay("plan", "e.toml").err
-        refused = subprocess.run(
-            [BIN / "assay", "run", "e.toml"], cwd=folder, capture_output=True, text=True
-        )
+        refused = run_in(folder, "run", "e.toml")
         assert refused.returncode == 2 and wait in refused.stderr
         running.kill()
         running.communicate(timeout=60)

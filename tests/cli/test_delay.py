@@ -5,14 +5,11 @@ from __future__ import annotations
 import re
 import signal
 import socket
-import subprocess
-import sys
 import time
 from pathlib import Path
 
+import forked_programs
 from commands import Assay
-
-BIN = Path(sys.executable).parent
 
 
 def test_the_clients_of_a_distant_server_wait_for_each_round_trip(
@@ -75,10 +72,7 @@ def test_a_storage_has_a_round_trip_time_of_its_own(assay: Assay, tmp_path: Path
 def test_a_proxy_by_itself_says_what_it_adds_and_ends_in_order() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         words = ["delay-proxy", "--to", f"127.0.0.1:{server.getsockname()[1]}", "--rtt", "20ms"]
-        with subprocess.Popen(
-            [BIN / "assay", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        ) as proxy:
-            assert proxy.stdout is not None
+        with forked_programs.start("assay", words) as proxy:
             line = proxy.stdout.readline()
             found = re.match(r"127\.0\.0\.1:(\d+), round trip 2\d(\.\d+)? ms ", line)
             assert found, line

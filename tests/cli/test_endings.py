@@ -7,8 +7,6 @@ import json
 import os
 import signal
 import sqlite3
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,9 +14,11 @@ from pathlib import Path
 import psutil
 import pytest
 
+import forked_programs
 from assay.record import DEFAULT_FILE_NAME, Store
+from commands import run_in
+from forked_programs import Started
 
-ASSAY = Path(sys.executable).parent / "assay"
 HANG_S = 60
 """The limit after which a test counts as hung."""
 
@@ -32,15 +32,9 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def started(folder: Path, *words: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [ASSAY, "run", *words],
-        cwd=folder,
-        env={**os.environ, "XDG_STATE_HOME": str(folder / "state")},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+def started(folder: Path, *words: str) -> Started:
+    environment = {**os.environ, "XDG_STATE_HOME": str(folder / "state")}
+    return forked_programs.start("assay", ["run", *words], folder=folder, environment=environment)
 
 
 def awaited(condition: Callable[[], object], what: str) -> None:
@@ -172,7 +166,5 @@ def test_what_was_measured_until_a_signal_is_kept(folder: Path, number: signal.S
     assert first.driven.ended_by == "interrupted"
     assert first.driven.outcomes.ok > 100
     assert first.seconds == first.driven.intervals
-    report = subprocess.run(
-        [ASSAY, "report", "latest"], cwd=folder, capture_output=True, text=True, timeout=HANG_S
-    )
+    report = run_in(folder, "report", "latest")
     assert report.returncode == 0, report.stderr

@@ -4,8 +4,6 @@ database) can be driven; its settings are reported as unknown."""
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,8 +12,7 @@ from pathlib import Path
 import pytest
 
 import forked_programs
-
-BIN = Path(sys.executable).parent
+from forked_programs import Started
 
 WORDS = ("--transactions", "20", "--records", "r.sqlite", "--format", "json")
 
@@ -28,13 +25,10 @@ def null_server(*words: str) -> Iterator[str]:
 
 
 @contextmanager
-def null_server_process(*words: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def null_server_process(*words: str) -> Iterator[tuple[Started, str]]:
     """The null server and its address."""
-    with subprocess.Popen(
-        [BIN / "assay", "null-server", "--port", "0", *words], stdout=subprocess.PIPE, text=True
-    ) as server:
+    with forked_programs.start("assay", ["null-server", "--port", "0", *words]) as server:
         try:
-            assert server.stdout is not None
             yield server, server.stdout.readline().strip()
         finally:
             server.kill()
@@ -63,22 +57,16 @@ def test_a_server_that_dies_is_at_fault(tmp_path: Path) -> None:
     """Status 3, whenever it dies; a server that only disconnects its clients fails the run."""
     (tmp_path / "one.sql").write_text("SELECT 1;\n")
 
-    def status(address: str, *, kill: subprocess.Popen[str] | None = None) -> tuple[int, str]:
+    def status(address: str, *, kill: Started | None = None) -> tuple[int, str]:
         words = ["--on", f"postgresql://u@{address}/d", "-T", "40", "--records", "r.sqlite"]
-        with subprocess.Popen(
-            [BIN / "assay", "run", "one.sql", *words],
-            cwd=tmp_path,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        ) as program:
-            assert program.stderr is not None
+        run = ["run", "one.sql", *words]
+        with forked_programs.start("assay", run, folder=tmp_path) as program:
             if kill is not None:
                 next(line for line in program.stderr if "drive" in line)
                 time.sleep(0.5)
                 kill.kill()
             out, err = program.communicate(timeout=120)
-            return program.returncode, out + err
+            return program.wait(), out + err
 
     with null_server_process("--protocol", "postgresql") as (server, address):
         code, out = status(address, kill=server)

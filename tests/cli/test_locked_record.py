@@ -5,12 +5,10 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import subprocess
-import sys
 import time
 from pathlib import Path
 
-BIN = Path(sys.executable).parent
+import forked_programs
 
 
 def test_a_measurement_outlives_a_lock_on_its_record(tmp_path: Path) -> None:
@@ -18,13 +16,8 @@ def test_a_measurement_outlives_a_lock_on_its_record(tmp_path: Path) -> None:
     record = tmp_path / "r.sqlite"
     words = ["one.sql", "--on", "null", "--clients", "1", "--duration", "2", "--records", record]
     environment = {**os.environ, "ASSAY_RECORD_TIMEOUT_S": "2"}
-    with subprocess.Popen(
-        [BIN / "assay", "run", *words],
-        cwd=tmp_path,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+    with forked_programs.start(
+        "assay", ["run", *words], folder=tmp_path, environment=environment
     ) as run:
         deadline = time.monotonic() + 30
         while not ask(record, "SELECT 1 FROM drives") and time.monotonic() < deadline:
@@ -39,9 +32,7 @@ def test_a_measurement_outlives_a_lock_on_its_record(tmp_path: Path) -> None:
     (rescue,) = tmp_path.glob("r.sqlite.rescue-*-1")
     assert f"assay merge {rescue} --records {record}" in " ".join(message.split())
     assert ask(record, "SELECT ended_unix_ns, state = 'done' FROM runs") == [(None, 0)]
-    merged = subprocess.run(
-        [BIN / "assay", "merge", rescue, "--records", record], capture_output=True, text=True
-    )
+    merged = forked_programs.run("assay", ["merge", rescue, "--records", record])
     assert merged.returncode == 0, merged.stderr
     assert "added 1 run" in merged.stderr
     assert ask(record, "SELECT state FROM runs") == [("done",)]

@@ -7,8 +7,6 @@ import csv
 import os
 import signal
 import sqlite3
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -17,22 +15,22 @@ from typing import Any
 
 import pytest
 
+import forked_programs
 from assay.record import DEFAULT_FILE_NAME, Store
+from commands import run_in
+from forked_programs import Started
 
-ASSAY = Path(sys.executable).parent / "assay"
 HANG_S = 120
 SECONDS = "SELECT second, group_name, ok, failed, mean_ns, p99_ns FROM intervals ORDER BY 1, 2"
 
 
-def started(folder: Path, *words: str) -> subprocess.Popen[str]:
+def started(folder: Path, *words: str) -> Started:
     (folder / "one.sql").write_text("select 1;\n")
-    return subprocess.Popen(
-        [ASSAY, "run", "one.sql", "--on", "null[delay=constant:5ms]", "--clients", "4", *words],
-        cwd=folder,
-        env={**os.environ, "XDG_STATE_HOME": str(folder / "state")},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
+    return forked_programs.start(
+        "assay",
+        ["run", "one.sql", "--on", "null[delay=constant:5ms]", "--clients", "4", *words],
+        folder=folder,
+        environment={**os.environ, "XDG_STATE_HOME": str(folder / "state")},
     )
 
 
@@ -63,12 +61,7 @@ def test_another_process_reads_each_second_and_the_observation_takes_their_place
         assert asked(tmp_path, "SELECT count(*) FROM observations") == [(0,)]
         first = asked(tmp_path, SECONDS)[0]
         assert asked(tmp_path, "SELECT state FROM runs") == [("driving",)]
-        report = subprocess.run(
-            [ASSAY, "report", "latest", "--format", "intervals-csv"],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-        )
+        report = run_in(tmp_path, "report", "latest", "--format", "intervals-csv")
         assert running.poll() is None, "the run is still under way"
         _, message = running.communicate(timeout=HANG_S)
     assert running.returncode == 0, message

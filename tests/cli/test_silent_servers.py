@@ -8,8 +8,6 @@ import re
 import signal
 import socket
 import struct
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -20,6 +18,7 @@ from typing import Any
 import psutil
 import pytest
 
+import forked_programs
 from able import with_ability
 from assay import _engine, registry
 from assay.cli.program import run_program
@@ -221,11 +220,8 @@ def test_a_server_that_stops_answering_ends_a_run_without_a_duration(
     monkeypatch.setattr(silent_server, "QUIET_S", 0.5)
     Path("one.sql").write_text("SELECT 1;\n")
     words = ["null-server", "--protocol", "postgresql", "--port", "0"]
-    with subprocess.Popen(
-        [Path(sys.executable).parent / "assay", *words], stdout=subprocess.PIPE, text=True
-    ) as server:
+    with forked_programs.start("assay", words) as server:
         try:
-            assert server.stdout is not None
             url = f"postgresql://u@{server.stdout.readline().strip()}/d?sslmode=disable"
             progressed = SilentServer.progressed
 
@@ -281,11 +277,8 @@ def test_a_long_transaction_does_not_end_the_run(
     monkeypatch.setattr(silent_server, "QUIET_S", 0.2)
     Path("one.sql").write_text("SELECT 1;\n")
     words = ["null-server", "--protocol", "postgresql", "--delay", "constant:1200ms", "--port", "0"]
-    with subprocess.Popen(
-        [Path(sys.executable).parent / "assay", *words], stdout=subprocess.PIPE, text=True
-    ) as server:
+    with forked_programs.start("assay", words) as server:
         try:
-            assert server.stdout is not None
             url = f"postgresql://u@{server.stdout.readline().strip()}/d?sslmode=disable"
             assert run_program(["run", "one.sql", "--on", url, "--transactions", "1"]) == 0
         finally:

@@ -11,19 +11,21 @@ from urllib.parse import quote
 
 import pytest
 
+from able import one_of_each_line
 from assay.contracts.deployment import StorageFacts
 from assay.record import DEFAULT_FILE_NAME
 from assay.systems import System
 from commands import Assay
 from forked_programs import BIN
 from programs import SETSID
-from servers import provisioned
+from servers import SERVERS, provisioned
 
 pytestmark = pytest.mark.server
 
 QUIET = {"PGPASSWORD": "", "PGPASSFILE": "/nowhere", "MYSQL_PWD": ""}
 
 
+@pytest.mark.parametrize("server", one_of_each_line(SERVERS), indirect=True)
 def test_a_password_is_prompted_for_only_on_a_terminal(
     assay: Assay, server: System, storage: StorageFacts, working_folder: Path
 ) -> None:

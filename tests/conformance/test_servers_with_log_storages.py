@@ -5,9 +5,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +19,7 @@ from assay.provision.running_system import RunningSystem, running_system
 from assay.storages.device_counters import devices_of, devices_of_log
 from block_devices import HAS_LOOP_DEVICES, files_of_loop_devices
 from commands import Assay, need
+from running import started
 
 pytestmark = pytest.mark.skipif(not HAS_LOOP_DEVICES, reason="only root makes loop devices")
 MB = 1 << 20
@@ -140,22 +138,17 @@ def test_nothing_of_either_storage_is_left_after_a_kill(
 ) -> None:
     need("postgresql")
     data, log = _storages(folder)
-    words = [
-        Path(sys.executable).with_name("assay"), "run", "tpcb", "--on", "postgresql",
-        "--storage", data, "--log-storage", log, "--duration", "60",
-        "--warm-up", "0", "--no-durability", "--no-probe",
-    ]  # fmt: skip
-    own_state = {**os.environ, "XDG_STATE_HOME": str(working_folder / "state")}
-    with subprocess.Popen(
-        words, cwd=working_folder, env=own_state, stderr=subprocess.PIPE, text=True
-    ) as killed:
-        assert killed.stderr is not None
+    words = (
+        "run", "tpcb", "--on", "postgresql", "--storage", data, "--log-storage", log,
+        "--duration", "60", "--warm-up", "0", "--no-durability", "--no-probe",
+    )  # fmt: skip
+    with started(working_folder, *words) as killed:
         for line in killed.stderr:
             if "drive" in line:
                 break
-        time.sleep(1)
         assert len(files_of_loop_devices(folder)) == 2
-        os.kill(killed.pid, signal.SIGKILL)
+        killed.send_signal(signal.SIGKILL)
+        killed.wait()
     ended = assay("run", "tpcb", "--on", "null", "--transactions", "1", "--warm-up", "0")
     assert ended.status == 0, ended.err
     assert not files_of_loop_devices(folder)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,7 +20,7 @@ from assay.load import mark
 from assay.provision.engine.session import session
 from assay.systems import System
 from commands import Assay, need
-from forked_programs import BIN
+from running import started
 from servers import ask, provisioned, url_of
 
 SYSTEMS = [
@@ -61,22 +60,13 @@ def reached(system: System, url: str) -> Deployment:
 
 
 def kill_while_it_drives(url: str, working_folder: Path) -> None:
-    process = subprocess.Popen(
-        [BIN / "assay", *RUN, "--on", url, "--duration", "100"],
-        cwd=working_folder,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "XDG_STATE_HOME": str(working_folder / "state")},
-    )
-    assert process.stderr is not None
-    output = ""
-    for line in process.stderr:
-        output += line
-        if line.startswith("  drive"):
-            process.send_signal(signal.SIGKILL)
-    process.stderr.close()
-    assert process.wait(timeout=60) == -signal.SIGKILL, output
+    with started(working_folder, *RUN, "--on", url, "--duration", "100") as process:
+        output = ""
+        for line in process.stderr:
+            output += line
+            if line.startswith("  drive"):
+                process.send_signal(signal.SIGKILL)
+        assert process.wait(timeout=60) == -signal.SIGKILL, output
 
 
 def test_only_tables_of_a_killed_assay_are_replaced(

@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -18,6 +17,7 @@ from typing import Any
 import pytest
 
 import doubles
+import forked_programs
 from assay import comparison, registry, systems
 from assay.contracts.events import ClientsAtWork, Event
 from assay.errors import ExperimentError, ScriptError, SystemDied
@@ -36,8 +36,6 @@ from assay.report.comparison_tables import comparison as compared_report
 from assay.report.forms import table
 from assay.report.summaries import first_look
 from assay.workload import reader
-
-BIN = Path(sys.executable).parent
 
 
 @pytest.fixture(autouse=True)
@@ -63,12 +61,8 @@ def test_the_doubles_keep_the_contract_of_a_system(name: str) -> None:
 
 
 def test_a_system_of_another_package_is_found_by_the_command(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [BIN / "assay", "list", "systems"],
-        env={**os.environ, "PYTHONPATH": str(doubles.FOLDER)},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
+    done = forked_programs.run(
+        "assay", ["list", "systems"], folder=tmp_path, packages=doubles.FOLDER
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert all(name in done.stdout for name in ("documents", "three-nodes", "traced"))
@@ -193,13 +187,8 @@ def test_a_check_that_finds_no_server_was_not_run(
 
 
 def test_a_missing_capability_is_refused_with_a_reason(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [BIN / "assay", "run", f"{doubles.WORKLOAD}.together", "--on", "documents"],
-        env={**os.environ, "PYTHONPATH": str(doubles.FOLDER)},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
+    words = ["run", f"{doubles.WORKLOAD}.together", "--on", "documents"]
+    done = forked_programs.run("assay", words, folder=tmp_path, packages=doubles.FOLDER)
     assert done.returncode == 2, done.stderr
     with Store(tmp_path / "assay-records.sqlite", must_exist=True) as store:
         (run,) = store.latest().runs

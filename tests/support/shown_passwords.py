@@ -3,7 +3,6 @@ one."""
 
 from __future__ import annotations
 
-import os
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -28,14 +27,14 @@ GIVEN = {"cubrid": ("ALTER USER dba PASSWORD 'g1ven pass'", "g1ven pass")}
 def command_lines_without(*passwords: str) -> Iterator[None]:
     """The argument lists of all processes that are started meanwhile, looked at all the time."""
     found: set[str] = set()
-    earlier = set(os.listdir("/proc"))
+    earlier = set(Path("/proc").iterdir())
     is_over = threading.Event()
 
     def look() -> None:
         while not is_over.wait(0.005):
-            for name in set(os.listdir("/proc")) - earlier:
+            for process in set(Path("/proc").iterdir()) - earlier:
                 try:
-                    words = Path("/proc", name, "cmdline").read_bytes().decode(errors="replace")
+                    words = (process / "cmdline").read_bytes().decode(errors="replace")
                 except OSError:
                     continue
                 found.update(words for one in forms(*passwords) if one in words)

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+import forked_programs
 from assay import _engine
 
 Deployment = dict[str, Any]
 Observation = dict[str, Any]
 NullSystem = Callable[..., AbstractContextManager[Deployment]]
 
-PROGRAM = Path(sys.executable).parent / "assay"
 IN_PROCESS = "none"
 PROTOCOLS = [*_engine.null_protocols("sql"), IN_PROCESS]
 _WITH_TRANSACTIONS = (*_engine.drivers_with_transactions(), IN_PROCESS)
@@ -33,13 +31,9 @@ class NullServer:
             for name, value in options.items()
             for word in (f"--{name.replace('_', '-')}", value)
         ]
-        self._child = subprocess.Popen(
-            [PROGRAM, "null-server", "--protocol", protocol, "--unix", socket, *words],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
+        self._child = forked_programs.start(
+            "assay", ["null-server", "--protocol", protocol, "--unix", socket, *words]
         )
-        assert self._child.stdout is not None
         assert self._child.stdout.readline().strip() == str(socket), self._child.stderr
         self.deployment: Deployment = {"driver": protocol, "unix": str(socket), "user": "anybody"}
 

@@ -6,14 +6,15 @@ import json
 import os
 import signal
 import sqlite3
-import subprocess
 import time
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from known_systems import PROGRAM, Observation, drive
+from known_systems import Observation, drive
+
+import forked_programs
 
 S = 1_000_000_000
 
@@ -23,7 +24,7 @@ def run_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str | Pat
     monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
     script = tmp_path / "one.sql"
     script.write_text("SELECT 1;\n")
-    return [PROGRAM, "run", script, "--records", tmp_path / "r.sqlite", "--clients", "3"]
+    return ["run", script, "--records", tmp_path / "r.sqlite", "--clients", "3"]
 
 
 def ask(path: Path, question: str) -> list[tuple[Any, ...]]:
@@ -43,7 +44,7 @@ def test_a_suspended_client_is_reported_and_is_no_stall(
 ) -> None:
     path = tmp_path / "r.sqlite"
     words = [*run_words, "--on", "null[delay=constant:1ms]", "--duration", "4"]
-    child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    child = forked_programs.start("assay", words)
     try:
         until = time.monotonic() + 60
         while not drives(path) and time.monotonic() < until and child.poll() is None:
@@ -69,12 +70,8 @@ def test_a_stalled_system_is_reported_with_time_and_length(
     run_words: list[str | Path], tmp_path: Path
 ) -> None:
     on = "null[delay=constant:1ms,stall=1.6s@0.6s]"
-    done = subprocess.run(
-        [*run_words, "--on", on, "--duration", "3", "--detail"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    words = [*run_words, "--on", on, "--duration", "3", "--detail"]
+    done = forked_programs.run("assay", words, timeout_s=60)
     assert done.returncode == 0, done.stderr
     ((detail,),) = ask(tmp_path / "r.sqlite", "SELECT detail FROM warnings WHERE name = 'stalled'")
     assert "from 0." in detail
