@@ -28,7 +28,7 @@ def started(folder: Path, *words: str) -> Started:
     (folder / "one.sql").write_text("select 1;\n")
     return forked_programs.start(
         "assay",
-        ["run", "one.sql", "--on", "null[delay=constant:5ms]", "--clients", "4", *words],
+        ["run", "one.sql", "--on", "null[delay=constant:1ms]", "--clients", "4", *words],
         folder=folder,
         environment={**os.environ, "XDG_STATE_HOME": str(folder / "state")},
     )
