@@ -32,7 +32,13 @@ def folder() -> Iterator[str]:
         yield found.directory
 
 
-@pytest.mark.parametrize("kind", ["loop[fs=ext4,size=64M]", "modelled[profile=nvme,size=64M]"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param("loop[fs=ext4,size=64M]", marks=pytest.mark.same_line),
+        "modelled[profile=nvme,size=64M]",
+    ],
+)
 def test_flushes_are_counted_on_every_device_of_its_own(
     assay: Assay, folder: str, kind: str
 ) -> None:

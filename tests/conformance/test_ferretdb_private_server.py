@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
@@ -33,7 +34,7 @@ from assay.provision.processes.process import has_stopped_cleanly
 from assay.systems.ferretdb import FERRETDB
 from assay.systems.mongodb import MONGODB
 from commands import Assay, need
-from servers import ask, provisioned
+from servers import ask, directory_for_servers, provisioned
 
 pytestmark = pytest.mark.server
 
@@ -41,6 +42,20 @@ pytestmark = pytest.mark.server
 @pytest.fixture(autouse=True)
 def _there_is_one() -> None:
     need("ferretdb")
+
+
+@pytest.fixture(scope="module")
+def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
+    """One for several tests, where the path has blanks, colons, backslashes and quotes, and is
+    longer than that of a socket may be."""
+    need("ferretdb")
+    with pytest.MonkeyPatch.context() as environment, directory_for_servers() as storage:
+        environment.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path_factory.mktemp("state")))
+        odd = Path(storage.directory, "a b:c\\d'e\"f$g;h," + "long" * 25)
+        odd.mkdir(mode=0o755)
+        with provisioned(FERRETDB, replace(storage, directory=str(odd))) as deployment:
+            yield deployment
+        odd.rmdir()  # also asserts that everything in it was removed
 
 
 def test_it_is_set_up_as_requested(storage: StorageFacts) -> None:
@@ -226,67 +241,52 @@ _ROWS: list[list[Any]] = [
 ]  # fmt: skip
 
 
-def test_rows_of_every_type_come_back_as_they_were_loaded(storage: StorageFacts) -> None:
+def test_rows_of_every_type_come_back_as_they_were_loaded(up: Deployment) -> None:
     table = awkward()
-    with provisioned(FERRETDB, storage) as deployment:
-        for statement in [*DIALECT.drop_table(table), *DIALECT.create_table(table, {})]:
-            ask(deployment, statement)
-        report = fill(deployment, DIALECT, [table], lambda: {"order": _ROWS}, with_checksums=True)
-        for statement in DIALECT.create_indexes(table):
-            ask(deployment, statement)
-        assert ask(deployment, DIALECT.count("order")) == [("3",)]
-        verify(deployment, DIALECT, [table], checksums_of(report))
-        by_key = DIALECT.read_by_key("order", ["code", "user", "price"], "key", '"b"')
-        assert ask(deployment, by_key) == [("abc", "2", "-0.0001")]
-        with session(deployment.address) as opened:
-            with pytest.raises(_engine.EngineError) as doubled:
-                opened.execute('{"insert": "order", "documents": [{"user": 1, "key": "a"}]}')
-            assert doubled.value.error_class == "constraint"
-            opened.execute(DIALECT.exists("order"))
-            with pytest.raises(_engine.EngineError) as absent:
-                opened.execute(DIALECT.exists("nothing"))
-            assert absent.value.error_class == "unknown object"
-            assert opened.execute('{"find": "order", "filter": {"user": 9}}').is_query
-        for statement in DIALECT.delete_where(table.name, "key", ["a", "z"]):
-            ask(deployment, statement)
-        assert ask(deployment, DIALECT.count("order")) == [("2",)]
-        for statement in DIALECT.delete_all(table.name):
-            ask(deployment, statement)
-        assert ask(deployment, DIALECT.count("order")) == [("0",)]
+    for statement in [*DIALECT.drop_table(table), *DIALECT.create_table(table, {})]:
+        ask(up, statement)
+    report = fill(up, DIALECT, [table], lambda: {"order": _ROWS}, with_checksums=True)
+    for statement in DIALECT.create_indexes(table):
+        ask(up, statement)
+    assert ask(up, DIALECT.count("order")) == [("3",)]
+    verify(up, DIALECT, [table], checksums_of(report))
+    by_key = DIALECT.read_by_key("order", ["code", "user", "price"], "key", '"b"')
+    assert ask(up, by_key) == [("abc", "2", "-0.0001")]
+    with session(up.address) as opened:
+        with pytest.raises(_engine.EngineError) as doubled:
+            opened.execute('{"insert": "order", "documents": [{"user": 1, "key": "a"}]}')
+        assert doubled.value.error_class == "constraint"
+        opened.execute(DIALECT.exists("order"))
+        with pytest.raises(_engine.EngineError) as absent:
+            opened.execute(DIALECT.exists("nothing"))
+        assert absent.value.error_class == "unknown object"
+        assert opened.execute('{"find": "order", "filter": {"user": 9}}').is_query
+    for statement in DIALECT.delete_where(table.name, "key", ["a", "z"]):
+        ask(up, statement)
+    assert ask(up, DIALECT.count("order")) == [("2",)]
+    for statement in DIALECT.delete_all(table.name):
+        ask(up, statement)
+    assert ask(up, DIALECT.count("order")) == [("0",)]
 
 
-def test_a_time_that_bson_cannot_hold_is_found_by_verify(storage: StorageFacts) -> None:
+def test_a_time_that_bson_cannot_hold_is_found_by_verify(up: Deployment) -> None:
     table = Table("t", (Column("at", "timestamp"),))
-    with provisioned(FERRETDB, storage) as deployment:
-        for statement in DIALECT.create_table(table, {}):
-            ask(deployment, statement)
-        rows = {"t": [[datetime(2026, 11, 22, 9, 10, 11, 123_456)]]}
-        report = fill(deployment, DIALECT, [table], lambda: rows, with_checksums=True)
-        with pytest.raises(RunFailed, match="holds different rows in t") as refused:
-            verify(deployment, DIALECT, [table], checksums_of(report))
-        assert "may keep less" in (refused.value.hint or "")
+    for statement in DIALECT.create_table(table, {}):
+        ask(up, statement)
+    rows = {"t": [[datetime(2026, 11, 22, 9, 10, 11, 123_456)]]}
+    report = fill(up, DIALECT, [table], lambda: rows, with_checksums=True)
+    with pytest.raises(RunFailed, match="holds different rows in t") as refused:
+        verify(up, DIALECT, [table], checksums_of(report))
+    assert "may keep less" in (refused.value.hint or "")
 
 
 def test_its_sizes_are_those_of_the_documents_and_of_the_whole_directory(
-    storage: StorageFacts,
+    up: Deployment,
 ) -> None:
     documents = ", ".join([json.dumps({"words": "x" * 1000, "n": n}) for n in range(2000)])
-    with provisioned(FERRETDB, storage) as deployment:
-        empty = FERRETDB.data_bytes(deployment)
-        before = FERRETDB.size_on_disk_bytes(deployment)
-        ask(deployment, f'{{"insert": "t", "documents": [{documents}]}}')
-        # PostgreSQL compresses them.
-        assert 100_000 < FERRETDB.data_bytes(deployment) - empty < 20_000_000
-        assert FERRETDB.size_on_disk_bytes(deployment) - before > 100_000
-
-
-def test_it_runs_where_the_path_has_blanks_colons_backslashes_and_quotes(
-    storage: StorageFacts,
-) -> None:
-    odd = Path(storage.directory, "a b:c\\d'e\"f$g;h," + "long" * 25)
-    odd.mkdir(mode=0o755)
-    try:
-        with provisioned(FERRETDB, replace(storage, directory=str(odd))) as deployment:
-            assert ask(deployment, DIALECT.count("t")) == [("0",)]
-    finally:
-        odd.rmdir()
+    empty = FERRETDB.data_bytes(up)
+    before = FERRETDB.size_on_disk_bytes(up)
+    ask(up, f'{{"insert": "large", "documents": [{documents}]}}')
+    # PostgreSQL compresses them.
+    assert 100_000 < FERRETDB.data_bytes(up) - empty < 20_000_000
+    assert FERRETDB.size_on_disk_bytes(up) - before > 100_000

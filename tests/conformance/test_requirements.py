@@ -12,7 +12,9 @@ import pytest
 from assay import registry
 from assay.contracts.deployment import StorageFacts
 from assay.contracts.experiment import StorageChoice, SystemChoice
+from assay.experiment.choices.checked_choices import system_choice
 from assay.lab.conformance.requirement import Finding, Requirement, requirement
+from assay.lab.conformance.sessions import where_there_is_no_system_the_connection_is_refused
 from assay.lab.conformance.subject import Subject
 from assay.lab.conformance.verify import REQUIREMENTS, verify
 from commands import Assay, need
@@ -122,14 +124,10 @@ def test_a_system_that_does_not_do_what_it_says_ends_with_status_1(
 
 
 def test_an_address_of_a_module_without_a_place_to_change_cannot_be_tried(
-    assay: Assay, tmp_path: Path
+    tmp_path: Path,
 ) -> None:
-    word = f"dbapi:sqlite3[database={tmp_path / 'verified.db'}]"
-    done = assay("verify", word, "--format", "json")
-    (tried,) = (
-        row
-        for row in done.document
-        if row["requirement"] == "where there is no system the connection is refused"
-    )
-    assert tried["result"] == "not applicable"
-    assert tried["reason"] == "the driver is given no socket, file or port that can be changed"
+    choice = system_choice(f"dbapi:sqlite3[database={tmp_path / 'verified.db'}]")
+    asked = (where_there_is_no_system_the_connection_is_refused,)
+    (tried,) = verify(choice, StorageChoice(), asked)
+    assert tried.result == "not applicable"
+    assert tried.reason == "the driver is given no socket, file or port that can be changed"

@@ -74,7 +74,7 @@ def test_a_closed_loop_has_a_row_for_each_transaction(
     assay: Assay, working_folder: Path, scripts: list[str], system: str
 ) -> None:
     need(system)
-    ended = assay("run", *scripts, "--on", system, "-c", "3", "-T", "0.5", "--log", "t.csv")
+    ended = assay("run", *scripts, "--on", system, "-c", "3", "-t", "3000", "--log", "t.csv")
     assert "transactions in t.csv" in ended.err, ended.err
     (run,) = ended.runs
     rows = rows_in(working_folder / "t.csv")
