@@ -1,15 +1,22 @@
-"""`assay pack`, `assay verify-capsule`: an experiment as one file, which says whether it was
-changed."""
+"""`assay pack`, `verify-capsule`, `rerun` and `site`: an experiment as one file, which says whether
+it was changed, and which others can run again and show."""
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
+import sqlite3
 import tomllib
 import zipfile
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from assay.record.capsule import layout, writing
+from assay.text.files.toml_text import toml_text
 from commands import Assay, run_in
 
 RUN = ("--storage", "tmpfs", "--no-probe", "--no-durability", "--progress", "0")
@@ -66,6 +73,75 @@ def test_its_record_is_read_by_all_commands(recorded: Path, tmp_path: Path) -> N
     assert run_in(tmp_path, "report", "2").returncode == 0
 
 
+@pytest.mark.parametrize("number", [1, 2])
+def test_it_is_run_again_elsewhere_and_compared(
+    recorded: Path, tmp_path: Path, number: int
+) -> None:
+    capsule = packed(recorded, number)
+    done = run_in(tmp_path, "rerun", str(capsule), "--no-probe", "--no-durability")
+    assert done.returncode == 0, done.stderr
+    _, _, compared = done.stdout.partition("B compared with A")
+    assert str(capsule) in compared and "B/A" in compared
+    assert re.search(r"machines +the same", compared)
+    assert "no cell in common" not in done.stderr
+    assert run_in(tmp_path, "compare", f"{recorded}/assay-records.sqlite:{number}", "1").stdout
+    assert run_in(tmp_path, "pack", "latest").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"driving": {"duration_s": 0.5, "allow_shell": True}}, "--allow-shell lets them"),
+        ({"input_paths": ["/data/papers.bib"]}, "rows were read from papers.bib"),
+        ({"systems": [{"name": "null", "url": "null://"}]}, "name all its systems: --on null://"),
+    ],
+)
+def test_what_only_the_user_may_allow_is_not_done_unasked(
+    recorded: Path, tmp_path: Path, change: dict[str, Any], said: str
+) -> None:
+    """By the capsule of a record that asks for more than the experiment did."""
+    with zipfile.ZipFile(packed(recorded, 2)) as file:
+        members = {name: file.read(name) for name in file.namelist() if name != layout.MANIFEST}
+    record = tmp_path / "record.sqlite"
+    record.write_bytes(members[layout.RECORD])
+    with closing(sqlite3.connect(record)) as connection:
+        (text,) = connection.execute("SELECT experiment FROM experiments").fetchone()
+        changed = json.dumps({**json.loads(text), **change})
+        connection.execute("UPDATE experiments SET experiment = ?", (changed,))
+        connection.commit()
+    asked = tomllib.loads(members[layout.EXPERIMENT].decode())
+    asked["drive"] |= {"allow_shell": True} if "driving" in change else {}
+    members |= {layout.RECORD: record.read_bytes(), layout.EXPERIMENT: toml_text(asked).encode()}
+    capsule = tmp_path / "evil.assay"
+    capsule.write_bytes(writing.packed(members, "1"))
+    done = run_in(tmp_path, "rerun", str(capsule))
+    assert done.returncode == 2 and said in done.stderr
+    assert not (tmp_path / "assay-records.sqlite").exists()
+
+
+def test_a_folder_of_them_is_a_site(recorded: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "results"
+    folder.mkdir()
+    for number, name in ((1, "one.assay"), (2, "a b.assay")):
+        shutil.copyfile(packed(recorded, number), folder / name)
+    done = run_in(tmp_path, "site", "results", "-o", "public")
+    assert done.returncode == 0, done.stderr
+    site = tmp_path / "public"
+    assert {one.name for one in site.iterdir()} == {
+        "index.html", "one.html", "one.assay", "a b.html", "a b.assay",
+    }  # fmt: skip
+    page = (site / "index.html").read_text()
+    assert "assay rerun one.assay" in page and 'href="a%20b.html"' in page
+    assert (site / "one.assay").read_bytes() == (folder / "one.assay").read_bytes()
+    again = run_in(tmp_path, "site", "results", "-o", "public")
+    assert again.returncode == 2 and "is not empty" in again.stderr
+    assert run_in(tmp_path, "site", "results", "-o", "public", "--force").returncode == 0
+    (folder / "bad.assay").write_bytes((folder / "one.assay").read_bytes()[:-1])
+    damaged = run_in(tmp_path, "site", "results", "-o", "other")
+    assert damaged.returncode == 2 and "bad.assay" in damaged.stderr
+    assert not (tmp_path / "other").exists()
+
+
 def test_a_script_that_is_gone_is_packed_from_the_record(recorded: Path, tmp_path: Path) -> None:
     shutil.copyfile(recorded / "assay-records.sqlite", tmp_path / "assay-records.sqlite")
     capsule = packed(tmp_path, 2)
@@ -113,6 +189,12 @@ def test_a_workload_of_the_user_is_packed_while_it_is_as_it_was(
         (("verify-capsule", "two.sql"), 2, "found another file"),
         (("verify-capsule", "."), 2, "found a folder"),
         (("verify-capsule", "assay-records.sqlite"), 2, "found another file"),
+        (("rerun", "none.assay"), 2, "there is no such file"),
+        (("rerun", "two.sql"), 2, "found another file"),
+        (("rerun",), 2, "expected FILE, found nothing"),
+        (("site", "none"), 2, "expected a folder of capsules, found nothing there"),
+        (("site", "two.sql"), 2, "expected a folder of capsules, found a file"),
+        (("site",), 2, "expected FOLDER, found nothing"),
         (("verify-capsule",), 2, "expected FILE, found nothing"),
     ],
 )

@@ -31,6 +31,8 @@ COMMANDS = {
     "show": "Show what is recorded about one run.",
     "pack": "Make one file of an experiment: a capsule.",
     "verify-capsule": "Say whether a capsule is as it was packed.",
+    "rerun": "Run the experiment of a capsule again here, and compare.",
+    "site": "Make a static site of a folder of capsules.",
     "merge": "Add the experiments of another record file to the record.",
     "generate": "Write the rows of a table that a workload generates, or a part of them.",
     "get": "Download a data set for workloads.",

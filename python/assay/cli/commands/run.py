@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,8 @@ from assay.probe.first_use import FirstUse
 from assay.text import units
 
 if TYPE_CHECKING:
+    from assay.contracts.experiment import Experiment
+    from assay.lab.continuation import Request
     from assay.lab.lab import ExperimentResult
     from assay.record import ExperimentRecord
 
@@ -88,22 +91,44 @@ def command(
       assay run experiment.toml
       assay run experiment.toml --only 'postgresql*' --only tmpfs
     """
+    from assay.lab.continuation import Request
+
+    def insist(_experiment: Experiment) -> None:
+        from assay.cli.output.report_output import insist_on_readable
+
+        insist_on_readable(form)
+
+    request = Request(command_of(words), is_new, patterns(words), _ways())
+    result = measured(words, loading, first_use, progress_s, records, request, insist=insist)
+    print_result(result, result.rescue or records, form, detail)
+    return result.exit_code
+
+
+def measured(
+    words: command_line.Words,
+    loading: Loading,
+    first_use: FirstUse,
+    progress_s: float,
+    records: Path,
+    request: Request,
+    *,
+    insist: Callable[[Experiment], None],
+) -> ExperimentResult:
+    """Runs what the words ask for, with its progress on standard error. ``insist``: on what else
+    must be so, before a password is asked for."""
     experiment, workload = command_line.experiment(words)
     refuse_unused_loading(loading, experiment, workload)
     refuse_unused_probe(experiment, first_use)
+    insist(experiment)
     from assay.cli.output.progress import progress
-    from assay.cli.output.report_output import insist_on_readable
     from assay.cli.process.passwords import with_passwords
     from assay.lab import lab
-    from assay.lab.continuation import Request
     from assay.provision.machine.signals import STOP
 
-    insist_on_readable(form)
     experiment = with_passwords(experiment)
-    request = Request(command_of(words), is_new, patterns(words), _ways())
     try:
         with progress(every_s=progress_s) as shown:
-            result = lab.run(
+            return lab.run(
                 experiment,
                 workload,
                 records=records,
@@ -117,8 +142,6 @@ def command(
         if request.command is not None:
             say("the same command again continues this experiment")
         raise
-    _print(result, result.rescue or records, form, detail)
-    return result.exit_code
 
 
 def _ways() -> dict[str, OptionValue]:
@@ -136,7 +159,7 @@ def _ways() -> dict[str, OptionValue]:
     }
 
 
-def _print(result: ExperimentResult, kept_in: Path, form: str, detail: bool | None) -> None:
+def print_result(result: ExperimentResult, kept_in: Path, form: str, detail: bool | None) -> None:
     """The report, and where the record is."""
     from assay.cli.output.report_output import said_meanwhile, without_garbage_collection
     from assay.record import Store
