@@ -148,7 +148,7 @@ def _filter(
 def _row(entry: Entry) -> str:
     facts = entry.facts
     title = facts.title or facts.workload_title or facts.workload
-    told = " (quick version)" if facts.is_quick and "quick" not in title else ""
+    version = " (quick version)" if facts.is_quick and "quick" not in title else ""
     chosen = "".join(
         f' data-of-{name}="{escaped(chr(10).join(values_of(facts)))}"'
         for name, values_of in _FILTERS.items()
@@ -159,7 +159,7 @@ def _row(entry: Entry) -> str:
     command = f"assay rerun {entry.capsule}"
     return (
         f'<tr{chosen}><th scope="row"><a href="{quote(entry.report)}">{escaped(title)}</a>'
-        f"{told}</th>{cells}"
+        f"{version}</th>{cells}"
         f'<td class="again" data-label="again"><a href="{quote(entry.capsule)}" download>capsule'
         "</a>, "
         f"{units.size(entry.size_bytes)}<br><code>{escaped(command)}</code>"
