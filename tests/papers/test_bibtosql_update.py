@@ -128,7 +128,7 @@ def edit(file: Path) -> None:
     file.write_text(text[:at] + text[end:] + '\n@Misc{new, author = "An O\'Ne", title = "New"}\n')
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("name", one_of_each_line(SYSTEMS))
 def test_an_update_leaves_what_a_fresh_load_holds(files: Path, tmp_path: Path, name: str) -> None:
     stamp = tmp_path / "last-update"
     words = ("--update", "--newer-than", stamp, "--apply")

@@ -109,7 +109,7 @@ def test_a_session_costs_something_on_a_server(assay: Assay) -> None:
 
 def test_the_table_of_times_has_the_published_rows(assay: Assay) -> None:
     ended = assay(
-        "run", "e831.table", "--on", "sqlite", "--set", "records=1000,20000",
+        "run", "e831.table", "--on", "sqlite", "--set", "records=1000,2000",
         "--format", "markdown", *IN_MEMORY,
     )  # fmt: skip
     assert ended.status == 0, ended.err
@@ -129,10 +129,20 @@ def test_the_table_of_times_has_the_published_rows(assay: Assay) -> None:
 @pytest.mark.parametrize("system", one_of_each_line(able_to_run("e831.contention")))
 def test_at_full_speed_the_history_of_each_name_is_a_chain(assay: Assay, system: str) -> None:
     need(system)
-    ended = assay("run", "e831.contention", "--on", system, "--set", "updates=20", *IN_MEMORY)
+    ended = assay(
+        "run",
+        "e831.contention",
+        "--on",
+        system,
+        "--set",
+        "updates=20",
+        "--clients",
+        "3,8",
+        *IN_MEMORY,
+    )
     assert ended.status == 0, ended.err
     assert sorted((run.parameters["sets"], run.clients) for run in ended.runs) == [
-        (sets, clients) for sets in ("disjoint", "transactions") for clients in (3, 8, 20)
+        (sets, clients) for sets in ("disjoint", "transactions") for clients in (3, 8)
     ]
     for run in ended.runs:
         assert run.driven is not None

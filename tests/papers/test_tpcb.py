@@ -12,8 +12,9 @@ from able import able_to_run, one_of_each_line
 from assay import registry
 from assay.record.runs.records import RunRecord
 from commands import IN_MEMORY, Assay, need
+from smaller_workloads import smaller_tpcb
 
-TESTS = "tpcb.tpcb-like,simple-update,select-only"
+TESTS = "tpcb.tpcb-like,simple-update,select-only,strict"
 BRIEFLY = ("--warm-up", "0.1", "--duration", "0.5", "--retries", "1000", *IN_MEMORY)
 """Some systems refuse the second of two writers of a row, which may then try again."""
 
@@ -23,22 +24,20 @@ def rules(run: RunRecord) -> dict[str, bool]:
 
 
 @pytest.mark.parametrize("system", one_of_each_line(able_to_run(TESTS)))
-def test_all_sums_agree_after_concurrent_clients(assay: Assay, system: str) -> None:
+def test_all_sums_agree_after_concurrent_clients(assay: Assay, tmp_path: Path, system: str) -> None:
+    """In all four tests, the strict one included, which keeps each branch in balance."""
     need(system)
     ended = assay(
-        "run",
-        TESTS,
-        "--on",
-        system,
-        "--clients",
-        "4",
-        *BRIEFLY,
-    )
+        "run", f"{smaller_tpcb(tmp_path)}.{TESTS.partition('.')[2]}", "--on", system,
+        "--set", "scale=2", "--clients", "4", *BRIEFLY,
+    )  # fmt: skip
     assert ended.status == 0, ended.err
-    both, simple, select = ended.runs
+    both, simple, select, strict = ended.runs
     assert rules(both) == {"balances": True, "rows": True}
     assert rules(simple) == {"accounts": True, "rows": True}
     assert rules(select) == {"balances": True, "rows": True}, "the data were not brought back"
+    names = ("strict-balances", "strict-branches", "strict-rows")
+    assert rules(strict) == dict.fromkeys(names, True)
     for run in ended.runs:
         assert run.driven is not None
         assert run.driven.outcomes.ok > 0
@@ -66,10 +65,10 @@ def test_conflicts_with_checked_snapshots_are_retried(
         assert "fix: innodb_snapshot_isolation=OFF" in ended.err
 
 
-def test_without_transactions_only_single_reads_run(assay: Assay) -> None:
+def test_without_transactions_only_single_reads_run(assay: Assay, tmp_path: Path) -> None:
     need("ferretdb")
     ended = assay(
-        "run", "tpcb.tpcb-like,simple-update,select-only,strict", "--on", "ferretdb",
+        "run", f"{smaller_tpcb(tmp_path)}.{TESTS.partition('.')[2]}", "--on", "ferretdb",
         "--clients", "4", *BRIEFLY,
     )  # fmt: skip
     assert ended.status == 0, ended.err
@@ -79,18 +78,6 @@ def test_without_transactions_only_single_reads_run(assay: Assay) -> None:
     assert rules(select) == {"balances": True, "rows": True}
     assert select.driven is not None
     assert select.driven.outcomes.ok > 0
-
-
-@pytest.mark.parametrize("system", one_of_each_line(able_to_run("tpcb.strict")))
-def test_the_strict_form_keeps_each_branch_in_balance(assay: Assay, system: str) -> None:
-    need(system)
-    ended = assay(
-        "run", "tpcb.strict", "--on", system, "--set", "scale=2", "--clients", "4", *BRIEFLY
-    )  # fmt: skip
-    assert ended.status == 0, ended.err
-    (run,) = ended.runs
-    names = ("strict-balances", "strict-branches", "strict-rows")
-    assert rules(run) == dict.fromkeys(names, True)
 
 
 def test_a_transaction_that_forgets_the_teller_fails_the_run(assay: Assay, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from assay.record.metrics.catalogue import METRICS
 from assay.record.runs.records import RunRecord
 from commands import IN_MEMORY, Assay, need
 from servers import ask, directory_for_servers, provisioned, url_of
+from smaller_workloads import smaller_tpcc
 
 FOLDER = Path(registry.__file__).parent / "workloads" / "tpcc"
 SKIPPED = "skipped-deliveries"
@@ -29,66 +30,77 @@ def broken(run: RunRecord, *, of_calls: bool = False, is_deferred: bool = False)
 
 
 OF_SQL = [name for name in able_to_run("tpcc") if registry.system(name).dialect.language == "sql"]
-"""On documents a smaller database is used (`test_tpcc_documents.py`)."""
+"""Documents: `test_tpcc_documents.py`."""
+TESTS = {
+    "unbound": OF_SQL,
+    "paced": ("postgresql",),  # in event loops; with threads of a library below
+    "procedures": able_to_run("tpcc.procedures"),
+}
 
 
 @pytest.mark.parametrize("system", one_of_each_line(OF_SQL))
-def test_all_conditions_hold_after_two_decks_of_each_client(assay: Assay, system: str) -> None:
+def test_all_conditions_hold_after_decks_of_each_client(
+    assay: Assay, tmp_path: Path, system: str
+) -> None:
+    """By statements, with deferred deliveries, and by procedures where the system has them; with a
+    fiftieth of the rows: `docs/guides/tpcc.md` loads all."""
     need(system)
+    decks = 1 if system == "duckdb" else 2  # it plans each statement for milliseconds
+    tests = [test for test, systems in TESTS.items() if system in systems]
     ended = assay(
-        "run", "tpcc", "--on", system, "--clients", "4", "--warm-up", "0", "--transactions", "46",
-        *IN_MEMORY,
+        "run", f"{smaller_tpcc(tmp_path)}.{','.join(tests)}", "--on", system, "--clients", "3",
+        "--set", "warehouses=2", "--set", "pace=0", "--warm-up", "0",
+        "--transactions", str(23 * decks), "--seed", "1", *IN_MEMORY,
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    runs = {run.test: run for run in ended.runs}
+    assert [*runs] == tests
+    assert broken(runs["unbound"]) == set()
+    assert ended_ok(runs["unbound"]) == {name: 3 * decks * cards for name, cards in DECK.items()}
+    if "paced" in runs:
+        all_deferred_are_made(runs["paced"])
+    if "procedures" in runs:
+        run = runs["procedures"]
+        assert broken(run, of_calls=True) == set()
+        assert ended_ok(run) == {f"{name}-call": 6 * cards for name, cards in DECK.items()}
+        assert run.driven is not None
+        # The procedure rolls back by itself, and says so: with this seed in an order.
+        aborted = {one.name: one.aborted for one in run.driven.outcomes_by_transaction}
+        assert aborted["new-order-call"] > 0
+        assert run.driven.headline_count == 60
+
+
+def test_deliveries_are_deferred_and_all_of_them_are_made(assay: Assay, tmp_path: Path) -> None:
+    ended = assay(
+        "run", f"{smaller_tpcc(tmp_path)}.paced", "--on", "sqlite", "--set", "pace=0",
+        "--clients", "3", "--warm-up", "0", "--transactions", "46", *IN_MEMORY,
     )  # fmt: skip
     assert ended.status == 0, ended.err
     (run,) = ended.runs
-    assert broken(run) == set()
+    all_deferred_are_made(run)
+    assert "deferred" in ended.out and "6 queued, 0 late, 0 not run" in ended.out
+
+
+def ended_ok(run: RunRecord) -> dict[str, int]:
     assert run.driven is not None
-    ended_ok = {one.name: one.ok + one.aborted for one in run.driven.outcomes_by_transaction}
-    assert ended_ok == {name: 8 * cards for name, cards in DECK.items()}
+    return {one.name: one.ok + one.aborted for one in run.driven.outcomes_by_transaction}
 
 
-@pytest.mark.parametrize("system", ["sqlite", "postgresql"])
-def test_deliveries_are_deferred_and_all_of_them_are_made(assay: Assay, system: str) -> None:
-    """With threads of a library, and in event loops."""
-    need(system)
-    ended = assay(
-        "run", "tpcc.paced", "--on", system, "--set", "pace=0", "--clients", "3", "--warm-up", "0",
-        "--transactions", "92", *IN_MEMORY,
-    )  # fmt: skip
-    assert ended.status == 0, ended.err
-    (run,) = ended.runs
+def all_deferred_are_made(run: RunRecord) -> None:
     assert broken(run, is_deferred=True) == set()
     assert run.driven is not None
-    completed = {one.name: one.completed for one in run.driven.outcomes_by_transaction}
-    assert completed["defer-delivery"] == completed["deliver"] == 12
+    completed = ended_ok(run)
+    assert completed["defer-delivery"] == completed["deliver"] == 6
     clients, deferred = run.driven.groups
-    assert (clients.clients, deferred.clients, run.driven.headline_count) == (3, 2, 120)
+    assert (clients.clients, deferred.clients, run.driven.headline_count) == (3, 2, 60)
     values = {name: METRICS[name].value(run) for name in METRICS if name.startswith("deferred")}
-    assert (values["deferred"], values["deferred_skipped"], values["deferred_late"]) == (12, 0, 0)
+    assert (values["deferred"], values["deferred_skipped"], values["deferred_late"]) == (6, 0, 0)
     assert values["deferred_longest_queue"] >= 1 and values["deferred_wait_max_ns"] > 0
-    assert "deferred" in ended.out and "12 queued, 0 late, 0 not run" in ended.out
 
 
-@pytest.mark.parametrize("system", one_of_each_line(able_to_run("tpcc.procedures")))
-def test_all_conditions_hold_after_calls_of_procedures(assay: Assay, system: str) -> None:
-    need(system)
-    ended = assay(
-        "run", "tpcc.procedures", "--on", system, "--clients", "4", "--warm-up", "0",
-        "--transactions", "69", "--seed", "1", *IN_MEMORY,
-    )  # fmt: skip
-    assert ended.status == 0, ended.err
-    (run,) = ended.runs
-    assert broken(run, of_calls=True) == set()
-    assert run.driven is not None
-    by_type = {one.name: one for one in run.driven.outcomes_by_transaction}
-    completed = {name.removesuffix("-call"): one.completed for name, one in by_type.items()}
-    assert completed == {name: 12 * cards for name, cards in DECK.items()}
-    # The procedure rolls back by itself, and says so: with this seed in two orders.
-    assert by_type["new-order-call"].aborted > 0
-    assert run.driven.headline_count == 120
-
-
-def test_functions_of_the_user_are_not_replaced_and_none_are_left(assay: Assay) -> None:
+def test_functions_of_the_user_are_not_replaced_and_none_are_left(
+    assay: Assay, tmp_path: Path
+) -> None:
     """On a server by URL, which others use as well."""
     need("postgresql")
     system = registry.system("postgresql")
@@ -97,8 +109,8 @@ def test_functions_of_the_user_are_not_replaced_and_none_are_left(assay: Assay) 
         options = {"transport": "tcp"}
         with provisioned(system, storage, options=options) as up:
             words = (
-                "run", "tpcc.procedures", "--on", url_of(system, up), "--clients", "2",
-                "--warm-up", "0", "--transactions", "23",
+                "run", f"{smaller_tpcc(tmp_path)}.procedures", "--on", url_of(system, up),
+                "--clients", "2", "--warm-up", "0", "--transactions", "23",
             )  # fmt: skip
             ended = assay(*words)
             assert ended.status == 0, ended.err
