@@ -148,18 +148,48 @@ def test_a_script_that_is_gone_is_packed_from_the_record(recorded: Path, tmp_pat
     assert text_of(capsule, "experiment/scripts/two.sql") == "SELECT :x;\nSELECT 2;\n"
 
 
-def test_a_workload_of_the_user_is_packed_while_it_is_as_it_was(
-    assay: Assay, working_folder: Path
-) -> None:
-    folder = working_folder / "mine"
-    (folder / "scripts").mkdir(parents=True)
-    (folder / "workload.toml").write_text(
+def workload_in(folder: Path) -> Path:
+    """A workload with a claim, ``mine``; its script."""
+    scripts = folder / "mine" / "scripts"
+    scripts.mkdir(parents=True)
+    (folder / "mine" / "workload.toml").write_text(
         'title = "Mine"\nsource = "a test"\ndefault_test = "read"\n\n[data]\nsource = "none"\n\n'
         '[tests.read]\ntitle = "Read"\nhelp = "Reads"\norder = "sequence"\n'
         'scripts = ["scripts/read.sql"]\npasses = 3\n'
     )
-    script = folder / "scripts" / "read.sql"
+    (folder / "mine" / "published.toml").write_text(
+        '[[claims]]\ntext = "the first is faster"\nsource = "page 1"\ntest = "read"\n'
+        'order = [{ system = "sqlite" }, { system = "duckdb" }]\n'
+    )
+    script = scripts / "read.sql"
     script.write_text("SELECT 1;\n")
+    return script
+
+
+def test_it_says_which_claims_hold_in_both(
+    assay: Assay, working_folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    workload_in(working_folder)
+    (working_folder / "paper.toml").write_text(
+        'title = "A paper"\nreproduces = "A paper of 1999"\nworkload = "mine"\n'
+        'systems = ["sqlite", "duckdb"]\nrepetitions = 3\n'
+    )
+    ended = assay("run", "paper.toml", *RUN)
+    assert ended.status == 0, ended.err
+    assert assay("pack", "latest", "-o", "paper.assay").status == 0
+    facts = json.loads(text_of(working_folder / "paper.assay", "facts.json"))
+    assert [one["claim"] for one in facts["claims"]] == ["the first is faster"]
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    again = run_in(elsewhere, "rerun", str(working_folder / "paper.assay"), *RUN[2:4])
+    assert again.returncode == 0, again.stderr
+    said = re.findall(r"^claims of ([AB]): 1 (confirmed|contradicted|open)$", again.stdout, re.M)
+    assert [side for side, _ in said] == ["A", "B"]
+
+
+def test_a_workload_of_the_user_is_packed_while_it_is_as_it_was(
+    assay: Assay, working_folder: Path
+) -> None:
+    script = workload_in(working_folder)
     ended = assay("run", "./mine", "--on", "sqlite", *RUN)
     assert ended.status == 0, ended.err
     assert assay("pack", "latest", "-o", "mine.assay").status == 0

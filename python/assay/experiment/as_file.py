@@ -23,7 +23,7 @@ from assay.contracts.recorded import (
 )
 from assay.contracts.storages.shared_options import options_of
 from assay.experiment.choices.profiles import PROFILE
-from assay.experiment.choices.server_limits import NOT_LIMITED
+from assay.experiment.choices.server_limits import FACTORS, NOT_LIMITED
 from assay.experiment.choices.storage_names import written
 from assay.experiment.choices.url_storages import STORAGE
 from assay.experiment.settings.catalogue import SETTINGS
@@ -69,7 +69,7 @@ def tables_of(asked: ExperimentDocument, places: Places, quick: TomlData) -> Tab
         "systems": [_system(one) for one in document.get("systems", [])],
         **_storages(document),
         **({"feed": places.feed} if document.get("feed") else {}),
-        **({"optional": document["optional"]} if document.get("optional") else {}),
+        **_optional(document),
         **_settings(document, "", lambda setting: not setting.is_of_tests, _is_said),
         **of_all,
         **({"test": of_tests} if of_tests else {}),
@@ -78,6 +78,15 @@ def tables_of(asked: ExperimentDocument, places: Places, quick: TomlData) -> Tab
         as_it_was = {**of_all, **({"test": of_tests} if of_tests else {})}
         return {**found, "quick": as_it_was} if as_it_was else found
     return {**found, "quick": dict(quick)} if quick else found
+
+
+def _optional(document: Fields) -> Tables:
+    """Without those that an option of the command line has replaced."""
+    chosen = {*FACTORS}
+    for one in (*document.get("systems", ()), *document.get("storages", ())):
+        chosen |= {one["name"], one.get("called", "")}
+    found = [name for name in document.get("optional", ()) if name in chosen]
+    return {"optional": found} if found else {}
 
 
 def _what(document: Fields, places: Places) -> Tables:

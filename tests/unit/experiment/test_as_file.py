@@ -74,6 +74,8 @@ def test_built_in_experiments_and_their_quick_versions(name: str, tmp_path: Path
         Words("a.sql", on=("sqlite",), goal="p99 < 5ms", offered_rate_per_s="10,1000",
               goal_tolerance=0.1, goal_trials=4, budget_s=60.0),
         Words("bibsql.sequential", on=("sqlite", "mariadb[engine=MyISAM]"), set=("copies=1,10",)),
+        Words("wisconsin-1983.toml", on=("sqlite", "mine=duckdb"), storage=("tmpfs",)),
+        Words("beebe-2011.toml", on=("sqlite",), repetitions=2),
         Words("oltp", on=("mariadb",), set=("mariadb.profile=none,durable",)),
         Words("a.sql", on=("dbapi:sqlite3[database=/tmp/x.db]",)),
         Words("tpcb", on=("postgresql@15",), client_program="native,engine"),

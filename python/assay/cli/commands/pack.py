@@ -12,13 +12,15 @@ import click
 from assay.cli.options.shared_options import of_records, records_option
 from assay.cli.options.usage_errors import DestroyingOption
 from assay.cli.process.outcome import say
-from assay.errors import ArgumentError
+from assay.errors import ArgumentError, YouError
 from assay.text.units import size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from assay.record import ExperimentRecord
+    from assay.record.capsule.named_files import NamedFiles
+    from assay.text.files.toml_file import TomlData
 
 
 @click.command("pack")
@@ -123,12 +125,24 @@ def _page(record: ExperimentRecord) -> bytes:
 def _experiment(record: ExperimentRecord) -> Mapping[str, bytes]:
     """The experiment file and what it names, which were read back to see that they plan the same
     runs."""
-    from assay.experiment import as_file
-    from assay.record.capsule import layout, named_files
-    from assay.text.files.toml_text import toml_text
+    from assay.record.capsule import named_files
 
     found = named_files.named_files(record)
-    tables = as_file.tables_of(record.experiment, found.places, found.quick)
+    try:
+        return _read_back(record, found, found.quick)
+    except YouError:
+        if not found.quick:
+            raise
+    # [quick] of the file may be about systems that an option of the command line has replaced.
+    return _read_back(record, found, {})
+
+
+def _read_back(record: ExperimentRecord, found: NamedFiles, quick: TomlData) -> Mapping[str, bytes]:
+    from assay.experiment import as_file
+    from assay.record.capsule import layout
+    from assay.text.files.toml_text import toml_text
+
+    tables = as_file.tables_of(record.experiment, found.places, quick)
     text = f"# Experiment {record.id}, as it was run. Again: `assay rerun` of the capsule.\n"
     members = {**found.members, layout.EXPERIMENT: (text + toml_text(tables)).encode()}
     with tempfile.TemporaryDirectory(prefix="assay-pack-") as folder:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 @option(SETTINGS["erase"])
 @option(SETTINGS["input"])
 @option(SETTINGS["allow_shell"])
+@option(SETTINGS["only"])
 @loading_options
 @probing_options
 @progress_option
@@ -48,6 +49,7 @@ def command(
     erase: bool,
     input: tuple[str, ...],  # noqa: A002  (as the option is called)
     allow_shell: bool,
+    only: tuple[str, ...],
     loading: Loading,
     first_use: FirstUse,
     progress_s: float,
@@ -73,7 +75,8 @@ def command(
       assay rerun result.assay --quick --storage tmpfs
       assay rerun result.assay --on postgresql://me@db/shop
     """
-    from assay.lab.lab import BEGINS_ANEW
+    from assay.experiment.command import patterns
+    from assay.lab.continuation import Request
     from assay.record import Store
     from assay.record.capsule import layout
     from assay.record.capsule.verifying import verified
@@ -92,6 +95,7 @@ def command(
             erase=erase,
             input=input,
             allow_shell=allow_shell,
+            only=only,
         )
         _insist_on_what_is_not_in_it(before, words)
         say(f"{file} is as it was packed; experiment {before.id} of it is run again")
@@ -101,7 +105,7 @@ def command(
             first_use,
             progress_s,
             records,
-            BEGINS_ANEW,
+            Request(only=patterns(words)),
             insist=lambda experiment: _insist_on_shell(experiment, words),
         )
         kept_in = result.rescue or records
