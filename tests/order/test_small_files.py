@@ -7,6 +7,7 @@ import tomllib
 from collections import defaultdict
 from pathlib import Path
 
+import pytest
 from test_import_rule import PACKAGE, ROOT, imports_of
 
 SMALL, LONGEST = 60, 300
@@ -35,6 +36,7 @@ OWN_IDEA = {
 }
 
 
+@pytest.mark.slow
 def test_a_small_file_with_one_importer_is_merged_into_it() -> None:
     length = {path: len(path.read_text().splitlines()) for path in PACKAGE.rglob("*.py")}
     importers: defaultdict[str, set[Path]] = defaultdict(set)

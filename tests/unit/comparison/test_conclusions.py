@@ -95,6 +95,7 @@ def test_the_gravest_reason_is_the_one_that_is_said(tmp_path: Path) -> None:
     assert "not equally durable" in said and "starved" not in said
 
 
+@pytest.mark.slow
 def test_every_form_has_the_sentence(tmp_path: Path) -> None:
     report = build(measured(tmp_path, CLOSE, TWICE))
     said = "postgresql is 2.0 times (2.0 to 2.0) as fast as mariadb; both flush every commit (D3)"
@@ -212,6 +213,7 @@ def test_a_setting_of_one_system_is_a_factor_with_a_name_of_its_own(tmp_path: Pa
     assert [one.system_label for one in found] == ["postgresql", "postgresql jit=off"]
 
 
+@pytest.mark.slow
 def test_the_first_chart_has_the_cells_of_which_the_first_sentence_speaks(tmp_path: Path) -> None:
     """Of storages with a chart each, that of the storage that is decided."""
     planned = invented.plan(

@@ -82,6 +82,7 @@ def test_two_settings_that_change_each_other_s_effect(tmp_path: Path) -> None:
     assert "jit and work_mem interact: the ratio of jit is " in sentence(found)
 
 
+@pytest.mark.slow
 def test_every_form_has_sentence_and_table(tmp_path: Path) -> None:
     experiment = grid(tmp_path, with_interaction)
     report = build(experiment)

@@ -92,6 +92,7 @@ def test_a_load_ends_when_another_thread_asks(tmp_path: Path) -> None:
     assert (run.state, run.reason) == ("interrupted", "the gate")
 
 
+@pytest.mark.slow
 def test_an_experiment_in_another_thread_ends_when_it_is_asked_to(tmp_path: Path) -> None:
     """No signal is needed: a page, a deadline or a gate may ask."""
     script, records, stop = tmp_path / "one.sql", tmp_path / "r.sqlite", Stop()

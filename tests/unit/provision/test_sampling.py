@@ -45,6 +45,7 @@ def sessions() -> Iterator[int]:
     os.waitpid(parent, 0)
 
 
+@pytest.mark.slow
 def test_of_many_sessions_some_are_asked_and_the_sum_is_that_of_all(
     sessions: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
