@@ -36,11 +36,12 @@ setup: $(ENGINE) ## prepare .venv with everything a run needs
 run: $(ENGINE) ## download the bibliographies, load them into SQLite, run the 28 checks, report
 	$(BIN)/assay run bibsql --on sqlite
 
+# The engine's tests wait for their delays most of the time, so that six run at once.
 test: $(ENGINE) ## install the servers, then run all tests
 	$(MAKE) --no-print-directory --jobs 3 test-servers test-programs test-bytecode
 	ASSAY_TEST_MYSQLD="$$($(BIN)/python tools/servers.py where mysql)" \
 	ASSAY_TEST_DUCKDB="$$($(BIN)/python tools/servers.py where duckdb)" \
-	$(RUST_TESTS) --quiet
+	RUST_TEST_THREADS=6 $(RUST_TESTS) --quiet
 	$(BYTECODE)
 	-$(SYNC) --group site
 	$(BIN)/pytest -m "not alone" --numprocesses 6 --dist loadfile --no-loadscope-reorder || $(ONCE_MORE)
