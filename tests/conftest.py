@@ -53,7 +53,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--every-system",
         action="store_true",
-        help="run tests of workloads on systems too whose driver and dialect another one has",
+        help="run a test on further systems, too, of which another one stands for the property",
     )
 
 

@@ -4,7 +4,6 @@ database) can be driven; its settings are reported as unknown."""
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 
 import forked_programs
 from forked_programs import Started
+from running import started, wait_for_second
 
 WORDS = ("--transactions", "20", "--records", "r.sqlite", "--format", "json")
 
@@ -58,12 +58,10 @@ def test_a_server_that_dies_is_at_fault(tmp_path: Path) -> None:
     (tmp_path / "one.sql").write_text("SELECT 1;\n")
 
     def status(address: str, *, kill: Started | None = None) -> tuple[int, str]:
-        words = ["--on", f"postgresql://u@{address}/d", "-T", "40", "--records", "r.sqlite"]
-        run = ["run", "one.sql", *words]
-        with forked_programs.start("assay", run, folder=tmp_path) as program:
+        run = ("run", "one.sql", "--on", f"postgresql://u@{address}/d", "-T", "40")
+        with started(tmp_path, *run) as program:
             if kill is not None:
-                next(line for line in program.stderr if "drive" in line)
-                time.sleep(0.5)
+                wait_for_second(tmp_path)
                 kill.kill()
             out, err = program.communicate(timeout=120)
             return program.wait(), out + err
