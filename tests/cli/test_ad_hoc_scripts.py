@@ -62,12 +62,11 @@ def test_results_are_labelled_with_every_script_that_was_run(
     mine = "\\set aid random(1, 10)\nselect abalance from pgbench_accounts where aid = :aid;\n"
     (folder / "mine.sql").write_text(mine)
     (folder / "asked.toml").write_text(
-        'workload = "tpcb"\nscript = ["mine.sql"]\nsystems = ["sqlite"]\n'
-        "[drive]\ntransactions = 5\n"
+        'workload = "tpcb"\nscript = ["mine.sql"]\nsystems = ["null"]\n[drive]\ntransactions = 5\n'
     )
     (folder / "more.sql").write_text("select 4;\n")
     for words, label, test in (
-        ("tpcb --script mine.sql --on sqlite -t 5", "tpcb with mine.sql", "mine.sql"),
+        ("tpcb --script mine.sql --on null -t 5", "tpcb with mine.sql", "mine.sql"),
         ("asked.toml", "tpcb with mine.sql", "mine.sql"),
         ("-f other.sql -f more.sql@2 --on null -t 5", "other.sql + more.sql@2", "script"),
     ):

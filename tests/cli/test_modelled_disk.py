@@ -25,6 +25,7 @@ pytestmark = pytest.mark.skipif(
     MODELLED.why_unavailable() is not None, reason="needs root, FUSE and loop devices"
 )
 HANG_S = 120
+PAUSES = ("--clients", "2", "--think-time", "constant:5ms")
 
 
 @pytest.fixture
@@ -110,7 +111,7 @@ def test_a_run_whose_disk_fails_ends_with_that_reason(
     folder: Path, failure: str, system: str
 ) -> None:
     command, arguments, expected = FAILURES[failure]
-    words = ("run", "tpcb", "--on", system, "--duration", "600", "--no-probe")
+    words = ("run", "tpcb", "--on", system, "--duration", "600", "--no-probe", *PAUSES)
     with started(folder, *words, *_storage(folder, "fusion-io", "size=320M")) as running:
         wait_for_state(folder, "driving")
         disk = _disk_of(running)
@@ -131,7 +132,7 @@ def test_the_next_start_removes_what_a_killed_assay_left(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(folder / "made"))
-    words = ("run", "tpcb", "--on", "postgresql", "--duration", "600", "--no-probe")
+    words = ("run", "tpcb", "--on", "postgresql", "--duration", "600", "--no-probe", *PAUSES)
     with started(folder, *words, *_storage(folder, "hdd-7200", "size=320M")) as running:
         wait_for_state(folder, "driving")
         running.kill()

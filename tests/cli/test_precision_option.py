@@ -20,6 +20,7 @@ precision = "50%"
 budget = "5min"
 [drive]
 duration_s = 0.4
+think_time = "constant:1ms"
 """
 
 

@@ -73,7 +73,7 @@ def test_a_signal_ends_a_run_in_each_stage(
     need(system)
     words = [str(workload(working_folder, stage)), "--on", system, "--clients", "2"]
     words += ["--probe-seconds", "600"] if stage == "probe" else ["--no-probe"]
-    words += ["--duration", "600"] if stage == "drive" else []
+    words += ["--duration", "600", "--think-time", "constant:5ms"] if stage == "drive" else []
     with started(working_folder, "run", *words) as running:
         assert running.stderr is not None
         message = ""

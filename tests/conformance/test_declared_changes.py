@@ -62,7 +62,7 @@ def test_groups_run_concurrently_and_dumps_have_their_result(
 do = "load"
 [[tests.t.steps]]
 do = "drive"
-duration_s = 1
+duration_s = 0.5
 [[tests.t.steps.groups]]
 name = "readers"
 scripts = ["read.sql"]

@@ -20,16 +20,17 @@ pytestmark = [
 UPDATE = """\\set aid random(1, 100000)
 update pgbench_accounts set abalance = abalance + 1 where aid = :aid;
 """
+PAUSES = ("--think-time", "constant:5ms")
 SET = "set synchronous_commit = off;\n"
 SET_UNSEEN = "do $$ begin perform set_config('synchronous_commit', 'off', false); end $$;\n"
 """The same, within a block that is not looked into."""
 
 
-def run(assay: Assay, folder: Path, script: str, clients: int) -> tuple[RunRecord, str]:
+def run(assay: Assay, folder: Path, script: str, clients: int, *more: str) -> tuple[RunRecord, str]:
     (folder / "mine.sql").write_text(script)
     ended = assay(
         "run", "tpcb", "-f", "mine.sql", "--on", "postgresql", "--storage", "loop",
-        "--clients", str(clients), "--warm-up", "0.2", "--duration", "1", "--no-probe",
+        "--clients", str(clients), "--warm-up", "0.2", "--duration", "1", "--no-probe", *more,
     )  # fmt: skip
     (run,) = ended.runs
     assert run.driven is not None, ended.err
@@ -51,7 +52,7 @@ def warnings(run: RunRecord) -> dict[str, str]:
 
 def test_what_a_script_sets_counts_for_its_class(assay: Assay, working_folder: Path) -> None:
     need("postgresql")
-    found, shown = run(assay, working_folder, SET + UPDATE, clients=1)
+    found, shown = run(assay, working_folder, SET + UPDATE, 1, *PAUSES)
     assert of_record(found) == ("D2", False)
     assert (
         "its sessions execute set synchronous_commit = off" in warnings(found)["durability-lowered"]
@@ -64,7 +65,7 @@ def test_a_class_that_the_flushes_of_a_run_contradict_is_withdrawn(
 ) -> None:
     """Of many clients, whose commits might have shared a flush."""
     need("postgresql")
-    found, shown = run(assay, working_folder, SET_UNSEEN + UPDATE, clients=16)
+    found, shown = run(assay, working_folder, SET_UNSEEN + UPDATE, 16, *PAUSES)
     assert of_record(found) == (None, True)
     assert "D3 was measured, but the device ended" in warnings(found)["class-contradicted"]
     assert "durability   contradicted" in shown
@@ -74,7 +75,7 @@ def test_a_class_that_the_flushes_of_a_run_contradict_is_withdrawn(
 def test_commits_that_share_a_flush_contradict_nothing(assay: Assay, working_folder: Path) -> None:
     """Sixteen clients on rows of their own: one flush for several commits."""
     need("postgresql")
-    found, _ = run(assay, working_folder, UPDATE, clients=16)
+    found, _ = run(assay, working_folder, UPDATE, 16)
     assert found.driven is not None
     assert found.driven.device_cost is not None
     assert found.driven.device_cost.flushes is not None

@@ -49,8 +49,9 @@ def test_a_server_with_little_memory_works_or_names_the_limit(assay: Assay, syst
     assert [row["cpus"] for row in rows] == [0.5, 0.5]
 
 
-def test_a_running_server_on_this_machine_is_sampled(assay: Assay) -> None:
+def test_a_running_server_on_this_machine_is_sampled(assay: Assay, working_folder: Path) -> None:
     need("postgresql")
+    (working_folder / "one.sql").write_text("SELECT 1;\n")
     choice = SystemChoice("postgresql", options={"transport": "tcp"})
     with provision(choice, StorageChoice(), connections=4) as up:
         place = up.address
@@ -59,7 +60,7 @@ def test_a_running_server_on_this_machine_is_sampled(assay: Assay) -> None:
         )
         for words in ([], ["--rtt", "5ms"]):
             ended = assay(
-                "run", "tpcb", "--on", url, "--warm-up", "0", "--transactions", "20", *words
+                "run", "one.sql", "--on", url, "--warm-up", "0", "--transactions", "20", *words
             )
             assert ended.status == 0, ended.err
             [run] = ended.runs

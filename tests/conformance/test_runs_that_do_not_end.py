@@ -21,6 +21,8 @@ from forked_programs import Started
 from running import server_of, started, wait_for_second
 from servers import SERVERS, ask, provisioned
 
+PAUSES = ("--think-time", "constant:10ms")
+"""The clients need not be fast."""
 HANG_S = 100
 """The limit after which a test counts as hung."""
 
@@ -41,6 +43,7 @@ UNDER_WAY = {
 
 
 @pytest.mark.server
+@pytest.mark.parametrize("server", one_of_each_line(SERVERS), indirect=True)
 def test_timed_out_statements_are_cancelled_on_the_server(
     server: System, storage: StorageFacts
 ) -> None:
@@ -75,7 +78,16 @@ def test_ctrl_c_removes_a_stopped_server(working_folder: Path, system: str) -> N
     need(system)
     (working_folder / "read.sql").write_text("select 1;\n")
     with started(
-        working_folder, "run", "read.sql", "--on", system, "--clients", "3", "--duration", "600"
+        working_folder,
+        "run",
+        "read.sql",
+        "--on",
+        system,
+        "--clients",
+        "3",
+        "--duration",
+        "600",
+        *PAUSES,
     ) as child:
         wait_for_second(working_folder)
         family = stopped(child)
@@ -93,7 +105,7 @@ def test_a_stopped_server_does_not_hold_a_run_beyond_its_limit(
 ) -> None:
     need(system)
     (working_folder / "read.sql").write_text("select 1;\n")
-    words = ("run", "read.sql", "--on", system, "--duration", "8", "--drain", "1.5")
+    words = ("run", "read.sql", "--on", system, "--duration", "8", "--drain", "1.5", *PAUSES)
     with started(working_folder, *words) as child:
         wait_for_second(working_folder)
         family = stopped(child)

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.server
 
 WORK = (
     "run", "tpcb.simple-update", "--clients", "1",
-    "--warm-up", "0", "--duration", "0.5", *IN_MEMORY,
+    "--warm-up", "0", "--duration", "0.2", *IN_MEMORY,
 )  # fmt: skip
 
 
