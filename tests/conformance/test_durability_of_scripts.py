@@ -52,7 +52,7 @@ def warnings(run: RunRecord) -> dict[str, str]:
 
 def test_what_a_script_sets_counts_for_its_class(assay: Assay, working_folder: Path) -> None:
     need("postgresql")
-    found, shown = run(assay, working_folder, SET + UPDATE, 1, *PAUSES)
+    found, shown = run(assay, working_folder, SET + UPDATE, 1)
     assert of_record(found) == ("D2", False)
     assert (
         "its sessions execute set synchronous_commit = off" in warnings(found)["durability-lowered"]
