@@ -29,7 +29,7 @@ SET_UNSEEN = "do $$ begin perform set_config('synchronous_commit', 'off', false)
 def run(assay: Assay, folder: Path, script: str, clients: int, *more: str) -> tuple[RunRecord, str]:
     (folder / "mine.sql").write_text(script)
     ended = assay(
-        "run", "tpcb", "-f", "mine.sql", "--on", "postgresql", "--storage", "loop",
+        "run", "tpcb", "-f", "mine.sql", "--on", "postgresql", "--storage", "loop[size=400M]",
         "--clients", str(clients), "--warm-up", "0.2", "--duration", "1", "--no-probe", *more,
     )  # fmt: skip
     (run,) = ended.runs

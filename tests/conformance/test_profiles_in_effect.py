@@ -49,7 +49,7 @@ def test_its_settings_are_in_effect_and_its_commits_have_the_promised_class(
     is_measured = bool(profile.durability) and LOOP.why_unavailable() is None
     storage = StorageChoice("tmpfs", kind="tmpfs")
     if is_measured:
-        storage = StorageChoice("disk", kind="loop", options={"size": "1G"})
+        storage = StorageChoice("disk", kind="loop", options={"size": "600M"})
         monkeypatch.delenv(NEW_DATA.name, raising=False)
         monkeypatch.setattr(watching, "_POLL_S", _POLL_S)
     with running_system(choice, storage, connections=2) as running:
