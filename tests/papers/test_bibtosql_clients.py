@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -40,12 +39,14 @@ HOSTILE = r"""
 """.replace('""', "''")
 
 
-@contextmanager
-def deployment_of(name: str) -> Iterator[Deployment]:
+@pytest.fixture(scope="module", params=with_ability(OwnClient))
+def deployment(request: pytest.FixtureRequest) -> Iterator[Deployment]:
+    """Of each system one, which the tests share."""
+    need(request.param)
     with provision(
-        SystemChoice(name), StorageChoice("tmpfs", "tmpfs"), connections=4
-    ) as deployment:
-        yield deployment
+        SystemChoice(request.param), StorageChoice("tmpfs", "tmpfs"), connections=4
+    ) as started:
+        yield started
 
 
 def bibliography_of(files: list[Path]) -> Bibliography:
@@ -77,33 +78,32 @@ def load_by_client(address: Address, system: str, files: list[Path], script: Pat
     assert "error" not in done.stderr.lower(), done.stderr
 
 
-@pytest.mark.parametrize("system", with_ability(OwnClient))
 @pytest.mark.parametrize("kind", ["real", "hostile", "carriage returns"])
 def test_the_real_client_loads_what_assay_loads(
-    beebe: Path, tmp_path: Path, system: str, kind: str
+    beebe: Path, tmp_path: Path, deployment: Deployment, kind: str
 ) -> None:
-    need(system)
+    system = deployment.system
     files = sorted(beebe.glob("*.bib"))
     if kind != "real":
         files = [tmp_path / "hostile.bib"]
         line_end = "\r\n" if kind == "carriage returns" else "\n"
         files[0].write_text(HOSTILE, encoding="utf-8", newline=line_end)
-    with deployment_of(system) as deployment:
-        under_test = registry.system(system)
-        load(deployment, under_test, WORKLOAD.tables, bibliography_of(files).request())
-        ours = digests(deployment)
-        drop(deployment, under_test.dialect, WORKLOAD.tables)
+    under_test = registry.system(system)
+    load(deployment, under_test, WORKLOAD.tables, bibliography_of(files).request())
+    ours = digests(deployment)
+    drop(deployment, under_test.dialect, WORKLOAD.tables)
+    with session(deployment.address) as opened:
+        for table in WORKLOAD.tables:
+            for statement in under_test.dialect.create_table(table, deployment.options):
+                opened.execute(statement)
+    load_by_client(deployment.address, system, files, tmp_path / "script.sql")
+    assert digests(deployment) == ours
+    if kind != "real":
         with session(deployment.address) as opened:
-            for table in WORKLOAD.tables:
-                for statement in under_test.dialect.create_table(table, deployment.options):
-                    opened.execute(statement)
-        load_by_client(deployment.address, system, files, tmp_path / "script.sql")
-        assert digests(deployment) == ours
-        if kind != "real":
-            with session(deployment.address) as opened:
-                (entry,) = opened.execute("SELECT entry FROM bibtab").rows[0]
-            assert entry == "\n" + HOSTILE.strip().replace("\n", line_end)
-        assert ours["bibtab"][0] == (9733 if kind == "real" else 1)
+            (entry,) = opened.execute("SELECT entry FROM bibtab").rows[0]
+        assert entry == "\n" + HOSTILE.strip().replace("\n", line_end)
+    assert ours["bibtab"][0] == (9733 if kind == "real" else 1)
+    drop(deployment, under_test.dialect, WORKLOAD.tables)
 
 
 def test_a_fresh_file_by_the_shell(beebe: Path, tmp_path: Path) -> None:
@@ -120,23 +120,22 @@ def test_a_fresh_file_by_the_shell(beebe: Path, tmp_path: Path) -> None:
     assert json.loads(counted.stdout)[0]["bib"] == 9733
 
 
-@pytest.mark.parametrize("system", with_ability(OwnClient))
-def test_a_failed_query_is_not_an_empty_answer_with_status_0(tmp_path: Path, system: str) -> None:
-    need(system)
-    with deployment_of(system) as deployment:
-        address = deployment.address
-        keys = {
-            "socket": address.unix, "file": address.file, "user": address.user,
-            "password": address.password, "database": address.database,
-        }  # fmt: skip
-        lines = [f"{key} = {json.dumps(str(value))}" for key, value in keys.items() if value]
-        profiles = tmp_path / "profiles.toml"
-        profiles.write_text("\n".join([f"[own.{system}]", *lines, ""]))
-        for question, is_good in (("select 7;\n", True), ("select x from nowhere;\n", False)):
-            answer = subprocess.run(
-                [BIN / "bibsql", "-s", system, "--profile", "own"],
-                input=question, capture_output=True, text=True,
-                env={**os.environ, "ASSAY_BIBSQL_PROFILES": str(profiles)},
-            )  # fmt: skip
-            assert (answer.returncode == 0) is is_good, answer.stderr
-            assert ("7" in answer.stdout) is is_good
+def test_a_failed_query_is_not_an_empty_answer_with_status_0(
+    tmp_path: Path, deployment: Deployment
+) -> None:
+    address = deployment.address
+    keys = {
+        "socket": address.unix, "file": address.file, "user": address.user,
+        "password": address.password, "database": address.database,
+    }  # fmt: skip
+    lines = [f"{key} = {json.dumps(str(value))}" for key, value in keys.items() if value]
+    profiles = tmp_path / "profiles.toml"
+    profiles.write_text("\n".join([f"[own.{deployment.system}]", *lines, ""]))
+    for question, is_good in (("select 7;\n", True), ("select x from nowhere;\n", False)):
+        answer = subprocess.run(
+            [BIN / "bibsql", "-s", deployment.system, "--profile", "own"],
+            input=question, capture_output=True, text=True,
+            env={**os.environ, "ASSAY_BIBSQL_PROFILES": str(profiles)},
+        )  # fmt: skip
+        assert (answer.returncode == 0) is is_good, answer.stderr
+        assert ("7" in answer.stdout) is is_good
