@@ -15,7 +15,11 @@ from assay.cli.options.grouped_help import Grouped
 from assay.cli.options.loading_options import loading_options
 from assay.cli.options.probing_options import probing_options
 from assay.cli.options.setting_options import option
-from assay.cli.options.shared_options import progress_option, records_option
+from assay.cli.options.shared_options import (
+    detail_option,
+    progress_option,
+    records_option,
+)
 from assay.cli.process.outcome import say
 from assay.errors import ArgumentError
 from assay.experiment.settings.catalogue import SETTINGS, Words
@@ -39,6 +43,7 @@ if TYPE_CHECKING:
 @option(SETTINGS["only"])
 @loading_options
 @probing_options
+@detail_option
 @progress_option
 @records_option
 def command(
@@ -52,6 +57,7 @@ def command(
     only: tuple[str, ...],
     loading: Loading,
     first_use: FirstUse,
+    detail: bool | None,
     progress_s: float,
     records: Path,
 ) -> int:
@@ -109,10 +115,10 @@ def command(
             insist=lambda experiment: _insist_on_shell(experiment, words),
         )
         kept_in = result.rescue or records
-        print_result(result, kept_in, "table", detail=None)
+        print_result(result, kept_in, "table", detail)
         with Store(kept_in, must_exist=True) as store:
             after = store.experiment(result.experiment_id)
-        _compare(before, after, file)
+        _compare(before, after, file, detail=bool(detail))
     return result.exit_code
 
 
@@ -162,7 +168,9 @@ def _insist_on_shell(experiment: Experiment, words: Words) -> None:
         )
 
 
-def _compare(before: ExperimentRecord, after: ExperimentRecord, file: Path) -> None:
+def _compare(
+    before: ExperimentRecord, after: ExperimentRecord, file: Path, *, detail: bool
+) -> None:
     from assay import comparison, registry
     from assay.cli.options import experiment_references
     from assay.report.comparison_tables import comparison as tables
@@ -173,7 +181,7 @@ def _compare(before: ExperimentRecord, after: ExperimentRecord, file: Path) -> N
         sides.append(comparison.side(name, title, [record]))
     made = comparison.compare(*sides)
     sys.stdout.write("\n")
-    registry.report_form("table")(tables.build(made, []), sys.stdout, detail=False)
+    registry.report_form("table")(tables.build(made, []), sys.stdout, detail=detail)
     for line in _claims(before, after):
         sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
