@@ -144,16 +144,20 @@ _SHORTER = (
     (r"--duration (?!0)\d+", "--duration 0.5"),
     (r"--warm-up (?!0)\d+", "--warm-up 0.1"),
     (r"(run (?!.*--warm-up).*--duration [\d.]+)", r"\1 --warm-up 0.1"),
+    (r"(run (?!.*--warm-up).*--transactions \d+)", r"\1 --warm-up 0.1"),
+    (r"--probe-seconds 1\b", "--probe-seconds 0.2"),
     (r"(run tpcb .*)--quick", r"\1--quick --duration 0.5 --warm-up 0.1"),
     (r"duration_s=1,", "duration_s=0.5, warm_up_s=0.1,"),
     ("--clients 8,32,128", "--clients 2,4"),
     (r"(run bibsql\.(?:sequential|parallel) .*)", r"\1 --bib few"),
     (r"(run tpcb.*) --set scale=2", r"\1"),
-    (r"(run chbench.*)--quick", r"\1--quick --duration 1 --warm-up 0.1"),
+    (r"(run (?:chbench|scalable).*)--quick", r"\1--quick --duration 1 --warm-up 0.1"),
     # Each of 14 cold queries restarts its server; a list has 1000 queries for each of five counts.
     (r"(run glidemon\.table --on sqlite),postgresql,mariadb", r"\1"),
     (r"(run glidemon\.response --on postgresql),mariadb", r"\1 --set queries=50 --clients 1,4"),
+    (r"(run glidemon\.materialize,page --on sqlite),postgresql", r"\1"),
     ("queries=100", "queries=20"),
+    (r"(run ssd\.select-narrow,select-wide --on postgresql),mariadb", r"\1"),
     # What brings back the data of servers is tried in `tests/papers/test_backup.py`.
     (r"(run bibsql\.backup --on sqlite),postgresql", r"\1"),
 )
