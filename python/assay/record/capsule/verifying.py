@@ -12,6 +12,7 @@ import stat
 import struct
 import zipfile
 import zlib
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -122,8 +123,8 @@ def _names(file: zipfile.ZipFile, path: Path) -> list[str]:
         if one.create_system == 3 and mode and not stat.S_ISREG(mode):
             raise InputError(f"{name}: expected a file, found a link or a folder", file=path)
     names = [one.orig_filename for one in entries]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise InputError(f"{twice[0]}: expected each member once, found it twice", file=path)
+    if repeated := sorted(name for name, count in Counter(names).items() if count > 1):
+        raise InputError(f"{repeated[0]}: expected each member once, found it twice", file=path)
     whole = sum(one.file_size for one in entries)
     if whole > layout.MOST_BYTES:
         raise InputError(
