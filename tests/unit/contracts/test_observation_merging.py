@@ -105,7 +105,9 @@ def test_merged_seconds_have_every_sample_exactly(machines: list[Observation]) -
         assert (line.p99_ns, line.max_ns) == (latency.p99_ns, latency.max_ns)
         assert line.clients_connected == 6
     parts = [line.latency for line in whole.intervals if line.latency is not None]
-    assert encoded(merged_latency(parts)) == encoded(whole.all_ok.latency)
+    # A transaction that was under way at the end has been unanswered in no second.
+    answered = replace(encoded(whole.all_ok.latency), unanswered=0)
+    assert encoded(merged_latency(parts)) == answered
     lags = [line.schedule_lag for line in whole.intervals if line.schedule_lag is not None]
     assert whole.all_ok.schedule_lag is not None
     assert encoded(merged_latency(lags)) == encoded(whole.all_ok.schedule_lag)
