@@ -83,7 +83,7 @@ def runs_by_url_keep_it_to_themselves(deployment: Deployment, assay: Assay, fold
     if statement:
         ask(deployment, statement)
     password = given or MARKED
-    user = address.user or "somebody"
+    user = address.user or "tester"
     with command_lines_without(password, MARKED):
         url = url_at(name, address, user, password)
         done = assay("run", script, "--on", url, "--transactions", "5")

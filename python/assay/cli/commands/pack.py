@@ -97,29 +97,15 @@ def _insist_on_one(found: list[ExperimentRecord], reference: str) -> ExperimentR
 
 def _packed(record: ExperimentRecord) -> bytes:
     from assay.record.capsule import layout, writing
-    from assay.report.gallery import facts
+    from assay.report.gallery import facts, report_page
 
     members = {
         layout.RECORD: writing.record_of(record.path, record.id),
-        layout.REPORT: _page(record),
+        layout.REPORT: report_page.report_page(record),
         layout.FACTS: facts.text_of(facts.facts_of(record)),
         **_experiment(record),
     }
     return writing.packed(members, version("assay-db"))
-
-
-def _page(record: ExperimentRecord) -> bytes:
-    """The report of the capsule's own record file: where that was before is of no use elsewhere."""
-    import io
-    from dataclasses import replace
-
-    from assay.record.capsule import layout
-    from assay.report.build import build
-    from assay.report.page.document import render
-
-    text = io.StringIO()
-    render(build(replace(record, path=Path(layout.RECORD))), text)
-    return text.getvalue().encode("utf-8", "backslashreplace")
 
 
 def _experiment(record: ExperimentRecord) -> Mapping[str, bytes]:
@@ -187,13 +173,8 @@ def _insist_on_the_same_runs(file: Path, record: ExperimentRecord) -> None:
 
 
 def _write(target: Path, content: bytes, *, force: bool) -> None:
-    import os
-
     from assay.record.file.schema import insist_on_no_record
     from assay.text.files import output_file
 
     insist_on_no_record(target)
-    with output_file.written(target, force=force) as descriptor:
-        left = memoryview(content)
-        while left:
-            left = left[os.write(descriptor, left) :]
+    output_file.write(target, content, force=force)

@@ -87,17 +87,14 @@ def _capsules(folder: Path, ending: str) -> list[Path]:
 def _entry(path: Path) -> tuple[Entry, Mapping[str, bytes]]:
     """What the page says of a capsule, and its files. The report and all that is said of it are
     made of the record, as a capsule of someone else might hold any page."""
-    import io
     import tempfile
-    from dataclasses import replace
 
     from assay.record import Store
     from assay.record.capsule import layout
     from assay.record.capsule.verifying import verified
-    from assay.report.build import build
     from assay.report.gallery.facts import facts_of
     from assay.report.gallery.gallery import Entry
-    from assay.report.page.document import render
+    from assay.report.gallery.report_page import report_page
     from assay.text.files import shared_files
 
     capsule = verified(path)
@@ -106,23 +103,19 @@ def _entry(path: Path) -> tuple[Entry, Mapping[str, bytes]]:
         file.write_bytes(capsule.read(layout.RECORD))
         with Store(file, must_exist=True) as store:
             record = store.latest()
-    text = io.StringIO()
-    render(build(replace(record, path=Path(layout.RECORD))), text)
     _, content = shared_files.read(path, layout.MOST_BYTES)
     report = f"{path.name.removesuffix(layout.ENDING)}.html"
     if report == _INDEX:
         raise InputError(f"its report would be {_INDEX}", file=path, hint="give it another name")
     entry = Entry(facts_of(record), report, path.name, len(content), layout.digest(content))
     return entry, {
-        report: text.getvalue().encode("utf-8", "backslashreplace"),
+        report: report_page(record),
         path.name: content,
     }
 
 
 def _write(folder: Path, files: Mapping[str, bytes]) -> None:
     """The first page last, when all that it leads to is there."""
-    import os
-
     from assay.record.file.schema import insist_on_no_record
     from assay.text.files import output_file
 
@@ -132,7 +125,4 @@ def _write(folder: Path, files: Mapping[str, bytes]) -> None:
         raise InputError(f"cannot be made: {error.strerror}", file=folder) from error
     for name, content in files.items():
         insist_on_no_record(folder / name)
-        with output_file.written(folder / name, force=True) as descriptor:
-            left = memoryview(content)
-            while left:
-                left = left[os.write(descriptor, left) :]
+        output_file.write(folder / name, content, force=True)

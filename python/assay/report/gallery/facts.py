@@ -5,6 +5,7 @@ of data, and the main number of each cell.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
@@ -236,7 +237,4 @@ def _claim(claim: JudgedClaim) -> ClaimFacts:
 
 def outcomes(claims: Sequence[ClaimFacts]) -> Mapping[str, int]:
     """How many of each outcome, those that there are."""
-    found: dict[str, int] = {}
-    for one in claims:
-        found[one.outcome] = found.get(one.outcome, 0) + 1
-    return found
+    return Counter(one.outcome for one in claims)

@@ -5,6 +5,7 @@ runs it again. The page asks no other site for anything.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -75,14 +76,10 @@ def _best(cells: Sequence[CellFacts]) -> CellFacts | None:
 
 def _verdict(facts: Facts) -> str:
     """Of its claims; without any, of its cells."""
-    if facts.claims:
-        counted = outcomes(facts.claims)
-        return "claims: " + ", ".join(f"{number} {word}" for word, number in counted.items())
-    of_cells: dict[str, int] = {}
-    for cell in facts.cells:
-        word = cell.verdict or "not measured"
-        of_cells[word] = of_cells.get(word, 0) + 1
-    return "cells: " + ", ".join(f"{number} {word}" for word, number in of_cells.items())
+    of_claims = outcomes(facts.claims)
+    of_cells = Counter(cell.verdict or "not measured" for cell in facts.cells)
+    what, counts = ("claims", of_claims) if of_claims else ("cells", of_cells)
+    return f"{what}: " + ", ".join(f"{number} {word}" for word, number in counts.items())
 
 
 _COLUMNS: Final[Mapping[str, Callable[[Facts], str]]] = {

@@ -69,6 +69,14 @@ def written(
         raise InputError(f"cannot be written: {error.strerror or error}", file=file) from error
 
 
+def write(file: str | Path, content: bytes, *, force: bool) -> None:
+    """Writes the whole content; see `written`."""
+    with written(file, force=force) as descriptor:
+        left = memoryview(content)
+        while left:
+            left = left[os.write(descriptor, left) :]
+
+
 def insist_on_other_file(
     there: os.stat_result, file: str | Path, inputs: Iterable[str | Path | int]
 ) -> None:
