@@ -53,7 +53,11 @@ def command(reference: str, output: Path | None, force: bool, records: Path) -> 
       assay pack 12
     """
     from assay.cli.options import experiment_references
-    from assay.cli.output.report_output import said_meanwhile, without_garbage_collection
+    from assay.cli.output.report_output import (
+        said_meanwhile,
+        without_garbage_collection,
+        write_file,
+    )
     from assay.record.capsule import layout
 
     with without_garbage_collection():
@@ -63,7 +67,7 @@ def command(reference: str, output: Path | None, force: bool, records: Path) -> 
         target = output or Path(f"experiment-{record.id}{layout.ENDING}")
         with said_meanwhile("packing …"):
             content = _packed(record)
-    _write(target, content, force=force)
+    write_file(target, content, force=force)
     say(
         f"experiment {record.id} is packed in {target}, {size(len(content))}; "
         f"`assay rerun {target}` runs it again"
@@ -170,11 +174,3 @@ def _insist_on_the_same_runs(file: Path, record: ExperimentRecord) -> None:
             "a workload or Assay itself has changed since",
             hint="run it again with this Assay, and pack that experiment",
         )
-
-
-def _write(target: Path, content: bytes, *, force: bool) -> None:
-    from assay.record.file.schema import insist_on_no_record
-    from assay.text.files import output_file
-
-    insist_on_no_record(target)
-    output_file.write(target, content, force=force)

@@ -116,13 +116,11 @@ def _entry(path: Path) -> tuple[Entry, Mapping[str, bytes]]:
 
 def _write(folder: Path, files: Mapping[str, bytes]) -> None:
     """The first page last, when all that it leads to is there."""
-    from assay.record.file.schema import insist_on_no_record
-    from assay.text.files import output_file
+    from assay.cli.output.report_output import write_file
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot be made: {error.strerror}", file=folder) from error
     for name, content in files.items():
-        insist_on_no_record(folder / name)
-        output_file.write(folder / name, content, force=True)
+        write_file(folder / name, content, force=True)

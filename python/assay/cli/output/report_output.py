@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import io
-import os
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -70,7 +69,7 @@ def write(
         return
     text = io.StringIO()
     render(report, text, detail=detail)
-    _write_file(output, text.getvalue().encode("utf-8"), force=force)
+    write_file(output, text.getvalue().encode("utf-8"), force=force)
 
 
 def write_charts(report: Report, folder: Path, *, force: bool) -> int:
@@ -95,7 +94,7 @@ def write_charts(report: Report, folder: Path, *, force: bool) -> int:
                 (folder / f"{name}.png", draw.png(figure)),
             ):
                 is_new = not path.exists()
-                _write_file(path, content, force=force)
+                write_file(path, content, force=force)
                 new += [path] if is_new else []
     return len(files)
 
@@ -121,9 +120,7 @@ def _insist_on_new(paths: Iterable[Path]) -> None:
             )
 
 
-def _write_file(file: str | Path, content: bytes, *, force: bool) -> None:
+def write_file(file: str | Path, content: bytes, *, force: bool) -> None:
+    """No record is replaced by it; see `output_file.written`."""
     insist_on_no_record(Path(file))
-    with output_file.written(file, force=force) as descriptor:
-        left = memoryview(content)
-        while left:
-            left = left[os.write(descriptor, left) :]
+    output_file.write(file, content, force=force)
