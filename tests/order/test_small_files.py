@@ -27,11 +27,13 @@ SHELVES = {
 
 OWN_IDEA = {
     "comparison/sides/unequal_cells.py": "cells without a partner are found by a rule of their own",
+    "drive/fleet/generator_reports.py": "what is kept of a fleet, beside how it is driven",
     "drive/pacing.py": "a calculation that is tried by itself",
     "judge/statistics/drift.py": "a statistic, which imports SciPy on first use",
     "load/bibsql/reported.py": "the rule by which a variant of the data set is made",
     "lab/run_context/read_only_server.py": "a refusal, beside what is noted before the first step",
     "provision/limits/control_groups.py": "seen by `provision/disk`, one level above",
+    "provision/engine/local_fleet.py": "an implementation of `contracts/fleet.py`",
     "provision/processes/paused.py": "acts on processes, not on backups",
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypedDict, cast
+from typing import Final, Literal, TypedDict, cast
 
 from assay.text.rates import Rate
 
@@ -27,6 +27,12 @@ ENGINE, NATIVE = "engine", "native"
 CLIENT_PROGRAMS = (ENGINE, NATIVE)
 """What the clients of a test are. Engine: Assay's own, in its engine. Native: a process of the
 system's own client program for each client, with the test's scripts as a file."""
+END: Final = "end"
+CONTINUE: Final = "continue"
+OnLost = Literal["end", "continue"]
+ON_LOST: Final[tuple[OnLost, ...]] = (END, CONTINUE)
+"""What the other load generators do where one is lost. End: all clients, and the run is invalid.
+Continue: they work on, and nothing takes the lost clients' place."""
 RECONNECT_TIMEOUT_S = 60.0
 STOPS = ("passes", "transactions", "queue", "duration_s")
 
@@ -55,6 +61,7 @@ class DrivingChanges(TypedDict, total=False):
     per_statement: bool
     allow_shell: bool
     log_sample: float | None
+    on_lost: OnLost
 
 
 @dataclass(frozen=True)
@@ -110,6 +117,8 @@ class Driving:
     log_sample: float | None = None
     """The share of the transactions that are written to a file one by one, which takes CPU time of
     the client; None: none are. A workload cannot set it."""
+    on_lost: OnLost = END
+    """What the other load generators do where one is lost. A workload cannot set it."""
 
     @property
     def is_open(self) -> bool:

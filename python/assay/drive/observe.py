@@ -1,21 +1,34 @@
-"""Takes a loaded deployment and a drive document; runs the document in the engine; returns its
-observation."""
+"""Takes a loaded deployment and a drive document; runs the document in the engine, of this process
+or of several programs; returns its observation."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 
 from msgspec import structs
 
 from assay import _engine
 from assay.contracts.deployment import Deployment
 from assay.contracts.engine.drive import DriveDocument, DriveProgress, read_progress
+from assay.contracts.fleet import Fleet
 from assay.contracts.observation import Observation, decode_observation
 from assay.contracts.observation.merging.simultaneous import merge
 from assay.contracts.stop import NEVER, Stop
-from assay.drive.parts import number_of, of_processes
-from assay.drive.processes import drive_in_processes
+from assay.drive.fleet.at_once import DrivenPart, Part, Terms, drive_at_once
+from assay.drive.fleet.generator_reports import reports
+from assay.drive.parts import number_of, split
+from assay.errors import SystemDied
+from assay.provision.engine.local_fleet import LocalFleet
 from assay.provision.engine.session import raise_as_ours
+
+
+@dataclass(frozen=True)
+class Generators:
+    """The machines that drive the clients, where it is not this process alone."""
+
+    fleet: Fleet
+    terms: Terms = field(default_factory=Terms)
 
 
 def observe(
@@ -24,12 +37,13 @@ def observe(
     progress: Callable[[DriveProgress], bool | None] = lambda _: None,
     session_statements: Iterable[str] = (),
     stop: Stop = NEVER,
+    generators: Generators | None = None,
 ) -> Observation:
     """Drives the document against ``deployment``. Errors of transactions are in the observation;
     raises only where no client could work at all. Where ``progress`` returns False, clients end,
     and the observation is ``interrupted``; raises `KeyboardInterrupt` where none has begun. The
     same where a ``stop`` is requested; the driver that calls Python is then cut short, and raises
-    `Stopped`.
+    `Stopped`, where it has no ``generators``.
 
     ``session_statements``: run first in each client's session, after those of the deployment.
     """
@@ -38,16 +52,48 @@ def observe(
         return False if stop.is_asked else progress(read_progress(text))
 
     document = structs.replace(document, deployment=deployment.for_engine(session_statements))
-    if (processes := number_of(document, deployment)) is not None:
-        parts = of_processes(document, processes)
-        found = drive_in_processes(parts, progress, stop)
-        merged = merge(found, on_one_machine=True)
-        return structs.replace(merged, client_processes=processes)
-    try:
-        text = _engine.drive(document.json, on_progress)
-    except _engine.EngineError as error:
-        raise_as_ours(error)
-    return decode_observation(text)
+    machines = 1 if generators is None else len(generators.fleet.machines())
+    processes = number_of(document, deployment, machines)
+    if processes is None and generators is None:
+        try:
+            text = _engine.drive(document.json, on_progress)
+        except _engine.EngineError as error:
+            raise_as_ours(error)
+        return decode_observation(text)
+    fleet = LocalFleet(module=_module(document)) if generators is None else generators.fleet
+    each = processes or 1
+    parts = [
+        Part(place // each, part) for place, part in enumerate(split(document, machines * each))
+    ]
+    terms = None if generators is None else generators.terms
+    driven = drive_at_once(fleet, parts, progress, stop, terms)
+    whole = structs.replace(_merged(driven), client_processes=processes and processes * machines)
+    if generators is None:
+        return whole
+    names = fleet.machines()
+    return structs.replace(whole, generators=reports(driven, [names[one.machine] for one in parts]))
+
+
+def _module(document: DriveDocument) -> str:
+    return "" if document.deployment is None else document.deployment.options.get("module", "")
+
+
+def _merged(driven: Sequence[DrivenPart]) -> Observation:
+    """Of the parts that were observed, on the clock of this machine."""
+    found = [
+        structs.replace(
+            part.observation,
+            started_unix_ns=part.observation.started_unix_ns - part.before.wall_ahead_ns,
+        )
+        for part in driven
+        if part.observation is not None
+    ]
+    if not found:
+        raise SystemDied(
+            "every load machine was lost",
+            hint="see the memory and the network of these machines",
+        )
+    return merge(found, on_one_machine=True)
 
 
 def first_error(observation: Observation) -> str:

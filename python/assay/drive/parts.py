@@ -1,4 +1,4 @@
-"""Takes a drive document and a number of processes; returns a document for each, with its part of
+"""Takes a drive document and a number of programs; returns a document for each, with its part of
 the clients. All parts together are the whole: clients keep their numbers and random values."""
 
 from __future__ import annotations
@@ -15,28 +15,35 @@ from assay.provision.engine.engine_calls import calls_python
 Clients = TypeVar("Clients", DriveDocument, GroupDocument)
 
 
-def number_of(document: DriveDocument, deployment: Deployment) -> int | None:
-    """How many processes: one for each client as far as that goes, and with clients of every group.
-    None where the driver does not call Python: threads of one process serve it. A group that ends
-    with another one sees the clients of its own process alone, and so do clients that share
-    numbers, or a queue."""
+def number_of(document: DriveDocument, deployment: Deployment, machines: int = 1) -> int | None:
+    """How many processes on each machine: one for each client as far as that goes, and with clients
+    of every group. None where the driver does not call Python: threads of one process serve it."""
     if not calls_python(deployment.address.driver):
         return None
+    if why_whole(document) is not None:
+        return 1
+    return max(1, min(deployment.client_processes, *(n // machines for n in counts(document))))
+
+
+def why_whole(document: DriveDocument) -> str | None:
+    """Why its clients must be in one process; None: they need not. They see what they share in
+    their own process alone."""
     if any(group.ends_with for group in document.groups or ()):
-        return 1
+        return "a group of clients ends with another one"
     if any(group.arrival and group.arrival.kind == DEFERRED for group in document.groups or ()):
-        return 1
+        return "clients run what others queue (\\defer)"
     if any("\\next" in script.text and script.weight for script in document.scripts):
-        return 1
-    return max(1, min(deployment.client_processes, *_counts(document)))
+        return "clients share numbers (\\next)"
+    return None
 
 
-def of_processes(document: DriveDocument, number: int) -> list[DriveDocument]:
+def split(document: DriveDocument, number: int) -> list[DriveDocument]:
     """So many parts."""
     return [_part(document, place, number) for place in range(number)]
 
 
-def _counts(document: DriveDocument) -> list[int]:
+def counts(document: DriveDocument) -> list[int]:
+    """The clients of each group."""
     return [clients_of.clients or 0 for clients_of in document.groups or [document]]
 
 

@@ -28,7 +28,7 @@ from assay.drive.monitoring.death_watch import DeathWatch
 from assay.drive.monitoring.sampler import Sampler, TimedSample
 from assay.drive.monitoring.server_cost import device_cost, machine_cost, server_cost
 from assay.drive.monitoring.silent_server import SilentServer
-from assay.drive.observe import observe
+from assay.drive.observe import Generators, observe
 from assay.errors import SystemDied, SystemUnderTestError
 from assay.provision.disk import page_cache
 from assay.provision.engine.session import responds
@@ -42,6 +42,7 @@ def observe_watched(
     session_statements: Iterable[str] = (),
     why_it_died: Callable[[], str | None] = lambda: None,
     stop: Stop = NEVER,
+    generators: Generators | None = None,
 ) -> tuple[Observation, list[TimedSample]]:
     """The observation, and the samples of the server's processes. It ends as ``lost`` when the
     system or its storage has died, as ``why_it_died`` says. Raises `SystemDied` where that was
@@ -65,7 +66,9 @@ def observe_watched(
     with Sampler(deployment, system) as sampler:
         try:
             with stop.looked_at():
-                observation = observe(deployment, document, on_progress, session_statements, stop)
+                observation = observe(
+                    deployment, document, on_progress, session_statements, stop, generators
+                )
         except KeyboardInterrupt:  # clients were to end before any of them had begun
             if watch.reason is not None:
                 raise SystemDied(watch.reason) from None

@@ -112,14 +112,14 @@ def document_of(clients: int, **more: Any) -> DriveDocument:
 
 
 def test_parts_are_together_the_whole() -> None:
-    found = [(one.first_client, one.clients) for one in parts.of_processes(document_of(8), 3)]
+    found = [(one.first_client, one.clients) for one in parts.split(document_of(8), 3)]
     assert found == [(0, 2), (2, 3), (5, 3)]
     groups = tuple(
         GroupDocument(name=name, scripts=("read",), order="sequence", clients=clients)
         for name, clients in (("a", 4), ("b", 2))
     )
     document = DriveDocument(scripts=document_of(1).scripts, groups=groups, seed=7)
-    one, other = parts.of_processes(document, 2)
+    one, other = parts.split(document, 2)
     assert [part.clients for part in one.groups or ()] == [2, 1]
     assert [part.first_client for part in other.groups or ()] == [2, 1]
 
@@ -306,7 +306,7 @@ def test_no_password_is_in_a_list_of_processes(monkeypatch: pytest.MonkeyPatch) 
                     continue
             time.sleep(0.05)
     assert running.returncode == 0
-    assert "assay.provision.engine.dbapi.process" in seen
+    assert "assay.provision.engine.engine_process" in seen
     assert "geheim" not in seen
 
 

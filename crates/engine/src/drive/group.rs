@@ -53,6 +53,8 @@ pub struct Group {
     pub first_place: u32,
     /// The number that the first of `of_clients` has among the clients of all groups and processes.
     pub first_number: u32,
+    /// How many clients further on each arrival is dealt than the one before it.
+    stride: u64,
 }
 
 impl Group {
@@ -124,6 +126,10 @@ impl Group {
             first_client: group.first_client,
             first_place: before.map_or(0, |before| before.first_place + before.clients),
             first_number: before.map_or(0, |before| before.first_number + before.of_clients),
+            stride: match group.arrival {
+                ArrivalDocument::Closed => 1,
+                _ => stride(group.clients, group.of_clients()),
+            },
             scripts: (scripts.iter())
                 .map(|&script| u32::try_from(script).expect("there are fewer than 2^32 scripts"))
                 .collect(),
@@ -183,7 +189,8 @@ impl Group {
     /// process runs it.
     #[must_use]
     pub fn client_of(&self, transaction: u64) -> Option<u32> {
-        let slot = transaction % u64::from(self.of_clients);
+        let of_clients = u64::from(self.of_clients);
+        let slot = (transaction % of_clients) * self.stride % of_clients;
         let slot = u32::try_from(slot).expect("it is less than the clients");
         slot.checked_sub(self.first_client)
             .filter(|client| *client < self.clients)
@@ -257,6 +264,28 @@ impl Group {
     }
 }
 
+/// In one process 1. Where a process has some of the clients in a row, arrivals go around them in steps of the
+/// golden section: of any arrivals in a row every process gets its share, within one or two, and in as many as
+/// there are clients exactly its share. Otherwise each process would have to keep the rate of all in turn.
+fn stride(clients: u32, of_clients: u32) -> u64 {
+    if clients == of_clients {
+        return 1;
+    }
+    let all = u64::from(of_clients);
+    let section = all * 618 / 1000;
+    (section.max(1)..all)
+        .find(|step| greatest_common_divisor(*step, all) == 1)
+        .unwrap_or(1)
+}
+
+fn greatest_common_divisor(one: u64, other: u64) -> u64 {
+    if other == 0 {
+        one
+    } else {
+        greatest_common_divisor(other, one % other)
+    }
+}
+
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "in a test a panic is the message")]
 mod tests {
@@ -300,6 +329,34 @@ mod tests {
             (&[0][..], &[0, 1][..])
         );
         assert_eq!(two.to_prepare_for(&plan.program, 1), [1]);
+    }
+
+    /// Of 1,000 clients in four processes each gets a quarter of any 40 arrivals, one or two more or fewer.
+    #[test]
+    fn arrivals_are_spread_over_processes() {
+        let part = |first: u32| {
+            let text = format!(
+                r#"{{"scripts": [{{"name": "A", "path": "A", "text": "SELECT 1;"}}], "seed": 1, "order": "mix",
+                "arrival": {{"kind": "constant", "offered_rate_per_s": 100}}, "stop": {{"duration_s": 1}},
+                "clients": 250, "first_client": {first}, "of_clients": 1000}}"#
+            );
+            Plan::new(&DriveDocument::parse(&text).unwrap()).unwrap()
+        };
+        let parts = [part(0), part(250), part(500), part(750)];
+        let holders = |number: u64| {
+            let holds = |plan: &&Plan| plan.groups[0].client_of(number).is_some();
+            parts.iter().filter(holds).count()
+        };
+        assert!((0..3000).all(|number| holders(number) == 1));
+        for plan in &parts {
+            let ours = |from: u64| {
+                let numbers = from..from + 40;
+                numbers
+                    .filter(|number| plan.groups[0].client_of(*number).is_some())
+                    .count()
+            };
+            assert!((0..2000).all(|from| (8..=12).contains(&ours(from))));
+        }
     }
 
     #[test]

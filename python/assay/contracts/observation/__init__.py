@@ -25,6 +25,7 @@ from assay.contracts.observation.parts.declared_results import (
     ResponseLimit,
 )
 from assay.contracts.observation.parts.error_reports import ErrorReport
+from assay.contracts.observation.parts.generators import GeneratorReport
 from assay.contracts.observation.parts.groups import Arrival, GroupReport
 from assay.contracts.observation.parts.intervals import Interval
 from assay.contracts.observation.parts.latency import EncodedHistogram, Latency, Resolution
@@ -95,6 +96,7 @@ __all__ = [
     "EngineObservation",
     "ErrorReport",
     "FirstAnswersReport",
+    "GeneratorReport",
     "GroupReport",
     "Headline",
     "Interval",

@@ -17,6 +17,7 @@ from assay.contracts.observation.parts.costs import (
 )
 from assay.contracts.observation.parts.declared_results import DerivedValue, Headline, ResponseLimit
 from assay.contracts.observation.parts.error_reports import ErrorReport
+from assay.contracts.observation.parts.generators import GeneratorReport
 from assay.contracts.observation.parts.groups import Arrival, GroupReport
 from assay.contracts.observation.parts.intervals import Interval
 from assay.contracts.observation.parts.latency import Latency, Resolution
@@ -127,6 +128,9 @@ class Observation(EngineObservation, frozen=True):
     """How far the server's own counters went on in the measurement."""
     client_processes: int | None = None
     """In how many processes the clients worked; None: in one with threads."""
+    generators: tuple[GeneratorReport, ...] = ()
+    """Of a fleet; empty: one process drove all clients. What one that was lost had reported is in
+    its report alone."""
     script_warnings: tuple[str, ...] = ()
     reference: ReferenceReport | None = None
     connect: ConnectReport | None = None

@@ -20,10 +20,10 @@ from assay import _engine
 from assay.contracts.engine.deployment import DeploymentDocument
 from assay.contracts.engine.drive import DriveDocument
 from assay.contracts.engine.load import LoadDocument
+from assay.contracts.engine.messages import ErrorFields, Examined, Message, Request
 from assay.contracts.observation.parts.shape import convert
 from assay.errors import SystemDied, SystemMissing
-from assay.provision.engine.dbapi.messages import ErrorFields, Examined, Message, Request
-from assay.provision.engine.python_process import PythonProcess
+from assay.provision.engine.child_process import ChildProcess
 
 Value = TypeVar("Value")
 
@@ -32,7 +32,7 @@ _START_S = 30.0
 _CLOSE_S = 5.0
 _BATCH_ROWS = 1000
 
-_idle: dict[object, PythonProcess] = {}
+_idle: dict[object, ChildProcess] = {}
 """A process of the last session for each module: starting one takes a tenth of a second."""
 
 
@@ -54,7 +54,7 @@ class RemoteSession:
     def __init__(self, deployment: DeploymentDocument) -> None:
         module = _module_of(deployment)
         self._answer_s = deployment.answer_timeout_s
-        self._process: PythonProcess | None = _begun(module)
+        self._process: ChildProcess | None = _begun(module)
         # Before the limit of a connection, which the process itself watches, it must be there.
         limit_s = _START_S + deployment.connect_timeout_s
         try:
@@ -138,7 +138,7 @@ def load(
     """Rows that Python makes are made here, and sent in batches."""
     rows = {} if isinstance(source, str) else {name: _iter(name, of) for name, of in source.items()}
 
-    def on_message(message: Message, process: PythonProcess) -> None:
+    def on_message(message: Message, process: ChildProcess) -> None:
         if "progress" in message:
             progress(message["progress"])
         elif "more" in message:
@@ -173,11 +173,11 @@ atexit.register(end_idle)
 
 
 def _answered(
-    process: PythonProcess,
+    process: ChildProcess,
     request: Request,
     during: str,
     limit_s: float | None = None,
-    on_message: Callable[[Message, PythonProcess], None] | None = None,
+    on_message: Callable[[Message, ChildProcess], None] | None = None,
 ) -> object:
     process.send(request)
     while True:
@@ -202,7 +202,7 @@ def _value(answer: object, kind: type[Value]) -> Value:
 
 
 @contextmanager
-def _process(module: str) -> Iterator[PythonProcess]:
+def _process(module: str) -> Iterator[ChildProcess]:
     """For one call. It is kept where the call has ended as it should."""
     process = _begun(module)
     try:
@@ -213,16 +213,16 @@ def _process(module: str) -> Iterator[PythonProcess]:
     _keep(process)
 
 
-def _begun(module: str) -> PythonProcess:
+def _begun(module: str) -> ChildProcess:
     idle = _idle.pop(_key(module), None)
     if idle is not None and idle.is_alive():
         return idle
     if idle is not None:
         idle.kill()
-    return PythonProcess(module)
+    return ChildProcess(module)
 
 
-def _keep(process: PythonProcess) -> None:
+def _keep(process: ChildProcess) -> None:
     if _idle.setdefault(_key(process.module), process) is not process:
         process.kill()
 

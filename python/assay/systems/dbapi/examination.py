@@ -9,10 +9,10 @@ from __future__ import annotations
 import importlib.util
 from functools import cache
 
+from assay.contracts.engine.messages import Examined
 from assay.contracts.systems.abilities import Found
 from assay.errors import ArgumentError, SystemMissing
 from assay.provision.engine import python_calls
-from assay.provision.engine.dbapi.messages import Examined
 
 STYLES = ("qmark", "numeric", "named", "format", "pyformat")
 

@@ -1,7 +1,7 @@
 """A Python DB-API 2.0 module behind the protocol of every system under test.
 
 Whatever it reaches is there already: Assay starts and stops nothing. The module is only called in
-processes that can be killed (`assay.provision.engine.dbapi.process`).
+processes that can be killed (`assay.provision.engine.engine_process`).
 """
 
 from __future__ import annotations

@@ -1,14 +1,16 @@
-"""A process that calls DB-API modules for the one that started it. A module may block for ever, end
-the program or crash: that ends only this process.
+"""A process that runs the engine for the one that started it: to call DB-API modules, or to drive a
+part of the clients. A module may block for ever, end the program or crash: that ends only this
+process.
 
 Standard input and standard output hold a JSON document in each line
-(`assay.provision.engine.dbapi.messages`). A request has ``call`` (`Calls`) and its arguments; what
+(`assay.contracts.engine.messages`). A request has ``call`` (`Calls`) and its arguments; what
 it is answered by has one key: ``value`` or ``error``, and before it any number of ``progress``,
-``ready`` or ``more``. The last two are questions: they are answered by ``begin`` (an instant in
-nanoseconds since 1970) and ``rows``.
+``ready`` or ``more``. The last two are questions: they are answered by ``begin`` (an instant on
+this machine's monotonic clock) and ``rows``.
 
-It imports nothing of Assay but the engine and this package, so that it is small. It ends with the
-process that started it.
+It imports nothing of Assay but the engine and the forms of its messages, so that it is small. It
+ends with the process that started it. A drive may have a lease as well: where nothing was heard
+for so long, the other one stands still or cannot be reached, and the clients end by themselves.
 """
 
 from __future__ import annotations
@@ -18,36 +20,70 @@ import importlib
 import json
 import os
 import pickle
+import select
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator, Sequence
-from typing import BinaryIO, TextIO
+from typing import TextIO
 
 from assay import _engine
-from assay.provision.engine.dbapi.messages import Examined, Request, TextRows
+from assay.contracts.engine.messages import ClockReading, Examined, Request, TextRows
 
 ERROR_FIELDS = (
     "kind", "message", "error_class", "certainty", "code", "file", "line", "column", "hint",
 )  # fmt: skip
 
 
+_PIECE_BYTES = 1 << 16
+
+
 class Ended(Exception):
     """The process that started this one is there no longer."""
+
+
+class Requests:
+    """The lines of a descriptor."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._unread = b""
+
+    def next(self) -> Request:
+        """Waits for it."""
+        pieces = [self._unread]
+        while b"\n" not in pieces[-1]:
+            if not (piece := os.read(self._descriptor, _PIECE_BYTES)):
+                raise Ended
+            pieces.append(piece)
+        line, _, self._unread = b"".join(pieces).partition(b"\n")
+        request: Request = json.loads(line)
+        return request
+
+    def waiting(self) -> Iterator[Request]:
+        """Those that are there."""
+        while b"\n" in self._unread or select.select([self._descriptor], [], [], 0)[0]:
+            yield self.next()
 
 
 class Calls:
     """Its methods without an underscore are the calls."""
 
-    def __init__(self, requests: BinaryIO, lines: TextIO) -> None:
+    def __init__(self, requests: Requests, lines: TextIO) -> None:
         self._requests = requests
         self._lines = lines
         self._session: _engine.Session | None = None
         self._saying = threading.Lock()
+        self._lease_s: float | None = None
+        self._heard_s = 0.0
+        self._is_to_stop = False
 
     def _serve(self) -> None:
         while True:
-            request = self._next()
+            request = self._requests.next()
+            if "call" not in request:
+                continue  # said to clients that had ended
             call = getattr(self, request.pop("call"))
             try:
                 value = call(**request)
@@ -106,31 +142,57 @@ class Calls:
         rows = {table: self._rows(table) for table in tables} if tables else source
         return _engine.load(document, rows, self._progress)
 
-    def drive(self, document: str) -> str:
-        return _engine.drive(document, self._progress, self._ready)
+    def clock(self) -> ClockReading:
+        return {"monotonic_ns": time.monotonic_ns(), "unix_ns": time.time_ns()}
+
+    def load_average(self) -> float:
+        """The mean number of processes that ran or waited to, in the last minute."""
+        return os.getloadavg()[0]
+
+    def drive(self, document: str, lease_s: float | None = None) -> str:
+        """``lease_s``: how long clients work on where nothing is heard; None: until they are
+        done."""
+        self._lease_s, self._heard_s, self._is_to_stop = lease_s, time.monotonic(), False
+        observation = _engine.drive(document, self._driven, self._ready)
+        if self._is_left_alone():
+            raise Ended
+        return observation
 
     def _progress(self, text: str) -> None:
         self._say("progress", text)
 
+    def _driven(self, text: str) -> bool:
+        """Whether clients go on."""
+        self._progress(text)
+        return not (self._is_left_alone() or self._is_to_stop)
+
+    def _is_left_alone(self) -> bool:
+        """Whether the lease has run out. Once it has, it stays so: what is heard later is of one
+        that has given this process up."""
+        if self._lease_s is None:
+            return False
+        is_over = time.monotonic() - self._heard_s > self._lease_s
+        for said in self._requests.waiting():
+            self._is_to_stop = self._is_to_stop or "stop" in said
+            if not is_over:
+                self._heard_s = time.monotonic()
+        return is_over
+
     def _ready(self) -> int:
         self._say("ready", True)
-        begin = int(self._next()["begin"])
+        while "begin" not in (said := self._requests.next()):
+            pass
         _engine.connects_are_measured()
-        return begin
+        self._heard_s = time.monotonic()
+        return time.time_ns() + int(said["begin"]) - time.monotonic_ns()
 
     def _rows(self, table: str) -> Iterator[Sequence[object]]:
         while True:
             self._say("more", table)
-            batch = pickle.loads(base64.b64decode(self._next()["rows"]))
+            batch = pickle.loads(base64.b64decode(self._requests.next()["rows"]))
             if not batch:
                 return
             yield from batch
-
-    def _next(self) -> Request:
-        if not (line := self._requests.readline()):
-            raise Ended
-        request: Request = json.loads(line)
-        return request
 
     def _say(self, key: str, value: object) -> None:
         line = json.dumps({key: value})
@@ -167,7 +229,7 @@ def main() -> None:
 
     os.register_at_fork(after_in_child=leave_ours_to_the_parent)
     _engine.end_with_parent(requests, lines)
-    calls = Calls(os.fdopen(requests, "rb"), os.fdopen(lines, "w", encoding="utf-8"))
+    calls = Calls(Requests(requests), os.fdopen(lines, "w", encoding="utf-8"))
     try:
         calls._serve()
     except Ended:

@@ -1,8 +1,9 @@
-"""A process that calls a DB-API module for this one (`assay.provision.engine.dbapi.process`): takes
+"""A process that runs the engine for this one (`assay.provision.engine.engine_process`): takes
 requests; returns its messages, and how it ended.
 
-This process never calls a module itself: one that blocks, ends the program or crashes must not end
-the run before everything is undone.
+One that calls a DB-API module, which this process never does itself: a module that blocks, ends the
+program or crashes must not end the run before everything is undone. Or one that drives a part of
+the clients, as another machine would.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final
 
+from assay.contracts.engine.messages import Message, Request
 from assay.contracts.observation.parts.shape import convert
 from assay.contracts.stop import look
 from assay.errors import SystemDied
-from assay.provision.engine.dbapi.messages import Message, Request
 
 _CHECK_EVERY_S = 0.25
 """How often a process is looked after that says nothing: a child that it forked may hold its
@@ -33,18 +34,25 @@ _END_S = 5.0
 _CHECKS_AFTER_ITS_END = 4
 """How many such looks a process gets that has ended, until its last messages are read."""
 _UPDATE = "update the module or the library that it loads"
+_WHO_ENDS_IT = "it was killed by a user, or by the kernel for lack of memory: see dmesg"
 
 
-class PythonProcess:
-    def __init__(self, module: str, receive: Callable[[Message | None], None] | None = None):
-        """``receive`` is called in another thread with each message; with None when the process
-        has ended. Without it, messages are for `answer`."""
+class ChildProcess:
+    def __init__(
+        self,
+        module: str = "",
+        receive: Callable[[Message | None], None] | None = None,
+        before: Sequence[str] = (),
+    ):
+        """``module``: that it calls; empty: none. ``receive`` is called in another thread with each
+        message; with None when the process has ended. Without it, messages are for `answer`.
+        ``before``: the beginning of its command."""
         self.module: Final = module
         self._messages: queue.Queue[Message | None] = queue.Queue()
         self._receive = receive or self._messages.put
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  (closed by `kill`)
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "assay.provision.engine.dbapi.process"],
+            [*before, sys.executable, "-P", "-m", "assay.provision.engine.engine_process"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
@@ -99,6 +107,9 @@ class PythonProcess:
             self._process.wait(_END_S)
         status = self._process.returncode
         last = self._last_line()
+        if not self.module:
+            who = process or "the process that drives clients"
+            return SystemDied(f"{who} {_ended(status)} {during}{last}", hint=_WHO_ENDS_IT)
         if status is None:
             message = f"the module {self.module} closed the pipes of the program {during}"
             return SystemDied(f"{process}{': ' if process else ''}{message}{last}", hint=_UPDATE)
@@ -107,14 +118,10 @@ class PythonProcess:
             hint = "a module must not end the program that uses it: use another one"
             return SystemDied(f"{process}{': ' if process else ''}{message}{last}", hint=hint)
         number = -status
-        try:
-            name = signal.Signals(number).name
-        except ValueError:
-            name = "unknown"
         who = process or f"the process that calls the module {self.module}"
-        message = f"{who} was ended by signal {number} ({name}) {during}"
+        message = f"{who} {_ended(status)} {during}"
         if number in (signal.SIGKILL, signal.SIGTERM):
-            hint = "it was killed by a user, or by the kernel for lack of memory: see dmesg"
+            hint = _WHO_ENDS_IT
         else:
             message += f", probably in the module {self.module}"
             hint = _UPDATE
@@ -150,3 +157,15 @@ class PythonProcess:
             for line in lines:
                 self._receive(convert(json.loads(line), Message, "message"))
         self._receive(None)
+
+
+def _ended(status: int | None) -> str:
+    if status is None:
+        return "closed its pipes"
+    if status >= 0:
+        return f"ended with exit status {status}"
+    try:
+        name = signal.Signals(-status).name
+    except ValueError:
+        name = "unknown"
+    return f"was ended by signal {-status} ({name})"

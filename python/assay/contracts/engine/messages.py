@@ -1,4 +1,4 @@
-"""What a process that calls DB-API modules and the one that started it say to each other, as JSON.
+"""What a process that runs the engine for another one and that one say to each other, as JSON.
 
 Documents of the engine, and what it says of its progress, are passed on as text.
 """
@@ -9,8 +9,9 @@ from typing import Any, TypedDict
 
 
 class Request(TypedDict, total=False):
-    """``call`` names a method of `assay.provision.engine.dbapi.process.Calls`; the other keys are
-    its arguments. The last two answer a question of the process."""
+    """``call`` names a method of `assay.provision.engine.engine_process.Calls`; the other keys are
+    its arguments. ``begin`` and ``rows`` answer a question of the process; the last two are said
+    while clients work."""
 
     call: str
     module: str
@@ -21,8 +22,14 @@ class Request(TypedDict, total=False):
     upto: int
     source: str
     tables: list[str]
+    lease_s: float | None
     begin: int
+    """The instant at which clients begin, on the monotonic clock of the process, in nanoseconds."""
     rows: str
+    alive: bool
+    """The one that says it is there, and the lease begins anew."""
+    stop: bool
+    """Clients are to end."""
 
 
 class ErrorFields(TypedDict, total=False):
@@ -49,6 +56,13 @@ class Message(TypedDict, total=False):
     ready: bool
     more: str
     """The table whose next rows are asked for."""
+
+
+class ClockReading(TypedDict):
+    """The answer to ``clock``."""
+
+    monotonic_ns: int
+    unix_ns: int
 
 
 class Examined(TypedDict, total=False):

@@ -1,0 +1,331 @@
+"""Takes the parts of a drive document and a fleet; has a program of the fleet drive each, all
+beginning at one instant; returns what is known of each part.
+
+There are two reasons for parts. A driver that calls Python needs processes: the interpreter runs
+one thread at a time, and clients in one process would wait for each other instead of for the
+system. And the load may come from several machines; these may be lost, and are driven on `Terms`.
+"""
+
+from __future__ import annotations
+
+import queue
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from assay.contracts.driving import CONTINUE, END, OnLost
+from assay.contracts.engine.drive import DriveDocument, DriveProgress, read_progress
+from assay.contracts.engine.messages import ClockReading, Message, Request
+from assay.contracts.fleet import Channel, Fleet
+from assay.contracts.observation import Observation, decode_observation
+from assay.contracts.observation.parts.shape import convert
+from assay.contracts.stop import NEVER, Stop
+from assay.drive.fleet import clocks
+from assay.drive.fleet.clocks import ClockOffset
+from assay.drive.fleet.losses import Account
+from assay.drive.fleet.progress import Seconds, together
+from assay.errors import SystemDied
+from assay.provision.engine.python_calls import error_of
+from assay.provision.engine.session import raise_as_ours
+
+OnProgress = Callable[[DriveProgress], bool | None]
+
+_AHEAD_NS = 100_000_000
+"""From the last program's readiness to the beginning, so that all have read it before."""
+_REPORT_EVERY_S = 0.1
+_LONGEST_CALL_S = 30.0
+"""How long behind the drain a call may last that was to be cancelled."""
+_LOOK_EVERY_S = 0.25
+_ALIVE_EVERY_S = 1.0
+_ANSWER_S = 30.0
+"""How long a program may take to start, and to say what its clock is."""
+_SUSPENDED_S = 1.0
+"""Where this process looks later than that, it stood still itself, and heard no one."""
+
+_Messages = queue.Queue[tuple[int, Message | None]]
+"""Place of the part and what its program sent; None: it has ended."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """On which several machines drive."""
+
+    lease_s: float = 5.0
+    """Where a generator hears nothing for so long, its clients end."""
+    silence_s: float = 3.0
+    """A generator that says nothing for so long is lost."""
+    on_lost: OnLost = END
+
+
+@dataclass(frozen=True)
+class Part:
+    machine: int
+    """Its place in the fleet's machines."""
+    document: DriveDocument
+
+
+@dataclass
+class DrivenPart:
+    """What is known of it."""
+
+    account: Account
+    observation: Observation | None = None
+    """None: its machine was lost."""
+    lost_after_s: float | None = None
+    unknown: int = 0
+    before: ClockOffset = clocks.SAME_CLOCK
+    after: ClockOffset | None = None
+    load_1min: float | None = None
+
+
+def drive_at_once(
+    fleet: Fleet,
+    parts: Sequence[Part],
+    on_progress: OnProgress,
+    stop: Stop = NEVER,
+    terms: Terms | None = None,
+) -> list[DrivenPart]:
+    """Where some parts end before the beginning (the system refused their sessions), only theirs
+    have an observation, and no other begins.
+
+    Raises as `assay.drive.observe.observe`, and `KeyboardInterrupt` where ``on_progress`` returns
+    False before clients work. Without ``terms`` also while they work, and `Stopped` where a
+    ``stop`` is requested: a module cannot be relied on to return. Nothing is left of the fleet,
+    whatever is raised.
+    """
+    course = _Course(fleet, parts, on_progress, stop, terms)
+    try:
+        return course.followed()
+    finally:
+        fleet.stop()
+
+
+class _Course:
+    def __init__(
+        self,
+        fleet: Fleet,
+        parts: Sequence[Part],
+        on_progress: OnProgress,
+        stop: Stop,
+        terms: Terms | None,
+    ) -> None:
+        self._fleet, self._parts, self._terms = fleet, parts, terms
+        self._on_progress, self._stop = on_progress, stop
+        self._messages: _Messages = queue.Queue()
+        self._channels: list[Channel] = []
+        self._driven = [DrivenPart(Account(_clients(part.document))) for part in parts]
+        self._ended: set[int] = set()
+        """Those that were observed or lost."""
+        self._progress: dict[int, DriveProgress] = {}
+        self._seconds = Seconds(range(len(parts)))
+        self._heard_s = [0.0] * len(parts)
+        self._begun_s: float | None = None
+        self._is_stopping = False
+        self._reported_s = self._alive_s = 0.0
+
+    def followed(self) -> list[DrivenPart]:
+        for place, part in enumerate(self._parts):
+            self._channels.append(self._fleet.start(part.machine, self._received_from(place)))
+        if self._terms is not None:
+            for place, driven in enumerate(self._driven):
+                driven.before = self._clock_of(place)
+        lease_s = None if self._terms is None else self._terms.lease_s
+        for channel, part in zip(self._channels, self._parts, strict=True):
+            request = Request(call="drive", document=part.document.json)
+            channel.send(request if lease_s is None else {**request, "lease_s": lease_s})
+        self._follow()
+        if self._terms is not None and self._begun_s is not None:
+            for place, driven in enumerate(self._driven):
+                if driven.observation is not None:
+                    # What is lost now has been observed; only its clock remains unknown.
+                    with suppress(SystemDied):
+                        driven.load_1min = convert(self._ask(place, "load_average"), float, "it")
+                        driven.after = self._clock_of(place)
+        return self._driven
+
+    def _received_from(self, place: int) -> Callable[[Message | None], None]:
+        return lambda message: self._messages.put((place, message))
+
+    # Questions, while no clients work.
+
+    def _ask(self, place: int, call: str) -> Any:
+        self._channels[place].send(Request(call=call))
+        until_s = time.monotonic() + _ANSWER_S
+        while time.monotonic() < until_s:
+            self._stop.check()
+            try:
+                of, message = self._messages.get(timeout=_LOOK_EVERY_S)
+            except queue.Empty:
+                self._channels[place].look_after()
+                continue
+            if of in self._ended and of != place:
+                continue
+            if message is None:
+                raise self._why_died(of, "before clients connected")
+            return message.get("value")
+        raise SystemDied(
+            f"{self._name(place)} does not answer", hint="see its processors and memory"
+        )
+
+    def _clock_of(self, place: int) -> ClockOffset:
+        readings = []
+        for _ in range(clocks.READINGS):
+            sent_ns, wall_ns = time.monotonic_ns(), time.time_ns()
+            theirs = convert(self._ask(place, "clock"), ClockReading, "answer")
+            received_ns = time.monotonic_ns()
+            half_ns = (received_ns - sent_ns) // 2
+            readings.append(
+                clocks.Reading(
+                    sent_ns,
+                    received_ns,
+                    theirs["monotonic_ns"],
+                    theirs["unix_ns"] - wall_ns - half_ns,
+                )
+            )
+        return clocks.offset(readings)
+
+    # The drive.
+
+    def _follow(self) -> None:
+        ready: set[int] = set()
+        looked_s = time.monotonic()
+        while len(self._ended) < len(self._parts):
+            self._check_stop()
+            try:
+                place, message = self._messages.get(timeout=_LOOK_EVERY_S)
+            except queue.Empty:
+                place, message = -1, None
+            now_s = time.monotonic()
+            if now_s - looked_s > _SUSPENDED_S:
+                self._heard_s = [now_s] * len(self._parts)
+            looked_s = now_s
+            self._say_alive(now_s)
+            self._lose_silent(now_s)
+            if place < 0:
+                self._look_after()
+                continue
+            if place in self._ended:
+                continue  # what one that was given up says later
+            self._heard_s[place] = now_s
+            if message is None:
+                self._died(place, now_s)
+                continue
+            if "error" in message:
+                raise_as_ours(error_of(message["error"]))
+            if "value" in message:
+                self._driven[place].observation = decode_observation(message["value"])
+                self._ended.add(place)
+            if "ready" in message:
+                ready.add(place)
+            if self._begun_s is None and len(ready | self._ended) == len(self._parts):
+                if self._ended:
+                    return
+                self._begin()
+            if "progress" in message:
+                self._progressed(place, read_progress(message["progress"]), now_s)
+
+    def _begin(self) -> None:
+        begin_ns = time.monotonic_ns() + _AHEAD_NS
+        for channel, driven in zip(self._channels, self._driven, strict=True):
+            channel.send({"begin": begin_ns + driven.before.ahead_ns})
+        self._begun_s = begin_ns / 1e9
+        self._heard_s = [self._begun_s] * len(self._parts)
+
+    def _progressed(self, place: int, report: DriveProgress, now_s: float) -> None:
+        self._progress[place] = report
+        if self._begun_s is not None and now_s >= self._begun_s:
+            self._driven[place].account.reported(report, now_s)
+        self._seconds.add(place, report.seconds)
+        self._insist_on_an_end(report, place)
+        if self._begun_s is None or now_s - self._reported_s < _REPORT_EVERY_S:
+            return
+        self._reported_s = now_s
+        whole = together(list(self._progress.values()), self._seconds.take())
+        if self._on_progress(whole) is False and not self._is_stopping:
+            if self._terms is None:
+                raise KeyboardInterrupt
+            self._stop_all()
+
+    def _check_stop(self) -> None:
+        if self._terms is None or self._begun_s is None:
+            self._stop.check()
+        elif self._stop.is_asked and not self._is_stopping:
+            self._stop_all()
+
+    def _stop_all(self) -> None:
+        """Has the clients of every program end, in order."""
+        self._is_stopping = True
+        for place, channel in enumerate(self._channels):
+            if place not in self._ended:
+                channel.send({"stop": True})
+
+    def _say_alive(self, now_s: float) -> None:
+        if self._terms is None or self._begun_s is None or now_s - self._alive_s < _ALIVE_EVERY_S:
+            return
+        self._alive_s = now_s
+        for place, channel in enumerate(self._channels):
+            if place not in self._ended:
+                channel.send({"alive": True})
+
+    def _look_after(self) -> None:
+        for place, channel in enumerate(self._channels):
+            if place not in self._ended:
+                channel.look_after()
+
+    # What is lost.
+
+    def _lose_silent(self, now_s: float) -> None:
+        if self._terms is None or self._begun_s is None:
+            return
+        for place, heard_s in enumerate(self._heard_s):
+            if place not in self._ended and now_s - heard_s > self._terms.silence_s:
+                self._lose(place, now_s)
+
+    def _died(self, place: int, now_s: float) -> None:
+        if self._begun_s is None:
+            raise self._why_died(place, "while clients connected")
+        if self._terms is None:
+            raise self._why_died(place, "during the measurement")
+        self._lose(place, now_s)
+
+    def _lose(self, place: int, now_s: float) -> None:
+        """It is neither started again nor replaced: that would send load twice, or another one."""
+        assert self._terms is not None and self._begun_s is not None
+        self._channels[place].kill()
+        now_s = max(now_s, time.monotonic())
+        driven, others = self._driven[place], (one.account for one in self._driven)
+        fastest = max(one.greatest_per_client_s for one in others)
+        driven.lost_after_s = max(0.0, now_s - self._begun_s)
+        driven.unknown = driven.account.unknown(now_s, fastest)
+        self._ended.add(place)
+        self._seconds.leave_out(place)
+        if self._terms.on_lost != CONTINUE and not self._is_stopping:
+            self._stop_all()
+
+    def _why_died(self, place: int, during: str) -> SystemDied:
+        return self._channels[place].why_it_died(during, self._name(place))
+
+    def _name(self, place: int) -> str:
+        if self._terms is None:
+            return f"client process {place + 1} of {len(self._parts)}"
+        return f"load machine {self._parts[place].machine + 1} of {len(self._fleet.machines())}"
+
+    def _insist_on_an_end(self, report: DriveProgress, place: int) -> None:
+        """Not every module can be called off: one that does not return is not waited for."""
+        draining = report.draining
+        if draining is None or draining.elapsed_s <= draining.limit_s + _LONGEST_CALL_S:
+            return
+        deployment = self._parts[place].document.deployment
+        module = deployment.options.get("module", "") if deployment is not None else ""
+        raise SystemDied(
+            f"{draining.elapsed_s:.0f} s after the end of the measurement a client is still "
+            f"waiting: {f'the module {module}' if module else 'its driver'} does not return from a "
+            "call, which cannot be cancelled",
+            hint="check that the server still answers, or shorten its lock timeout",
+        )
+
+
+def _clients(document: DriveDocument) -> int:
+    return sum(one.clients or 0 for one in document.groups or [document])

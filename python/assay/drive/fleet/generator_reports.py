@@ -1,0 +1,54 @@
+"""Takes what is known of the parts of a drive, and the machines that drove them; returns a report
+of each load generator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from assay.contracts.observation import GeneratorReport, Observation
+from assay.drive.fleet.at_once import DrivenPart
+from assay.drive.fleet.clocks import drift_ns_per_s
+
+_LEAST_NS = 100_000_000
+"""Shorter work says nothing of processors: the kernel counts in ticks."""
+
+
+def reports(parts: Sequence[DrivenPart], machines: Sequence[str]) -> tuple[GeneratorReport, ...]:
+    """``machines``: the name of that of each part."""
+    return tuple(_report(part, name) for part, name in zip(parts, machines, strict=True))
+
+
+def _report(part: DrivenPart, machine: str) -> GeneratorReport:
+    last, after = part.account.last, part.after
+    report = GeneratorReport(
+        machine=machine,
+        clients=part.account.clients,
+        ok=last.ok if last is not None else 0,
+        failed=last.failed if last is not None else 0,
+        unknown=part.unknown,
+        clock_ahead_ns=part.before.ahead_ns,
+        clock_uncertainty_ns=max(
+            part.before.uncertainty_ns, after.uncertainty_ns if after is not None else 0
+        ),
+        clock_drift_ns_per_s=None if after is None else drift_ns_per_s(part.before, after),
+        load_1min=part.load_1min,
+        lost_after_s=part.lost_after_s,
+    )
+    return report if part.observation is None else _with(report, part.observation)
+
+
+def _with(report: GeneratorReport, observation: Observation) -> GeneratorReport:
+    cost, busy_ns = observation.client_cost, observation.elapsed_ns * max(1, observation.threads)
+    is_long = observation.elapsed_ns >= _LEAST_NS
+    lag = observation.all_ok.schedule_lag
+    return replace(
+        report,
+        ok=observation.outcomes.ok,
+        failed=observation.outcomes.failed,
+        unknown=observation.outcomes.unknown,
+        lag_p99_ns=lag.p99_ns if lag is not None else None,
+        cpu_share=min(1.0, cost.cpu_ns / busy_ns) if is_long else None,
+        waited_share=min(1.0, cost.waited_for_processor_ns / busy_ns) if is_long else None,
+    )

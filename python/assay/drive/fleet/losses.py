@@ -1,0 +1,48 @@
+"""Takes the reports of a load generator; returns what is known of its transactions where it is
+lost: those that it had reported, and how many may have been done since then.
+
+A generator says ten times a second how many of its transactions have ended. Where it is lost, each
+of its clients may have had one under way, and since its last report it may have ended more: at most
+as many as at the greatest rate that it was seen to have, taken twice. None of them was counted, so
+that their outcome is unknown.
+"""
+
+from __future__ import annotations
+
+import math
+
+from assay.contracts.engine.drive import DriveProgress
+
+_MARGIN = 2.0
+"""Between two reports a generator may have been faster than from one to the next."""
+_LEAST_S = 0.05
+"""Reports that follow each other faster say nothing of a rate."""
+_REPORT_EVERY_S = 0.1
+
+
+class Account:
+    """Of one generator."""
+
+    def __init__(self, clients: int) -> None:
+        self.clients = clients
+        self.last: DriveProgress | None = None
+        self._at_s = 0.0
+        self._greatest_per_s = 0.0
+
+    def reported(self, report: DriveProgress, now_s: float) -> None:
+        before, before_s = self.last, self._at_s
+        if before is not None and now_s - before_s >= _LEAST_S:
+            rate_per_s = (report.done - before.done) / (now_s - before_s)
+            self._greatest_per_s = max(self._greatest_per_s, rate_per_s)
+        self.last, self._at_s = report, now_s
+
+    @property
+    def greatest_per_client_s(self) -> float:
+        return self._greatest_per_s / self.clients if self.clients else 0.0
+
+    def unknown(self, now_s: float, others_per_client_s: float) -> int:
+        """The most that it may have done since its last report. ``others_per_client_s``: the
+        greatest rate of each client of the other generators, where it had none yet itself."""
+        silent_s = now_s - self._at_s + _REPORT_EVERY_S
+        per_client_s = max(self.greatest_per_client_s, others_per_client_s)
+        return self.clients + math.ceil(_MARGIN * per_client_s * self.clients * silent_s)

@@ -1,0 +1,65 @@
+"""Takes how far each part of a drive is; returns how far the whole is, and its seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from assay.contracts.engine.drive import DrainProgress, DriveProgress
+from assay.contracts.observation import Interval
+from assay.contracts.observation.merging.merged_intervals import line_of
+
+
+class Seconds:
+    """The seconds of all parts; each is complete when every part has reported it."""
+
+    def __init__(self, parts: Collection[int]) -> None:
+        self._parts = set(parts)
+        self._reported: dict[int, dict[int, list[Interval]]] = {}
+        """Second → part → its intervals."""
+
+    def add(self, part: int, intervals: Sequence[Interval]) -> None:
+        for interval in intervals:
+            self._reported.setdefault(interval.second, {}).setdefault(part, []).append(interval)
+
+    def leave_out(self, part: int) -> None:
+        """It reports no more."""
+        self._parts.discard(part)
+
+    def take(self) -> tuple[Interval, ...]:
+        """Those that were completed since the last call, one of each group."""
+        complete = [
+            at for at, parts in sorted(self._reported.items()) if parts.keys() >= self._parts
+        ]
+        return tuple(line for at in complete for line in _lines(at, self._reported.pop(at)))
+
+
+def _lines(second: int, parts: Mapping[int, Sequence[Interval]]) -> Iterator[Interval]:
+    by_group: dict[str, list[Interval]] = {}
+    for intervals in parts.values():
+        for interval in intervals:
+            by_group.setdefault(interval.group, []).append(interval)
+    for group, intervals in by_group.items():
+        connected = sum(interval.clients_connected for interval in intervals)
+        yield line_of(second, group, intervals, connected, (), ())
+
+
+def together(reports: Sequence[DriveProgress], seconds: tuple[Interval, ...]) -> DriveProgress:
+    """The progress of all parts as that of one."""
+    scheduled = [report.scheduled for report in reports if report.scheduled is not None]
+    drains = [report.draining for report in reports if report.draining is not None]
+    return DriveProgress(
+        elapsed_s=max(report.elapsed_s for report in reports),
+        done=sum(report.done for report in reports),
+        scheduled=sum(scheduled) if len(scheduled) == len(reports) else None,
+        ok=sum(report.ok for report in reports),
+        failed=sum(report.failed for report in reports),
+        clients_running=sum(report.clients_running for report in reports),
+        seconds=seconds,
+        draining=DrainProgress(
+            open=sum(drain.open for drain in drains),
+            elapsed_s=max(drain.elapsed_s for drain in drains),
+            limit_s=max(drain.limit_s for drain in drains),
+        )
+        if drains
+        else None,
+    )
