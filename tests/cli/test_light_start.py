@@ -10,7 +10,7 @@ import pytest
 
 from assay.cli.program import COMMANDS, group
 
-HEAVY = ("scipy", "numpy", "altair", "vl_convert", "pandas")
+HEAVY = ("scipy", "numpy", "altair", "vl_convert", "pandas", "starlette", "uvicorn")
 IMPORTED = """
 import atexit, sys
 sys.argv = ["assay", *sys.argv[1:]]
@@ -34,6 +34,7 @@ def imported(*words: str) -> set[str]:
         pytest.param(("list", "systems"), marks=pytest.mark.server),  # asks each for its version
         ("run", "--help"),
         ("compare", "--help"),
+        ("watch", "--help"),
     ],
 )
 def test_no_heavy_library_is_imported_at_the_start(words: tuple[str, ...]) -> None:

@@ -20,6 +20,7 @@ HELP_NAMES = ["-h", "--help"]
 COMMANDS = {
     "run": "Run a workload on systems and storages, and print the report.",
     "new": "Write an experiment file by answering five questions.",
+    "watch": "Show an experiment under way as a page in a browser of this machine.",
     "plan": "Print the runs of an experiment in order, without starting them.",
     "report": "Print the report of a recorded experiment, or of several as one.",
     "compare": "Compare A and B: which is faster, by how much, and how certain that is.",

@@ -9,20 +9,14 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser
 
 import invented_page
-import programs
 from assay.report.gallery.facts import facts_of
 from assay.report.gallery.gallery import Entry, page
+from browsers import NEEDS_CHROMIUM, chromium, opened
 
-CHROMIUM = programs.CHROMIUM.find_anywhere()
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        CHROMIUM is None, reason=f"no chromium on this machine: {programs.CHROMIUM.hint}"
-    ),
-]
+pytestmark = NEEDS_CHROMIUM
 HOSTILE = "<script>document.title='evil'</script>\"'&"
 
 
@@ -47,28 +41,14 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-def opened(browser: Browser, file: Path, **how: object) -> tuple[Page, list[str], list[str]]:
-    """The page, the messages of its console, and the requests it made."""
-    found = browser.new_page(**how)  # type: ignore[arg-type]
-    messages: list[str] = []
-    requests: list[str] = []
-    found.on("console", lambda message: messages.append(message.text))
-    found.on("pageerror", lambda error: messages.append(str(error)))
-    found.on("request", lambda request: requests.append(request.url))
-    found.goto(file.as_uri())
-    return found, messages, requests
+    with chromium() as found:
+        yield found
 
 
 def test_results_are_filtered_and_nothing_is_asked_of_another_site(
     browser: Browser, file: Path
 ) -> None:
-    found, messages, requests = opened(browser, file)
+    found, messages, requests = opened(browser, file.as_uri())
     rows = found.locator("tbody tr:visible")
     assert rows.count() == 3 and found.title() == "Results"
     found.locator("select[data-filter=workload]").select_option("another")
@@ -88,7 +68,7 @@ def test_results_are_filtered_and_nothing_is_asked_of_another_site(
 
 
 def test_a_press_on_a_heading_sorts_the_results(browser: Browser, file: Path) -> None:
-    found, _, _ = opened(browser, file)
+    found, _, _ = opened(browser, file.as_uri())
     titles = found.locator("tbody th")
     heading = found.locator("thead button", has_text="experiment")
     heading.click()
@@ -104,7 +84,7 @@ def test_it_fits_every_width_in_light_and_dark(
     browser: Browser, file: Path, width: int, scheme: str
 ) -> None:
     found, _, _ = opened(
-        browser, file, viewport={"width": width, "height": 900}, color_scheme=scheme
+        browser, file.as_uri(), viewport={"width": width, "height": 900}, color_scheme=scheme
     )
     assert found.evaluate("document.documentElement.scrollWidth") <= width
     colour = found.evaluate("getComputedStyle(document.body).backgroundColor")

@@ -7,20 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser
 
 import invented_page
-import programs
 from assay.report.build import build
 from assay.report.page.document import render
+from browsers import NEEDS_CHROMIUM, chromium, opened
 
-CHROMIUM = programs.CHROMIUM.find_anywhere()
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        CHROMIUM is None, reason=f"no chromium on this machine: {programs.CHROMIUM.hint}"
-    ),
-]
+pytestmark = NEEDS_CHROMIUM
 
 
 @pytest.fixture(scope="module")
@@ -34,26 +28,12 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-def opened(browser: Browser, file: Path, **how: object) -> tuple[Page, list[str], list[str]]:
-    """The page, the messages of its console, and the requests it made."""
-    page = browser.new_page(**how)  # type: ignore[arg-type]
-    messages: list[str] = []
-    requests: list[str] = []
-    page.on("console", lambda message: messages.append(message.text))
-    page.on("pageerror", lambda error: messages.append(str(error)))
-    page.on("request", lambda request: requests.append(request.url))
-    page.goto(file.as_uri())
-    return page, messages, requests
+    with chromium() as found:
+        yield found
 
 
 def test_every_chart_is_drawn_and_no_request_leaves_the_page(browser: Browser, file: Path) -> None:
-    page, messages, requests = opened(browser, file)
+    page, messages, requests = opened(browser, file.as_uri())
     charts = page.locator("figure svg")
     assert charts.count() > 8
     for place in range(charts.count()):
@@ -70,7 +50,7 @@ def test_every_chart_is_drawn_and_no_request_leaves_the_page(browser: Browser, f
 
 
 def test_a_press_on_a_heading_sorts_its_table(browser: Browser, file: Path) -> None:
-    page, _, _ = opened(browser, file)
+    page, _, _ = opened(browser, file.as_uri())
     table = page.locator("#summary > .box table")
     heading = table.locator("th", has_text="TPS")
 
@@ -87,7 +67,7 @@ def test_a_press_on_a_heading_sorts_its_table(browser: Browser, file: Path) -> N
 
 
 def test_a_number_opens_its_runs(browser: Browser, file: Path) -> None:
-    page, _, _ = opened(browser, file)
+    page, _, _ = opened(browser, file.as_uri())
     assert not page.locator("details.run").first.locator("dl").is_visible()
     page.locator("#summary > .box td a").first.click()
     page.wait_for_function("location.hash !== ''")
@@ -98,13 +78,13 @@ def test_a_number_opens_its_runs(browser: Browser, file: Path) -> None:
 
 @pytest.mark.parametrize("width", [375, 800, 1400])
 def test_no_width_makes_the_page_scroll_sideways(browser: Browser, file: Path, width: int) -> None:
-    page, _, _ = opened(browser, file, viewport={"width": width, "height": 900})
+    page, _, _ = opened(browser, file.as_uri(), viewport={"width": width, "height": 900})
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.close()
 
 
 def test_a_phone_shows_each_number_with_its_verdict_and_why(browser: Browser, file: Path) -> None:
-    page, _, _ = opened(browser, file, viewport={"width": 375, "height": 900})
+    page, _, _ = opened(browser, file.as_uri(), viewport={"width": 375, "height": 900})
     shown = page.locator("#summary > .box tbody tr").first.locator("td:not(:empty)")
     assert shown.count() >= 4
     for place in range(shown.count()):
@@ -114,7 +94,7 @@ def test_a_phone_shows_each_number_with_its_verdict_and_why(browser: Browser, fi
 
 
 def test_the_answer_is_on_the_first_screen_of_a_phone(browser: Browser, file: Path) -> None:
-    page, _, _ = opened(browser, file, viewport={"width": 400, "height": 800})
+    page, _, _ = opened(browser, file.as_uri(), viewport={"width": 400, "height": 800})
     answers = page.locator(".answers p")
     assert answers.count() == 3  # systems, storages, clients
     for place in range(answers.count()):
@@ -126,7 +106,7 @@ def test_the_answer_is_on_the_first_screen_of_a_phone(browser: Browser, file: Pa
 
 
 def test_a_phone_shows_whole_charts_whose_text_stays_readable(browser: Browser, file: Path) -> None:
-    page, _, _ = opened(browser, file, viewport={"width": 375, "height": 900})
+    page, _, _ = opened(browser, file.as_uri(), viewport={"width": 375, "height": 900})
     cut = "[...document.querySelectorAll('.chart')].some(one => one.scrollWidth > one.clientWidth)"
     assert not page.evaluate(cut)
     height = (
@@ -143,7 +123,7 @@ def test_charts_follow_a_dark_page_and_paper_is_light(browser: Browser, file: Pa
         word = "getComputedStyle(document.querySelector('figure svg text')).fill"
         return page.evaluate(background), page.evaluate(word)
 
-    page, _, _ = opened(browser, file, color_scheme="light")
+    page, _, _ = opened(browser, file.as_uri(), color_scheme="light")
     light = colours()
     page.emulate_media(color_scheme="dark")
     dark = colours()

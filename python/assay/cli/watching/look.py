@@ -1,0 +1,162 @@
+"""Takes the path of a record; looks at it again and again, and gives what is new. In one thread."""
+
+from __future__ import annotations
+
+import time
+from bisect import bisect_right
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from assay.errors import AssayError
+from assay.experiment import Driving
+from assay.record.progress import under_way
+from assay.record.progress.under_way import Connection, Experiment, Mark, Place
+from assay.record.reader import Reader
+from assay.record.runs import reading
+from assay.report.live import seconds
+from assay.report.live.status import NOTHING, Status, status
+
+_SHARE = 200
+"""What is costly is done no sooner than this many times the CPU time that it took: it takes at most
+0.5 % of a processor, however many runs there are."""
+_LEAST_WAIT_S = 1.0
+
+
+@dataclass
+class Passed:
+    """The seconds of a step, each as JSON; more come at the end."""
+
+    place: Place
+    driving: Driving | None = None
+    numbers: list[int] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    is_whole: bool = False
+
+    def place_behind(self, second: int) -> int:
+        """How many there are up to that one."""
+        return bisect_right(self.numbers, second)
+
+    def read(self, reader: Reader, after: int) -> None:
+        def question(connection: Connection) -> None:
+            found, self.is_whole = under_way.seconds(connection, self.place, after)
+            for groups in found:
+                self.numbers.append(groups[0].second)
+                one = seconds.shown(groups, self.driving)
+                self.texts.append(msgspec.json.encode(one).decode())
+
+        reader.read(question)
+
+    def read_on(self, reader: Reader) -> None:
+        if not self.is_whole:
+            self.read(reader, self.numbers[-1] if self.numbers else -1)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a look has seen."""
+
+    status: Status
+    text: str
+    """The same as JSON."""
+    passed: Passed | None
+    """Of the step that is shown."""
+
+
+class Look:
+    """Every method is called in the same thread."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._reader: Reader | None = None
+        self._inode: int | None = None
+        self._mark: tuple[Experiment, Mark, bool] | None = None
+        self._not_before_s = 0.0
+        self._status = NOTHING
+        self._place: Place | None = None
+        self._text = msgspec.json.encode(NOTHING).decode()
+        self._passed: Passed | None = None
+        self.before: Passed | None = None
+        """Of the step that was shown before."""
+
+    def again(self) -> Seen:
+        """Raises nothing: what is wrong is part of the status."""
+        try:
+            reader = self._opened()
+            if reader is not None:
+                self._look(reader)
+                self._say_problem("")
+        except AssayError as error:
+            self.close()
+            self._say_problem(error.message)
+        return Seen(self._status, self._text, self._passed)
+
+    def seconds_of(self, place: Place, after: int) -> Passed:
+        """Those of a step that is not shown any more; none where there is no such step."""
+        passed = Passed(place)
+        reader = self._opened()
+        if reader is not None:
+            passed.driving = self._driving(reader, place)
+            passed.read(reader, after)
+        return passed
+
+    def close(self) -> None:
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+
+    def _opened(self) -> Reader | None:
+        """None while there is no record. Another file of that name is opened anew."""
+        try:
+            inode = self._path.stat().st_ino
+        except OSError:
+            self.close()
+            return None
+        if self._reader is None or inode != self._inode:
+            self.close()
+            self._reader, self._inode = Reader(self._path), inode
+        return self._reader
+
+    def _look(self, reader: Reader) -> None:
+        experiment = reader.read(under_way.latest)
+        if experiment is None:
+            return
+        mark = (experiment, reader.read(under_way.mark), experiment.is_under_way)
+        now_s = time.monotonic()
+        if mark != self._mark and (now_s >= self._not_before_s or not experiment.is_under_way):
+            began_s = time.thread_time()
+            now_ns = time.time_ns()
+            made, place = reader.read(lambda one: status(one, experiment, now_ns))
+            self._set(made)
+            self._mark = mark
+            self._show(reader, place)
+            took_s = time.thread_time() - began_s
+            self._not_before_s = now_s + max(_LEAST_WAIT_S, _SHARE * took_s) - _LEAST_WAIT_S / 2
+        if self._passed is not None:
+            self._passed.read_on(reader)
+
+    def _show(self, reader: Reader, place: Place | None) -> None:
+        if place == self._place:
+            return
+        if self._passed is not None:
+            self._passed.read_on(reader)
+            self.before = self._passed
+        self._place = place
+        self._passed = None if place is None else Passed(place, self._driving(reader, place))
+
+    def _driving(self, reader: Reader, place: Place) -> Driving | None:
+        with suppress(AssayError):
+            for run in reader.read(lambda one: reading.runs(one, 1)):
+                if run.id == place[0]:
+                    return run.driving
+        return None
+
+    def _say_problem(self, message: str) -> None:
+        if message != self._status.problem:
+            self._set(msgspec.structs.replace(self._status, problem=message))
+
+    def _set(self, made: Status) -> None:
+        self._status = made
+        self._text = msgspec.json.encode(made).decode()

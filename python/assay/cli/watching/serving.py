@@ -1,0 +1,54 @@
+"""Takes an address and a record; serves the live page until the process is asked to end."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from types import FrameType
+
+import uvicorn
+
+from assay.cli.watching.address import Address
+from assay.cli.watching.application import application
+from assay.cli.watching.follower import Follower
+from assay.cli.watching.guard import Guard
+
+_NICER = 10
+"""The experiment has the processor first."""
+_MOST_CONNECTIONS = 128
+
+
+def serve(address: Address, records: Path) -> None:
+    with suppress(OSError):
+        os.nice(_NICER)
+    follower = Follower(records)
+    options = uvicorn.Config(
+        Guard(application(follower, records), address.port, address.token),
+        loop="asyncio",
+        http="h11",
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        date_header=False,
+        limit_concurrency=_MOST_CONNECTIONS,
+        timeout_graceful_shutdown=1,
+    )
+    try:
+        _Server(options, follower).run(sockets=[address.socket])
+    finally:
+        follower.close()
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, options: uvicorn.Config, follower: Follower) -> None:
+        super().__init__(options)
+        self._follower = follower
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Open streams end at once; an own connection would be waited for."""
+        super().handle_exit(sig, frame)
+        self._follower.end()

@@ -1,0 +1,207 @@
+"""Takes a record that another process writes; returns how far its last experiment is, and the
+seconds of a step as they pass. Nothing that is asked here makes that process wait."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from assay.record.file.record_file import SqlValue
+from assay.record.machine.experiment_process import RecordedProcess, is_alive
+from assay.record.runs import reading
+from assay.record.runs.records import RunSummary
+
+Connection = sqlite3.Connection
+"""To the record."""
+Place = tuple[int, int]
+"""The number of a run, and the position of its step."""
+Mark = tuple[SqlValue, ...]
+"""Another one where more has happened."""
+
+
+class Experiment(NamedTuple):
+    id: int
+    title: str
+    begun_unix_ns: int
+    ended_unix_ns: int | None
+    process: RecordedProcess
+    """That works on it, or did."""
+
+    @property
+    def is_under_way(self) -> bool:
+        return self.ended_unix_ns is None and is_alive(self.process)
+
+
+class Second(msgspec.Struct, frozen=True):
+    """Of one group of clients: an interval without its histograms."""
+
+    second: int
+    group: str
+    ok: int
+    aborted: int
+    failed: int
+    unknown: int
+    late: int
+    skipped: int
+    retries: int
+    clients_connected: int
+    p50_ns: int
+    p99_ns: int
+    max_ns: int
+    schedule_lag_p99_ns: int | None
+    stalled_ns: int
+    suspended_ns: int
+
+
+class KeptWarning(NamedTuple):
+    position: int
+    """Of its run, from 0."""
+    name: str
+    detail: str
+
+
+class KeptStep(NamedTuple):
+    position: int
+    do: str
+    name: str
+    state: str
+    begun_unix_ns: int | None
+
+
+class KeptPace(NamedTuple):
+    """Of a step that drives clients."""
+
+    step: int
+    duration_s: float | None
+    """None: counts end it."""
+    unmeasured_s: float
+    """Of its ramp-up and warm-up, before the first second of the measurement."""
+    arrival: str | None
+    """None: a closed loop, or groups of clients that each have their own."""
+
+
+class Measured(NamedTuple):
+    throughput_per_s: float | None
+    latency_p99_ns: float | None
+
+
+_SECOND = msgspec.json.Decoder(Second)
+_LATEST = """
+SELECT experiments.id, title, experiments.begun_unix_ns, experiments.ended_unix_ns,
+       coalesce(own.process_id, experiments.process_id),
+       coalesce(own.process_started, experiments.process_started),
+       coalesce(own.boot_id, experiments.boot_id)
+FROM experiments LEFT JOIN continuations AS own ON own.experiment_id = experiments.id
+ORDER BY experiments.id DESC, own.position DESC LIMIT 1
+"""
+_MARK = """
+SELECT (SELECT max(rowid) FROM stages), (SELECT max(id) FROM steps),
+       (SELECT max(rowid) FROM cells), (SELECT count(*) FROM runs)
+"""
+_CURRENT = """
+SELECT id FROM runs WHERE experiment_id = ? AND begun_unix_ns IS NOT NULL
+ORDER BY begun_unix_ns DESC LIMIT 1
+"""
+_PASSED = """
+SELECT document FROM seconds WHERE run_id = ? AND step = ? AND second > ? ORDER BY second, rowid
+"""
+_OBSERVED = """
+SELECT one.value FROM observations, json_each(document, '$.intervals') AS one
+WHERE run_id = ? AND step = ? AND agent = 0 AND json_extract(one.value, '$.second') > ?
+ORDER BY json_extract(one.value, '$.second'), one.id
+"""
+
+
+def latest(connection: Connection) -> Experiment | None:
+    """The one that was begun last; None: the record is empty."""
+    row = connection.execute(_LATEST).fetchone()
+    if row is None:
+        return None
+    number, title, begun_unix_ns, ended_unix_ns, *process = row
+    return Experiment(number, title, begun_unix_ns, ended_unix_ns, RecordedProcess(*process))
+
+
+def mark(connection: Connection) -> Mark:
+    """Of all but seconds: it costs next to nothing to ask for it."""
+    return tuple(connection.execute(_MARK).fetchone())
+
+
+def runs(connection: Connection) -> list[RunSummary]:
+    """Those of the last experiment, in planned order, without those that count no longer."""
+    return [run for run in reading.runs(connection, 1) if not run.is_superseded]
+
+
+def current_run(connection: Connection, experiment_id: int) -> int | None:
+    """The number of the run that was begun last."""
+    row = connection.execute(_CURRENT, (experiment_id,)).fetchone()
+    return None if row is None else int(row[0])
+
+
+def steps(connection: Connection, run_id: int) -> list[KeptStep]:
+    question = (
+        "SELECT position, do, name, state, begun_unix_ns FROM steps WHERE run_id = ? "
+        "ORDER BY position"
+    )
+    return [KeptStep(*row) for row in connection.execute(question, (run_id,))]
+
+
+def last_drive(connection: Connection, run_id: int) -> KeptPace | None:
+    """Of the last step of the run in which clients were driven; None: there was none."""
+    question = (
+        "SELECT step, json_extract(document, '$.stop.duration_s'), "
+        "coalesce(json_extract(document, '$.ramp_up_s'), 0) "
+        "+ coalesce(json_extract(document, '$.warm_up_s'), 0), "
+        "json_extract(document, '$.arrival.kind') "
+        "FROM drives WHERE run_id = ? ORDER BY step DESC LIMIT 1"
+    )
+    row = connection.execute(question, (run_id,)).fetchone()
+    return None if row is None else KeptPace(*row)
+
+
+def seconds(
+    connection: Connection, place: Place, after: int
+) -> tuple[list[tuple[Second, ...]], bool]:
+    """Those that have passed behind that second, each with all its groups; and whether they are all
+    of the step, which was observed."""
+    has_ended = connection.execute(
+        "SELECT 1 FROM observations WHERE run_id = ? AND step = ? AND agent = 0", place
+    ).fetchone()
+    question = _OBSERVED if has_ended else _PASSED
+    found: dict[int, list[Second]] = {}
+    for (text,) in connection.execute(question, (*place, after)):
+        one = _SECOND.decode(text)
+        found.setdefault(one.second, []).append(one)
+    return [tuple(groups) for groups in found.values()], has_ended is not None
+
+
+def measured(connection: Connection, experiment_id: int) -> dict[int, Measured]:
+    """What each of its runs measured that has ended, by the number of the run."""
+    question = (
+        "SELECT run_id, json_extract(document, '$.throughput_per_s'), "
+        "json_extract(document, '$.latency_p99_ns') "
+        "FROM metric_values JOIN runs ON runs.id = run_id "
+        "WHERE experiment_id = ? AND transaction_name = ''"
+    )
+    rows = connection.execute(question, (experiment_id,))
+    return {int(run_id): Measured(*values) for run_id, *values in rows}
+
+
+def warnings(connection: Connection, experiment_id: int) -> Sequence[KeptWarning]:
+    """Of its runs that have ended, in planned order."""
+    question = (
+        "SELECT runs.position, name, detail FROM warnings JOIN runs ON runs.id = run_id "
+        "WHERE experiment_id = ? AND superseded = 0 ORDER BY runs.position, warnings.position"
+    )
+    return [KeptWarning(*row) for row in connection.execute(question, (experiment_id,))]
+
+
+def cells(connection: Connection, experiment_id: int) -> dict[str, tuple[str, str]]:
+    """Verdict (word, reason) of each of its cells that is complete, by fingerprint."""
+    question = "SELECT cell_fingerprint, verdict, verdict_reason FROM cells WHERE experiment_id = ?"
+    return {
+        fingerprint: (word, reason)
+        for fingerprint, word, reason in connection.execute(question, (experiment_id,))
+    }

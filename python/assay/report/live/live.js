@@ -1,0 +1,206 @@
+// The stream of the server, the numbers of the last second, and what has ended.
+const token = new URLSearchParams(location.search).get("token") ?? "";
+const at = (id) => document.getElementById(id);
+const own = (path) => `${path}?token=${encodeURIComponent(token)}`;
+const STALLED_NS = 5e8;
+let seconds = [], status = null, place = "", source = null, draws = 0;
+const charts = {
+  rate: new Chart(at("charts"), "Throughput", "transactions per second"),
+  latency: new Chart(at("charts"), "Latency", "ms", { isTime: true }),
+  lag: new Chart(at("charts"), "Schedule lag, p99", "ms", { isTime: true }),
+  others: new Chart(at("charts"), "Not ok", "transactions per second"),
+};
+function make(kind, text, name) {
+  const made = document.createElement(kind);
+  if (text !== undefined) made.textContent = text;
+  if (name) made.className = name;
+  return made;
+}
+function count(value) {
+  return Math.round(value).toLocaleString("en").replaceAll(",", " ");
+}
+function rate(value) {
+  return value >= 1000 ? count(value) : `${+value.toPrecision(3)}`;
+}
+function time(ns) {
+  const [size, unit] = ns >= 1e9 ? [1e9, "s"] : ns >= 1e6 ? [1e6, "ms"] : [1e3, "µs"];
+  return `${+(ns / size).toPrecision(3)} ${unit}`;
+}
+function duration(seconds) {
+  const whole = Math.round(seconds);
+  if (whole < 100) return `${whole} s`;
+  if (whole < 5400) return `${Math.round(whole / 60)} min`;
+  if (whole < 129600) return `${+(whole / 3600).toFixed(1)} h`;
+  return `${+(whole / 86400).toFixed(1)} days`;
+}
+function say(words, name) {
+  if (at("state").textContent !== words) at("state").textContent = words;
+  at("state").className = `state ${name}`;
+}
+function showLeft() {
+  if (!status?.is_under_way) { at("left").textContent = ""; return; }
+  const passed = Date.now() / 1000 - status.as_of_unix_ns / 1e9;
+  const left = Math.max(0, status.left_s - passed);
+  const known = status.is_left_known ? "about" : "at least";
+  at("left").textContent = left >= 1 ? `${known} ${duration(left)} left` : status.is_left_known ? "" : "time left not known yet";
+}
+function showPlan() {
+  const { states, planned, ended, stage } = status;
+  at("plan").hidden = !planned;
+  const bar = at("bar"), size = Math.ceil(states.length / 240);
+  bar.classList.toggle("dense", states.length > 80);
+  bar.replaceChildren();
+  for (let from = 0; from < states.length; from += size) {
+    const some = states.slice(from, from + size);
+    const isNow = status.is_under_way && stage && stage.number > from && stage.number <= from + size && !["done", "failed", "refused", "interrupted"].includes(stage.state);
+    const worst = ["failed", "interrupted", "invalid", "refused", "indicative", "planned"].find((word) => some.includes(word)) ?? some[0];
+    const one = make("span", undefined, isNow ? "now" : worst);
+    one.title = `run ${from + 1}${size > 1 ? ` to ${from + some.length}` : ""}: ${isNow ? "under way" : worst}`;
+    bar.append(one);
+  }
+  bar.setAttribute("aria-valuemax", planned);
+  bar.setAttribute("aria-valuenow", ended);
+  const text = status.is_under_way && stage ? `run ${stage.number} of ${planned}` : `${ended} of ${planned} run${planned > 1 ? "s" : ""} ended`;
+  bar.setAttribute("aria-valuetext", text);
+  at("progress").textContent = text;
+  showLeft();
+}
+// Those in which transactions begin; what ends later belongs to none of them.
+function whole() {
+  const most = status?.stage?.duration_s ?? Infinity;
+  return seconds.filter((one) => one.second < most);
+}
+function showRun() {
+  const { stage } = status;
+  at("now").hidden = !stage;
+  if (!stage) return;
+  at("run").textContent = (status.is_over ? "Last run: " : "") + stage.name + (stage.repetition > 1 ? `, repetition ${stage.repetition}` : "");
+  const doing = stage.step || stage.state;
+  const last = whole().at(-1)?.second;
+  const measured = last === undefined ? "" : stage.duration_s ? `: second ${last + 1} of ${count(stage.duration_s)}` : `: second ${last + 1}`;
+  at("step").textContent = doing + (stage.step ? measured : "") + (stage.reason ? `: ${stage.reason}` : "");
+}
+function showNumbers() {
+  const last = whole().at(-1), list = at("numbers");
+  list.replaceChildren();
+  if (!last) return;
+  const sum = (name) => seconds.reduce((all, one) => all + (one[name] ?? 0), 0);
+  const add = (name, value, more, isAlarm) => {
+    const box = make("div", undefined, isAlarm ? "alarm" : "");
+    const shown = make("dd", value);
+    if (more) shown.append(" ", make("small", more));
+    box.append(make("dt", name), shown);
+    list.append(box);
+  };
+  add("TPS", rate(last.ok), last.offered === undefined || last.offered === null ? "" : `of ${rate(last.offered)}`);
+  if (last.p50_ns) add("median", time(last.p50_ns));
+  if (last.p99_ns) add("p99", time(last.p99_ns));
+  if (last.max_ns) add("longest", time(last.max_ns));
+  if (last.lag_p99_ns) add("lag, p99", time(last.lag_p99_ns));
+  add("clients", count(last.clients ?? 0));
+  add("ok", count(sum("ok")));
+  for (const [name, isAlarm] of [["aborted", false], ["failed", true], ["unknown", true], ["late", false], ["skipped", true], ["retries", false]])
+    if (sum(name)) add(name, count(sum(name)), "", isAlarm);
+}
+function showCharts() {
+  const drawn = whole();
+  const numbers = drawn.map((one) => one.second);
+  const stalled = drawn.filter((one) => (one.stalled_ns ?? 0) >= STALLED_NS).map((one) => one.second);
+  const line = (name, of, place, dash = "") => ({ name, values: drawn.map(of), colour: `var(--series-${place})`, dash });
+  const ms = (name) => (one) => (one[name] ? one[name] / 1e6 : null);
+  charts.rate.draw(numbers, [line("achieved", (one) => one.ok, 1), line("offered", (one) => one.offered ?? null, 2, DASHES[1])], stalled);
+  charts.latency.draw(numbers, [line("median", ms("p50_ns"), 1), line("p99", ms("p99_ns"), 2, DASHES[1]), line("longest", ms("max_ns"), 3, DASHES[2])], stalled);
+  charts.lag.draw(numbers, status?.stage?.has_schedule ? [line("p99", ms("lag_p99_ns"), 1)] : [], stalled);
+  const bad = ["aborted", "failed", "unknown", "late", "skipped"].filter((name) => drawn.some((one) => one[name]));
+  charts.others.draw(numbers, bad.slice(0, 4).map((name, place) => line(name, (one) => one[name] ?? 0, place + 1, DASHES[place] ?? "8 3 2 3")), []);
+}
+function showEnded() {
+  at("ended").hidden = !status.cells.length;
+  at("cells").replaceChildren(...status.cells.map((cell) => {
+    const row = document.createElement("tr");
+    const name = make("th", cell.name);
+    name.scope = "row";
+    row.append(name);
+    const add = (label, text, kind) => { const one = make("td", text, kind); one.dataset.label = label; row.append(one); };
+    add("runs", `${cell.ended} of ${cell.repetitions}`, "n");
+    add("TPS", cell.throughput_per_s === null ? "" : rate(cell.throughput_per_s), "n");
+    add("p99", cell.latency_p99_ns === null ? "" : time(cell.latency_p99_ns), "n");
+    add("verdict", cell.verdict + (cell.reason ? `: ${cell.reason}` : ""), `long verdict-${cell.verdict}`);
+    return row;
+  }));
+  const { warnings } = status;
+  at("warned").hidden = !warnings.length;
+  at("warned-names").textContent = `${warnings.length} warning${warnings.length > 1 ? "s" : ""}: ${warnings.map((one) => one.name).join(", ")}`;
+  at("warnings").replaceChildren(...warnings.map((one) => {
+    const item = document.createElement("li");
+    const runs = one.runs.length > 4 ? `${one.runs.length} runs` : `run ${one.runs.join(", ")}`;
+    item.append(make("b", one.name), ` (${runs}): ${[one.cause, one.details.join("; ")].filter(Boolean).join(": ")}.`);
+    return item;
+  }));
+  const links = at("links");
+  links.replaceChildren();
+  if (status.experiment) {
+    const link = make("a", status.is_over ? "Report" : "Report so far");
+    link.href = own(`report/${status.experiment}`);
+    links.append(link);
+  }
+}
+function showAnswer() {
+  const over = at("answer");
+  over.hidden = !status.is_over;
+  over.replaceChildren();
+  if (!status.is_over) return;
+  const link = make("a", "The report");
+  link.href = own(`report/${status.experiment}`);
+  const whole = status.ended === status.planned;
+  over.append(whole ? "The experiment has ended. " : "The experiment was interrupted. ", link, " has all its numbers.");
+}
+function showStatus(found) {
+  status = found;
+  const stage = found.stage;
+  at("title").textContent = found.experiment ? `Experiment ${found.experiment}: ${found.title}` : "No experiment yet";
+  document.title = found.is_under_way && stage ? `${stage.number}/${found.planned} ${found.title}` : found.title || "assay watch";
+  if (found.problem) say(found.problem, "lost");
+  else if (!found.experiment) say("waiting for assay run", "");
+  else say(found.is_over ? "ended" : "under way", found.is_over ? "" : "live");
+  showPlan();
+  showRun();
+  showEnded();
+  showAnswer();
+}
+function draw() {
+  if (draws) return;
+  // Once for all seconds that come together.
+  draws = setTimeout(() => { draws = 0; showNumbers(); showCharts(); if (status) { showRun(); showLeft(); } }, 50);
+}
+function showSecond(event) {
+  const [run, step] = event.lastEventId.split(":");
+  if (`${run}:${step}` !== place) { place = `${run}:${step}`; seconds = []; }
+  const one = JSON.parse(event.data);
+  if (seconds.length && one.second <= seconds.at(-1).second) return;
+  seconds.push(one);
+  draw();
+}
+function listen() {
+  const last = seconds.length ? `&last=${place}:${seconds.at(-1).second}` : "";
+  source = new EventSource(own("events") + last);
+  source.addEventListener("status", (event) => showStatus(JSON.parse(event.data)));
+  source.addEventListener("second", showSecond);
+  source.addEventListener("end", () => { source.close(); setTimeout(next, 5000); });
+  source.onerror = () => {
+    say("not connected: assay watch has ended, or is being started anew", "lost");
+    // A browser gives up where it is refused; the server may only not be there yet.
+    if (source.readyState === EventSource.CLOSED) setTimeout(listen, 3000);
+  };
+  source.onopen = () => { if (status) showStatus(status); };
+}
+// After an experiment another one may begin.
+async function next() {
+  try {
+    const answer = await fetch(own("latest"));
+    const { experiment, is_over: isOver } = await answer.json();
+    if (experiment !== status.experiment || !isOver) { listen(); return; }
+  } catch { /* the server may come back */ }
+  setTimeout(next, 5000);
+}
+listen();

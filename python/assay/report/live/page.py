@@ -1,0 +1,58 @@
+"""Returns the live page: one HTML document that asks its own server, and no other, for what it
+shows. It looks as the page of a report does."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+from assay.report.page.links import escaped
+
+
+def page(record: str, nonce: str) -> str:
+    """``nonce``: of this answer, by which the browser knows the page's own script."""
+    style = _own("page", "style.css") + _own("live", "live.css")
+    script = _own("live", "charts.js") + _own("live", "live.js")
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="color-scheme" content="light dark">'
+        '<meta name="referrer" content="no-referrer">'
+        f"<title>assay watch</title><style>{style}</style></head>\n"
+        f"{_BODY.replace('RECORD', escaped(record))}"
+        f'<script nonce="{nonce}">{script}</script>\n</body></html>\n'
+    )
+
+
+def _own(folder: str, file: str) -> str:
+    return (files(f"assay.report.{folder}") / file).read_text(encoding="utf-8")
+
+
+_BODY = """<body>
+<a class="skip" href="#main">Skip to the numbers</a>
+<header><h1 id="title">assay watch</h1>
+<p id="state" class="state" role="status">connecting …</p></header>
+<main id="main">
+<section id="plan" hidden aria-label="Plan">
+<div id="bar" class="bar" role="progressbar" aria-valuemin="0"
+ aria-label="runs that have ended"></div>
+<p><b id="progress"></b> <span id="left"></span></p>
+</section>
+<p id="answer" class="answer" hidden></p>
+<section id="now" hidden>
+<h2 id="run"></h2>
+<p id="step" class="quiet"></p>
+<dl id="numbers" class="numbers"></dl>
+<div id="charts" class="figures"></div>
+</section>
+<section id="ended" hidden><h2>Cells</h2>
+<div class="box"><table class="cards"><thead><tr><th scope="col">cell</th>
+<th scope="col" class="n">runs</th><th scope="col" class="n">TPS</th>
+<th scope="col" class="n">p99</th>
+<th scope="col">verdict</th></tr></thead><tbody id="cells"></tbody></table></div></section>
+<details id="warned" class="warnings" hidden><summary id="warned-names"></summary>
+<ul id="warnings"></ul></details>
+</main>
+<footer>Record: <code>RECORD</code>. <span id="links"></span></footer>
+<noscript><p>This page needs scripts; <code>assay report</code> shows the same
+without.</p></noscript>
+"""

@@ -1,0 +1,313 @@
+"""The live page: what it gives of a record, each second once also where its server is killed, who
+is refused, and that no reader holds anything up."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+
+import psutil
+import pytest
+
+from assay.cli.commands import watch
+from assay.errors import SystemMissing
+from assay.record import DEFAULT_FILE_NAME, Store
+from commands import run_in
+from running import started, wait_for_second
+from watching import HANG_S, Event, Watched, watched
+
+DELAYED = "null[delay=constant:1ms]"
+
+
+def script(folder: Path) -> Path:
+    path = folder / "one.sql"
+    path.write_text("select 1;\n")
+    return path
+
+
+def seconds(events: list[Event]) -> list[str]:
+    return [one.id for one in events if one.name == "second"]
+
+
+def recorded(folder: Path) -> list[str]:
+    """The ids of all seconds of the last run."""
+    with Store(folder / DEFAULT_FILE_NAME, must_exist=True) as store:
+        run = store.latest().runs[-1]
+    assert run.driven is not None
+    return [f"{run.id}:0:{one.second}" for one in run.driven.intervals]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With the record of an experiment that has ended."""
+    made = tmp_path_factory.mktemp("watch")
+    script(made)
+    words = ("--clients", "4", "--duration", "2.2", "--offered-rate", "500", "--repetitions", "2")
+    done = run_in(made, "run", "one.sql", "--on", DELAYED, *words)
+    assert done.returncode == 0, done.stderr
+    return made
+
+
+@pytest.fixture(scope="module")
+def server(folder: Path) -> Iterator[Watched]:
+    with watched(folder) as found:
+        yield found
+
+
+def test_an_experiment_that_has_ended_is_given_whole_and_the_stream_ends(
+    folder: Path, server: Watched
+) -> None:
+    events = list(server.events())
+    assert [one.name for one in events[:1]] == ["status"] and events[-1].name == "end"
+    assert seconds(events) == recorded(folder)
+    status = events[0].data
+    assert (status["planned"], status["ended"], status["is_over"]) == (2, 2, True)
+    (cell,) = status["cells"]
+    assert (cell["ended"], cell["repetitions"]) == (2, 2) and cell["throughput_per_s"] > 100
+    assert {one["name"] for one in status["warnings"]} >= {"short-measurement"}
+    first = next(one.data for one in events if one.name == "second")
+    assert first["offered"] == 500 and first["ok"] > 100
+    assert 1e6 < first["p50_ns"] <= first["p99_ns"] <= first["max_ns"]
+    assert first["lag_p99_ns"] > 0
+
+
+def test_the_page_asks_no_other_site_and_runs_its_own_script_only(server: Watched) -> None:
+    answer = server.ask(server.path("/"))
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'" in policy and "connect-src 'self'" in policy
+    nonce = re.search(r"script-src 'nonce-([^']+)'", policy)
+    assert nonce and f'<script nonce="{nonce[1]}">' in answer.text
+    assert server.ask(server.path("/")).headers["content-security-policy"] != policy
+    outside = r"https?://(?!www\.w3\.org/2000/svg)|url\(|@import|<link|<iframe"
+    assert not re.search(outside, answer.text)
+    assert server.token not in answer.text
+    assert answer.headers["referrer-policy"] == "no-referrer"
+    assert answer.headers["cache-control"] == "no-store"
+
+
+def test_the_final_report_is_that_of_assay_report(folder: Path, server: Watched) -> None:
+    answer = server.ask(server.path("/report/1"))
+    file = folder / "report.html"
+    done = run_in(folder, "report", "1", "--format", "html", "--output", str(file), "--force")
+    assert done.returncode == 0 and answer.status == 200
+    assert answer.text == file.read_text(encoding="utf-8")
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    assert server.ask(server.path("/report/7")).status == 404
+
+
+FOREIGN = {"origin": "http://evil.example"}
+ATTACKS: Mapping[str, tuple[str, str, dict[str, str], str | None]] = {
+    "no token": ("GET", "/", {}, None),
+    "a wrong token": ("GET", "/?token=wrong", {}, None),
+    "an empty token": ("GET", "/events?token=", {}, None),
+    "the beginning of the token": ("GET", "/events?token=BEGINNING", {}, None),
+    "two tokens": ("GET", "/?token=wrong&token=TOKEN", {}, None),
+    "the token in a cookie": ("GET", "/", {"cookie": "token=TOKEN"}, None),
+    "the stream without a token": ("GET", "/events", {}, None),
+    "a report without a token": ("GET", "/report/1", {}, None),
+    "a foreign host": ("GET", "/?token=TOKEN", {"host": "evil.example"}, None),
+    "a name that leads here": ("GET", "/?token=TOKEN", {"host": "evil.example:PORT"}, None),
+    "this host with another port": ("GET", "/?token=TOKEN", {"host": "127.0.0.1:1"}, None),
+    "no host": ("GET", "/?token=TOKEN", {"host": ""}, None),
+    "a foreign origin": ("GET", "/events?token=TOKEN", FOREIGN, None),
+    "no origin of its own": ("GET", "/events?token=TOKEN", {"origin": "null"}, None),
+    "a script of another port": (
+        "GET",
+        "/events?token=TOKEN",
+        {"sec-fetch-site": "same-site", "sec-fetch-mode": "no-cors"},
+        None,
+    ),
+    "a picture in another page": (
+        "GET",
+        "/latest?token=TOKEN",
+        {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"},
+        None,
+    ),
+    "a preflight": (
+        "OPTIONS",
+        "/stop?token=TOKEN",
+        FOREIGN | {"access-control-request-method": "POST"},
+        None,
+    ),
+    "a changing GET": ("GET", "/stop?token=TOKEN", {}, None),
+    "a POST with the token in the address": ("POST", "/stop?token=TOKEN", {}, ""),
+    "a POST of another site": ("POST", "/stop", FOREIGN | {"x-assay-token": "TOKEN"}, ""),
+    "a POST with a wrong token": ("POST", "/stop", {"x-assay-token": "wrong"}, ""),
+    "another method": ("PUT", "/?token=TOKEN", {}, ""),
+    "a delete": ("DELETE", "/report/1?token=TOKEN", {}, None),
+    "a path outside": ("GET", "/../../etc/passwd?token=TOKEN", {}, None),
+    "an escaped path outside": ("GET", "/%2e%2e/%2e%2e/etc/passwd?token=TOKEN", {}, None),
+    "a path in place of a number": ("GET", "/report/..%2f..%2fetc?token=TOKEN", {}, None),
+    "an option in place of a number": ("GET", "/report/--help?token=TOKEN", {}, None),
+    "an oversize body": (
+        "POST",
+        "/stop",
+        {"x-assay-token": "TOKEN", "content-length": "99999999999"},
+        None,
+    ),
+    "a negative body": ("POST", "/stop", {"x-assay-token": "TOKEN", "content-length": "-1"}, None),
+}
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_an_attack_is_refused_and_learns_nothing(server: Watched, attack: str) -> None:
+    method, path, headers, body = ATTACKS[attack]
+
+    def real(text: str) -> str:
+        beginning = server.token[:20]
+        text = text.replace("BEGINNING", beginning).replace("TOKEN", server.token)
+        return text.replace("PORT", str(server.port))
+
+    answer = server.ask(
+        real(path),
+        method=method,
+        body=body,
+        headers={name: real(value) for name, value in headers.items()},
+    )
+    assert 400 <= answer.status < 500
+    assert "access-control-allow-origin" not in answer.headers
+    assert "experiment" not in answer.text.casefold() and "root:" not in answer.text
+    assert server.ask(server.path("/latest")).status == 200
+
+
+def test_the_address_is_of_this_machine_alone_and_kept_for_its_user(
+    folder: Path, server: Watched
+) -> None:
+    (listening,) = [
+        one
+        for one in psutil.Process(server.process.pid).net_connections("tcp")
+        if one.status == psutil.CONN_LISTEN
+    ]
+    assert listening.laddr.ip == "127.0.0.1"
+    (kept,) = (folder / "state" / "assay").glob("watch-*")
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert len(server.token) >= 40
+
+
+def test_a_killed_server_comes_back_where_it_was_and_no_second_is_missing(
+    working_folder: Path,
+) -> None:
+    script(working_folder)
+    words = ("one.sql", "--on", DELAYED, "--clients", "2", "--duration", "9", "--repetitions", "2")
+    with started(working_folder, "run", *words) as run:
+        wait_for_second(working_folder)
+        with watched(working_folder) as server:
+            url = server.url
+            had = []
+            for event in server.events():
+                had.append(event)
+                if len(seconds(had)) == 3:
+                    break
+            server.process.send_signal(signal.SIGKILL)
+            server.process.wait()
+        time.sleep(2)
+        with watched(working_folder) as server:
+            assert server.url == url
+            rest = list(server.events(last=seconds(had)[-1]))
+        run.wait(HANG_S)
+    assert rest[-1].name == "end"
+    ids = seconds(had) + seconds(rest)
+    by_run: dict[str, list[int]] = {}
+    for one in ids:
+        number, _, second = one.split(":")
+        by_run.setdefault(number, []).append(int(second))
+    assert list(by_run) == ["1", "2"]
+    for found in by_run.values():
+        assert found == list(range(len(found))) and len(found) >= 9
+
+
+def test_neither_twenty_readers_nor_one_that_never_reads_hold_anything_up(
+    working_folder: Path,
+) -> None:
+    script(working_folder)
+    words = ("one.sql", "--on", DELAYED, "--clients", "2", "--duration", "8")
+    with started(working_folder, "run", *words) as run, watched(working_folder) as server:
+        wait_for_second(working_folder)
+        deaf = socket.create_connection(("127.0.0.1", server.port))
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        request = f"GET {server.path('/events')} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n"
+        deaf.sendall(request.encode())
+        found: list[list[str]] = []
+        readers = [
+            threading.Thread(target=lambda: found.append(seconds(list(server.events()))))
+            for _ in range(20)
+        ]
+        for reader in readers:
+            reader.start()
+        run.wait(HANG_S)
+        for reader in readers:
+            reader.join(HANG_S)
+        deaf.close()
+    expected = recorded(working_folder)
+    assert len(expected) >= 8 and found == [expected] * 20
+
+
+def test_a_reader_that_never_reads_makes_the_server_keep_nothing(tmp_path: Path) -> None:
+    """A long run that has ended, of which a stream is 20 MB: what one asks for and does not take
+    must not be in the server's memory for each who asks."""
+    script(tmp_path)
+    done = run_in(tmp_path, "run", "one.sql", "--on", DELAYED, "--duration", "1.2")
+    assert done.returncode == 0, done.stderr
+    with closing(sqlite3.connect(tmp_path / DEFAULT_FILE_NAME)) as record, record:
+        record.execute(
+            "UPDATE observations SET document = json_set(document, '$.intervals', "
+            "(WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 39999) "
+            "SELECT json_group_array(json_set(document -> '$.intervals[0]', '$.second', i)) "
+            "FROM n))"
+        )
+    with watched(tmp_path) as server:
+        assert len(seconds(list(server.events()))) == 40_000
+        process = psutil.Process(server.process.pid)
+        before = process.memory_info().rss
+        deaf = []
+        for _ in range(20):
+            one = socket.create_connection(("127.0.0.1", server.port))
+            host = f"Host: 127.0.0.1:{server.port}"
+            one.sendall(f"GET {server.path('/events')} HTTP/1.1\r\n{host}\r\n\r\n".encode())
+            deaf.append(one)
+        time.sleep(3)
+        assert process.memory_info().rss - before < 20 * 2**20
+        for one in deaf:
+            one.close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_at_once_with_open_streams(folder: Path, number: int) -> None:
+    with watched(folder, "--port", "0") as server:
+        # While nothing has been run in it, the stream of a record goes on.
+        waiting = folder / "empty"
+        waiting.mkdir(exist_ok=True)
+        with watched(waiting) as idle:
+            stream = idle.events()
+            assert next(stream).data["experiment"] == 0
+            began_s = time.monotonic()
+            idle.process.send_signal(number)
+            idle.process.wait(HANG_S)
+            assert time.monotonic() - began_s < 5
+            assert list(stream) == []
+        assert server.process.poll() is None
+
+
+def test_a_port_that_is_taken_is_said_with_the_fix(folder: Path, server: Watched) -> None:
+    done = run_in(folder, "watch", "--port", str(server.port))
+    assert done.returncode == 2
+    assert f"port {server.port}" in done.stderr and "leave --port out" in done.stderr
+
+
+def test_without_its_packages_the_error_has_the_fix(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch, "find_spec", lambda _: None)
+    with pytest.raises(SystemMissing) as raised:
+        watch.command.callback(None, Path("records.sqlite"))  # type: ignore[misc]
+    assert raised.value.hint == "pip install 'assay-db[live]'"
+
+
+def test_the_server_leaves_the_processor_to_the_experiment(server: Watched) -> None:
+    assert os.getpriority(os.PRIO_PROCESS, server.process.pid) >= 10

@@ -1,0 +1,92 @@
+"""The live page in a browser: a run is watched, its server killed and started again, and no second
+is missing; it fits a phone, light and dark; no request leaves for another site."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from browsers import NEEDS_CHROMIUM, chromium, opened
+from commands import run_in
+from running import started, wait_for_second
+from watching import HANG_S, watched
+
+pytestmark = NEEDS_CHROMIUM
+HANG_MS = HANG_S * 1000
+DELAYED = "null[delay=constant:1ms]"
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
+
+
+def awaited(page: Page, condition: str) -> None:
+    """The policy of the page forbids what Playwright's own wait does."""
+    deadline = time.monotonic() + HANG_S
+    while not page.evaluate(condition):
+        assert time.monotonic() < deadline, f"waited in vain for {condition}"
+        page.wait_for_timeout(100)
+
+
+def test_a_run_is_watched_to_its_end_though_its_server_is_killed(
+    working_folder: Path, browser: Browser
+) -> None:
+    (working_folder / "one.sql").write_text("select 1;\n")
+    words = ("one.sql", "--on", DELAYED, "--clients", "2", "--duration", "14")
+    with started(working_folder, "run", *words, "--offered-rate", "800") as run:
+        wait_for_second(working_folder)
+        with watched(working_folder) as server:
+            page, messages, requests = opened(browser, server.url)
+            awaited(page, "seconds.length >= 3")
+            assert page.locator("#state").inner_text() == "under way"
+            assert page.locator("#progress").inner_text() == "run 1 of 1"
+            assert "of 800" in page.locator("#numbers").inner_text()
+            assert page.locator("figure:visible svg .line").count() >= 6
+            assert messages == []
+            server.process.send_signal(signal.SIGKILL)
+            server.process.wait()
+        page.wait_for_selector(".state.lost", timeout=HANG_MS)
+        page.wait_for_timeout(2000)
+        with watched(working_folder) as server:
+            page.wait_for_selector("#answer a", timeout=HANG_MS)
+            run.wait(HANG_S)
+            found = page.evaluate("seconds.map((one) => one.second)")
+            assert found == list(range(len(found))) and len(found) >= 14
+            with page.expect_navigation(timeout=HANG_MS):
+                page.locator("#answer a").click()
+            assert page.locator("#summary").count() == 1
+            page.close()
+            assert {one.split("?")[0] for one in requests} == {
+                f"http://127.0.0.1:{server.port}/{path}" for path in ("", "events", "report/1")
+            } | (
+                {f"http://127.0.0.1:{server.port}/latest"} & {one.split("?")[0] for one in requests}
+            )
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_fits_a_phone_and_a_wide_screen(tmp_path: Path, browser: Browser, scheme: str) -> None:
+    """With names that no one should have."""
+    (tmp_path / f"{HOSTILE}.sql").write_text("select 1;\n")
+    done = run_in(tmp_path, "run", f"{HOSTILE}.sql", "--on", DELAYED, "--duration", "3.2")
+    assert done.returncode == 0, done.stderr
+    with watched(tmp_path) as server:
+        for width in (390, 800, 1400):
+            page, messages, _ = opened(
+                browser, server.url, viewport={"width": width, "height": 900}, color_scheme=scheme
+            )
+            page.wait_for_selector("#answer a")
+            page.wait_for_selector("figure:visible svg")
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
+            assert (colour == "rgb(255, 255, 255)") == (scheme == "light")
+            assert HOSTILE in page.locator("#title").inner_text()
+            assert page.locator("img").count() == 0 and messages == []
+            page.close()

@@ -1,0 +1,39 @@
+"""Pages in Chromium: what a test module of pages needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+import programs
+
+CHROMIUM = programs.CHROMIUM.find_anywhere()
+NEEDS_CHROMIUM = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        CHROMIUM is None, reason=f"no chromium on this machine: {programs.CHROMIUM.hint}"
+    ),
+]
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+def opened(browser: Browser, address: str, **how: object) -> tuple[Page, list[str], list[str]]:
+    """The page, the messages of its console, and the requests it made."""
+    page = browser.new_page(**how)  # type: ignore[arg-type]
+    messages: list[str] = []
+    requests: list[str] = []
+    page.on("console", lambda message: messages.append(message.text))
+    page.on("pageerror", lambda error: messages.append(str(error)))
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(address)
+    return page, messages, requests
