@@ -8,6 +8,7 @@ import re
 import signal
 import socket
 import sqlite3
+import subprocess
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -17,6 +18,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+import programs
 from assay.cli.commands import watch
 from assay.errors import SystemMissing
 from assay.record import DEFAULT_FILE_NAME, Store
@@ -101,6 +103,20 @@ def test_the_final_report_is_that_of_assay_report(folder: Path, server: Watched)
     assert answer.text == file.read_text(encoding="utf-8")
     assert "default-src 'none'" in answer.headers["content-security-policy"]
     assert server.ask(server.path("/report/7")).status == 404
+
+
+def test_two_experiments_are_compared_as_assay_compare_does(folder: Path, server: Watched) -> None:
+    words = ("--clients", "4", "--duration", "2.2", "--offered-rate", "500", "--repetitions", "2")
+    again = run_in(folder, "run", "one.sql", "--on", DELAYED, "--new", *words)
+    assert again.returncode == 0, again.stderr
+    listed = server.ask(server.path("/experiments")).text
+    assert "report/1?token=" in listed and "report/2?token=" in listed
+    answer = server.ask(server.path("/compare", "&a=1&b=2"))
+    done = run_in(folder, "compare", "1", "2", "--format", "html")
+    assert answer.status == 200 and answer.text == done.stdout and "<table" in answer.text
+    for sides in ("&a=1", "&a=1&b=--help", "&a=1&b=../x.sqlite", f"&a=1&b={'9' * 30}"):
+        assert server.ask(server.path("/compare", sides)).status == 400
+    assert server.ask(server.path("/compare", "&a=1&b=99")).status == 404
 
 
 FOREIGN = {"origin": "http://evil.example"}
@@ -277,6 +293,61 @@ def test_a_reader_that_never_reads_makes_the_server_keep_nothing(tmp_path: Path)
         assert process.memory_info().rss - before < 20 * 2**20
         for one in deaf:
             one.close()
+
+
+def test_the_page_stops_the_experiment_that_it_names_and_no_other_process(
+    working_folder: Path,
+) -> None:
+    script(working_folder)
+    words = ("one.sql", "--on", DELAYED, "--duration", "300", "--repetitions", "2")
+    with started(working_folder, "run", *words) as run, watched(working_folder) as server:
+        wait_for_second(working_folder)
+        stream = server.events()
+        doing = next(one.data for one in stream if one.name == "machine")
+        assert 0 < doing["client_cpu"] < psutil.cpu_count() and 0 < doing["busy"] <= 1
+
+        def asked(body: str, **headers: str) -> int:
+            named = {"x-assay-token": server.token, **headers}
+            return server.ask("/stop", method="POST", body=body, headers=named).status
+
+        for refused in ("", "{}", '{"experiment": 2}', '{"experiment": "1"}', "x" * 5000):
+            assert asked(refused) == 409
+        assert asked('{"experiment": 1}', origin="http://evil.example") == 403
+        assert asked('{"experiment": 1}', **{"x-assay-token": "wrong"}) == 403
+        assert asked("x" * 70_000) == 413
+        assert run.poll() is None
+        assert asked('{"experiment": 1}', origin=f"http://127.0.0.1:{server.port}") == 202
+        run.wait(HANG_S)
+        assert run.returncode == 128 + signal.SIGTERM
+        *_, end = stream
+        assert end.name == "end"
+        assert asked('{"experiment": 1}') == 409
+    with Store(working_folder / DEFAULT_FILE_NAME, must_exist=True) as store:
+        first, second = store.latest().runs
+    assert (first.state, second.state) == ("interrupted", "planned")
+    assert first.driven is not None and first.driven.intervals, "what was measured is kept"
+
+
+def test_a_process_that_has_the_number_of_an_ended_one_is_not_stopped(
+    tmp_path: Path,
+) -> None:
+    script(tmp_path)
+    done = run_in(tmp_path, "run", "one.sql", "--on", DELAYED, "--duration", "1")
+    assert done.returncode == 0, done.stderr
+    with subprocess.Popen([programs.SLEEP.name, "300"]) as other:
+        with closing(sqlite3.connect(tmp_path / DEFAULT_FILE_NAME)) as record, record:
+            record.execute(
+                "UPDATE experiments SET ended_unix_ns = NULL, process_id = ?", (other.pid,)
+            )
+        with watched(tmp_path) as server:
+            answer = server.ask(
+                "/stop",
+                method="POST",
+                body='{"experiment": 1}',
+                headers={"x-assay-token": server.token},
+            )
+        assert answer.status == 409 and other.poll() is None
+        other.kill()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

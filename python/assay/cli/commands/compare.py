@@ -59,7 +59,7 @@ _MOST_REASONS = 3
     "repeated.",
 )
 @click.option("--detail", is_flag=True, help="All metrics, and all that differs.")
-@format_option(COMPARISON_FORMS)
+@format_option((*COMPARISON_FORMS, "html"))
 @records_option
 def command(
     a: str,
@@ -79,6 +79,7 @@ def command(
     experiment, or `FILE:3`). Cells that both sides have are compared; for the
     others the report lists what differs. With --between, A alone is enough:
     its two levels of a factor are compared, and interleaved repetitions are pairs.
+    The format html is a page, which is written to a file and not to a terminal.
 
     Exit status: 0 compared (no condition met), 1 a --fail-if is met, 2 nothing can
     be compared, or a --fail-if cannot be judged, 5 a --fail-if is not decided: the
@@ -89,11 +90,15 @@ def command(
       assay compare latest --between system
       assay compare 3 latest --fail-if 'throughput_per_s < 0.95x'
       assay compare baseline.sqlite latest --format markdown
+      assay compare 3 5 --format html > comparison.html
     """
     from assay import comparison
     from assay.cli.options import experiment_references
+    from assay.cli.output.report_output import insist_on_readable
     from assay.comparison import conditions, fail_conditions
 
+    if form not in ("json", "csv"):
+        insist_on_readable(form, hint=f"assay compare … --format {form} > comparison.{form}")
     asked = [conditions.condition(text) for text in fail_if]
     sides = []
     for name, word in (("A", a), ("B", b)):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from assay.cli.watching.look import Look, Passed, Seen
 from assay.errors import AssayError
-from assay.record.progress.under_way import Place
+from assay.record.progress.under_way import Listed, Place
 
 _EVERY_S = 1.0
 _SIGN_OF_LIFE_S = 15.0
@@ -58,7 +58,9 @@ class Follower:
                 if seen is not None:
                     if shown is None or seen.text != shown.text:
                         yield _message("status", seen.text)
-                        shown = seen
+                    if seen.doing and (shown is None or seen.doing != shown.doing):
+                        yield _message("machine", seen.doing)
+                    shown = seen
                     async for piece in self._seconds(seen, cursor):
                         yield piece
                     if seen.status.is_over:
@@ -111,6 +113,14 @@ class Follower:
         self._seen = await loop.run_in_executor(self._thread, self._look.again)
         self._wake()
         return self._seen
+
+    async def experiments(self) -> list[Listed]:
+        """The newest of the record; none while it cannot be read."""
+        loop = asyncio.get_running_loop()
+        try:
+            return await loop.run_in_executor(self._thread, self._look.experiments)
+        except AssayError:
+            return []
 
     async def _work(self) -> None:
         loop = asyncio.get_running_loop()

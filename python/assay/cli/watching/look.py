@@ -10,10 +10,12 @@ from pathlib import Path
 
 import msgspec
 
+from assay.cli.watching.machine import Machine
 from assay.errors import AssayError
 from assay.experiment import Driving
+from assay.record.machine.experiment_process import RecordedProcess
 from assay.record.progress import under_way
-from assay.record.progress.under_way import Connection, Experiment, Mark, Place
+from assay.record.progress.under_way import Connection, Experiment, Listed, Mark, Place
 from assay.record.reader import Reader
 from assay.record.runs import reading
 from assay.report.live import seconds
@@ -23,6 +25,8 @@ _SHARE = 200
 """What is costly is done no sooner than this many times the CPU time that it took: it takes at most
 0.5 % of a processor, however many runs there are."""
 _LEAST_WAIT_S = 1.0
+_MOST = 200
+"""Experiments in the list; `assay list experiments` has all."""
 
 
 @dataclass
@@ -63,6 +67,10 @@ class Seen:
     """The same as JSON."""
     passed: Passed | None
     """Of the step that is shown."""
+    process: RecordedProcess | None
+    """That works on the experiment; None: it does not any more."""
+    doing: str = ""
+    """What the machine does at this moment, as JSON; empty: it is not known."""
 
 
 class Look:
@@ -78,6 +86,9 @@ class Look:
         self._place: Place | None = None
         self._text = msgspec.json.encode(NOTHING).decode()
         self._passed: Passed | None = None
+        self._process: RecordedProcess | None = None
+        self._machine: tuple[int, Machine] | None = None
+        """Of the run of that number."""
         self.before: Passed | None = None
         """Of the step that was shown before."""
 
@@ -91,7 +102,9 @@ class Look:
         except AssayError as error:
             self.close()
             self._say_problem(error.message)
-        return Seen(self._status, self._text, self._passed)
+        doing = self._machine[1].look() if self._machine else None
+        text = "" if doing is None else msgspec.json.encode(doing).decode()
+        return Seen(self._status, self._text, self._passed, self._process, text)
 
     def seconds_of(self, place: Place, after: int) -> Passed:
         """Those of a step that is not shown any more; none where there is no such step."""
@@ -101,6 +114,11 @@ class Look:
             passed.driving = self._driving(reader, place)
             passed.read(reader, after)
         return passed
+
+    def experiments(self) -> list[Listed]:
+        """The newest first."""
+        reader = self._opened()
+        return [] if reader is None else reader.read(lambda one: under_way.listed(one, _MOST))
 
     def close(self) -> None:
         if self._reader is not None:
@@ -123,6 +141,7 @@ class Look:
         experiment = reader.read(under_way.latest)
         if experiment is None:
             return
+        self._process = experiment.process if experiment.is_under_way else None
         mark = (experiment, reader.read(under_way.mark), experiment.is_under_way)
         now_s = time.monotonic()
         if mark != self._mark and (now_s >= self._not_before_s or not experiment.is_under_way):
@@ -132,6 +151,7 @@ class Look:
             self._set(made)
             self._mark = mark
             self._show(reader, place)
+            self._machine = self._sampled(reader, made)
             took_s = time.thread_time() - began_s
             self._not_before_s = now_s + max(_LEAST_WAIT_S, _SHARE * took_s) - _LEAST_WAIT_S / 2
         if self._passed is not None:
@@ -145,6 +165,17 @@ class Look:
             self.before = self._passed
         self._place = place
         self._passed = None if place is None else Passed(place, self._driving(reader, place))
+
+    def _sampled(self, reader: Reader, made: Status) -> tuple[int, Machine] | None:
+        """While clients of the run may work."""
+        if self._process is None or made.stage is None or made.stage.state != "driving":
+            return None
+        run = made.stage.run
+        if self._machine is not None and self._machine[0] == run:
+            return self._machine
+        return run, Machine(
+            self._process.pid, reader.read(lambda one: under_way.data_places(one, run))
+        )
 
     def _driving(self, reader: Reader, place: Place) -> Driving | None:
         with suppress(AssayError):

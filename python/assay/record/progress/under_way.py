@@ -71,6 +71,17 @@ class KeptStep(NamedTuple):
     begun_unix_ns: int | None
 
 
+class Listed(NamedTuple):
+    """An experiment of the record."""
+
+    id: int
+    title: str
+    begun_unix_ns: int
+    ended_unix_ns: int | None
+    planned: int
+    ended: int
+
+
 class KeptPace(NamedTuple):
     """Of a step that drives clients."""
 
@@ -81,6 +92,15 @@ class KeptPace(NamedTuple):
     """Of its ramp-up and warm-up, before the first second of the measurement."""
     arrival: str | None
     """None: a closed loop, or groups of clients that each have their own."""
+
+
+class DataPlace(NamedTuple):
+    """Where a node of a deployment of this machine has its data."""
+
+    directory: str
+    device: str
+    file_system: str
+    is_own_device: bool
 
 
 class Measured(NamedTuple):
@@ -124,6 +144,17 @@ def latest(connection: Connection) -> Experiment | None:
     return Experiment(number, title, begun_unix_ns, ended_unix_ns, RecordedProcess(*process))
 
 
+def listed(connection: Connection, most: int) -> list[Listed]:
+    """The newest first."""
+    question = (
+        "SELECT experiments.id, title, experiments.begun_unix_ns, experiments.ended_unix_ns, "
+        "count(runs.id), count(runs.ended_unix_ns) "
+        "FROM experiments LEFT JOIN runs ON experiment_id = experiments.id AND superseded = 0 "
+        "GROUP BY experiments.id ORDER BY experiments.id DESC LIMIT ?"
+    )
+    return [Listed(*row) for row in connection.execute(question, (most,))]
+
+
 def mark(connection: Connection) -> Mark:
     """Of all but seconds: it costs next to nothing to ask for it."""
     return tuple(connection.execute(_MARK).fetchone())
@@ -159,6 +190,20 @@ def last_drive(connection: Connection, run_id: int) -> KeptPace | None:
     )
     row = connection.execute(question, (run_id,)).fetchone()
     return None if row is None else KeptPace(*row)
+
+
+def data_places(connection: Connection, run_id: int) -> list[DataPlace]:
+    """Of the nodes whose data are on this machine."""
+    question = (
+        "SELECT json_extract(node.value, '$.directory'), "
+        "coalesce(json_extract(node.value, '$.storage.device'), ''), "
+        "coalesce(json_extract(node.value, '$.storage.file_system'), ''), "
+        "coalesce(json_extract(node.value, '$.storage.is_own_device'), 0) "
+        "FROM deployments, json_each(document, '$.nodes') AS node "
+        "WHERE run_id = ? AND json_extract(node.value, '$.directory') IS NOT NULL"
+    )
+    rows = connection.execute(question, (run_id,))
+    return [DataPlace(where, device, kind, bool(own)) for where, device, kind, own in rows]
 
 
 def seconds(

@@ -25,8 +25,8 @@ function together(values, size, isTime) {
   }
   return points;
 }
-function roundSteps(high, number) {
-  const rough = high / number, power = 10 ** Math.floor(Math.log10(rough));
+function roundSteps(high, number, least = 0) {
+  const rough = Math.max(least, high / number), power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].find((one) => one * power >= rough) * power;
   const found = [];
   for (let at = 0; at <= high * 1.0001; at += step) found.push(+at.toPrecision(12));
@@ -87,7 +87,7 @@ class Chart {
     }
     for (const second of stalled)
       svg.append(part("rect", { class: "stall", x: x(second), width: Math.max(1, x(second + 1) - x(second)), y: TOP, height: plot }));
-    for (const tick of roundSteps(to - from, 6)) {
+    for (const tick of roundSteps(to - from, 6, 1)) {
       if (tick + from > to) continue;
       svg.append(part("text", { x: x(from + tick), y: HIGH - BOTTOM + 16, "text-anchor": "middle" }, short(from + tick)));
     }

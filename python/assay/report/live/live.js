@@ -20,7 +20,7 @@ function count(value) {
   return Math.round(value).toLocaleString("en").replaceAll(",", " ");
 }
 function rate(value) {
-  return value >= 1000 ? count(value) : `${+value.toPrecision(3)}`;
+  return value >= 100 ? count(value) : `${+value.toPrecision(3)}`;
 }
 function time(ns) {
   const [size, unit] = ns >= 1e9 ? [1e9, "s"] : ns >= 1e6 ? [1e6, "ms"] : [1e3, "µs"];
@@ -142,7 +142,9 @@ function showEnded() {
   if (status.experiment) {
     const link = make("a", status.is_over ? "Report" : "Report so far");
     link.href = own(`report/${status.experiment}`);
-    links.append(link);
+    const all = make("a", "All experiments");
+    all.href = own("experiments");
+    links.append(link, " · ", all);
   }
 }
 function showAnswer() {
@@ -155,6 +157,24 @@ function showAnswer() {
   const whole = status.ended === status.planned;
   over.append(whole ? "The experiment has ended. " : "The experiment was interrupted. ", link, " has all its numbers.");
 }
+function showMachine(one) {
+  const parts = [];
+  if (one.client_cpu !== undefined) parts.push(`client ${+one.client_cpu.toPrecision(2)} of a processor`);
+  if (one.busy !== undefined) parts.push(`machine ${Math.round(100 * one.busy)} % busy`);
+  const requests = ["reads", "writes", "flushes"].filter((name) => one[name] !== undefined);
+  if (one.device) parts.push(`device ${one.device}: ${requests.map((name) => `${rate(one[name])} ${name}/s`).join(", ")}`);
+  at("machine").textContent = parts.join(" · ");
+}
+async function stop() {
+  if (!confirm("Stop the experiment? What was measured so far is kept.")) return;
+  at("stop").disabled = true;
+  try {
+    const headers = { "x-assay-token": token, "content-type": "application/json" };
+    const answer = await fetch("stop", { method: "POST", headers, body: JSON.stringify({ experiment: status.experiment }) });
+    say(answer.ok ? "stopping …" : (await answer.text()).trim(), "live");
+  } catch { say("not connected", "lost"); }
+}
+at("stop").addEventListener("click", stop);
 function showStatus(found) {
   status = found;
   const stage = found.stage;
@@ -162,7 +182,11 @@ function showStatus(found) {
   document.title = found.is_under_way && stage ? `${stage.number}/${found.planned} ${found.title}` : found.title || "assay watch";
   if (found.problem) say(found.problem, "lost");
   else if (!found.experiment) say("waiting for assay run", "");
+  else if (at("stop").disabled && found.is_under_way) say("stopping …", "live");
   else say(found.is_over ? "ended" : "under way", found.is_over ? "" : "live");
+  at("stop").hidden = !found.is_under_way;
+  if (!found.is_under_way) at("stop").disabled = false;
+  if (found.stage?.state !== "driving") at("machine").textContent = "";
   showPlan();
   showRun();
   showEnded();
@@ -186,6 +210,7 @@ function listen() {
   source = new EventSource(own("events") + last);
   source.addEventListener("status", (event) => showStatus(JSON.parse(event.data)));
   source.addEventListener("second", showSecond);
+  source.addEventListener("machine", (event) => showMachine(JSON.parse(event.data)));
   source.addEventListener("end", () => { source.close(); setTimeout(next, 5000); });
   source.onerror = () => {
     say("not connected: assay watch has ended, or is being started anew", "lost");

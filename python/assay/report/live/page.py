@@ -10,16 +10,20 @@ from assay.report.page.links import escaped
 
 def page(record: str, nonce: str) -> str:
     """``nonce``: of this answer, by which the browser knows the page's own script."""
-    style = _own("page", "style.css") + _own("live", "live.css")
     script = _own("live", "charts.js") + _own("live", "live.js")
+    body = _BODY.replace("RECORD", escaped(record))
+    return document("assay watch", f'{body}<script nonce="{nonce}">{script}</script>\n')
+
+
+def document(title: str, body: str) -> str:
+    """A page in the look of a report."""
+    style = _own("page", "style.css") + _own("live", "live.css")
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="color-scheme" content="light dark">'
         '<meta name="referrer" content="no-referrer">'
-        f"<title>assay watch</title><style>{style}</style></head>\n"
-        f"{_BODY.replace('RECORD', escaped(record))}"
-        f'<script nonce="{nonce}">{script}</script>\n</body></html>\n'
+        f"<title>{escaped(title)}</title><style>{style}</style></head>\n{body}</body></html>\n"
     )
 
 
@@ -35,13 +39,15 @@ _BODY = """<body>
 <section id="plan" hidden aria-label="Plan">
 <div id="bar" class="bar" role="progressbar" aria-valuemin="0"
  aria-label="runs that have ended"></div>
-<p><b id="progress"></b> <span id="left"></span></p>
+<p><b id="progress"></b> <span id="left"></span>
+<button type="button" id="stop" hidden>Stop the experiment</button></p>
 </section>
 <p id="answer" class="answer" hidden></p>
 <section id="now" hidden>
 <h2 id="run"></h2>
 <p id="step" class="quiet"></p>
 <dl id="numbers" class="numbers"></dl>
+<p id="machine" class="quiet"></p>
 <div id="charts" class="figures"></div>
 </section>
 <section id="ended" hidden><h2>Cells</h2>

@@ -1,0 +1,52 @@
+"""Takes the experiments of a record; returns the page that lists them, on which two are chosen for
+a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from assay.record.progress.under_way import Listed
+from assay.report.live.page import document
+from assay.report.page.links import escaped
+from assay.text import units
+from assay.text.visible import visible
+
+
+def experiments_page(found: Sequence[Listed], token: str) -> str:
+    rows = "".join(_row(one, token, place) for place, one in enumerate(found))
+    headings = "".join(
+        f'<th scope="col">{name}</th>' for name in ("A", "B", "experiment", "begun", "runs")
+    )
+    button = '<p><button type="submit">Compare A and B</button></p>' if len(found) > 1 else ""
+    return document(
+        "Experiments",
+        f'<body><header><h1>Experiments</h1></header>\n<main id="main">'
+        f'<p><a href="./?token={escaped(token)}">The one under way</a></p>'
+        f'<form action="compare" method="get">'
+        f'<input type="hidden" name="token" value="{escaped(token)}">'
+        f'<div class="box"><table><thead><tr>{headings}</tr></thead><tbody>{rows}</tbody></table>'
+        f"</div>{button}</form></main>\n",
+    )
+
+
+def _row(one: Listed, token: str, place: int) -> str:
+    """The newest is B, the one before it A, until others are chosen."""
+    begun = datetime.fromtimestamp(one.begun_unix_ns / 1e9).strftime("%Y-%m-%d %H:%M")
+    title = visible(one.title) or f"experiment {one.id}"
+    return (
+        f"<tr>{_choice('a', one.id, is_chosen=place == 1)}"
+        f"{_choice('b', one.id, is_chosen=place == 0)}"
+        f'<th scope="row"><a href="report/{one.id}?token={escaped(token)}">{one.id}: '
+        f"{escaped(title)}</a></th><td>{begun}</td>"
+        f"<td>{units.ended_runs(one.ended, one.planned)}</td></tr>"
+    )
+
+
+def _choice(side: str, number: int, *, is_chosen: bool) -> str:
+    checked = " checked" if is_chosen else ""
+    label = f"experiment {number} as {side.upper()}"
+    return (
+        f'<td><input type="radio" name="{side}" value="{number}" required aria-label="{label}"'
+        f"{checked}></td>"
+    )
