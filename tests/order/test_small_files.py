@@ -36,7 +36,6 @@ OWN_IDEA = {
     "load/bibsql/reported.py": "the rule by which a variant of the data set is made",
     "lab/run_context/read_only_server.py": "a refusal, beside what is noted before the first step",
     "provision/limits/control_groups.py": "seen by `provision/disk`, one level above",
-    "provision/engine/local_fleet.py": "an implementation of `contracts/fleet.py`",
     "provision/processes/paused.py": "acts on processes, not on backups",
 }
 

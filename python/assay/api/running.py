@@ -44,6 +44,8 @@ def run(
     cpus: Limits | None = None,
     rtt: Numbers | None = None,
     clients: int | Sequence[int] | Mapping[str, int | Sequence[int]] | None = None,
+    generators: int | Sequence[int] | None = None,
+    on_lost: str | None = None,
     duration_s: Seconds | None = None,
     transactions: int | None = None,
     warm_up_s: Seconds | None = None,

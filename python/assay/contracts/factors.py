@@ -135,6 +135,11 @@ CLIENT_PROGRAM = Factor(
     meaning=", ".join(CLIENT_PROGRAMS), named="{} clients".format,
     heading="client program", brief_heading="program", word="program",
 )  # fmt: skip
+GENERATORS = Factor(
+    "generators", Part.LEVELS, asked="generators", default=1, kind="integer",
+    meaning="load generators that drive the clients; 1: the process of Assay itself",
+    named=lambda level: units.counted(int(level), "generator"), placed="from",
+)  # fmt: skip
 REPETITION = Factor("repetition", Part.FOUND)
 OFFERED_RATE = Factor(
     "offered_rate_per_s", Part.DRIVING, asked="offered_rates_per_s", kind="number",
@@ -146,7 +151,7 @@ OFFERED_RATE = Factor(
 
 FACTORS: Final = (
     TEST, SYSTEM, PROFILE, STORAGE, STORAGE_ROLE, DURABILITY, CLIENTS, PROTOCOL, THREADS, MACHINE,
-    MEMORY, CPUS, RTT, LOG_STORAGE, CACHE, CLIENT_PROGRAM, REPETITION, OFFERED_RATE,
+    MEMORY, CPUS, RTT, LOG_STORAGE, CACHE, CLIENT_PROGRAM, GENERATORS, REPETITION, OFFERED_RATE,
 )  # fmt: skip
 BY_NAME: Final[Mapping[str, Factor]] = {one.name: one for one in FACTORS}
 NAMES: Final = tuple(dict.fromkeys(name for one in FACTORS for name in (one.name, one.column)))

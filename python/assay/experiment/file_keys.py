@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from assay import registry
+from assay.contracts.driving import ON_LOST
 from assay.experiment.settings.catalogue import SETTINGS
 from assay.experiment.settings.levels import is_read_by_kind
 from assay.experiment.settings.setting import Setting
@@ -71,6 +72,7 @@ _DRIVE = Keys(
             if key.name not in {levels.name for levels in _OFFERED}
         ),
         Key("allow_shell", FLAG),
+        Key("on_lost", OneOf(ON_LOST)),
     )
 )
 _DRIVEN = "How clients are driven, in place of what the test says."

@@ -235,6 +235,7 @@ COUNT: Final = Whole(0, _MOST_WHOLE)
 
 CLIENTS: Final = Whole(1, 1_000_000)
 THREADS: Final = Whole(0, 1_024)
+GENERATORS: Final = Whole(1, 256)
 SCALE: Final = Whole(1, _MOST_WHOLE)
 REPETITIONS: Final = Whole(1, 10_000)
 EXPERIMENTS: Final = Whole(1, _MOST_WHOLE)

@@ -37,6 +37,8 @@ SAMPLES = {
     "cpus": "0.5,none",
     "rtt": "0,1ms",
     "clients": "1,8",
+    "generators": "2,4",
+    "on_lost": "continue",
     "duration": "2min",
     "transactions": "1000",
     "warm_up": "3",
@@ -129,8 +131,11 @@ def test_a_hint_means_the_same_in_all_three_places(
     price = ("here=1/GB",) if field == "required_rate" else ()  # without it nothing is required
     if field in OF_GOALS:  # without one nothing is searched for
         given["goal"] = SAMPLES["goal"].strip("'")
+    if field == "on_lost":  # of one process nothing is lost
+        given["generators"] = "2"
     expected, _ = experiment(Words(workload, price=price, **given))  # type: ignore[arg-type]
     expected = replace(expected, goal="") if field in OF_GOALS else expected
+    expected = replace(expected, levels={}) if field == "on_lost" else expected
     # The command line alone reads what the files hold.
     expected = replace(expected, prices={}, feed_content="", workload_content="")
     differ = [one.name for one in fields(read) if vars(read)[one.name] != vars(expected)[one.name]]

@@ -151,6 +151,16 @@ class Observation(EngineObservation, frozen=True):
         return next((group for group in self.groups if not group.is_deferred), self)
 
     @property
+    def lost_generators(self) -> tuple[str, ...]:
+        """``load machine 2 of 4 lost after 31 s``, of each that was."""
+        count = len(self.generators)
+        return tuple(
+            f"load machine {number} of {count} lost after {one.lost_after_s:.0f} s"
+            for number, one in enumerate(self.generators, 1)
+            if one.lost_after_s is not None
+        )
+
+    @property
     def throughput_per_s(self) -> float | None:
         """Transactions of the clients that ended ok per second of the measurement; None where no
         time passed."""

@@ -95,14 +95,14 @@ def drive_at_once(
     ``stop`` is requested: a module cannot be relied on to return. Nothing is left of the fleet,
     whatever is raised.
     """
-    course = _Course(fleet, parts, on_progress, stop, terms)
+    drive = _Drive(fleet, parts, on_progress, stop, terms)
     try:
-        return course.followed()
+        return drive.followed()
     finally:
         fleet.stop()
 
 
-class _Course:
+class _Drive:
     def __init__(
         self,
         fleet: Fleet,

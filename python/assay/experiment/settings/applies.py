@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from assay import registry
 from assay.contracts.driving import COLD_CACHES
 from assay.contracts.experiment import Experiment
-from assay.contracts.factors import CACHE
+from assay.contracts.factors import CACHE, GENERATORS
 from assay.experiment.choices import server_limits
 from assay.experiment.choices.storage_words import erased_devices
 from assay.text.mentions import phrase
@@ -116,6 +116,10 @@ TO_LOGS = _of_experiment(
 TO_OWN_SERVERS = _of_experiment(
     lambda experiment: any(system.url is None for system in experiment.systems),
     "servers that are named by their URL stay on the storage they are on",
+)
+TO_GENERATORS = _of_experiment(
+    lambda experiment: any(level != 1 for level in experiment.levels.get(GENERATORS.name, ())),
+    phrase("one process drives all clients ({--generators})"),
 )
 TO_GOALS = _of_experiment(
     lambda experiment: bool(experiment.goal), phrase("no rate is searched for ({--goal})")

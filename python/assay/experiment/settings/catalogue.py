@@ -20,6 +20,7 @@ from assay.contracts.driving import (
     CLIENT_PROGRAMS,
     CONNECTIONS,
     ISOLATION_LEVELS,
+    ON_LOST,
     RECONNECT_TIMEOUT_S,
 )
 from assay.contracts.experiment import ENCODINGS, PROTOCOLS
@@ -202,6 +203,22 @@ class Words:
         experiment_field="threads",
         applies=applies.TO_ALL_SCRIPTS,
         help="Client threads, at most one per client; 0: one per processor. [default: 0]",
+    )  # fmt: skip
+    generators: str | None = _declared(
+        None, Levels(quantities.GENERATORS), Heading.CLIENTS, metavar="N,…",
+        factor=factors.GENERATORS, is_of_tests=True, applies=applies.TO_ALL_SCRIPTS,
+        help="Load generators among which the clients are distributed, each number a cell; 1: "
+        "Assay's own process. [default: 1]",
+        file_help="Load generators among which the clients are distributed, each number a cell; 1: "
+        "Assay's own process.",
+    )  # fmt: skip
+    on_lost: str | None = _declared(
+        None, Choice(ON_LOST), Heading.CLIENTS, key="drive.", driving_field="on_lost",
+        applies=applies.TO_GENERATORS,
+        help="What the others do where a load generator is lost: end (the run is invalid), or "
+        "continue (indicative). [default: end]",
+        file_help="What the others do where a load generator is lost: end (the run is invalid), "
+        "or continue (indicative).",
     )  # fmt: skip
     duration_s: float | None = _declared(
         None, Number(quantities.DURATION_S), Heading.CLIENTS, metavar="S", short="-T", key="drive.",

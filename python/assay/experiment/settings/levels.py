@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, cast
 
-from assay.contracts.driving import DrivingChanges
+from assay.contracts.driving import ON_LOST, DrivingChanges, OnLost
 from assay.contracts.experiment import ExperimentChanges
 from assay.contracts.experiment import Levels as LevelsOfTest
 from assay.contracts.factors import Scalar
@@ -101,6 +101,8 @@ def _driving(section: TomlTable) -> DrivingChanges:
     given = driving.read(section, {}, passed_over=("offered_rate_per_s",))
     if "allow_shell" in section:
         given["allow_shell"] = section.boolean("allow_shell")
+    if "on_lost" in section:
+        given["on_lost"] = cast(OnLost, section.choice("on_lost", ON_LOST))
     section.done()
     return given
 

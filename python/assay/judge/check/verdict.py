@@ -71,6 +71,8 @@ def why_failed(
         return died
     if isinstance(observation, StepReport):
         return observation.why_failed()
+    if observation.lost_generators and observation.ended_by != "stop":
+        return ", ".join(observation.lost_generators)
     first = _first_error(observation, counted, fixes)
     if (ended := _ended(observation, reconnect_timeout_s)) is not None:
         return f"{ended}{first}"

@@ -44,6 +44,9 @@ STORAGE_LIMIT_TOLERANCE = 1.1
 RTT_LIMIT = 0.20
 """Share of the asked round-trip time by which the measured one may differ: what repetitions may
 differ by. Farther off, a level is not what its name says."""
+CLOCKS_UNCERTAIN_NS = 5_000_000
+"""By which the offset of a load generator's clock may be wrong."""
+CLOCKS_DRIFT_MS_PER_MIN = 1.0
 LEAST_COST_NS = 100_000_000
 """A shorter measurement gets no warnings about CPU time: the kernel counts in ticks of 1-10 ms, and
 connecting and disconnecting would dominate."""
@@ -339,6 +342,19 @@ class WarningKind(Enum):
         "single delays of the machine are a large part of that",
         "more passes, or more data",
         limits=True,
+    )
+    GENERATOR_LOST = WarningText(
+        "a load generator was lost, and the others went on without its clients: the load was less "
+        "than the number of clients says",
+        "see the memory and the network of its machine",
+        limits=True,
+        forbids_deciding=True,
+    )
+    CLOCKS_APART = WarningText(
+        "the clocks of the load generators are not known to agree within "
+        f"{CLOCKS_UNCERTAIN_NS / 1e6:g} ms, or drift by more than {CLOCKS_DRIFT_MS_PER_MIN:g} ms a "
+        "minute: what is shown by the second may be of two seconds (each latency is of one clock)",
+        "generators nearer to this machine, or a running time service (NTP, PTP) on each",
     )
     CLIENT_BUSY = WarningText(
         f"the client used more than {units.share(CLIENT_SHARE_LIMIT)} of the machine's CPUs, or "

@@ -107,10 +107,24 @@ def _of_run(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
             is_weaker = ISOLATION_LEVELS.index(level) < ISOLATION_LEVELS.index(named)
             kind = WarningKind.ISOLATION_LOWERED if is_weaker else WarningKind.ISOLATION_RAISED
             yield kind, f"{run.name}: {named} → {level}"
+        yield from _of_generators(run, driven)
         for sentence in driven.script_warnings:
             yield WarningKind.SCRIPT, sentence
         if overflow := sum(one.latency.overflow for one in driven.transactions):
             yield WarningKind.RANGE_EXCEEDED, f"{run.name}: {overflow}"
+
+
+def _of_generators(run: Evidence, driven: Observation) -> Iterator[tuple[WarningKind, str]]:
+    if driven.lost_generators:
+        yield WarningKind.GENERATOR_LOST, f"{run.named_run}: {', '.join(driven.lost_generators)}"
+    for number, one in enumerate(driven.generators, 1):
+        name = f"{run.named_run}: load machine {number}"
+        uncertain_ns, drift_ns_per_s = one.clock_uncertainty_ns, one.clock_drift_ns_per_s
+        if uncertain_ns is not None and uncertain_ns > kinds.CLOCKS_UNCERTAIN_NS:
+            yield WarningKind.CLOCKS_APART, f"{name} is known to ±{uncertain_ns / 1e6:.1f} ms"
+        drift_ms = abs(drift_ns_per_s or 0.0) * 60 / 1e6
+        if drift_ms > kinds.CLOCKS_DRIFT_MS_PER_MIN:
+            yield WarningKind.CLOCKS_APART, f"{name} drifts by {drift_ms:.1f} ms a minute"
 
 
 def _of_servers(run: Evidence) -> Iterator[tuple[WarningKind, str]]:

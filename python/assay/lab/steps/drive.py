@@ -15,7 +15,7 @@ from msgspec import UNSET, UnsetType, structs
 from assay.contracts.deployment import Deployment
 from assay.contracts.engine.drive import DriveDocument, LogDocument
 from assay.contracts.events import ClientsAtWork, Event, SecondMeasured, Sink
-from assay.contracts.factors import CLIENT_PROGRAM
+from assay.contracts.factors import CLIENT_PROGRAM, GENERATORS
 from assay.contracts.observation import Observation
 from assay.contracts.observation.parts.shared_numbers import numbers_of_all
 from assay.contracts.systems.abilities import SessionLimit
@@ -34,11 +34,12 @@ from assay.judge.check.answers import Check, check_answers, not_run
 from assay.judge.check.questions import compare, compare_results, what_is_asked
 from assay.judge.check.verdict import cancelled
 from assay.judge.evidence.durability import as_it_held
-from assay.lab.driving import cache, native_clients
+from assay.lab.driving import cache, generators, native_clients
 from assay.lab.driving.driven_parts import DrivenPart, documents_of, keep_samples, whole
 from assay.lab.run_context.context import RunState
 from assay.load.row_sources.request import DataRequest
 from assay.plan.drives import PlannedDrive, drive
+from assay.plan.values import Cell
 from assay.record.runs.records import IS_RESULT
 from assay.text import units
 from assay.text.files.keys import Key
@@ -170,6 +171,7 @@ def _run_once(state: RunState, planned: PlannedDrive, document: DriveDocument) -
         statements,
         pooled.why_it_died,
         state.context.stop,
+        generators.of_cell(planned.run.cell, pooled.deployment),
     )
     state.context.stop.check()
 
@@ -196,7 +198,9 @@ def observe(
     dialect = pooled.system.dialect
     is_read_only = bool(session_statements(state.workload, state.planned, dialect))
     name = "" if step.label == step.do else f", {step.label}"
-    context.events.stage(f"drive {cell.test_name}{name}{_processes(pooled.deployment, document)}")
+    context.events.stage(
+        f"drive {cell.test_name}{name}{_processes(cell, pooled.deployment, document)}"
+    )
     if not pooled.deployment.is_private and isinstance(pooled.system, SessionLimit):
         pooled.system.refuse_too_many(pooled.deployment, planned.clients)
     if may_change_data(state.context.compiled, state.planned):
@@ -211,6 +215,7 @@ def observe(
                 _session_statements(state, planned),
                 pooled.why_it_died,
                 context.stop,
+                generators.of_cell(cell, pooled.deployment),
             )
     except RunFailed as error:
         if is_read_only and error.code in dialect.read_only_codes:
@@ -281,8 +286,11 @@ def _withdraw_contradicted(
         state.context.store.deployment_changed(pooled.deployment)
 
 
-def _processes(deployment: Deployment, document: DriveDocument) -> str:
+def _processes(cell: Cell, deployment: Deployment, document: DriveDocument) -> str:
     """In how many processes the clients work, where they are not in this one."""
+    machines = cell.level(GENERATORS)
+    if machines > 1:
+        return f" from {units.counted(machines, 'generator')}"
     number = number_of(document, deployment)
     if number is None:
         return ""

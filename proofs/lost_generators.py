@@ -1,0 +1,201 @@
+"""Where a load generator is lost, what it had reported is on the server, and no more than that and
+what is counted as `unknown`; where the one that coordinates is lost, nothing is left at work.
+
+Each case has eight clients insert rows into a table of a PostgreSQL server, from two to four
+generators of this machine. In two cases of three, a generator is killed (kill -9) or stopped
+(SIGSTOP) at a random instant, and the others end or continue: the rows of the table are then at
+least the transactions that were ok, and at most these and the unknown ones. In the others the
+process that coordinates is killed or stopped: the rows are at least what it had last heard of, and
+within 20 s no session of a client is left on the server and no generator has clients at work.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+import msgspec
+import psutil
+from msgspec import structs
+
+from assay.contracts.deployment import Deployment
+from assay.contracts.driving import ON_LOST
+from assay.contracts.engine.drive import DriveDocument, DriveProgress, ScriptDocument, StopDocument
+from assay.drive.fleet.at_once import Part, Terms, drive_at_once
+from assay.drive.observe import Generators, observe
+from assay.drive.parts import split
+from assay.errors import SystemMissing
+from assay.experiment import StorageChoice
+from assay.experiment.choices.checked_choices import system_choice
+from assay.provision.engine.local_fleet import LocalFleet
+from assay.provision.engine.session import session
+from assay.provision.provision import provision
+from proofs._proof import Found
+
+CASES = 60
+SHORT = 3
+
+_CLIENTS = 8
+_LONGEST_S = 60.0
+_LEFT_S = 20.0
+_COUNT = "SELECT count(*) FROM lost"
+_SESSIONS = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'INSERT INTO lost%'"
+_COORDINATOR = """
+import sys
+from proofs.lost_generators import coordinate
+coordinate(int(sys.argv[1]), sys.stdin.readline())
+"""
+
+
+def prove(cases: int, seed: int, timeout_s: float, first: int = 0) -> Found:
+    """Loses so many of them."""
+    del timeout_s  # each case ends by itself
+    outcomes: Counter[str] = Counter()
+    faults = []
+    try:
+        with provision(system_choice("postgresql"), StorageChoice(), connections=20) as deployment:
+            for number in range(first, first + cases):
+                kind, wrong = _case(deployment, Random(f"{seed} {number}"), number)
+                outcomes[f"{kind}: {'wrong' if wrong else 'right'}"] += 1
+                if wrong:
+                    command = f"python -m proofs lost_generators --cases 1 --first {number}"
+                    faults.append(f"{command} --seed {seed}\n{kind}: {wrong}")
+    except SystemMissing as error:
+        outcomes[f"left out: {error.message}"] = cases
+    return Found(cases, outcomes, faults)
+
+
+def _case(deployment: Deployment, random: Random, number: int) -> tuple[str, str]:
+    _ask(deployment, "DROP TABLE IF EXISTS lost")
+    _ask(deployment, "CREATE TABLE lost (v bigint)")
+    how = random.choice([signal.SIGKILL, signal.SIGSTOP])
+    after_s = random.uniform(0.1, 2.5)
+    generators = random.randint(2, 4)
+    word = "killed" if how == signal.SIGKILL else "stopped"
+    if number % 3 < 2:
+        kind, wrong = _generator(deployment, random, generators, _Loss(how, after_s, random))
+        return f"generator {word}, {kind}", wrong
+    return f"coordinator {word}", _coordinator(deployment, generators, how, after_s)
+
+
+class _Loss:
+    """Of a generator of this process, once clients have worked for so long."""
+
+    def __init__(self, how: signal.Signals, after_s: float, random: Random) -> None:
+        self._how, self._after_s, self._random = how, after_s, random
+        self.is_done = False
+
+    def __call__(self, report: DriveProgress) -> None:
+        if self.is_done or report.elapsed_s < self._after_s:
+            return
+        self.is_done = True
+        os.kill(self._random.choice(_generators(os.getpid())).pid, self._how)
+
+
+def _generator(
+    deployment: Deployment, random: Random, generators: int, loss: _Loss
+) -> tuple[str, str]:
+    on_lost = random.choice(ON_LOST)
+    fleet = Generators(LocalFleet(generators), Terms(on_lost=on_lost))
+    found = observe(deployment, _document(6.0), loss, generators=fleet)
+    rows = _rows_at_last(deployment)
+    ok = sum(one.ok for one in found.generators)
+    unknown = sum(one.unknown for one in found.generators)
+    lost = sum(one.is_lost for one in found.generators)
+    wrong = ""
+    if lost != 1:
+        wrong = f"expected 1 lost generator, found {lost}"
+    elif not ok <= rows <= ok + unknown:
+        wrong = f"expected {ok} to {ok + unknown} rows, found {rows}"
+    elif left := _generators(os.getpid()):
+        wrong = f"expected no generator left, found {len(left)}"
+    return f"others {on_lost}", wrong
+
+
+def coordinate(generators: int, document: str) -> None:
+    """In a process of its own: says on standard output what it hears."""
+    whole = msgspec.json.decode(document, type=DriveDocument)
+    parts = [Part(place, part) for place, part in enumerate(split(whole, generators))]
+    drive_at_once(LocalFleet(generators), parts, _say, terms=Terms())
+
+
+def _say(report: DriveProgress) -> None:
+    print(report.ok, flush=True)
+
+
+def _coordinator(
+    deployment: Deployment, generators: int, how: signal.Signals, after_s: float
+) -> str:
+    document = structs.replace(_document(_LONGEST_S), deployment=deployment.for_engine())
+    heard: list[int] = []
+    with subprocess.Popen(
+        [sys.executable, "-c", _COORDINATOR, str(generators)],
+        cwd=Path(__file__).parents[1],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as coordinator:
+        assert coordinator.stdin and coordinator.stdout
+        print(document.json, file=coordinator.stdin, flush=True)
+        lines = coordinator.stdout
+        reader = threading.Thread(target=lambda: heard.extend(map(int, lines)), daemon=True)
+        heard.append(int(lines.readline()))
+        reader.start()
+        time.sleep(after_s)
+        programs = _generators(coordinator.pid)
+        coordinator.send_signal(how)
+        try:
+            until_s = time.monotonic() + _LEFT_S
+            while time.monotonic() < until_s and (n := _ask(deployment, _SESSIONS)):
+                time.sleep(0.1)
+        finally:
+            coordinator.kill()
+            coordinator.wait()
+            reader.join()
+    _, alive = psutil.wait_procs(programs, timeout=10)
+    rows = _rows_at_last(deployment)
+    if len(programs) != generators:
+        return f"expected {generators} generators, found {len(programs)}"
+    if n:
+        return f"expected no session after {_LEFT_S:g} s, found {n}"
+    if alive:
+        return f"expected no generator left, found {len(alive)}"
+    if rows < heard[-1]:
+        return f"expected at least {heard[-1]} rows, found {rows}"
+    return ""
+
+
+def _document(duration_s: float) -> DriveDocument:
+    text = "\\set v random(1, 1000000000)\nINSERT INTO lost VALUES (:v);\n"
+    return DriveDocument(
+        scripts=(ScriptDocument(name="insert", path="insert.sql", text=text),),
+        order="sequence",
+        clients=_CLIENTS,
+        stop=StopDocument(duration_s=duration_s),
+        seed=7,
+    )
+
+
+def _generators(pid: int) -> list[psutil.Process]:
+    children = psutil.Process(pid).children()
+    return [one for one in children if "engine_process" in " ".join(one.cmdline())]
+
+
+def _rows_at_last(deployment: Deployment) -> int:
+    """Once the server has ended what clients had begun."""
+    while _ask(deployment, _SESSIONS):
+        time.sleep(0.05)
+    return _ask(deployment, _COUNT)
+
+
+def _ask(deployment: Deployment, statement: str) -> int:
+    with session(deployment.address) as opened:
+        rows = opened.execute(statement).rows
+    return int(rows[0][0]) if rows else 0

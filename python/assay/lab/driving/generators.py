@@ -1,0 +1,58 @@
+"""Takes a cell; returns the load generators that drive its clients, where it asks for several, and
+why it cannot have them."""
+
+from __future__ import annotations
+
+from assay import registry
+from assay.contracts.deployment import Deployment
+from assay.contracts.factors import CLIENT_PROGRAM, GENERATORS
+from assay.contracts.systems.abilities import capabilities_of
+from assay.drive.document import document_of, scripts_of
+from assay.drive.fleet.at_once import Terms
+from assay.drive.observe import Generators
+from assay.drive.parts import counts, why_whole
+from assay.experiment import NATIVE
+from assay.plan import PlannedRun
+from assay.plan.drives import drives
+from assay.plan.values import Cell
+from assay.provision.engine.engine_calls import calls_python
+from assay.provision.engine.local_fleet import LocalFleet
+from assay.text import units
+from assay.workload.values import Workload
+
+OWN_PROCESSES = "own processes"
+"""The capability of a system that works in none of the clients' processes."""
+
+
+def of_cell(cell: Cell, deployment: Deployment) -> Generators | None:
+    """Of one drive; None: this process drives all clients."""
+    number = cell.level(GENERATORS)
+    if number == 1:
+        return None
+    fleet = LocalFleet(number, deployment.address.options.get("module", ""))
+    return Generators(fleet, Terms(on_lost=cell.driving.on_lost))
+
+
+def why_not(workload: Workload, run: PlannedRun) -> str | None:
+    """Why its clients cannot be distributed; None: they can, or need not."""
+    cell, number = run.cell, run.cell.level(GENERATORS)
+    if number == 1:
+        return None
+    asked = units.counted(number, "generator")
+    if cell.level(CLIENT_PROGRAM) == NATIVE:
+        return f"{asked} cannot drive a system's own client programs, which are started here"
+    system = registry.system(cell.system.name)
+    if not (calls_python(system.driver) or OWN_PROCESSES in capabilities_of(system, cell.system)):
+        return (
+            f"{cell.system.label} works in the client's own process: {asked} would be as many "
+            "systems"
+        )
+    for planned in drives(workload, run):
+        scripts = scripts_of(workload, planned, system.dialect)
+        document = document_of(workload, planned, system.dialect, scripts)
+        if reason := why_whole(document):
+            return f"{asked} cannot be used: {reason}, which must be in one process"
+        if (fewest := min(counts(document))) < number:
+            clients = units.counted(fewest, "client")
+            return f"{asked} cannot share {clients}: expected at least one client for each"
+    return None

@@ -1,0 +1,207 @@
+"""Several generators drive one document: their clocks, and what is known where one is lost."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from msgspec import structs
+
+from assay.contracts.driving import CONTINUE, END, OnLost
+from assay.contracts.engine.drive import DriveDocument, DriveProgress, ScriptDocument, StopDocument
+from assay.contracts.observation import Observation
+from assay.drive.fleet.at_once import Terms
+from assay.drive.fleet.clocks import ClockOffset, Reading, drift_ns_per_s, offset
+from assay.drive.fleet.losses import Account
+from assay.drive.observe import Generators, observe
+from assay.errors import SystemDied
+from assay.experiment import StorageChoice
+from assay.experiment.choices.checked_choices import system_choice
+from assay.provision.engine.local_fleet import LocalFleet
+from assay.provision.provision import provision
+
+ROOT = Path(__file__).parents[3]
+AHEAD_S = 7
+
+
+def driven(
+    fleet: LocalFleet,
+    progress: Callable[[DriveProgress], bool | None] = lambda _: None,
+    on_lost: OnLost = END,
+    **more: Any,
+) -> Observation:
+    document = DriveDocument(
+        scripts=(ScriptDocument(name="read", path="read.sql", text="SELECT 1;"),),
+        order="sequence",
+        clients=8,
+        stop=StopDocument(duration_s=1.0),
+        seed=7,
+    )
+    document = structs.replace(document, **more)
+    with provision(
+        system_choice("null[delay=constant:2ms]"), StorageChoice(), connections=8
+    ) as deployment:
+        generators = Generators(fleet, Terms(on_lost=on_lost))
+        return observe(deployment, document, progress, generators=generators)
+
+
+def test_the_best_reading_says_how_far_a_clock_is_ahead() -> None:
+    slow, best = Reading(0, 10_000, 1_007_000, 5), Reading(20_000, 22_000, 1_021_500, 3)
+    assert offset([slow, best]) == ClockOffset(21_000, 1_000_500, 1_000, 3)
+
+
+def test_a_drift_is_what_is_beyond_the_uncertainty() -> None:
+    before = ClockOffset(0, 1_000, 500, 0)
+    assert drift_ns_per_s(before, ClockOffset(10_000_000_000, 1_900, 500, 0)) == 0
+    assert drift_ns_per_s(before, ClockOffset(10_000_000_000, 12_000, 500, 0)) == 1_000
+    assert drift_ns_per_s(before, ClockOffset(10_000_000_000, -10_000, 500, 0)) == -1_000
+
+
+def test_what_a_lost_generator_may_have_done_is_known_from_its_rate() -> None:
+    account = Account(4)
+    report = DriveProgress(0.1, 100, None, 100, 0, 4)
+    account.reported(report, 1.0)
+    account.reported(structs.replace(report, done=200), 1.1)
+    # 1,000 a second, taken twice, for half a second and the time between two reports.
+    assert account.unknown(1.6, 0.0) == pytest.approx(4 + 2 * 1000 * 0.6, abs=1)
+    # One without a rate of its own has that of the others.
+    assert Account(4).unknown(0.4, 250.0) == pytest.approx(4 + 2 * 1000 * 0.5, abs=1)
+
+
+@pytest.mark.slow
+def test_generators_are_together_one_and_each_is_reported() -> None:
+    reported: list[DriveProgress] = []
+    found = driven(LocalFleet(2), reported.append)
+    assert found.ended_by == "stop"
+    assert [end.client for end in found.client_ends] == list(range(8))
+    assert [one.clients for one in found.generators] == [4, 4]
+    assert sum(one.ok for one in found.generators) == found.outcomes.ok > 0
+    assert max(one.clients_running for one in reported) == 8
+    for one in found.generators:
+        assert one.clock_uncertainty_ns is not None and one.clock_ahead_ns is not None
+        assert abs(one.clock_ahead_ns) <= one.clock_uncertainty_ns, "they read one clock"
+        assert one.load_1min is not None and not one.is_lost
+
+
+def _other_clock() -> list[str]:
+    """The beginning of a command whose monotonic clock is seconds ahead."""
+    command = ["unshare", "--time", "--monotonic", str(AHEAD_S)]
+    if (
+        shutil.which("unshare") is None
+        or subprocess.run([*command, "true"], check=False).returncode
+    ):
+        pytest.skip("needs time namespaces (unshare --time, as root)")
+    return [*command, "--fork", "--kill-child"]
+
+
+@pytest.mark.slow
+def test_a_clock_that_is_seconds_ahead_begins_at_the_same_instant() -> None:
+    before = [[], _other_clock()]
+    found = driven(LocalFleet(2, before=before), stop=StopDocument(duration_s=2.0))
+    one, other = found.generators
+    assert one.clock_ahead_ns is not None and other.clock_ahead_ns is not None
+    assert other.clock_uncertainty_ns is not None
+    ahead_ns = other.clock_ahead_ns - AHEAD_S * 1_000_000_000
+    assert abs(ahead_ns) <= other.clock_uncertainty_ns
+    assert abs(one.clock_ahead_ns) < 1_000_000_000
+    # Had it begun seven seconds later, it would have had no second in common.
+    assert [interval.clients_connected for interval in found.intervals][:1] == [8]
+    assert found.elapsed_ns < 4_000_000_000
+
+
+def _signalled(number: signal.Signals, at: int = 1) -> Callable[[DriveProgress], None]:
+    """Sends it to one of the generators when clients have worked for a while."""
+    sent: list[int] = []
+
+    def on_progress(report: DriveProgress) -> None:
+        if report.elapsed_s > 0.6 and not sent:
+            children = psutil.Process().children()
+            mine = [one.pid for one in children if "engine_process" in " ".join(one.cmdline())]
+            sent.append(sorted(mine)[at])
+            os.kill(sent[0], number)
+
+    return on_progress
+
+
+def _left() -> list[str]:
+    found = [" ".join(one.cmdline()) for one in psutil.Process().children(recursive=True)]
+    return [line for line in found if "engine_process" in line]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_where_a_generator_is_lost_all_end(number: signal.Signals) -> None:
+    began_s = time.monotonic()
+    found = driven(LocalFleet(3), _signalled(number), stop=StopDocument(duration_s=60.0))
+    assert time.monotonic() - began_s < 30
+    assert found.ended_by == "interrupted"
+    (lost,) = [one for one in found.generators if one.is_lost]
+    assert found.lost_generators == (f"load machine 2 of 3 lost after {lost.lost_after_s:.0f} s",)
+    assert lost.ok > 0 and lost.unknown > lost.clients
+    assert len(found.client_ends) == 8 - lost.clients, "nobody took the clients' place"
+    assert not _left()
+
+
+@pytest.mark.slow
+def test_the_others_continue_where_that_is_asked() -> None:
+    progress = _signalled(signal.SIGKILL)
+    found = driven(LocalFleet(2), progress, CONTINUE, stop=StopDocument(duration_s=3.0))
+    assert found.ended_by == "stop"
+    assert found.elapsed_ns >= 3_000_000_000
+    assert [one.is_lost for one in found.generators] == [False, True]
+
+
+@pytest.mark.slow
+def test_a_fleet_that_is_lost_as_a_whole_is_an_error() -> None:
+    with pytest.raises(SystemDied, match="every load machine was lost"):
+        driven(LocalFleet(1), _signalled(signal.SIGKILL, 0), stop=StopDocument(duration_s=60.0))
+    assert not _left()
+
+
+COORDINATOR = """
+from assay.provision.engine.local_fleet import LocalFleet
+from tests.unit.drive.test_fleet import StopDocument, driven
+driven(LocalFleet(2), lambda _: print("at work", flush=True), stop=StopDocument(duration_s=60.0))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_where_the_coordinator_is_lost_clients_end(number: signal.Signals) -> None:
+    """Killed, its channels close. Where it only stands still, the lease runs out."""
+    with subprocess.Popen(
+        [sys.executable, "-c", COORDINATOR], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    ) as coordinator:
+        try:
+            assert coordinator.stdout and coordinator.stdout.readline() == "at work\n"
+            generators = psutil.Process(coordinator.pid).children()
+            assert len(generators) == 2
+            threading.Thread(target=coordinator.stdout.read, daemon=True).start()
+            coordinator.send_signal(number)
+            until_s = time.monotonic() + 20
+            while time.monotonic() < until_s and any(map(_is_at_work, generators)):
+                time.sleep(0.1)
+            assert not any(map(_is_at_work, generators))
+        finally:
+            coordinator.kill()
+            coordinator.wait()
+    psutil.wait_procs(generators, timeout=10)
+    assert not [one for one in generators if one.is_running()]
+
+
+def _is_at_work(process: psutil.Process) -> bool:
+    """Clients have threads; without them it only waits for the next request."""
+    try:
+        return bool(process.num_threads() > 2)
+    except psutil.Error:
+        return False
