@@ -3,6 +3,7 @@ is refused, and that no reader holds anything up."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -24,7 +25,7 @@ from assay.errors import SystemMissing
 from assay.record import DEFAULT_FILE_NAME, Store
 from commands import run_in
 from running import started, wait_for_second
-from watching import HANG_S, Event, Watched, watched
+from watching import HANG_S, Answer, Event, Watched, watched
 
 DELAYED = "null[delay=constant:1ms]"
 
@@ -168,6 +169,20 @@ ATTACKS: Mapping[str, tuple[str, str, dict[str, str], str | None]] = {
         "/stop",
         {"x-assay-token": "TOKEN", "content-length": "99999999999"},
         None,
+    ),
+    "a plan of another site": ("POST", "/plan", FOREIGN | {"x-assay-token": "TOKEN"}, "{}"),
+    "a start without a token": ("POST", "/start", {}, '{"file": "experiment-1.toml"}'),
+    "a start of another file": (
+        "POST",
+        "/start",
+        {"x-assay-token": "TOKEN"},
+        '{"file": "../experiment-1.toml"}',
+    ),
+    "a form of another site": (
+        "POST",
+        "/start?token=TOKEN",
+        FOREIGN | {"content-type": "application/x-www-form-urlencoded"},
+        "file=x",
     ),
     "a negative body": ("POST", "/stop", {"x-assay-token": "TOKEN", "content-length": "-1"}, None),
 }
@@ -348,6 +363,47 @@ def test_a_process_that_has_the_number_of_an_ended_one_is_not_stopped(
             )
         assert answer.status == 409 and other.poll() is None
         other.kill()
+
+
+def test_an_experiment_is_planned_and_started_and_goes_on_without_the_server(
+    working_folder: Path,
+) -> None:
+    script(working_folder)
+    with watched(working_folder) as server:
+
+        def asked(path: str, **what: str) -> Answer:
+            headers = {"x-assay-token": server.token}
+            return server.ask(path, method="POST", body=json.dumps(what), headers=headers)
+
+        # A record whose first table is still to be made is not taken for one that stays empty.
+        (working_folder / DEFAULT_FILE_NAME).touch()
+        assert json.loads(server.ask(server.path("/latest")).text)["experiment"] == 0
+        wrong = asked("/plan", on="no-such-database", test="one.sql")
+        assert wrong.status == 400 and "no-such-database" in wrong.text
+        for answers in ({"on": "x" * 600}, {"test": "a\nb"}, {"erase": "yes"}, {"on": "--erase"}):
+            assert asked("/plan", **answers).status == 400
+        assert not list(working_folder.glob("*.toml"))
+        first = json.loads(asked("/plan", on="sqlite", test="one.sql", clients="1,2").text)
+        found = asked("/plan", on=DELAYED, test="one.sql", clients="2", storage="tmpfs")
+        planned = json.loads(found.text)
+        assert "one.sql" in planned["plan"] and "null" in planned["plan"]
+        assert re.search(r"3 runs, .*\d+ s", planned["plan"]), "the estimate"
+        assert [one.name for one in working_folder.glob("*.toml")] == [planned["file"]]
+        assert first["file"] == planned["file"], "what was not started is not kept"
+        assert asked("/start", file="experiment-9.toml").status == 400
+        assert asked("/start", file=planned["file"]).status == 202
+        wait_for_second(working_folder)
+        assert asked("/start", file=planned["file"]).status == 409
+        with closing(sqlite3.connect(working_folder / DEFAULT_FILE_NAME)) as record:
+            ((pid,),) = record.execute("SELECT process_id FROM experiments").fetchall()
+        run = psutil.Process(pid)
+        assert run.nice() == 0, "the server is nice to it"
+        server.process.send_signal(signal.SIGINT)
+        server.process.wait(HANG_S)
+    time.sleep(1)
+    assert run.is_running() and run.status() != psutil.STATUS_ZOMBIE
+    run.terminate()
+    run.wait(HANG_S)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -90,3 +90,30 @@ def test_it_fits_a_phone_and_a_wide_screen(tmp_path: Path, browser: Browser, sch
             assert HOSTILE in page.locator("#title").inner_text()
             assert page.locator("img").count() == 0 and messages == []
             page.close()
+
+
+def test_an_experiment_is_put_together_started_and_stopped(
+    working_folder: Path, browser: Browser
+) -> None:
+    (working_folder / "one.sql").write_text("select 1;\n")
+    with watched(working_folder) as server:
+        page, messages, _ = opened(browser, server.url)
+        page.get_by_role("link", name="New experiment").click()
+        page.get_by_label("Database", exact=True).fill("no-such-database")
+        page.get_by_label("Test", exact=True).fill("one.sql")
+        page.get_by_role("button", name="See the plan").click()
+        page.wait_for_selector("#said.error", timeout=HANG_MS)
+        page.get_by_label("Database", exact=True).fill(DELAYED)
+        page.get_by_label("Storage", exact=True).fill("tmpfs")
+        page.get_by_role("button", name="See the plan").press("Enter")
+        page.wait_for_selector("#start:visible", timeout=HANG_MS)
+        assert "one.sql" in page.locator("#plan-text").inner_text()
+        page.get_by_role("button", name="Run it").click()
+        page.wait_for_selector("#stop:visible", timeout=HANG_MS)
+        awaited(page, "seconds.length >= 1")
+        page.once("dialog", lambda dialog: dialog.accept())
+        page.locator("#stop").click()
+        page.wait_for_selector("#answer a", timeout=HANG_MS)
+        assert "interrupted" in page.locator("#answer").inner_text()
+        assert [one for one in messages if "400" not in one] == []
+        page.close()

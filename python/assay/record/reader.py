@@ -98,5 +98,12 @@ class Reader:
         except RecordIsLocked as error:
             raise faults.locked(self._path) from error
 
+    @property
+    def is_copy(self) -> bool:
+        """Whether it reads a copy, which does not follow the file: of an older version, of one that
+        is empty yet, or on a medium that cannot be written."""
+        _, _, path = self.read(lambda one: one.execute("PRAGMA database_list").fetchone())
+        return not path
+
     def close(self) -> None:
         self._connection.close()

@@ -6,6 +6,8 @@ import asyncio
 import secrets
 import signal
 import sys
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -14,12 +16,19 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from assay import registry
+from assay.cli.output.storage_rows import storage_rows
+from assay.cli.output.system_rows import system_rows
 from assay.cli.watching.follower import Cursor, Follower
+from assay.cli.watching.starting import Answers, Starting
 from assay.cli.watching.stream import EventStream
+from assay.errors import AssayError
 from assay.provision.machine.identity import ProcessIdentity
 from assay.report.live.experiments import experiments_page
+from assay.report.live.new import Choice, new_page
 from assay.report.live.page import page
 from assay.text.secrets import without_secrets
+from assay.workload import reader
 
 _FRAMES = "base-uri 'none'; frame-ancestors 'none'"
 _OF_A_REPORT = (
@@ -29,16 +38,42 @@ _OF_A_REPORT = (
 _MOST_DIGITS = 12
 
 
-def application(follower: Follower, records: Path) -> Starlette:
+def application(follower: Follower, starting: Starting, records: Path) -> Starlette:
     reports = _Reports(records)
 
     async def live(_request: Request) -> Response:
-        nonce = secrets.token_urlsafe(16)
-        policy = (
-            f"default-src 'none'; style-src 'unsafe-inline'; script-src 'nonce-{nonce}'; "
-            f"img-src data:; connect-src 'self'; form-action 'none'; {_FRAMES}"
-        )
-        return HTMLResponse(page(str(records), nonce), headers={"content-security-policy": policy})
+        return _own_page(lambda nonce: page(str(records), nonce))
+
+    async def new(_request: Request) -> Response:
+        systems, tests, storages = await asyncio.to_thread(_choices)
+        default_system = reader.read(registry.workloads()[0]).default_system
+        return _own_page(lambda nonce: new_page(default_system, systems, tests, storages, nonce))
+
+    async def plan(request: Request) -> Response:
+        try:
+            answers = msgspec.json.decode(await request.body(), type=Answers)
+            file, text = await starting.planned(answers)
+        except (msgspec.MsgspecError, AssayError) as error:
+            return PlainTextResponse(f"{error}\n", 400)
+        return JSONResponse({"file": file, "plan": text})
+
+    async def start(request: Request) -> Response:
+        before = await follower.look()
+        if before.process is not None:
+            number = before.status.experiment
+            return PlainTextResponse(
+                f"experiment {number} is under way: two at once would measure each other\n", 409
+            )
+
+        async def has_begun() -> bool:
+            return (await follower.look()).status.experiment != before.status.experiment
+
+        try:
+            asked = msgspec.json.decode(await request.body(), type=_File)
+            await starting.start(asked.file, has_begun)
+        except (msgspec.MsgspecError, AssayError) as error:
+            return PlainTextResponse(f"{error}\n", 400)
+        return JSONResponse({"file": asked.file}, 202)
 
     async def events(request: Request) -> Response:
         # A browser names the last event itself when it comes back.
@@ -83,10 +118,44 @@ def application(follower: Follower, records: Path) -> Starlette:
             Route("/latest", latest, methods=["GET"]),
             Route("/experiments", experiments, methods=["GET"]),
             Route("/compare", compare, methods=["GET"]),
+            Route("/new", new, methods=["GET"]),
+            Route("/plan", plan, methods=["POST"]),
+            Route("/start", start, methods=["POST"]),
             Route("/stop", stop, methods=["POST"]),
             Route("/report/{experiment:int}", report, methods=["GET"]),
         ]
     )
+
+
+def _own_page(made: Callable[[str], str]) -> Response:
+    """With a script of its own, which its answer names by a nonce."""
+    nonce = secrets.token_urlsafe(16)
+    policy = (
+        f"default-src 'none'; style-src 'unsafe-inline'; script-src 'nonce-{nonce}'; "
+        f"img-src data:; connect-src 'self'; form-action 'none'; {_FRAMES}"
+    )
+    return HTMLResponse(made(nonce), headers={"content-security-policy": policy})
+
+
+@cache
+def _choices() -> tuple[tuple[Choice, ...], ...]:
+    """Databases, tests and storages."""
+    systems = (
+        Choice(str(row["system"]), str(row["available"]))
+        for row in system_rows(with_versions=False)
+    )
+    tests = (
+        Choice(f"{name}.{test}" if test != workload.default_test else name, workload.title)
+        for name in registry.workloads()
+        for workload in [reader.read(name)]
+        for test in workload.tests
+    )
+    storages = (Choice(str(row["storage"]), str(row["what"])) for row in storage_rows())
+    return tuple(systems), tuple(tests), tuple(storages)
+
+
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    file: str
 
 
 class _Asked(msgspec.Struct, forbid_unknown_fields=True):

@@ -56,13 +56,16 @@ class Follower:
             while not self._is_closed:
                 changed, seen = self._changed, self._seen
                 if seen is not None:
+                    async for piece in self._rest(seen, cursor):
+                        yield piece
                     if shown is None or seen.text != shown.text:
                         yield _message("status", seen.text)
                     if seen.doing and (shown is None or seen.doing != shown.doing):
                         yield _message("machine", seen.doing)
                     shown = seen
-                    async for piece in self._seconds(seen, cursor):
-                        yield piece
+                    if seen.passed is not None:
+                        async for piece in _behind(seen.passed, cursor):
+                            yield piece
                     if seen.status.is_over:
                         yield _message("end", f'{{"experiment":{seen.status.experiment}}}')
                         return
@@ -71,20 +74,19 @@ class Follower:
                 except TimeoutError:
                     yield ": still here\n\n"
 
-    async def _seconds(self, seen: Seen, cursor: Cursor) -> AsyncIterator[str]:
-        passed = seen.passed
-        if passed is None:
+    async def _rest(self, seen: Seen, cursor: Cursor) -> AsyncIterator[str]:
+        """What the reader has not had of the step before the one that is shown: it belongs to the
+        status before."""
+        place = None if seen.passed is None else seen.passed.place
+        if place is None or cursor.place == place:
             return
-        if cursor.place is not None and cursor.place != passed.place:
-            async for piece in _behind(await self._rest(cursor.place, cursor.second), cursor):
+        if cursor.place is not None:
+            async for piece in _behind(await self._before(cursor.place, cursor.second), cursor):
                 yield piece
-        if cursor.place != passed.place:
-            cursor.place, cursor.second = passed.place, -1
-        async for piece in _behind(passed, cursor):
-            yield piece
+        cursor.place, cursor.second = place, -1
 
-    async def _rest(self, place: Place, second: int) -> Passed:
-        """Of a step that is not shown any more."""
+    async def _before(self, place: Place, second: int) -> Passed:
+        """A step that is not shown any more."""
         before = self._look.before
         if before is not None and before.place == place:
             return before

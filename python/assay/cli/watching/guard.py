@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 TOKEN_HEADER = "x-assay-token"
 MOST_BODY_BYTES = 65_536
+_TOO_LONG = f"expected at most {MOST_BODY_BYTES} bytes"
 _READING = ("GET", "HEAD")
 _HEADERS: Mapping[str, str] = {
     "cache-control": "no-store",
@@ -46,7 +47,13 @@ class Guard:
         if refused is not None:
             await refused(scope, receive, _with_headers(send))
             return
-        await self._inner(scope, _Limited(receive), _with_headers(send))
+        if scope["method"] == "POST":
+            body = await _body(receive)
+            if body is None:
+                await _no(413, _TOO_LONG)(scope, receive, _with_headers(send))
+                return
+            receive = _again(body, receive)
+        await self._inner(scope, receive, _with_headers(send))
 
     def _refused(self, scope: Scope) -> Response | None:
         headers = _Headers(scope)
@@ -72,7 +79,7 @@ class Guard:
             )
         length = headers.one("content-length") or "0"
         if not length.isdecimal() or int(length) > MOST_BODY_BYTES:
-            return _no(413, f"expected at most {MOST_BODY_BYTES} bytes")
+            return _no(413, _TOO_LONG)
         return None
 
 
@@ -106,13 +113,23 @@ def _with_headers(send: Send) -> Send:
     return sent
 
 
-class _Limited:
-    """A body that goes on behind its limit is cut off as if the client had gone."""
+async def _body(receive: Receive) -> bytes | None:
+    """None where it goes on behind its limit."""
+    body = b""
+    while (message := await receive())["type"] == "http.request":
+        body += message.get("body", b"")
+        if len(body) > MOST_BODY_BYTES:
+            return None
+        if not message.get("more_body"):
+            break
+    return body
 
-    def __init__(self, receive: Receive) -> None:
-        self._receive, self._bytes = receive, 0
 
-    async def __call__(self) -> Message:
-        message = await self._receive()
-        self._bytes += len(message.get("body", b""))
-        return {"type": "http.disconnect"} if self._bytes > MOST_BODY_BYTES else message
+def _again(body: bytes, receive: Receive) -> Receive:
+    """As it was received."""
+    left: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def received() -> Message:
+        return left.pop() if left else await receive()
+
+    return received

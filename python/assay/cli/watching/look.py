@@ -80,6 +80,8 @@ class Look:
         self._path = path
         self._reader: Reader | None = None
         self._inode: int | None = None
+        self._copied_until_s: float | None = None
+        """When it is to be copied anew; None: the file itself is read."""
         self._mark: tuple[Experiment, Mark, bool] | None = None
         self._not_before_s = 0.0
         self._status = NOTHING
@@ -126,15 +128,20 @@ class Look:
             self._reader = None
 
     def _opened(self) -> Reader | None:
-        """None while there is no record. Another file of that name is opened anew."""
+        """None while there is no record. Another file of that name is opened anew, and so is what
+        can be read as a copy only."""
         try:
             inode = self._path.stat().st_ino
         except OSError:
             self.close()
             return None
-        if self._reader is None or inode != self._inode:
+        is_old = self._copied_until_s is not None and time.monotonic() >= self._copied_until_s
+        if self._reader is None or inode != self._inode or is_old:
             self.close()
+            began_s = time.thread_time()
             self._reader, self._inode = Reader(self._path), inode
+            wait_s = _SHARE * (time.thread_time() - began_s)
+            self._copied_until_s = time.monotonic() + wait_s if self._reader.is_copy else None
         return self._reader
 
     def _look(self, reader: Reader) -> None:

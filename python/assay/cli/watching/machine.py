@@ -1,8 +1,8 @@
 """Takes the process of an experiment and the data of its run; says what both do at this moment: CPU
 time of the client, the machine's, and what the device under the data reads, writes and flushes.
 
-The record has these when the step has ended. Until then whoever watches samples them, from the
-kernel: the experiment does nothing for it.
+The record has these when the step has ended. Until then the server of the page samples
+them, from the kernel: the experiment does nothing for it.
 """
 
 from __future__ import annotations

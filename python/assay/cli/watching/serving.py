@@ -13,6 +13,7 @@ from assay.cli.watching.address import Address
 from assay.cli.watching.application import application
 from assay.cli.watching.follower import Follower
 from assay.cli.watching.guard import Guard
+from assay.cli.watching.starting import Starting
 
 _NICER = 10
 """The experiment has the processor first."""
@@ -20,11 +21,12 @@ _MOST_CONNECTIONS = 128
 
 
 def serve(address: Address, records: Path) -> None:
+    starting = Starting(records)
     with suppress(OSError):
         os.nice(_NICER)
     follower = Follower(records)
     options = uvicorn.Config(
-        Guard(application(follower, records), address.port, address.token),
+        Guard(application(follower, starting, records), address.port, address.token),
         loop="asyncio",
         http="h11",
         ws="none",
@@ -41,6 +43,7 @@ def serve(address: Address, records: Path) -> None:
         _Server(options, follower).run(sockets=[address.socket])
     finally:
         follower.close()
+        starting.close()
 
 
 class _Server(uvicorn.Server):

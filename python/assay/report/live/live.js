@@ -77,7 +77,8 @@ function showRun() {
   at("run").textContent = (status.is_over ? "Last run: " : "") + stage.name + (stage.repetition > 1 ? `, repetition ${stage.repetition}` : "");
   const doing = stage.step || stage.state;
   const last = whole().at(-1)?.second;
-  const measured = last === undefined ? "" : stage.duration_s ? `: second ${last + 1} of ${count(stage.duration_s)}` : `: second ${last + 1}`;
+  const unmeasured = stage.unmeasured_s ? `, ${duration(stage.unmeasured_s)} unmeasured first` : "";
+  const measured = last === undefined ? unmeasured : stage.duration_s ? `: second ${last + 1} of ${count(stage.duration_s)}` : `: second ${last + 1}`;
   at("step").textContent = doing + (stage.step ? measured : "") + (stage.reason ? `: ${stage.reason}` : "");
 }
 function showNumbers() {
@@ -129,6 +130,7 @@ function showEnded() {
     return row;
   }));
   const { warnings } = status;
+  at("more").textContent = status.more_cells ? `${count(status.more_cells)} more that ended before are in the report.` : "";
   at("warned").hidden = !warnings.length;
   at("warned-names").textContent = `${warnings.length} warning${warnings.length > 1 ? "s" : ""}: ${warnings.map((one) => one.name).join(", ")}`;
   at("warnings").replaceChildren(...warnings.map((one) => {
@@ -144,8 +146,11 @@ function showEnded() {
     link.href = own(`report/${status.experiment}`);
     const all = make("a", "All experiments");
     all.href = own("experiments");
-    links.append(link, " · ", all);
+    links.append(link, " · ", all, " · ");
   }
+  const begin = make("a", "New experiment");
+  begin.href = own("new");
+  links.append(begin);
 }
 function showAnswer() {
   const over = at("answer");
@@ -178,6 +183,8 @@ at("stop").addEventListener("click", stop);
 function showStatus(found) {
   status = found;
   const stage = found.stage;
+  // Another run begins: the seconds of the one before are not its own.
+  if (stage && place && `${stage.run}` !== place.split(":")[0]) { seconds = []; place = ""; draw(); }
   at("title").textContent = found.experiment ? `Experiment ${found.experiment}: ${found.title}` : "No experiment yet";
   document.title = found.is_under_way && stage ? `${stage.number}/${found.planned} ${found.title}` : found.title || "assay watch";
   if (found.problem) say(found.problem, "lost");

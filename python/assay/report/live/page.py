@@ -10,7 +10,7 @@ from assay.report.page.links import escaped
 
 def page(record: str, nonce: str) -> str:
     """``nonce``: of this answer, by which the browser knows the page's own script."""
-    script = _own("live", "charts.js") + _own("live", "live.js")
+    script = own_script("charts.js") + own_script("live.js")
     body = _BODY.replace("RECORD", escaped(record))
     return document("assay watch", f'{body}<script nonce="{nonce}">{script}</script>\n')
 
@@ -25,6 +25,10 @@ def document(title: str, body: str) -> str:
         '<meta name="referrer" content="no-referrer">'
         f"<title>{escaped(title)}</title><style>{style}</style></head>\n{body}</body></html>\n"
     )
+
+
+def own_script(file: str) -> str:
+    return _own("live", file)
 
 
 def _own(folder: str, file: str) -> str:
@@ -54,7 +58,8 @@ _BODY = """<body>
 <div class="box"><table class="cards"><thead><tr><th scope="col">cell</th>
 <th scope="col" class="n">runs</th><th scope="col" class="n">TPS</th>
 <th scope="col" class="n">p99</th>
-<th scope="col">verdict</th></tr></thead><tbody id="cells"></tbody></table></div></section>
+<th scope="col">verdict</th></tr></thead><tbody id="cells"></tbody></table></div>
+<p id="more" class="quiet"></p></section>
 <details id="warned" class="warnings" hidden><summary id="warned-names"></summary>
 <ul id="warnings"></ul></details>
 </main>

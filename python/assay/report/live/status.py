@@ -22,6 +22,8 @@ from assay.text.reasons import sentence
 from assay.text.secrets import without_secrets
 from assay.text.visible import visible
 
+_MOST_CELLS = 300
+"""As the warnings, these go to each reader whenever anything changes."""
 _MOST_DETAILS = 4
 """Of a warning; the report has all."""
 
@@ -89,12 +91,15 @@ class Status(msgspec.Struct, frozen=True):
     as_of_unix_ns: int
     stage: Stage | None
     cells: tuple[CellLine, ...]
+    """Those of which a run has ended; of many, the last ones of the plan."""
+    more_cells: int
+    """How many are left out."""
     warnings: tuple[WarningLine, ...]
     problem: str = ""
     """Why the record cannot be read now."""
 
 
-NOTHING = Status(0, "", False, False, 0, 0, (), 0.0, False, 0, None, (), ())
+NOTHING = Status(0, "", False, False, 0, 0, (), 0.0, False, 0, None, (), 0, ())
 
 
 def status(
@@ -111,6 +116,7 @@ def status(
             stage, place = _stage(connection, run, names[run.id])
     known = estimates.times(connection, dict.fromkeys(run.cell_fingerprint for run in runs))
     left = _left(runs, known, now_ns) if is_under_way else NOT_KNOWN
+    cells = _cells(connection, experiment.id, runs, names)
     made = Status(
         experiment=experiment.id,
         title=visible(experiment.title) or (runs[0].full_test_name if runs else ""),
@@ -123,7 +129,8 @@ def status(
         is_left_known=left.is_known,
         as_of_unix_ns=now_ns,
         stage=stage,
-        cells=_cells(connection, experiment.id, runs, names),
+        cells=cells[-_MOST_CELLS:],
+        more_cells=max(0, len(cells) - _MOST_CELLS),
         warnings=_warnings(connection, experiment.id),
     )
     return made, place

@@ -1,0 +1,155 @@
+"""Takes the answers that `assay new` asks for; writes an experiment file with that command, and
+starts `assay run` of it as a process of its own, which goes on when this one ends."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import msgspec
+
+from assay.errors import ArgumentError
+from assay.text.secrets import without_secrets
+
+_LONGEST_ANSWER = 500
+_LONGEST_START_S = 60.0
+_LOOK_EVERY_S = 0.3
+_SAID_BYTES = 4_000
+"""Of the end of what a command that failed has said."""
+
+
+class Answers(msgspec.Struct, forbid_unknown_fields=True):
+    """Empty: its default."""
+
+    on: str = ""
+    test: str = ""
+    size: str = ""
+    storage: str = ""
+    clients: str = ""
+
+    def words(self) -> list[str]:
+        """As options; a value is never one itself."""
+        given = msgspec.structs.asdict(self)
+        for name, value in given.items():
+            if len(value) > _LONGEST_ANSWER or not value.isprintable():
+                raise ArgumentError(
+                    f"{name}: expected at most {_LONGEST_ANSWER} characters of text, found others"
+                )
+        return [f"--{name}={value}" for name, value in given.items() if value]
+
+
+class Starting:
+    """Of one record. Made before this process is nice to others: an experiment is not."""
+
+    def __init__(self, records: Path) -> None:
+        self._records = records
+        self._folder = records.absolute().parent
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="starting")
+        self._thread.submit(os.getpid).result()  # the thread is there now
+        self._one = asyncio.Lock()
+        self._written: Path | None = None
+        """The file that was planned last, and has not been started."""
+
+    async def planned(self, answers: Answers) -> tuple[str, str]:
+        """The name of the file that is written, and its plan with what it takes. Raises
+        `ArgumentError` with what the command says."""
+        words = answers.words()
+        async with self._one:
+            self._forget()
+            file = self._free_name()
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "assay", "new", file.name, *words),
+                cwd=self._folder,
+                env={
+                    **os.environ,
+                    "ASSAY_RECORDS": str(self._records.absolute()),
+                    "COLUMNS": "110",
+                },
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+            )
+            try:
+                written, said = await process.communicate()
+            except asyncio.CancelledError:
+                process.terminate()
+                raise
+            if process.returncode:
+                raise ArgumentError(without_secrets(said.decode(errors="replace").strip()))
+            self._written = file
+            # What it takes stands on standard error, with how to start it on a command line.
+            lines = [
+                one for one in said.decode(errors="replace").splitlines() if "assay run " not in one
+            ]
+            text = "\n".join(lines).strip() + "\n\n" + written.decode(errors="replace")
+            return file.name, without_secrets(text.lstrip())
+
+    async def start(self, name: str, has_begun: Callable[[], Awaitable[bool]]) -> None:
+        """The file of that name, if it is the one that was planned last. Returns when the
+        experiment has begun or is being prepared; raises `ArgumentError` where it ends before."""
+        async with self._one:
+            file = self._written
+            if file is None or file.name != name:
+                raise ArgumentError(
+                    "expected the file that was planned last: see the estimate again"
+                )
+            self._written = None
+            loop = asyncio.get_running_loop()
+            process = await loop.run_in_executor(self._thread, self._run, file)
+            until_s = time.monotonic() + _LONGEST_START_S
+            while time.monotonic() < until_s:
+                if await has_begun():
+                    return
+                if process.poll():
+                    raise ArgumentError(_end_of(_log(file)))
+                await asyncio.sleep(_LOOK_EVERY_S)
+
+    def _run(self, file: Path) -> subprocess.Popen[bytes]:
+        """In a session of its own: Ctrl-C in the terminal of this one does not reach it."""
+        with _log(file).open("wb") as log:
+            process = subprocess.Popen(
+                [
+                    *(sys.executable, "-m", "assay", "run", file.name),
+                    "--records",
+                    str(self._records.absolute()),
+                ],
+                cwd=self._folder,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        threading.Thread(target=process.wait, name="run", daemon=True).start()
+        return process
+
+    def _free_name(self) -> Path:
+        number = 1
+        while (file := self._folder / f"experiment-{number}.toml").exists() or _log(file).exists():
+            number += 1
+        return file
+
+    def _forget(self) -> None:
+        """What was planned and not started."""
+        if self._written is not None:
+            self._written.unlink(missing_ok=True)
+            self._written = None
+
+    def close(self) -> None:
+        self._forget()
+        self._thread.shutdown()
+
+
+def _log(file: Path) -> Path:
+    return file.with_suffix(".log")
+
+
+def _end_of(log: Path) -> str:
+    text = log.read_bytes()[-_SAID_BYTES:].decode(errors="replace").strip()
+    return without_secrets(text) or f"assay run ended and said nothing; see {log.name}"
