@@ -115,7 +115,7 @@ def _of_run(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
 
 
 def _of_generators(run: Evidence, driven: Observation) -> Iterator[tuple[WarningKind, str]]:
-    if driven.lost_generators:
+    if driven.lost_generators and driven.ended_by == "stop":
         yield WarningKind.GENERATOR_LOST, f"{run.named_run}: {', '.join(driven.lost_generators)}"
     for number, one in enumerate(driven.generators, 1):
         name = f"{run.named_run}: load machine {number}"

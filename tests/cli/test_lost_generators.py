@@ -1,0 +1,86 @@
+"""A run whose clients are driven by load generators, from the experiment to its verdict."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+import assay
+from assay.api.results import Result
+from assay.judge.warnings import kinds
+
+pytestmark = pytest.mark.slow
+
+SERVER = "null[protocol=postgresql,delay=constant:2ms]"
+
+
+def _generators() -> list[psutil.Process]:
+    children = psutil.Process().children()
+    return [one for one in children if "engine_process" in " ".join(one.cmdline())]
+
+
+def _report(result: Result) -> str:
+    """Without its lines."""
+    return " ".join(result.report().split())
+
+
+def _driven(record: Path, on_lost: str) -> Result:
+    """With one of two generators killed while clients work."""
+    before = _generators()
+    has_ended = threading.Event()
+
+    def kill_one() -> None:
+        while len(new := [one for one in _generators() if one not in before]) < 2:
+            if has_ended.wait(0.05):
+                return
+        time.sleep(2)
+        new[-1].kill()
+
+    killer = threading.Thread(target=kill_one)
+    killer.start()
+    try:
+        return assay.run(
+            "tpcb", on=SERVER, clients=4, generators=2, on_lost=on_lost, duration_s=5, warm_up_s=0,
+            records=record,
+        )  # fmt: skip
+    finally:
+        has_ended.set()
+        killer.join()
+
+
+def test_where_a_generator_is_lost_the_run_is_invalid_and_kept(tmp_path: Path) -> None:
+    result = _driven(tmp_path / "r.sqlite", "end")
+    (run,) = result.runs
+    assert run.verdict == "invalid"
+    report = _report(result)
+    assert re.search(r"failed \(load machine \d of 2 lost after \d s\)", report)
+    assert "Load generators" in report
+    assert "generator-lost" not in report, "no others went on"
+
+
+def test_where_the_others_continue_the_run_is_indicative(tmp_path: Path) -> None:
+    result = _driven(tmp_path / "r.sqlite", "continue")
+    (run,) = result.runs
+    assert run.verdict == "indicative"
+    assert "generator-lost" in _report(result)
+
+
+def test_clocks_that_may_be_apart_are_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kinds, "CLOCKS_UNCERTAIN_NS", 0)
+    result = assay.run(
+        "tpcb", on=SERVER, clients=2, generators=[1, 2], transactions=20, warm_up_s=0,
+        records=tmp_path / "r.sqlite",
+    )  # fmt: skip
+    one, other = result.runs
+    assert (one.outcomes.ok, other.outcomes.ok) == (40, 40)
+    report = _report(result)
+    assert "clocks-apart" in report
+    assert "load machine 2 is known to ±" in report
+    assert [row["generators"] for row in result.table("runs")] == [1, 2]
