@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_right
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,13 +16,14 @@ from assay.record.machine.experiment_process import RecordedProcess
 from assay.record.progress import under_way
 from assay.record.progress.under_way import Connection, Experiment, Listed, Mark, Place
 from assay.record.reader import Reader
-from assay.record.runs import reading
+from assay.record.runs.records import RunSummary
 from assay.report.live import seconds
 from assay.report.live.status import NOTHING, Status, status
 
-_SHARE = 200
+_SHARE = 100
 """What is costly is done no sooner than this many times the CPU time that it took: it takes at most
-0.5 % of a processor, however many runs there are."""
+1 % of a processor, however many runs there are. Of many runs the plan may be
+some seconds old; the seconds of the run under way are not."""
 _LEAST_WAIT_S = 1.0
 _MOST = 200
 """Experiments in the list; `assay list experiments` has all."""
@@ -88,6 +88,7 @@ class Look:
         self._place: Place | None = None
         self._text = msgspec.json.encode(NOTHING).decode()
         self._passed: Passed | None = None
+        self._runs: list[RunSummary] = []
         self._process: RecordedProcess | None = None
         self._machine: tuple[int, Machine] | None = None
         """Of the run of that number."""
@@ -113,7 +114,7 @@ class Look:
         passed = Passed(place)
         reader = self._opened()
         if reader is not None:
-            passed.driving = self._driving(reader, place)
+            passed.driving = self._driving(place)
             passed.read(reader, after)
         return passed
 
@@ -154,7 +155,9 @@ class Look:
         if mark != self._mark and (now_s >= self._not_before_s or not experiment.is_under_way):
             began_s = time.thread_time()
             now_ns = time.time_ns()
-            made, place = reader.read(lambda one: status(one, experiment, now_ns))
+            runs = reader.read(lambda one: under_way.runs(one, experiment, self._runs))
+            made, place = reader.read(lambda one: status(one, experiment, runs, now_ns))
+            self._runs = runs
             self._set(made)
             self._mark = mark
             self._show(reader, place)
@@ -171,7 +174,7 @@ class Look:
             self._passed.read_on(reader)
             self.before = self._passed
         self._place = place
-        self._passed = None if place is None else Passed(place, self._driving(reader, place))
+        self._passed = None if place is None else Passed(place, self._driving(place))
 
     def _sampled(self, reader: Reader, made: Status) -> tuple[int, Machine] | None:
         """While clients of the run may work."""
@@ -184,12 +187,8 @@ class Look:
             self._process.pid, reader.read(lambda one: under_way.data_places(one, run))
         )
 
-    def _driving(self, reader: Reader, place: Place) -> Driving | None:
-        with suppress(AssayError):
-            for run in reader.read(lambda one: reading.runs(one, 1)):
-                if run.id == place[0]:
-                    return run.driving
-        return None
+    def _driving(self, place: Place) -> Driving | None:
+        return next((run.driving for run in self._runs if run.id == place[0]), None)
 
     def _say_problem(self, message: str) -> None:
         if message != self._status.problem:

@@ -103,17 +103,20 @@ NOTHING = Status(0, "", False, False, 0, 0, (), 0.0, False, 0, None, (), 0, ())
 
 
 def status(
-    connection: Connection, experiment: Experiment, now_ns: int
+    connection: Connection,
+    experiment: Experiment,
+    every_run: Sequence[RunSummary],
+    now_ns: int,
 ) -> tuple[Status, Place | None]:
     """And the step whose seconds are shown: the last one that drove clients."""
-    runs = under_way.runs(connection)
+    runs = [run for run in every_run if not run.is_superseded]
     is_under_way = experiment.is_under_way
     current = under_way.current_run(connection, experiment.id)
     names = _names(runs)
     stage, place = None, None
     for run in runs:
         if run.id == current:
-            stage, place = _stage(connection, run, names[run.id])
+            stage, place = _stage(connection, run, names[run.cell_fingerprint])
     known = estimates.times(connection, dict.fromkeys(run.cell_fingerprint for run in runs))
     left = _left(runs, known, now_ns) if is_under_way else NOT_KNOWN
     cells = _cells(connection, experiment.id, runs, names)
@@ -171,7 +174,7 @@ def _cells(
     connection: Connection,
     experiment_id: int,
     runs: Sequence[RunSummary],
-    names: Mapping[int, str],
+    names: Mapping[str, str],
 ) -> tuple[CellLine, ...]:
     """Those of which a run has ended, in planned order."""
     judged = under_way.cells(connection, experiment_id)
@@ -189,7 +192,7 @@ def _cells(
         values = [measured[run.id] for run in ended if run.id in measured]
         lines.append(
             CellLine(
-                name=names[last.id],
+                name=names[cell],
                 repetitions=len(repetitions),
                 ended=len(ended),
                 verdict=word or last.state,
@@ -224,15 +227,17 @@ def _warnings(connection: Connection, experiment_id: int) -> tuple[WarningLine, 
     )
 
 
-def _names(runs: Sequence[RunSummary]) -> dict[int, str]:
-    """Of the cell of each run, by its number; with the test where there are several."""
-    tests = dict.fromkeys(run.full_test_name for run in runs)
+def _names(runs: Sequence[RunSummary]) -> dict[str, str]:
+    """Of each cell, by its fingerprint; with the test where there are several."""
+    of_tests: dict[str, list[RunSummary]] = {}
+    for run in {run.cell_fingerprint: run for run in runs}.values():
+        of_tests.setdefault(run.full_test_name, []).append(run)
     names = {}
-    for test in tests:
-        of_test = [run for run in runs if run.full_test_name == test]
-        named = cell_names.names([_levels(run) for run in of_test])
-        for run, name in zip(of_test, named, strict=True):
-            names[run.id] = visible(f"{test}: {name}" if len(tests) > 1 else name)
+    for test, cells in of_tests.items():
+        named = cell_names.names([_levels(cell) for cell in cells])
+        for cell, name in zip(cells, named, strict=True):
+            shown = f"{test}: {name}" if len(of_tests) > 1 else name
+            names[cell.cell_fingerprint] = visible(shown)
     return names
 
 
