@@ -424,7 +424,7 @@ def test_a_signal_ends_it_at_once_with_open_streams(folder: Path, number: int) -
             began_s = time.monotonic()
             idle.process.send_signal(number)
             idle.process.wait(HANG_S)
-            assert time.monotonic() - began_s < 5
+            assert time.monotonic() - began_s < 20, "it waited for the stream"
             assert list(stream) == []
         assert server.process.poll() is None
 
