@@ -45,6 +45,7 @@ def run(
     rtt: Numbers | None = None,
     clients: int | Sequence[int] | Mapping[str, int | Sequence[int]] | None = None,
     generators: int | Sequence[int] | None = None,
+    fleet: str | None = None,
     on_lost: str | None = None,
     duration_s: Seconds | None = None,
     transactions: int | None = None,

@@ -62,6 +62,7 @@ class DrivingChanges(TypedDict, total=False):
     allow_shell: bool
     log_sample: float | None
     on_lost: OnLost
+    fleet: str
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,9 @@ class Driving:
     the client; None: none are. A workload cannot set it."""
     on_lost: OnLost = END
     """What the other load generators do where one is lost. A workload cannot set it."""
+    fleet: str = ""
+    """Where the load generators are (``ray://HOST:PORT``); empty: on this machine. A workload
+    cannot set it."""
 
     @property
     def is_open(self) -> bool:

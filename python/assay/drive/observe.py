@@ -29,6 +29,8 @@ class Generators:
 
     fleet: Fleet
     terms: Terms = field(default_factory=Terms)
+    are_on_one_machine: bool = True
+    """Whether the machines are processes of one, which they share."""
 
 
 def observe(
@@ -67,7 +69,9 @@ def observe(
     ]
     terms = None if generators is None else generators.terms
     driven = drive_at_once(fleet, parts, progress, stop, terms)
-    whole = structs.replace(_merged(driven), client_processes=processes and processes * machines)
+    is_one = generators is None or generators.are_on_one_machine
+    merged = _merged(driven, on_one_machine=is_one)
+    whole = structs.replace(merged, client_processes=processes and processes * machines)
     if generators is None:
         return whole
     names = fleet.machines()
@@ -78,7 +82,7 @@ def _module(document: DriveDocument) -> str:
     return "" if document.deployment is None else document.deployment.options.get("module", "")
 
 
-def _merged(driven: Sequence[DrivenPart]) -> Observation:
+def _merged(driven: Sequence[DrivenPart], *, on_one_machine: bool) -> Observation:
     """Of the parts that were observed, on the clock of this machine."""
     found = [
         structs.replace(
@@ -93,7 +97,7 @@ def _merged(driven: Sequence[DrivenPart]) -> Observation:
             "every load machine was lost",
             hint="see the memory and the network of these machines",
         )
-    return merge(found, on_one_machine=True)
+    return merge(found, on_one_machine=on_one_machine)
 
 
 def first_error(observation: Observation) -> str:

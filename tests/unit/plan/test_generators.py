@@ -39,6 +39,7 @@ def test_each_number_is_a_cell_of_its_own_with_the_same_work() -> None:
         ({}, None),
         ({"on": ("null",)}, "null works in the client's own process: 4 generators would be"),
         ({"on": ("sqlite",)}, "works in the client's own process"),
+        ({"fleet": "https://h:1"}, "a fleet is ray://HOST:PORT; found 'https://h:1'"),
         ({"clients": "3"}, "4 generators cannot share 3 clients"),
         ({"target": "tpcc.paced", "clients": None, "on": ("postgresql",)}, "be in one process"),
         ({"target": "bibsql.parallel", "client_program": "native", "on": ("postgresql",)},

@@ -212,6 +212,12 @@ class Words:
         file_help="Load generators among which the clients are distributed, each number a cell; 1: "
         "Assay's own process.",
     )  # fmt: skip
+    fleet: str | None = _declared(
+        None, Text(), Heading.CLIENTS, metavar="ray://HOST:PORT", key=IN_NO_FILE,
+        driving_field="fleet", applies=applies.TO_GENERATORS,
+        help="Start each load generator on another machine of this Ray cluster, of which this "
+        "machine is one. [default: on this machine]",
+    )  # fmt: skip
     on_lost: str | None = _declared(
         None, Choice(ON_LOST), Heading.CLIENTS, key="drive.", driving_field="on_lost",
         applies=applies.TO_GENERATORS,

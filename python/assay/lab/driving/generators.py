@@ -11,13 +11,17 @@ from assay.drive.document import document_of, scripts_of
 from assay.drive.fleet.at_once import Terms
 from assay.drive.observe import Generators
 from assay.drive.parts import counts, why_whole
+from assay.errors import ArgumentError
 from assay.experiment import NATIVE
 from assay.plan import PlannedRun
 from assay.plan.drives import drives
 from assay.plan.values import Cell
+from assay.provision.engine import ray_fleet
 from assay.provision.engine.engine_calls import calls_python
 from assay.provision.engine.local_fleet import LocalFleet
+from assay.provision.engine.ray_fleet import RayFleet
 from assay.text import units
+from assay.text.mentions import Mention, phrase
 from assay.workload.values import Workload
 
 OWN_PROCESSES = "own processes"
@@ -29,8 +33,22 @@ def of_cell(cell: Cell, deployment: Deployment) -> Generators | None:
     number = cell.level(GENERATORS)
     if number == 1:
         return None
-    fleet = LocalFleet(number, deployment.address.options.get("module", ""))
-    return Generators(fleet, Terms(on_lost=cell.driving.on_lost))
+    terms = Terms(on_lost=cell.driving.on_lost)
+    if not cell.driving.fleet:
+        fleet = LocalFleet(number, deployment.address.options.get("module", ""))
+        return Generators(fleet, terms)
+    cluster = RayFleet(cell.driving.fleet, number)
+    if not cluster.is_this_machine and not cell.system.url:
+        cluster.stop()
+        raise ArgumentError(
+            phrase(
+                "{}: a server that Assay starts is reached on this machine alone, and generators "
+                "are on others",
+                Mention("fleet", cell.driving.fleet),
+            ),
+            hint=phrase("name a running server by its URL in {--on}"),
+        )
+    return Generators(cluster, terms, cluster.is_this_machine)
 
 
 def why_not(workload: Workload, run: PlannedRun) -> str | None:
@@ -41,6 +59,8 @@ def why_not(workload: Workload, run: PlannedRun) -> str | None:
     asked = units.counted(number, "generator")
     if cell.level(CLIENT_PROGRAM) == NATIVE:
         return f"{asked} cannot drive a system's own client programs, which are started here"
+    if cell.driving.fleet and (reason := ray_fleet.why_not(cell.driving.fleet)):
+        return reason
     system = registry.system(cell.system.name)
     if not (calls_python(system.driver) or OWN_PROCESSES in capabilities_of(system, cell.system)):
         return (
