@@ -3,6 +3,7 @@ is refused, and that no reader holds anything up."""
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import re
@@ -184,6 +185,8 @@ ATTACKS: Mapping[str, tuple[str, str, dict[str, str], str | None]] = {
         FOREIGN | {"content-type": "application/x-www-form-urlencoded"},
         "file=x",
     ),
+    "more fields than any page has": ("GET", "/?" + "a=1&" * 30 + "token=TOKEN", {}, None),
+    "a number of 5000 digits": ("GET", f"/report/{'9' * 5000}?token=TOKEN", {}, None),
     "a negative body": ("POST", "/stop", {"x-assay-token": "TOKEN", "content-length": "-1"}, None),
 }
 
@@ -427,6 +430,37 @@ def test_a_signal_ends_it_at_once_with_open_streams(folder: Path, number: int) -
             assert time.monotonic() - began_s < 20, "it waited for the stream"
             assert list(stream) == []
         assert server.process.poll() is None
+
+
+def test_a_report_that_is_being_made_ends_with_the_server_and_says_nothing(folder: Path) -> None:
+    answers: list[Answer] = []
+    with watched(folder) as found:
+        asking = threading.Thread(target=lambda: answers.append(found.ask(found.path("/report/1"))))
+        asking.start()
+        server = psutil.Process(found.process.pid)
+        deadline = time.monotonic() + HANG_S
+        while not (made := server.children()):
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        found.process.send_signal(signal.SIGINT)
+        _, said = found.process.communicate(timeout=HANG_S)
+        asking.join(HANG_S)
+    assert "Traceback" not in said and "Cancel" not in said
+    assert [one.status for one in answers] == [503] and "was ended" in answers[0].text
+    assert not any(one.is_running() for one in made)
+
+
+def test_the_token_may_stand_in_the_header_for_every_page(server: Watched) -> None:
+    headers = {"x-assay-token": server.token}
+    assert server.ask("/experiments", headers=headers).status == 200
+
+
+def test_what_is_no_utf_8_is_refused(server: Watched) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=HANG_S)
+    with closing(connection):
+        headers = {"x-assay-token": server.token}
+        connection.request("POST", "/plan", body=b'{"on": "\xff"}', headers=headers)
+        assert connection.getresponse().status == 400
 
 
 def test_a_port_that_is_taken_is_said_with_the_fix(folder: Path, server: Watched) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import secrets
 import signal
-import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -19,10 +18,12 @@ from starlette.routing import Route
 from assay import registry
 from assay.cli.output.storage_rows import storage_rows
 from assay.cli.output.system_rows import system_rows
+from assay.cli.watching.commands import Over, ended
 from assay.cli.watching.follower import Cursor, Follower
+from assay.cli.watching.guard import TOKEN_HEADER
 from assay.cli.watching.starting import Answers, Starting
 from assay.cli.watching.stream import EventStream
-from assay.errors import AssayError
+from assay.errors import ArgumentError, AssayError
 from assay.provision.machine.identity import ProcessIdentity
 from assay.report.live.experiments import experiments_page
 from assay.report.live.new import Choice, new_page
@@ -39,7 +40,7 @@ _MOST_DIGITS = 12
 
 
 def application(follower: Follower, starting: Starting, records: Path) -> Starlette:
-    reports = _Reports(records)
+    reports = _Reports(records, follower.over)
 
     async def live(_request: Request) -> Response:
         return _own_page(lambda nonce: page(str(records), nonce))
@@ -52,8 +53,8 @@ def application(follower: Follower, starting: Starting, records: Path) -> Starle
     async def plan(request: Request) -> Response:
         try:
             answers = msgspec.json.decode(await request.body(), type=Answers)
-            file, text = await starting.planned(answers)
-        except (msgspec.MsgspecError, AssayError) as error:
+            file, text = await starting.planned(answers, follower.over)
+        except (msgspec.MsgspecError, UnicodeDecodeError, AssayError) as error:
             return PlainTextResponse(f"{error}\n", 400)
         return JSONResponse({"file": file, "plan": text})
 
@@ -71,7 +72,7 @@ def application(follower: Follower, starting: Starting, records: Path) -> Starle
         try:
             asked = msgspec.json.decode(await request.body(), type=_File)
             await starting.start(asked.file, has_begun)
-        except (msgspec.MsgspecError, AssayError) as error:
+        except (msgspec.MsgspecError, UnicodeDecodeError, AssayError) as error:
             return PlainTextResponse(f"{error}\n", 400)
         return JSONResponse({"file": asked.file}, 202)
 
@@ -87,17 +88,21 @@ def application(follower: Follower, starting: Starting, records: Path) -> Starle
         return JSONResponse(one)
 
     async def report(request: Request) -> Response:
-        return await reports.page("report", str(request.path_params["experiment"]))
+        number = str(request.path_params["experiment"])
+        if not _is_number(number):
+            return PlainTextResponse("expected a number, as in /report/3\n", 404)
+        return await reports.page("report", number)
 
     async def experiments(request: Request) -> Response:
         found = await follower.experiments()
         policy = f"default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; {_FRAMES}"
-        text = experiments_page(found, request.query_params["token"])
+        token = request.query_params.get("token") or request.headers[TOKEN_HEADER]
+        text = experiments_page(found, token)
         return HTMLResponse(text, headers={"content-security-policy": policy})
 
     async def compare(request: Request) -> Response:
         sides = [request.query_params.get(name, "") for name in ("a", "b")]
-        if not all(side.isdecimal() and len(side) < _MOST_DIGITS for side in sides):
+        if not all(map(_is_number, sides)):
             return PlainTextResponse("expected two experiments, a=3 and b=5\n", 400)
         return await reports.page("compare", *sides)
 
@@ -122,9 +127,13 @@ def application(follower: Follower, starting: Starting, records: Path) -> Starle
             Route("/plan", plan, methods=["POST"]),
             Route("/start", start, methods=["POST"]),
             Route("/stop", stop, methods=["POST"]),
-            Route("/report/{experiment:int}", report, methods=["GET"]),
+            Route("/report/{experiment}", report, methods=["GET"]),
         ]
     )
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < _MOST_DIGITS
 
 
 def _own_page(made: Callable[[str], str]) -> Response:
@@ -166,7 +175,7 @@ def _number(body: bytes) -> int | None:
     """Of the experiment that a request names; None: it names none."""
     try:
         return msgspec.json.decode(body, type=_Asked).experiment
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, UnicodeDecodeError):
         return None
 
 
@@ -174,25 +183,19 @@ class _Reports:
     """Made by the commands of a user, each in a process of its own, one at a time: the machine may
     be at work for an experiment."""
 
-    def __init__(self, records: Path) -> None:
+    def __init__(self, records: Path, over: Over) -> None:
         self._records = records
+        self._over = over
         self._one = asyncio.Lock()
 
-    async def page(self, command: str, *words: str) -> Response:
+    async def page(self, *words: str) -> Response:
+        words = (*words, "--format", "html", "--records", str(self._records))
         async with self._one:
-            process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "assay", command, *words),
-                *("--format", "html", "--records", str(self._records)),
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-            )
             try:
-                written, said = await process.communicate()
-            except asyncio.CancelledError:
-                process.terminate()
-                raise
-        if not written:
-            text = without_secrets(said.decode(errors="replace"))
-            return PlainTextResponse(text, 404 if process.returncode == 2 else 500)
-        return HTMLResponse(written, headers={"content-security-policy": _OF_A_REPORT})
+                done = await ended(words, self._over)
+            except ArgumentError as error:
+                return PlainTextResponse(f"{error}\n", 503)
+        if not done.written:
+            text = without_secrets(done.said.decode(errors="replace"))
+            return PlainTextResponse(text, 404 if done.status == 2 else 500)
+        return HTMLResponse(done.written, headers={"content-security-policy": _OF_A_REPORT})

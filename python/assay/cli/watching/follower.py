@@ -137,6 +137,11 @@ class Follower:
         self._is_closed = True
         self._wake()
 
+    async def over(self) -> None:
+        """Returns when the server is asked to end."""
+        while not self._is_closed:
+            await self._changed.wait()
+
     def close(self) -> None:
         self._thread.submit(self._look.close)
         self._thread.shutdown()

@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 TOKEN_HEADER = "x-assay-token"
 MOST_BODY_BYTES = 65_536
+_MOST_FIELDS = 20
 _TOO_LONG = f"expected at most {MOST_BODY_BYTES} bytes"
 _READING = ("GET", "HEAD")
 _HEADERS: Mapping[str, str] = {
@@ -94,7 +95,11 @@ class _Headers:
 
 
 def _of_address(scope: Scope) -> str | None:
-    found = parse_qs(scope["query_string"].decode("latin-1"), max_num_fields=20).get("token", [])
+    try:
+        fields = parse_qs(scope["query_string"].decode("latin-1"), max_num_fields=_MOST_FIELDS)
+    except ValueError:  # more of them
+        return None
+    found = fields.get("token", [])
     return found[0] if len(found) == 1 else None
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import msgspec
 
+from assay.cli.watching.commands import Over, ended
 from assay.errors import ArgumentError
 from assay.text.secrets import without_secrets
 
@@ -57,38 +58,27 @@ class Starting:
         self._written: Path | None = None
         """The file that was planned last, and has not been started."""
 
-    async def planned(self, answers: Answers) -> tuple[str, str]:
+    async def planned(self, answers: Answers, over: Over) -> tuple[str, str]:
         """The name of the file that is written, and its plan with what it takes. Raises
         `ArgumentError` with what the command says."""
-        words = answers.words()
+        words = tuple(answers.words())
         async with self._one:
             self._forget()
             file = self._free_name()
-            process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "assay", "new", file.name, *words),
-                cwd=self._folder,
-                env={
-                    **os.environ,
-                    "ASSAY_RECORDS": str(self._records.absolute()),
-                    "COLUMNS": "110",
-                },
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-            )
-            try:
-                written, said = await process.communicate()
-            except asyncio.CancelledError:
-                process.terminate()
-                raise
-            if process.returncode:
-                raise ArgumentError(without_secrets(said.decode(errors="replace").strip()))
+            environment = {
+                **os.environ,
+                "ASSAY_RECORDS": str(self._records.absolute()),
+                "COLUMNS": "110",
+            }
+            words = ("new", file.name, *words)
+            done = await ended(words, over, folder=self._folder, environment=environment)
+            said = done.said.decode(errors="replace")
+            if done.status:
+                raise ArgumentError(without_secrets(said.strip()))
             self._written = file
             # What it takes stands on standard error, with how to start it on a command line.
-            lines = [
-                one for one in said.decode(errors="replace").splitlines() if "assay run " not in one
-            ]
-            text = "\n".join(lines).strip() + "\n\n" + written.decode(errors="replace")
+            lines = [one for one in said.splitlines() if "assay run " not in one]
+            text = "\n".join(lines).strip() + "\n\n" + done.written.decode(errors="replace")
             return file.name, without_secrets(text.lstrip())
 
     async def start(self, name: str, has_begun: Callable[[], Awaitable[bool]]) -> None:

@@ -1,0 +1,57 @@
+"""Runs a command of Assay for a page, in a process of its own that ends with the server."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.errors import ArgumentError
+
+Over = Callable[[], Awaitable[None]]
+"""Returns when the server is asked to end."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    status: int
+    written: bytes
+    said: bytes
+
+
+async def ended(
+    words: tuple[str, ...],
+    over: Over,
+    *,
+    folder: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Ended:
+    """Raises `ArgumentError` where it cannot be started, or was ended with the server."""
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "assay", *words),
+            cwd=folder,
+            env=environment,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+    except OSError as error:
+        raise ArgumentError(f"assay {words[0]} cannot be started: {error}") from error
+    working = asyncio.ensure_future(process.communicate())
+    ending = asyncio.ensure_future(over())
+    try:
+        await asyncio.wait((working, ending), return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise ArgumentError("assay watch was ended: start it again")
+        written, said = working.result()
+        assert process.returncode is not None
+        return Ended(process.returncode, written, said)
+    finally:
+        ending.cancel()
+        if not working.done():
+            # Its own clean end may take longer than the server waits.
+            process.kill()
+            await working
