@@ -168,6 +168,19 @@ def test_a_fleet_that_is_lost_as_a_whole_is_an_error() -> None:
     assert not _left()
 
 
+@pytest.mark.slow
+def test_where_assay_itself_stood_still_no_machine_is_blamed() -> None:
+    pauses = [7.0]
+
+    def progress(_: DriveProgress) -> None:
+        if pauses:
+            time.sleep(pauses.pop())
+
+    with pytest.raises(SystemDied, match="assay itself stood still for"):
+        driven(LocalFleet(2), progress, stop=StopDocument(duration_s=60.0))
+    assert not _left()
+
+
 COORDINATOR = """
 from assay.provision.engine.local_fleet import LocalFleet
 from tests.unit.drive.test_fleet import StopDocument, driven

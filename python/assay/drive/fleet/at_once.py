@@ -124,6 +124,8 @@ class _Drive:
         self._begun_s: float | None = None
         self._is_stopping = False
         self._reported_s = self._alive_s = 0.0
+        self._stood_still_s = 0.0
+        """The longest time that this process did nothing."""
 
     def followed(self) -> list[DrivenPart]:
         for place, part in enumerate(self._parts):
@@ -136,6 +138,7 @@ class _Drive:
             request = Request(call="drive", document=part.document.json)
             channel.send(request if lease_s is None else {**request, "lease_s": lease_s})
         self._follow()
+        self._check_own_silence()
         if self._terms is not None and self._begun_s is not None:
             for place, driven in enumerate(self._driven):
                 if driven.observation is not None:
@@ -186,6 +189,18 @@ class _Drive:
             )
         return clocks.offset(readings)
 
+    def _check_own_silence(self) -> None:
+        """Where the generators did what they are to do without a word of this process, none of
+        their machines is to blame."""
+        if self._terms is None or any(driven.observation for driven in self._driven):
+            return
+        if self._stood_still_s > self._terms.lease_s:
+            raise SystemDied(
+                f"assay itself stood still for {self._stood_still_s:.0f} s: its load generators "
+                f"end after {self._terms.lease_s:g} s without it",
+                hint="do not suspend it, and see what else kept this machine busy",
+            )
+
     # The drive.
 
     def _follow(self) -> None:
@@ -200,6 +215,7 @@ class _Drive:
             now_s = time.monotonic()
             if now_s - looked_s > _SUSPENDED_S:
                 self._heard_s = [now_s] * len(self._parts)
+                self._stood_still_s = max(self._stood_still_s, now_s - looked_s)
             looked_s = now_s
             self._say_alive(now_s)
             self._lose_silent(now_s)
