@@ -455,6 +455,23 @@ def test_the_token_may_stand_in_the_header_for_every_page(server: Watched) -> No
     assert server.ask("/experiments", headers=headers).status == 200
 
 
+def test_a_new_record_in_place_of_one_that_was_moved_shows_its_own_seconds(tmp_path: Path) -> None:
+    """Its runs have the same numbers."""
+    script(tmp_path)
+    words = ("run", "one.sql", "--on", DELAYED, "--warm-up", "0", "--duration")
+    record = tmp_path / DEFAULT_FILE_NAME
+    with watched(tmp_path) as server:
+        assert run_in(tmp_path, *words, "1").returncode == 0
+        assert len(seconds(list(server.events()))) >= 1
+        record.rename(tmp_path / "moved.sqlite")
+        assert "not there any more" in next(server.events()).data["problem"]
+        assert run_in(tmp_path, *words, "3", "--clients", "3").returncode == 0
+        events = list(server.events())
+    shown = [one.data for one in events if one.name == "second"]
+    assert {one["clients"] for one in shown} == {3}
+    assert seconds(events) == recorded(tmp_path)
+
+
 def test_what_is_no_utf_8_is_refused(server: Watched) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=HANG_S)
     with closing(connection):

@@ -56,6 +56,8 @@ class Follower:
             while not self._is_closed:
                 changed, seen = self._changed, self._seen
                 if seen is not None:
+                    if shown is not None and seen.file != shown.file:
+                        cursor.place, cursor.second = None, -1
                     async for piece in self._rest(seen, cursor):
                         yield piece
                     if shown is None or seen.text != shown.text:
@@ -100,6 +102,7 @@ class Follower:
     async def _reading(self) -> AsyncIterator[None]:
         self._readers += 1
         if self._task is None:
+            self._seen = None  # what was seen when there was a reader may have passed
             self._task = asyncio.create_task(self._work())
         try:
             yield

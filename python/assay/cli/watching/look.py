@@ -71,6 +71,8 @@ class Seen:
     """That works on the experiment; None: it does not any more."""
     doing: str = ""
     """What the machine does at this moment, as JSON; empty: it is not known."""
+    file: int = 0
+    """Of the files of that name, which one."""
 
 
 class Look:
@@ -92,6 +94,8 @@ class Look:
         self._process: RecordedProcess | None = None
         self._machine: tuple[int, Machine] | None = None
         """Of the run of that number."""
+        self.file = 0
+        """How many files of that name there were."""
         self.before: Passed | None = None
         """Of the step that was shown before."""
 
@@ -102,12 +106,14 @@ class Look:
             if reader is not None:
                 self._look(reader)
                 self._say_problem("")
+            elif self._inode is not None:
+                self._say_problem(f"{self._path}: the record file is not there any more")
         except AssayError as error:
             self.close()
             self._say_problem(error.message)
         doing = self._machine[1].look() if self._machine else None
         text = "" if doing is None else msgspec.json.encode(doing).decode()
-        return Seen(self._status, self._text, self._passed, self._process, text)
+        return Seen(self._status, self._text, self._passed, self._process, text, self.file)
 
     def seconds_of(self, place: Place, after: int) -> Passed:
         """Those of a step that is not shown any more; none where there is no such step."""
@@ -136,6 +142,8 @@ class Look:
         except OSError:
             self.close()
             return None
+        if inode != self._inode:
+            self._forget()
         is_old = self._copied_until_s is not None and time.monotonic() >= self._copied_until_s
         if self._reader is None or inode != self._inode or is_old:
             self.close()
@@ -144,6 +152,14 @@ class Look:
             wait_s = _SHARE * (time.thread_time() - began_s)
             self._copied_until_s = time.monotonic() + wait_s if self._reader.is_copy else None
         return self._reader
+
+    def _forget(self) -> None:
+        """What another file of that name had: its runs and seconds have the same numbers."""
+        self.file += 1
+        self._mark = self._place = self._passed = self.before = None
+        self._process = self._machine = None
+        self._not_before_s = 0.0
+        self._set(NOTHING)
 
     def _look(self, reader: Reader) -> None:
         experiment = reader.read(under_way.latest)
