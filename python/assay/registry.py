@@ -9,6 +9,7 @@ that entry points name, or any path.
 from __future__ import annotations
 
 import importlib.util
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
@@ -37,6 +38,7 @@ WORKLOAD_FILE = "workload.toml"
 EXPERIMENTS_FOLDER = Path(__file__).parent / "experiment" / "papers"
 _BUILT_IN = (".", "experiments")
 """Where guides name the built-in experiment files: they are there in a clone of the repository."""
+_SCRIPTS = (".sql", ".cql", ".json")
 _DIALECTS, _WORKLOADS = "assay.dialects", "assay.workloads"
 _STEP_REPORTS = "assay.step_reports"
 """Groups of entry points."""
@@ -470,6 +472,11 @@ def workload_folder(name: str) -> Path:
             hint=f"`assay list workloads` names the built-in ones: {', '.join(workloads())}",
         )
     if paths.is_file(folder):
+        if folder.suffix in _SCRIPTS:
+            raise ArgumentError(
+                f"{name} is a script: expected a workload or its folder",
+                hint=f"in an experiment file: script = {json.dumps(name)}",
+            )
         raise ArgumentError(
             f"{name} is a file: expected a workload, a folder, a script "
             "(FILE.sql, FILE.cql, FILE.json) or FILE.toml",

@@ -73,3 +73,11 @@ def test_a_workload_is_a_name_or_a_folder(tmp_path: Path) -> None:
         registry.workload_folder(str(tmp_path))
     (tmp_path / "workload.toml").touch()
     assert registry.workload_folder(str(tmp_path)) == tmp_path
+
+
+def test_a_script_in_place_of_a_workload_is_said_with_the_key_that_names_it(tmp_path: Path) -> None:
+    file = tmp_path / "one.sql"
+    file.write_text("select 1;\n")
+    with pytest.raises(ArgumentError) as raised:
+        registry.workload_folder(str(file))
+    assert f'script = "{file}"' in raised.value.hint
