@@ -1,0 +1,217 @@
+//! The values that statements return, and those that are bound.
+
+use assay_drivers::{Answer, Blocking as _, Keep, Request};
+use assay_values::{CellType, Decimal, Value};
+
+use crate::duckdb::support::{Folder, done, execute, open, prepare, rows, shown, text};
+
+#[test]
+fn a_value_of_each_type_has_the_text_that_postgresql_gives() {
+    let Some(folder) = Folder::new("types") else {
+        return;
+    };
+    let mut session = open(&folder.file());
+    for (expression, expected) in [
+        ("true", "t"),
+        ("(-128)::TINYINT", "-128"),
+        ("255::UTINYINT", "255"),
+        ("(-32768)::SMALLINT", "-32768"),
+        ("65535::USMALLINT", "65535"),
+        ("-2147483648", "-2147483648"),
+        ("4294967295::UINTEGER", "4294967295"),
+        ("-9223372036854775808", "-9223372036854775808"),
+        ("18446744073709551615::UBIGINT", "18446744073709551615"),
+        (
+            "-170141183460469231731687303715884105727::HUGEINT",
+            "-170141183460469231731687303715884105727",
+        ),
+        (
+            "340282366920938463463374607431768211455::UHUGEINT",
+            "340282366920938463463374607431768211455",
+        ),
+        ("0.1::FLOAT", "0.1"),
+        ("1e20::DOUBLE", "1e+20"),
+        ("'NaN'::DOUBLE", "NaN"),
+        ("1.50::DECIMAL(4,2)", "1.50"),
+        ("(-0.05)::DECIMAL(9,2)", "-0.05"),
+        ("1234567890123.45::DECIMAL(18,2)", "1234567890123.45"),
+        (
+            "12345678901234567890.5::DECIMAL(38,1)",
+            "12345678901234567890.5",
+        ),
+        ("'äß☃'", "äß☃"),
+        (
+            "repeat('long enough ', 3)",
+            "long enough long enough long enough ",
+        ),
+        ("''", ""),
+        ("'\\x00\\xFFa'::BLOB", "\\x00ff61"),
+        ("DATE '2011-03-04'", "2011-03-04"),
+        ("DATE '1969-12-31'", "1969-12-31"),
+        ("'infinity'::DATE", "infinity"),
+        ("TIME '17:53:38.5'", "17:53:38.5"),
+        ("'17:53:38+05:30'::TIMETZ", "17:53:38+05:30"),
+        (
+            "TIMESTAMP '2011-03-04 17:53:38.000001'",
+            "2011-03-04 17:53:38.000001",
+        ),
+        ("'2011-03-04 17:53:38'::TIMESTAMP_S", "2011-03-04 17:53:38"),
+        (
+            "'2011-03-04 17:53:38.25'::TIMESTAMP_MS",
+            "2011-03-04 17:53:38.25",
+        ),
+        (
+            "'1969-12-31 17:53:38.123456789'::TIMESTAMP_NS",
+            "1969-12-31 17:53:38.123456",
+        ),
+        (
+            "'2011-03-04 17:53:38+02'::TIMESTAMPTZ",
+            "2011-03-04 15:53:38+00",
+        ),
+        ("'-infinity'::TIMESTAMP", "-infinity"),
+        (
+            "INTERVAL '14 months 3 days 4 seconds'",
+            "1 year 2 mons 3 days 00:00:04",
+        ),
+        (
+            "'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::UUID",
+            "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11",
+        ),
+        ("'0101'::BIT", "0101"),
+        ("'happy'::ENUM ('sad', 'happy')", "happy"),
+        ("[1, NULL, 3]", "[1,null,3]"),
+        ("[1.5, 2.5]::DOUBLE[2]", "[1.5,2.5]"),
+        (
+            "{'a': 'it\"s', 'b': [true], 'c': DATE '2011-03-04'}",
+            "{\"a\":\"it\\\"s\",\"b\":[true],\"c\":\"2011-03-04\"}",
+        ),
+        ("MAP {'x': 1, 'y': 2}", "[[\"x\",1],[\"y\",2]]"),
+        ("union_value(n := 5)", "5"),
+        ("'{\"a\": [1, 2]}'::JSON", "{\"a\": [1, 2]}"),
+        ("NULL", "NULL"),
+    ] {
+        assert_eq!(
+            shown(&mut session, &format!("SELECT {expression}")),
+            [expected],
+            "{expression}"
+        );
+    }
+}
+
+#[test]
+fn columns_have_names_and_the_types_that_a_script_needs() {
+    let Some(folder) = Folder::new("columns") else {
+        return;
+    };
+    let mut session = open(&folder.file());
+    let answer = text(
+        &mut session,
+        "SELECT 1 AS n, 1.5 AS d, DATE '2011-03-04' AS \"the day\", '\\x00'::BLOB AS b, '{}'::JSON AS j",
+    );
+    assert_eq!(answer.columns, ["n", "d", "the day", "b", "j"]);
+    assert_eq!(
+        answer.cell_types,
+        [
+            CellType::Plain,
+            CellType::Decimal,
+            CellType::Date,
+            CellType::HexBytes,
+            CellType::Document,
+        ]
+    );
+}
+
+#[test]
+fn many_rows_are_counted_and_hashed_alike_in_any_order() {
+    let Some(folder) = Folder::new("many") else {
+        return;
+    };
+    let mut session = open(&folder.file());
+    done(
+        &mut session,
+        "CREATE TABLE t AS SELECT i, CASE WHEN i % 3 > 0 THEN 'row ' || i END AS s FROM range(10000) r(i)",
+    );
+    let mut ask = |sql: &str, keep: Keep| {
+        let mut answer = Answer::new(keep);
+        session
+            .request(&Request::Text(sql), &mut answer)
+            .expect("the session stays open");
+        assert_eq!(answer.error, None);
+        answer
+    };
+    let counted = ask("SELECT * FROM t", Keep::Count);
+    let forward = ask("SELECT * FROM t ORDER BY i", Keep::Digest);
+    let backward = ask("SELECT * FROM t ORDER BY i DESC", Keep::Rows);
+    assert_eq!([counted.rows, forward.rows, backward.rows], [10_000; 3]);
+    assert_eq!(forward.digest, backward.digest);
+    assert_eq!(backward.kept[0], [Some(Box::from(*b"9999")), None]);
+    assert_eq!(
+        backward.kept[9998],
+        [Some(Box::from(*b"1")), Some(Box::from(*b"row 1"))]
+    );
+}
+
+#[test]
+fn values_are_bound_as_what_the_column_is() {
+    let Some(folder) = Folder::new("bind") else {
+        return;
+    };
+    let mut session = open(&folder.file());
+    done(
+        &mut session,
+        "CREATE TABLE t (i INTEGER, s SMALLINT, d DECIMAL(9,2), f DOUBLE, v VARCHAR, b BLOB, \
+         day DATE, seen TIMESTAMP, truth BOOLEAN)",
+    );
+    prepare(
+        &mut session,
+        4,
+        "INSERT INTO t VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    );
+    let decimal = Decimal::parse("-1.5")
+        .map(Value::Decimal)
+        .expect("a decimal");
+    let text = |text: &str| Value::Text(text.into());
+    for values in [
+        [
+            Value::Int(7),
+            Value::Int(-7),
+            decimal,
+            Value::Int(3),
+            text("it's"),
+            Value::Bytes([0, 255].into()),
+            Value::Date(0),
+            Value::Timestamp(1),
+            Value::Bool(true),
+        ],
+        [
+            text("8"),
+            Value::Null,
+            text("2.25"),
+            text("0.5"),
+            Value::Int(5),
+            Value::Null,
+            text("2011-03-04"),
+            text("2011-03-04 17:53:38"),
+            Value::Bool(false),
+        ],
+    ] {
+        let answer = execute(&mut session, 4, &values);
+        assert_eq!((answer.error, answer.affected), (None, 1));
+    }
+    assert_eq!(
+        shown(&mut session, "SELECT * FROM t ORDER BY i"),
+        [
+            "7|-7|-1.50|3|it's|\\x00ff|1970-01-01|1970-01-01 00:00:00.000001|t",
+            "8|NULL|2.25|0.5|5|NULL|2011-03-04|2011-03-04 17:53:38|f",
+        ]
+    );
+    prepare(&mut session, 0, "SELECT v FROM t WHERE i = ? AND v = ?");
+    let answer = execute(&mut session, 0, &[Value::Int(8), Value::Int(5)]);
+    assert_eq!(rows(&answer), ["5"]);
+    let answer = execute(&mut session, 0, &[Value::Int(1 << 40), text("5")]);
+    assert_eq!(
+        rows(&answer),
+        [""; 0],
+        "no column of 32 bits holds this number"
+    );
+}

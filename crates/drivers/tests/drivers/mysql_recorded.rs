@@ -1,0 +1,318 @@
+//! Replays conversations recorded from real servers: the driver must send the same bytes and return the
+//! same answers, however the received bytes are cut; damaged bytes must be refused.
+//!
+//! `ASSAY_TEST_RECORD=1` records them again from the installed servers (see `mysql_live.rs`).
+
+
+use std::io::{Error, ErrorKind, Read, Write};
+
+use assay_drivers::mysql::MysqlWire;
+use assay_drivers::{Answer, Keep, Progress, Request, SystemError, Wire};
+use crate::mysql_support::client::{Client, options};
+use crate::mysql_support::conversation::{self, Recording, SERVERS, Step};
+use crate::pieces::pieces;
+use crate::mysql_support::server::Server;
+
+/// Replays the server's side, `cut` bytes at a time, and checks the client's side.
+struct Replay {
+    bytes: std::vec::IntoIter<(char, Vec<u8>)>,
+    now: Option<(char, Vec<u8>)>,
+    cut: usize,
+}
+
+impl Replay {
+    fn new(recording: &Recording, cut: usize) -> Self {
+        let mut bytes = recording.bytes.clone().into_iter();
+        Self {
+            now: bytes.next(),
+            bytes,
+            cut,
+        }
+    }
+
+    /// Up to `count` bytes of what `side` sends next.
+    fn take(&mut self, side: char, count: usize) -> Vec<u8> {
+        let Some((speaker, bytes)) = &mut self.now else {
+            return Vec::new();
+        };
+        assert_eq!(*speaker, side, "it is the other side's turn");
+        let taken: Vec<u8> = bytes.drain(..count.min(bytes.len())).collect();
+        if bytes.is_empty() {
+            self.now = self.bytes.next();
+        }
+        taken
+    }
+}
+
+impl Read for Replay {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let taken = self.take('S', self.cut.min(buffer.len()));
+        buffer[..taken.len()].copy_from_slice(&taken);
+        Ok(taken.len())
+    }
+}
+
+impl Write for Replay {
+    fn write(&mut self, buffer: &[u8]) -> std::io::Result<usize> {
+        let expected = self.take('C', buffer.len());
+        assert_eq!(expected, buffer[..expected.len()]);
+        if expected.is_empty() {
+            Err(Error::from(ErrorKind::BrokenPipe))
+        } else {
+            Ok(expected.len())
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn recorded_conversations_replay_whole_and_byte_by_byte() {
+    for server in SERVERS {
+        let recording = Recording::read(server);
+        for cut in [usize::MAX, 1, 3] {
+            let hold = |keep| {
+                let replay = Replay::new(&recording, cut);
+                let mut client =
+                    Client::over(replay, conversation::opening()).expect("the session is accepted");
+                conversation::hold(&mut client, &conversation::steps(), keep)
+            };
+            let expected = &recording.answers;
+            assert_eq!(
+                hold(Keep::Rows),
+                *expected,
+                "{server}, {cut} bytes at a time"
+            );
+            let counts: Vec<_> = expected
+                .iter()
+                .map(|line| conversation::counted(line))
+                .collect();
+            assert_eq!(hold(Keep::Count), counts, "{server}, {cut} bytes at a time");
+        }
+    }
+}
+
+/// The recorded greeting of a server, with or without the offer of TLS.
+fn greeting(server: &str, offers_tls: bool) -> Vec<u8> {
+    let mut greeting = Recording::read(server).bytes[0].1.clone();
+    let version = greeting[5..]
+        .iter()
+        .position(|&byte| byte == 0)
+        .expect("a version");
+    let flags = &mut greeting[5 + version + 15];
+    *flags = if offers_tls { *flags | 8 } else { *flags & !8 };
+    greeting
+}
+
+/// Before TLS is established the client sends only the request for it.
+#[test]
+fn tls_begins_before_the_user_name_is_sent() {
+    let mut with_tls = conversation::opening();
+    with_tls.wants_tls = true;
+    for server in SERVERS {
+        let (mut wire, mut out) = (MysqlWire::new(with_tls.clone()), Vec::new());
+        let greeting = greeting(server, true);
+        let received = wire.receive(&greeting, &mut out, &mut Answer::default());
+        assert_eq!(
+            received.expect("TLS begins"),
+            (greeting.len(), Progress::StartTls)
+        );
+        assert_eq!(
+            (out.len(), &out[..4]),
+            (36, &[32, 0, 0, 1][..]),
+            "no name, no password"
+        );
+        out.clear();
+        wire.secured(&mut out);
+        assert_eq!(out[3], 2, "the next packet of the exchange");
+        assert!(out.windows(5).any(|part| part == b"guest"));
+
+        let injected = [&greeting[..], &[7, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0]].concat();
+        let mut wire = MysqlWire::new(with_tls.clone());
+        let refused = wire.receive(&injected, &mut Vec::new(), &mut Answer::default());
+        assert!(
+            refused
+                .expect_err("an OK unencrypted")
+                .message
+                .contains("unencrypted")
+        );
+    }
+}
+
+/// A man in the middle requests the plain password, in three ways; or hides that the server
+/// offers TLS.
+#[test]
+fn a_password_is_never_sent_in_clear_text_without_tls() {
+    let open = conversation::opening();
+    let mut hoped_for_tls = conversation::opening();
+    (hoped_for_tls.wants_tls, hoped_for_tls.is_private) = (true, true);
+    for options in [open, hoped_for_tls] {
+        let ask = |request: &[u8]| {
+            let (mut wire, mut out) = (MysqlWire::new(options.clone()), Vec::new());
+            let mut answer = Answer::default();
+            let greeting = greeting("mysql", false);
+            wire.receive(&greeting, &mut out, &mut answer)
+                .expect("a greeting");
+            out.clear();
+            let length = u8::try_from(request.len()).expect("short");
+            let message = [&[length, 0, 0, 2], request].concat();
+            (
+                wire.receive(&message, &mut out, &mut answer).map(|_| ()),
+                out,
+            )
+        };
+        let (switched, out) = ask(b"\xfemysql_clear_password\0");
+        assert!(
+            switched
+                .expect_err("the driver must refuse")
+                .message
+                .contains("clear text")
+        );
+        assert!(out.is_empty());
+        let (old, _) = ask(b"\xfe");
+        assert!(
+            old.expect_err("the method is obsolete")
+                .message
+                .contains("mysql_old_password")
+        );
+        let (needed, out) = ask(b"\x01\x04");
+        needed.expect("the server may require it");
+        assert_eq!(
+            out,
+            [1, 0, 0, 3, 2],
+            "a request for the server's key, not the password"
+        );
+    }
+}
+
+/// For any change of a server's bytes, the driver returns an answer or an error; it never panics or
+/// hangs. The changes come from a fixed stream.
+#[test]
+fn damaged_bytes_never_cause_a_panic() {
+    const ROUNDS: usize = 40_000;
+    let mut state = 0x2545_F491_4F6C_DD1D_u64;
+    let mut random = move |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state % below as u64).expect("below a usize")
+    };
+    let mut refused = 0;
+    for server in SERVERS {
+        let recording = Recording::read(server);
+        let sent: Vec<u8> = recording
+            .bytes
+            .iter()
+            .filter(|(side, _)| *side == 'S')
+            .flat_map(|(_, bytes)| bytes.clone())
+            .collect();
+        for round in 0..ROUNDS {
+            // Every other time lengths are unchanged, so that the damage is not found in the packet headers.
+            let kinds = if round % 2 == 0 { 2 } else { 5 };
+            let mut damaged = sent.clone();
+            for _ in 0..1 + random(4) {
+                let at = random(damaged.len().max(1));
+                match random(kinds) {
+                    _ if damaged.is_empty() => break,
+                    0 => damaged[at] ^= 1 << random(8),
+                    1 => damaged[at] = [0, 1, 0xFB, 0xFC, 0xFD, 0xFE, 0xFF][random(7)],
+                    2 => damaged.truncate(at.max(1)),
+                    3 => drop(damaged.drain(at..damaged.len().min(at + 1 + random(6)))),
+                    _ => damaged
+                        .splice(at..at, std::iter::repeat_n(0xFF, 1 + random(9)))
+                        .for_each(drop),
+                }
+            }
+            refused += usize::from(run_steps(&damaged).is_err());
+        }
+    }
+    let all = ROUNDS * SERVERS.len();
+    assert!(
+        refused > all / 2 && refused < all,
+        "{refused} of {all} were refused"
+    );
+}
+
+/// Runs the steps with bytes that no longer match them.
+fn run_steps(sent: &[u8]) -> Result<(), SystemError> {
+    let mut wire = MysqlWire::new(conversation::opening());
+    let (mut out, mut answer, mut rest) = (Vec::new(), Answer::new(Keep::Rows), sent);
+    let mut hear = |wire: &mut MysqlWire, out: &mut Vec<u8>| loop {
+        let (used, progress) = wire.receive(rest, out, &mut answer)?;
+        rest = &rest[used..];
+        match progress {
+            Progress::NeedMore if used == 0 => {
+                return Err(SystemError::protocol("more", "nothing more"));
+            }
+            Progress::NeedMore => {}
+            progress => return Ok(progress),
+        }
+    };
+    hear(&mut wire, &mut out)?;
+    for step in &conversation::steps() {
+        out.clear();
+        let prepared;
+        let request = match step {
+            Step::Text(text) => Request::Text(text),
+            Step::Prepare(id, text) => {
+                prepared = pieces(text);
+                Request::Prepare {
+                    id: *id,
+                    pieces: &prepared,
+                }
+            }
+            Step::Execute(id, parameters) => Request::Execute {
+                id: *id,
+                parameters,
+            },
+            Step::Load(form, text, _) => Request::Bulk {
+                text,
+                form: *form,
+                types: &[],
+            },
+        };
+        if wire.request(&request, &mut out).is_err() {
+            continue; // the damaged answer reported that the statement was not prepared
+        }
+        if let (Progress::BulkReady, Step::Load(_, _, rows)) = (hear(&mut wire, &mut out)?, step) {
+            rows.iter()
+                .for_each(|row| assert!(wire.bulk_row(row, &mut out).is_continue()));
+            wire.bulk_end(None, &mut out);
+            hear(&mut wire, &mut out)?;
+        }
+    }
+    Ok(())
+}
+
+/// Not a test of the driver: makes the recordings if `ASSAY_TEST_RECORD` is set.
+#[test]
+fn recordings_are_made_on_request() {
+    if std::env::var_os("ASSAY_TEST_RECORD").is_none() {
+        return;
+    }
+    for (name, server) in SERVERS
+        .into_iter()
+        .zip([Server::mariadb(), Server::mysql()])
+    {
+        let server = match server {
+            Ok(server) => server,
+            Err(reason) => {
+                println!("{name} is not recorded: {reason}");
+                continue;
+            }
+        };
+        let mut root = Client::unix(&server, options("root", None, "")).expect("root is accepted");
+        root.rows("CREATE DATABASE own");
+        root.rows("CREATE USER 'guest'@'127.0.0.1' IDENTIFIED BY 'pass wörd'");
+        root.rows("GRANT ALL ON own.* TO 'guest'@'127.0.0.1'");
+        // A login before the recording, so that the server has cached the proof: a recording must not contain random bytes.
+        drop(Client::tcp(&server, conversation::opening()).expect("the session is accepted"));
+        let mut client =
+            Client::recorded(&server, conversation::opening()).expect("the session is accepted");
+        let answers = conversation::hold(&mut client, &conversation::steps(), Keep::Rows);
+        let bytes = client.record.take().expect("it was recorded");
+        Recording { bytes, answers }.write(name);
+    }
+}

@@ -1,0 +1,183 @@
+//! Defines a conversation that uses every part of the protocol, as steps; reads and writes its bytes
+//! as recorded from real servers.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use crate::pieces::pieces;
+use assay_drivers::{Answer, BulkForm, ConnectOptions, Keep, Request};
+use assay_values::{Row, Value};
+
+use super::client::{Client, options, row};
+
+pub enum Step {
+    Text(&'static str),
+    Prepare(u32, &'static str),
+    Execute(u32, Vec<Value>),
+    Load(BulkForm, &'static str, Vec<Row>),
+}
+
+pub const SERVERS: [&str; 2] = ["mariadb", "mysql"];
+
+pub fn opening() -> ConnectOptions {
+    let mut options = options("guest", Some("pass wörd"), "own");
+    options.session_statements = vec!["SET @greeting = 'hello'".to_owned()];
+    options
+}
+
+pub fn steps() -> Vec<Step> {
+    const FILE: &str = "LOAD DATA LOCAL INFILE 'rows' INTO TABLE said (id, word, weight)";
+    const INSERT: &str = "INSERT INTO said (id, word, weight) VALUES";
+    let rows = |from: i32| {
+        let row = |at: i32, word| row(&[Some(&at.to_string()), word, Some("0.5")]);
+        vec![
+            row(from, Some("one\ttwo\\")),
+            row(from + 1, None),
+            row(from + 2, Some("")),
+        ]
+    };
+    vec![
+        Step::Text("DROP TABLE IF EXISTS said"),
+        Step::Text(
+            "CREATE TABLE said (id INT PRIMARY KEY, word VARCHAR(20), weight DOUBLE, day DATE)",
+        ),
+        Step::Text("SELECT @greeting AS greeting, NULL AS nothing, '' AS blank"),
+        Step::Load(BulkForm::Native, FILE, rows(0)),
+        Step::Load(BulkForm::Native, FILE, rows(2)),
+        Step::Load(BulkForm::MultiRow, INSERT, rows(10)),
+        Step::Load(BulkForm::MultiRow, INSERT, rows(10)),
+        Step::Load(BulkForm::Native, "DO 0", rows(20)),
+        Step::Prepare(
+            0,
+            "SELECT id, word, weight, day FROM said WHERE id >= ? AND word <> ?",
+        ),
+        Step::Execute(0, vec![Value::Int(0), Value::Text("no".into())]),
+        Step::Execute(0, vec![Value::Int(1), Value::Null]),
+        Step::Execute(0, vec![Value::Double(9.5), Value::Bool(false)]),
+        Step::Prepare(1, "SELECT nothing FROM said"),
+        Step::Prepare(1, "BEGIN"),
+        Step::Execute(1, vec![]),
+        Step::Prepare(
+            2,
+            "UPDATE said SET day = '2011-03-04', weight = weight * ? WHERE id < 10",
+        ),
+        Step::Execute(2, vec![Value::Double(1.5)]),
+        Step::Text("INSERT INTO said (id) VALUES (0)"),
+        Step::Text("SELECT id FROM said WHERE id < 2; SELECT day FROM said; COMMIT"),
+        Step::Text("DROP TABLE said"),
+    ]
+}
+
+/// Runs the steps on a client; returns one line for each, which describes the answer.
+pub fn hold(client: &mut Client, steps: &[Step], keep: Keep) -> Vec<String> {
+    let mut lines = vec![client_line(client)];
+    for step in steps {
+        let answer = match step {
+            Step::Text(text) => client.ask(&Request::Text(text), keep),
+            Step::Prepare(id, text) => client.ask(
+                &Request::Prepare {
+                    id: *id,
+                    pieces: &pieces(text),
+                },
+                keep,
+            ),
+            Step::Execute(id, parameters) => client.ask(
+                &Request::Execute {
+                    id: *id,
+                    parameters,
+                },
+                keep,
+            ),
+            Step::Load(form, text, rows) => Ok(client.load(text, *form, rows.clone(), None)),
+        };
+        lines.push(answer_line(&answer.expect("the session stays open")));
+    }
+    lines
+}
+
+/// The line of an answer whose rows are only counted.
+pub fn counted(line: &str) -> String {
+    match line.split_once(" affected (") {
+        Some((counts, _)) => format!("{counts} affected"),
+        None => line.to_owned(),
+    }
+}
+
+fn client_line(client: &Client) -> String {
+    use assay_drivers::Wire as _;
+    format!(
+        "{}, session {}",
+        client.wire.server_version(),
+        client.wire.session_id()
+    )
+}
+
+fn answer_line(answer: &Answer) -> String {
+    let mut line = format!("{} rows, {} affected", answer.rows, answer.affected);
+    for row in &answer.kept {
+        let cells: Vec<String> = row
+            .iter()
+            .map(|cell| {
+                cell.as_deref()
+                    .map_or("NULL".to_owned(), |t| t.escape_ascii().to_string())
+            })
+            .collect();
+        let _ = write!(line, " ({})", cells.join("|"));
+    }
+    if let Some(error) = &answer.error {
+        let _ = write!(line, ": {error}");
+    }
+    line
+}
+
+/// A recording: `S` and the server's bytes, `C` and the client's, in hexadecimal; then `= ` and a
+/// description of each answer.
+pub struct Recording {
+    pub bytes: Vec<(char, Vec<u8>)>,
+    pub answers: Vec<String>,
+}
+
+impl Recording {
+    fn path(server: &str) -> PathBuf {
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/drivers/mysql_recorded/{server}.txt"))
+    }
+
+    pub fn read(server: &str) -> Self {
+        let text = std::fs::read_to_string(Self::path(server)).expect("it is in the repository");
+        let mut found = Self {
+            bytes: Vec::new(),
+            answers: Vec::new(),
+        };
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            let (kind, rest) = line.split_once(' ').expect("a kind and the rest");
+            match kind {
+                "=" => found.answers.push(rest.to_owned()),
+                side => {
+                    let digit = |at: usize| u8::from_str_radix(&rest[at..at + 2], 16);
+                    let bytes = (0..rest.len())
+                        .step_by(2)
+                        .map(|at| digit(at).expect("hexadecimal"));
+                    found
+                        .bytes
+                        .push((side.chars().next().expect("one letter"), bytes.collect()));
+                }
+            }
+        }
+        found
+    }
+
+    pub fn write(&self, server: &str) {
+        let mut text =
+            "# Made by ASSAY_TEST_RECORD=1 cargo test --test mysql_recorded\n".to_owned();
+        for (side, bytes) in &self.bytes {
+            let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            let _ = writeln!(text, "{side} {hex}");
+        }
+        for answer in &self.answers {
+            let _ = writeln!(text, "= {answer}");
+        }
+        let path = Self::path(server);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("it can be made");
+        std::fs::write(path, text).expect("it can be written");
+    }
+}

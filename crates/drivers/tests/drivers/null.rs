@@ -1,0 +1,271 @@
+//! The null system answers, delays and fails exactly as its options say.
+
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use assay_drivers::null::NullConnection;
+use assay_drivers::{
+    Answer, Blocking, BulkForm, ErrorClass, Keep, LocalOptions, Request, SystemError,
+};
+use assay_values::Row;
+use crate::pieces::pieces;
+
+fn try_open(options: &[(&str, &str)]) -> Result<NullConnection, SystemError> {
+    let options: BTreeMap<_, _> = options
+        .iter()
+        .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+        .collect();
+    NullConnection::open(&LocalOptions {
+        password: None,
+        file: None,
+        session_statements: &[],
+        connect_timeout: std::time::Duration::from_secs(30),
+        options: &options,
+    })
+}
+
+fn open(options: &[(&str, &str)]) -> NullConnection {
+    try_open(options).expect("the session opens")
+}
+
+fn text(session: &mut NullConnection, sql: &str) -> Answer {
+    let mut answer = Answer::new(Keep::Rows);
+    session
+        .request(&Request::Text(sql), &mut answer)
+        .expect("the session stays open");
+    answer
+}
+
+fn timed(session: &mut NullConnection) -> Duration {
+    let began = Instant::now();
+    assert_eq!(text(session, "SELECT 1").error, None);
+    began.elapsed()
+}
+
+fn load(session: &mut NullConnection, table: &str, rows: u64) -> Answer {
+    let insert = format!("INSERT INTO \"{table}\" (a) VALUES (?)");
+    let request = Request::Bulk {
+        text: &insert,
+        form: BulkForm::Native,
+        types: &[],
+    };
+    let mut answer = Answer::default();
+    session
+        .request(&request, &mut answer)
+        .expect("the session stays open");
+    for _ in 0..rows {
+        session
+            .bulk_row(&Row::new())
+            .expect("the session stays open");
+    }
+    session
+        .bulk_end(None, &mut answer)
+        .expect("the session stays open");
+    answer
+}
+
+#[test]
+fn it_accepts_any_statement_and_returns_the_configured_rows() {
+    let mut session = open(&[("rows", "3"), ("deployment", "any")]);
+    for nonsense in ["", "?", "BEGIN", "frobnicate é", "INSERT INTO t VALUES (1)"] {
+        let answer = text(&mut session, nonsense);
+        assert_eq!((answer.error, answer.rows), (None, 0), "{nonsense}");
+    }
+    let answer = text(&mut session, "SELECT * FROM anywhere");
+    assert_eq!(
+        (answer.rows, answer.kept.len(), answer.columns.len()),
+        (3, 3, 1)
+    );
+    let mut answer = Answer::default();
+    let prepare = Request::Prepare {
+        id: 7,
+        pieces: &pieces("WITH x AS (SELECT 1) SELECT * FROM x"),
+    };
+    session
+        .request(&prepare, &mut answer)
+        .expect("the session stays open");
+    for _ in 0..2 {
+        answer.clear(Keep::Count);
+        let execute = Request::Execute {
+            id: 7,
+            parameters: &[],
+        };
+        session
+            .request(&execute, &mut answer)
+            .expect("the session stays open");
+        assert_eq!(answer.rows, 3);
+    }
+}
+
+#[test]
+fn a_load_can_be_verified_by_another_session_of_the_same_deployment() {
+    let mut session = open(&[("deployment", "load")]);
+    text(&mut session, "CREATE TABLE Bibtab (a INTEGER)");
+    assert_eq!(load(&mut session, "bibtab", 12).affected, 12);
+    let mut second = open(&[("deployment", "load")]);
+    let count = |session: &mut NullConnection| {
+        let answer = text(session, "select COUNT(*)\n from bibtab;");
+        answer
+            .kept
+            .first()
+            .map(|row| row[0].clone().expect("a count is not NULL"))
+    };
+    assert_eq!(count(&mut second).as_deref(), Some(&b"12"[..]));
+    assert_eq!(count(&mut open(&[("deployment", "elsewhere")])), None);
+    text(&mut session, "DELETE FROM bibtab WHERE a = 1");
+    assert_eq!(
+        count(&mut second).as_deref(),
+        Some(&b"12"[..]),
+        "single rows are not tracked"
+    );
+    assert_eq!(text(&mut session, "DELETE FROM bibtab").affected, 12);
+    assert_eq!(count(&mut second).as_deref(), Some(&b"0"[..]));
+    text(&mut session, "DROP TABLE IF EXISTS bibtab");
+    assert_eq!(count(&mut second), None);
+}
+
+#[test]
+fn delays_and_stalls_are_at_least_as_long_as_configured() {
+    // Only lower bounds: a busy machine may be late, but nothing may be early.
+    assert!(timed(&mut open(&[("delay", "constant:3ms")])) >= Duration::from_millis(3));
+    assert!(timed(&mut open(&[("delay", "uniform:2ms..3ms")])) >= Duration::from_millis(2));
+    let mut session = open(&[("stall", "30ms@#2,20ms@#4")]);
+    let times = [(); 4].map(|()| timed(&mut session));
+    assert!(times[1] >= Duration::from_millis(30) && times[3] >= Duration::from_millis(20));
+
+    // The whole deployment stalls from 20 ms to 60 ms: a session that enters the stall leaves it after its end.
+    let options = [
+        ("stall", "40ms@20ms"),
+        ("delay", "constant:1ms"),
+        ("deployment", "stall"),
+    ];
+    let (mut first, mut second) = (open(&options), open(&options));
+    let began = Instant::now();
+    std::thread::scope(|scope| {
+        for session in [&mut first, &mut second] {
+            scope.spawn(move || {
+                let mut longest = Duration::ZERO;
+                while began.elapsed() < Duration::from_millis(80) {
+                    longest = longest.max(timed(session));
+                }
+                assert!(
+                    longest >= Duration::from_millis(35),
+                    "the stall took {longest:?}"
+                );
+            });
+        }
+    });
+}
+
+#[test]
+fn the_configured_share_of_statements_fails() {
+    // The random stream is seeded, so the count is always the same.
+    let failures = |seed: &str| {
+        let mut session = open(&[
+            ("fail", "deadlock@0.25"),
+            ("seed", seed),
+            ("deployment", "shares"),
+        ]);
+        (0..4000)
+            .filter(|_| text(&mut session, "COMMIT").error.is_some())
+            .count()
+    };
+    assert!((900..1100).contains(&failures("5")), "{}", failures("5"));
+}
+
+#[test]
+fn failures_and_lost_connections_come_when_configured() {
+    let mut session = open(&[
+        ("fail", "deadlock@#2,too-many-connections@#3"),
+        ("lose", "#5"),
+    ]);
+    let classes: Vec<_> = (0..4)
+        .map(|_| text(&mut session, "COMMIT").error.map(|error| error.class))
+        .collect();
+    use ErrorClass::{Deadlock, LostConnection, TooManyConnections};
+    assert_eq!(
+        classes,
+        [None, Some(Deadlock), Some(TooManyConnections), None]
+    );
+    let lost = session.request(&Request::Text("COMMIT"), &mut Answer::default());
+    assert_eq!(lost.expect_err("it is lost").class, LostConnection);
+
+    let mut session = open(&[("fail", "data@0s"), ("deployment", "once")]);
+    assert!(text(&mut session, "COMMIT").error.is_some());
+    assert!(
+        text(&mut session, "COMMIT").error.is_none(),
+        "a failure at a time happens once"
+    );
+}
+
+#[test]
+fn schema_statements_are_neither_delayed_nor_failed() {
+    let mut session = open(&[
+        ("delay", "constant:3600s"),
+        ("fail", "data@#1"),
+        ("lose", "#1"),
+    ]);
+    for schema in [
+        "CREATE TABLE t (a)",
+        "CREATE UNIQUE INDEX i ON t (a)",
+        "DROP TABLE t",
+    ] {
+        assert_eq!(text(&mut session, schema).error, None);
+    }
+    let lost = session.request(&Request::Text("SELECT 1"), &mut Answer::default());
+    assert!(lost.is_err(), "schema statements are not counted");
+}
+
+#[test]
+fn a_full_deployment_refuses_a_further_session_until_a_session_ends() {
+    let options = [("refuse_after", "2"), ("deployment", "full")];
+    let _first = open(&options);
+    let second = open(&options);
+    let error = try_open(&options).err().expect("the third is refused");
+    assert_eq!(error.class, ErrorClass::TooManyConnections);
+    drop(second);
+    open(&options);
+}
+
+#[test]
+fn a_long_statement_can_be_cancelled() {
+    let mut session = open(&[("delay", "constant:3600s")]);
+    let cancel = session.canceller().expect("there is one");
+    let is_done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_done.load(std::sync::atomic::Ordering::Relaxed) {
+                std::thread::sleep(Duration::from_millis(2));
+                cancel();
+            }
+        });
+        let error = text(&mut session, "SELECT 1")
+            .error
+            .expect("it was cancelled");
+        assert_eq!(error.class, ErrorClass::Timeout);
+        is_done.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+}
+
+#[test]
+fn an_invalid_option_is_refused_by_name() {
+    for (key, value) in [
+        ("delay", "1ms"),
+        ("delay", "uniform:3ms..1ms"),
+        ("delay", "constant:-1ms"),
+        ("delay", "constant:1min"),
+        ("delay", "lognormal:1ms"),
+        ("stall", "1s"),
+        ("stall", "1s@#0"),
+        ("fail", "sadness@#1"),
+        ("fail", "timeout@1.5"),
+        ("lose", "now"),
+        ("rows", "-1"),
+        ("refuse_after", "many"),
+        ("colour", "red"),
+    ] {
+        let error = try_open(&[(key, value)]).err().expect(value);
+        assert!(error.message.contains(key), "{error}");
+    }
+}

@@ -1,0 +1,231 @@
+//! Errors and their classes.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use assay_drivers::sqlite::SqliteConnection;
+use assay_drivers::{Blocking, ErrorClass, LocalOptions, Request};
+use assay_values::Value;
+
+use crate::sqlite::support::{Folder, ask, class, done, open, shown, shown_by, text, try_open};
+
+#[test]
+fn errors_have_classes_and_the_session_stays_open() {
+    use ErrorClass as Class;
+    let folder = Folder::new("classes");
+    let mut session = open(&folder.file());
+    done(
+        &mut session,
+        "CREATE TABLE t (a INTEGER PRIMARY KEY, b NOT NULL)",
+    );
+    done(&mut session, "INSERT INTO t VALUES (1, 1)");
+    for (sql, expected) in [
+        ("SELEC 1", Class::Syntax),
+        ("SELECT (1", Class::Syntax),
+        ("SELECT 'open", Class::Syntax),
+        ("SELECT 1; SELECT 2", Class::Syntax),
+        ("SELECT abs(1, 2)", Class::Syntax),
+        ("SELECT * FROM nowhere", Class::UnknownObject),
+        ("SELECT c FROM t", Class::UnknownObject),
+        ("SELECT none(1)", Class::UnknownObject),
+        ("INSERT INTO t (x) VALUES (1)", Class::UnknownObject),
+        ("INSERT INTO t VALUES (1, 1)", Class::Constraint),
+        ("INSERT INTO t VALUES (2, NULL)", Class::Constraint),
+        ("INSERT INTO t VALUES ('x', 1)", Class::Data),
+        ("CREATE TABLE t (a)", Class::Other),
+        ("COMMIT", Class::Other),
+    ] {
+        assert_eq!(class(&mut session, sql), expected, "{sql}");
+    }
+    let error = text(&mut session, "INSERT INTO t VALUES (1, 1)")
+        .error
+        .expect("a duplicate");
+    assert_eq!(error.code, "1555", "SQLITE_CONSTRAINT_PRIMARYKEY");
+    assert_eq!(error.message, "UNIQUE constraint failed: t.a");
+    ask(
+        &mut session,
+        &Request::Prepare {
+            id: 0,
+            pieces: &crate::pieces::pieces("SELECT ? + ?"),
+        },
+    );
+    let error = ask(
+        &mut session,
+        &Request::Execute {
+            id: 0,
+            parameters: &[Value::Int(1)],
+        },
+    )
+    .error;
+    assert_eq!(error.expect("a parameter is missing").class, Class::Data);
+    let both = [Value::Int(1), Value::Double(0.5)];
+    let answer = ask(
+        &mut session,
+        &Request::Execute {
+            id: 0,
+            parameters: &both,
+        },
+    );
+    assert_eq!(shown(&answer), ["1.5"]);
+    assert_eq!(
+        ask(
+            &mut session,
+            &Request::Execute {
+                id: 9,
+                parameters: &[]
+            }
+        )
+        .error
+        .map(|e| e.class),
+        Some(Class::Other)
+    );
+}
+
+#[test]
+fn a_busy_database_is_a_timeout_a_deadlock_or_a_stale_snapshot() {
+    let folder = Folder::new("busy");
+    let (mut first, mut second) = (open(&folder.file()), open(&folder.file()));
+    done(&mut first, "CREATE TABLE t (a)");
+    done(&mut first, "INSERT INTO t VALUES (1)");
+    done(&mut first, "BEGIN IMMEDIATE");
+    assert_eq!(
+        class(&mut second, "INSERT INTO t VALUES (2)"),
+        ErrorClass::Timeout,
+        "the lock was not released in time"
+    );
+    done(&mut first, "COMMIT");
+
+    // Both have read; if the second also waited for a lock, each would wait for the other.
+    for session in [&mut first, &mut second] {
+        done(session, "BEGIN");
+        assert_eq!(shown_by(session, "SELECT count(*) FROM t"), ["1"]);
+    }
+    done(&mut first, "INSERT INTO t VALUES (3)");
+    assert_eq!(
+        class(&mut first, "COMMIT"),
+        ErrorClass::Timeout,
+        "a reader holds a lock"
+    );
+    assert_eq!(
+        class(&mut second, "INSERT INTO t VALUES (4)"),
+        ErrorClass::Deadlock
+    );
+    done(&mut second, "ROLLBACK");
+    done(&mut first, "COMMIT");
+
+    assert_eq!(shown_by(&mut first, "PRAGMA journal_mode = WAL"), ["wal"]);
+    done(&mut second, "BEGIN");
+    assert_eq!(shown_by(&mut second, "SELECT count(*) FROM t"), ["2"]);
+    done(&mut first, "INSERT INTO t VALUES (5)");
+    assert_eq!(
+        class(&mut second, "INSERT INTO t VALUES (6)"),
+        ErrorClass::Serialization
+    );
+    done(&mut second, "ROLLBACK");
+}
+
+#[test]
+fn a_long_call_can_be_cancelled_from_another_thread() {
+    let folder = Folder::new("cancel");
+    let (mut first, mut second) = (
+        open(&folder.file()),
+        try_open(&folder.file(), &[]).expect("opens"),
+    );
+    done(&mut first, "CREATE TABLE t (a)");
+    let endless =
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i) FROM n";
+    done(&mut first, "BEGIN IMMEDIATE");
+    for sql in [endless, "INSERT INTO t VALUES (1)"] {
+        let cancel = second.canceller().expect("the library has one");
+        let is_done = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                // Repeatedly: the first calls may come before the statement has begun.
+                while !is_done.load(std::sync::atomic::Ordering::Relaxed) {
+                    std::thread::sleep(std::time::Duration::from_millis(5));
+                    cancel();
+                }
+            });
+            assert_eq!(class(&mut second, sql), ErrorClass::Timeout, "{sql}");
+            is_done.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
+    }
+    assert_eq!(
+        shown_by(&mut second, "SELECT count(*) FROM t"),
+        ["0"],
+        "the session stays open"
+    );
+}
+
+#[test]
+fn a_session_that_cannot_open_reports_the_reason() {
+    let folder = Folder::new("open");
+    let refused = |file: &Path, options: &[(&str, &str)]| {
+        try_open(file, options)
+            .err()
+            .expect("the session is refused")
+    };
+    let missing = folder.0.join("no folder/test.db");
+    let error = refused(&missing, &[]);
+    assert_eq!(error.class, ErrorClass::ConnectionRefused);
+    assert!(error.message.contains("no folder/test.db"), "{error}");
+    assert_eq!(
+        refused(&folder.file(), &[("mode", "read-only")]).class,
+        ErrorClass::ConnectionRefused
+    );
+    assert_eq!(
+        refused(Path::new(""), &[]).class,
+        ErrorClass::ConnectionRefused
+    );
+
+    let text_file = folder.0.join("notes.txt");
+    std::fs::write(
+        &text_file,
+        "not a database, but long enough to be looked at".repeat(30),
+    )
+    .expect("the folder is writable");
+    let error = refused(&text_file, &[]);
+    assert_eq!(error.class, ErrorClass::Data);
+    assert!(error.message.contains("not a database"), "{error}");
+
+    for (key, value) in [
+        ("mode", "sometimes"),
+        ("busy_timeout_s", "-1"),
+        ("busy", "1"),
+    ] {
+        assert!(
+            refused(&folder.file(), &[(key, value)])
+                .message
+                .contains(key)
+        );
+    }
+    let error = SqliteConnection::open(&LocalOptions {
+        password: None,
+        file: folder.file().to_str(),
+        session_statements: &["PRAGMA cache_size = 10".to_owned(), "PRAGMA".to_owned()],
+        connect_timeout: std::time::Duration::from_secs(30),
+        options: &BTreeMap::new(),
+    });
+    let error = error.err().expect("the second statement is wrong");
+    assert_eq!(error.class, ErrorClass::Syntax);
+    assert!(
+        error.message.starts_with("session statement \"PRAGMA\""),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_read_only_session_cannot_write_and_foreign_keys_are_off_as_in_the_shell() {
+    let folder = Folder::new("read-only");
+    let mut writer = open(&folder.file());
+    done(&mut writer, "CREATE TABLE t (a PRIMARY KEY)");
+    assert_eq!(shown_by(&mut writer, "PRAGMA foreign_keys"), ["0"]);
+    let mut reader = try_open(&folder.file(), &[("mode", "read-only")]).expect("the file is there");
+    assert_eq!(
+        class(&mut reader, "INSERT INTO t VALUES (1)"),
+        ErrorClass::Permission
+    );
+    done(&mut writer, "INSERT INTO t VALUES (1)");
+    assert_eq!(shown_by(&mut reader, "SELECT a FROM t"), ["1"]);
+    assert!(reader.server_version().starts_with("SQLite 3."));
+}

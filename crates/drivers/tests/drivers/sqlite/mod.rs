@@ -1,0 +1,7 @@
+//! Tests the driver with the library, on real files.
+
+mod bulk;
+mod counters;
+mod errors;
+mod support;
+mod values;
