@@ -69,8 +69,8 @@ def files(page: Path) -> Iterator[tuple[str, str]]:
 
 
 def masked(line: str) -> str:
-    """The line without its numbers and spacing."""
-    return " ".join(re.sub(r"\d[\d.]*", "#", line).split())
+    """The line without its numbers, the units of its times, and its spacing."""
+    return " ".join(re.sub(r"\d[\d.]*( (?:s|ms|µs)\b)?", "#", line).split())
 
 
 def appear_in_order(shown: tuple[str, ...], output: str) -> str | None:
@@ -115,7 +115,10 @@ def _marked(pages: Sequence[Path]) -> list[Path | ParameterSet]:
 
 
 def _needs_verdicts(page: Path) -> bool:
-    """Whether a command or a file of the page asks for one; what its text says does not count."""
+    """Whether a command or a file of the page asks for one; what its text says does not count.
+    That of the README may stay undecided: the guide that explains conditions decides its own."""
+    if page.name == "README.md":
+        return False
     done = [example.command for example in examples(page)] + [text for _, text in files(page)]
     return any(_CONDITION.search(text) for text in done)
 
@@ -124,7 +127,8 @@ _OVERTAKEN = "clients overlapped"
 """Of e831.reliability, whose clients begin one after another: other programs can delay one of them
 until the next overtakes it. Such a command is tried again."""
 _TRIES = 3
-
+_UNDECIDED = "other programs used"
+"""Why a condition of a page that does not run alone is left undecided."""
 
 _FEWER_ROWS = (
     (r"scale=0\.01", "scale=0.001"),
@@ -211,7 +215,10 @@ def test_the_commands_of_a_page_run(
             done = _run(command, working_folder, {**environment, "PATH": path})
             if done.returncode == 0 or _OVERTAKEN not in done.stderr:
                 break
-        assert done.returncode == 0, f"{example.command}\n{done.stdout}\n{done.stderr}"
+        is_undecided = done.returncode == 2 and _UNDECIDED in done.stderr
+        assert done.returncode == 0 or (is_undecided and not _needs_verdicts(page)), (
+            f"{example.command}\n{done.stdout}\n{done.stderr}"
+        )
         lost = appear_in_order(example.shown, done.stdout)
         assert lost is None, f"{example.command} does not print {lost!r} there:\n{done.stdout}"
 

@@ -8,7 +8,7 @@ import random
 from collections.abc import Sequence
 
 import pytest
-from scipy import stats
+import scipy
 
 from assay.comparison.ratios.adjusting import benjamini_hochberg, holm
 from assay.judge.statistics.estimate import (
@@ -31,16 +31,16 @@ def logs(values: Sequence[float]) -> list[float]:
 
 def test_pairs_have_the_interval_of_the_paired_t_test() -> None:
     found = paired(A, B)
-    known = stats.ttest_rel(logs(B), logs(A))
+    known = scipy.stats.ttest_rel(logs(B), logs(A))
     low, high = known.confidence_interval(CONFIDENCE)
     assert found.interval() == pytest.approx((math.exp(low), math.exp(high)))
     assert found.p_value == pytest.approx(known.pvalue)
-    assert found.ratio == pytest.approx(stats.gmean(B) / stats.gmean(A))
+    assert found.ratio == pytest.approx(scipy.stats.gmean(B) / scipy.stats.gmean(A))
 
 
 def test_independent_sides_have_the_interval_of_welchs_test() -> None:
     found = independent(A, B[:3])
-    known = stats.ttest_ind(logs(B[:3]), logs(A), equal_var=False)
+    known = scipy.stats.ttest_ind(logs(B[:3]), logs(A), equal_var=False)
     low, high = known.confidence_interval(CONFIDENCE)
     assert found.interval() == pytest.approx((math.exp(low), math.exp(high)))
     assert found.p_value == pytest.approx(known.pvalue)
@@ -111,9 +111,9 @@ def test_the_detectable_difference_is_found_four_times_of_five(n: int) -> None:
 )
 def test_the_detectable_difference_is_that_of_the_noncentral_t(found: Estimate) -> None:
     assert found.detectable_difference and found.standard_error and found.degrees_of_freedom
-    limit = stats.t.ppf((1 + CONFIDENCE) / 2, found.degrees_of_freedom)
+    limit = scipy.stats.t.ppf((1 + CONFIDENCE) / 2, found.degrees_of_freedom)
     steps = math.log1p(found.detectable_difference) / found.standard_error
-    power = stats.nct.sf(limit, found.degrees_of_freedom, steps)
+    power = scipy.stats.nct.sf(limit, found.degrees_of_freedom, steps)
     assert power == pytest.approx(0.8, abs=1e-5)
 
 
@@ -131,11 +131,11 @@ def test_p_values_are_adjusted_for_their_number() -> None:
     assert holm([0.01, 0.04, 0.03, 0.5]) == pytest.approx([0.04, 0.09, 0.09, 0.5])
     assert holm([]) == benjamini_hochberg([]) == []
     given = [0.01, 0.04, 0.03, 0.5]
-    known = stats.false_discovery_control(given)
+    known = scipy.stats.false_discovery_control(given)
     assert benjamini_hochberg(given) == pytest.approx(list(known))
 
 
 def test_the_effect_size_is_in_standard_deviations() -> None:
     found = independent(A, B)
-    pooled = math.sqrt((stats.tvar(logs(A)) + stats.tvar(logs(B))) / 2)
+    pooled = math.sqrt((scipy.stats.tvar(logs(A)) + scipy.stats.tvar(logs(B))) / 2)
     assert found.effect_size == pytest.approx(found.log_ratio / pooled * (1 - 3 / 31))

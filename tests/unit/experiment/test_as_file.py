@@ -22,8 +22,11 @@ Words = command_line.Words
 RATES = "0s:200,60s:800,500"
 
 
-def planned(words: Words) -> tuple[dict[str, Any], set[tuple[str, int, int]], str]:
-    """What is asked for, as a record keeps it; its runs; its workload."""
+Planned = tuple[dict[str, Any], set[tuple[str, int, int]], str]
+"""What is asked for, as a record keeps it; its runs; its workload."""
+
+
+def planned(words: Words) -> Planned:
     experiment, workload = command_line.asked(words)
     runs = plan(experiment, workload).runs
     document = json.loads(json_text(experiment.for_record()))
@@ -31,8 +34,8 @@ def planned(words: Words) -> tuple[dict[str, Any], set[tuple[str, int, int]], st
     return document, named, experiment.workload
 
 
-def written(folder: Path, words: Words, quick: TomlData | None = None) -> Path:
-    document, _, workload = planned(words)
+def written(folder: Path, asked: Planned, quick: TomlData | None = None) -> Path:
+    document, _, workload = asked
     tables = tables_of(document, Places(workload, lambda path: path), quick or {})
     file = folder / "experiment.toml"
     file.write_text(toml_text(tables), encoding="utf-8")
@@ -41,13 +44,13 @@ def written(folder: Path, words: Words, quick: TomlData | None = None) -> Path:
 
 @pytest.mark.parametrize("name", registry.experiments())
 def test_built_in_experiments_and_their_quick_versions(name: str, tmp_path: Path) -> None:
-    whole, quick = Words(f"{name}.toml"), Words(f"{name}.toml", quick=True)
-    assert planned(Words(str(written(tmp_path, whole))))[1] == planned(whole)[1]
-    assert planned(Words(str(written(tmp_path, quick)), quick=True))[1] == planned(quick)[1]
+    whole, quick = planned(Words(f"{name}.toml")), planned(Words(f"{name}.toml", quick=True))
+    assert planned(Words(str(written(tmp_path, whole))))[1] == whole[1]
+    assert planned(Words(str(written(tmp_path, quick)), quick=True))[1] == quick[1]
     kept = toml_file.read(registry.experiment_file(f"{name}.toml")).plain()["quick"]
     assert isinstance(kept, Mapping)
     file = written(tmp_path, whole, kept)
-    assert planned(Words(str(file), quick=True))[1] == planned(quick)[1]
+    assert planned(Words(str(file), quick=True))[1] == quick[1]
 
 
 @pytest.mark.parametrize(
@@ -87,6 +90,7 @@ def test_what_a_command_line_asks_for(
     monkeypatch.chdir(tmp_path)
     Path("a.sql").write_text("SELECT 1;\n")
     Path("x.sql").write_text("SELECT :x;\n")
-    file = written(tmp_path, words)
-    assert planned(Words(str(file)))[1] == planned(words)[1]
+    asked = planned(words)
+    file = written(tmp_path, asked)
+    assert planned(Words(str(file)))[1] == asked[1]
     assert "s3cret" not in file.read_text()

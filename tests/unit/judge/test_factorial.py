@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from scipy.stats import t as student
+import scipy
 
 from assay.judge.statistics import factorial
 from assay.judge.statistics.factorial import Place
@@ -134,7 +134,7 @@ def test_of_cells_that_were_run_once_higher_interactions_are_the_error() -> None
     assert found[0].standard_error == pytest.approx(math.sqrt(variance / 4))
     low, high_bound = found[0].interval() or (0.0, 0.0)
     assert high_bound / low == pytest.approx(
-        math.exp(2 * student.ppf(0.99, 5) * math.sqrt(variance / 4))
+        math.exp(2 * scipy.stats.t.ppf(0.99, 5) * math.sqrt(variance / 4))
     )
 
 

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtr
-from scipy.stats import kendalltau, theilslopes
 
 from assay.judge.statistics.autocorrelation import Series, inflation
 
@@ -45,6 +44,9 @@ def drift(values: Series) -> Drift | None:
     n = len(values)
     if n < LEAST_SECONDS or np.all(values == values[0]):
         return None
+    # Here, so that a run of fewer seconds does without what takes most of a second to import.
+    from scipy.stats import kendalltau, theilslopes
+
     at = np.arange(n)
     tau = float(kendalltau(at, values).statistic)
     slope = theilslopes(values, at)
