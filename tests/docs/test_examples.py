@@ -101,13 +101,12 @@ def systems_not_installed(command: str) -> list[str]:
     return missing
 
 
-_CONDITION = re.compile(r"--fail-if|\.meets\(|e831\.reliability|stall=.*--offered-rate")
+_CONDITION = re.compile(r"--fail-if|\.meets\(|stall=.*--offered-rate")
 
 
 def _marked(pages: Sequence[Path]) -> list[Path | ParameterSet]:
     """Nothing is decided of runs beside which other programs work, so pages with conditions that
-    must be met run alone; so do those whose answers depend on clients that start in time, and one
-    that shows to what a rate comes behind a stall."""
+    must be met run alone; so does one that shows to what a rate comes behind a stall."""
     return [
         pytest.param(page, marks=pytest.mark.alone) if _needs_verdicts(page) else page
         for page in pages
