@@ -43,7 +43,7 @@ _STARTED = StartedPrograms()
 forked_programs.keep_environment()
 
 gc.set_threshold(100_000, 20, 20)
-"""Thousands of tests that are collected are never garbage, and looking through them takes a sixth of
+"""Thousands of tests that are collected are never garbage; to look through them takes a sixth of
 the collection's time."""
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
