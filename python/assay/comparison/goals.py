@@ -5,8 +5,8 @@ A rate is tried by a *trial*: all repetitions of a cell in the open loop. It met
 them kept its rate, was measured steadily, and met the condition. A trial that was not steady is no
 evidence that the rate can be had, so the search goes on below it, and says so. One with too few
 transactions for the percentile is no evidence either; lower rates have still fewer, so the search
-goes on above it. Where a parameter is searched, such as the size of the data, a trial meets the
-goal if each of its repetitions is valid and meets the condition.
+goes on above it. Where a parameter is searched, such as the size of the data, the repetition in the
+middle decides: one that other programs disturbed would send the search the wrong way for good.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Trial:
     reason: str
     """Why it did not meet the goal; empty: it did."""
     value: float | None
-    """Of the metric; the worst one of several repetitions. None: there is none."""
+    """Of the metric. None: there is none."""
     runs: tuple[int, ...]
     over: str = ""
     """The parameter; empty: the offered rate."""
@@ -87,12 +87,20 @@ def goal(text: str) -> Condition:
 
 def trial(runs: Sequence[MeasuredRun], condition: Condition, over: str = "") -> Trial:
     """``runs``: the repetitions at one level that have ended; at least one."""
-    return together([of_run(run, condition, over) for run in runs])
+    return together([of_run(run, condition, over) for run in runs], condition)
 
 
-def together(repetitions: Sequence[Trial]) -> Trial:
-    """The one that decides most, of those at one level."""
-    return min(repetitions, key=lambda one: [*Answer].index(one.answer))
+def together(repetitions: Sequence[Trial], condition: Condition) -> Trial:
+    """Of those at one level the one that decides most; where a parameter is searched, and all were
+    measured, the one in the middle, of two the worse."""
+    worse = 1.0 if condition.is_upper else -1.0
+
+    def goodness(one: Trial) -> tuple[int, float]:
+        return [*Answer].index(one.answer), -worse * (one.value or 0.0)
+
+    ordered = sorted(repetitions, key=goodness)
+    is_whole = ordered[0].answer is not Answer.FAILED
+    return ordered[(len(ordered) - 1) // 2 if ordered[0].over and is_whole else 0]
 
 
 def of_run(run: MeasuredRun, condition: Condition, over: str = "") -> Trial:

@@ -118,12 +118,14 @@ class GoalSearch:
         return _middle(left)
 
     def _is_decided(self, search: _Search, level: float) -> bool:
-        """Whether further repetitions would not let it meet the goal."""
-        ended = search.ended.get(level, [])
-        return bool(ended) and goals.together(ended).answer is not Answer.MET
+        """Whether further repetitions would not let it meet the goal. Of a parameter the one in the
+        middle is not known before."""
+        answers = {one.answer for one in search.ended.get(level, [])}
+        return bool(answers & {Answer.FAILED} if self._over else answers - {Answer.MET})
 
     def _found(self, search: _Search) -> goals.Found:
-        return goals.found(self._condition, map(goals.together, search.ended.values()))
+        trials = (goals.together(ended, self._condition) for ended in search.ended.values())
+        return goals.found(self._condition, trials)
 
     def _ended(self, run: PlannedRun) -> None:
         search, level = self._of(run), level_of(run, self._over)

@@ -123,6 +123,41 @@ def test_one_repetition_that_does_not_meet_it_decides() -> None:
     assert sum(level_of(run) == 10.0 for run in runs) == 3
 
 
+def test_of_a_parameter_the_repetition_in_the_middle_decides() -> None:
+    """One that was disturbed, in either direction, decides nothing."""
+    experiment = asked(repetitions=3, goal_over="tuples")
+    base = invented.plan([A]).runs[0]
+    runs = [
+        replace(
+            base, position=3 * place + repetition, repetition=repetition + 1,
+            cell=replace(base.cell, parameters={"tuples": size}),
+        )
+        for place, size in enumerate((100, 200, 300))
+        for repetition in range(3)
+    ]  # fmt: skip
+    condition = goals.goal("elapsed < 9s")
+    seconds = {100: (3.0, 30.0, 4.0), 200: (8.0, 7.0, 20.0), 300: (12.0, 2.0, 14.0)}
+
+    def read(position: int, _: Condition) -> Trial:
+        run = runs[position]
+        level = level_of(run, "tuples")
+        took = seconds[int(level)][run.repetition - 1]
+        answer = Answer.MET if took < 9 else Answer.NOT_MET
+        return Trial(level, answer, "", took * 1e9, (position,), "tuples")
+
+    done = list(GoalSearch(experiment, runs, read, lambda *_: None).needed(runs))
+    assert [level_of(run, "tuples") for run in done] == [200] * 3 + [300] * 3
+    trials = [
+        goals.together([read(3 * place + each, condition) for each in range(3)], condition)
+        for place in (1, 2)
+    ]
+    assert [trial.value for trial in trials] == [8e9, 12e9]
+    found = goals.found(condition, trials)
+    assert found.met == trials[0] and found.missed == trials[1]
+    failed = replace(trials[0], answer=Answer.FAILED)
+    assert goals.together([trials[0], failed, trials[1]], condition) == failed
+
+
 def test_what_cannot_be_judged_is_no_evidence_that_the_rate_can_be_had() -> None:
     experiment = asked(offered_rates_per_s=(10.0, 1000.0))
     runs = planned(experiment)

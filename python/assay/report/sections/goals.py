@@ -142,8 +142,12 @@ def section(experiment: ExperimentRecord, test: str, cells: Sequence[CellRuns]) 
         ),
         rows=tuple(rows),
         notes=(
-            "the highest lies between the two; a trial meets the goal if all its repetitions "
-            + ("were valid" if searched else "kept the offered rate, were steady")
+            "the highest lies between the two; a trial meets the goal if "
+            + (
+                "the repetition in the middle was valid"
+                if searched
+                else "all its repetitions kept the offered rate, were steady"
+            )
             + " and met the condition",
             *(
                 [
