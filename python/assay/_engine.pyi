@@ -253,6 +253,10 @@ def statements(document: str) -> list[tuple[str, str]]:
     """(transaction, text with its values as ``:name``) of every statement of a `DriveDocument`'s
     scripts."""
 
+def never_prepared(document: str) -> list[tuple[str, int, int]]:
+    """(path, line, column) of the statements that the protocol ``prepared`` sends as text, but for
+    those that begin or end a transaction: they neither read nor change rows, nor have values."""
+
 def script_warnings(document: str) -> list[tuple[str, int, int, str, str | None]]:
     """(path, line, column, message, fix) of what the scripts of a `DriveDocument` probably do not
     mean: a parameter within quotes, a transaction that is not ended on every branch."""

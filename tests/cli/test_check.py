@@ -202,3 +202,18 @@ def test_a_file_that_is_no_text_is_named_by_its_own_path(assay: Assay, shop: Pat
         2,
         "shop/workload.toml:1:1: is not UTF-8 (byte 0)",
     )
+
+
+def test_a_statement_that_is_not_prepared_is_not_said_to_be_right(
+    assay: Assay, tmp_path: Path
+) -> None:
+    (tmp_path / "s.sql").write_text("SELECT 1;\nSELEKT 2;\n", encoding="utf-8")
+    done = assay("check", "s.sql", "--on", "sqlite")
+    assert done.status == 0
+    assert "s.sql:2: not tried, as only statements with rows or values are prepared" in done.err
+
+
+def test_scripts_of_a_test_that_a_system_cannot_express_are_no_mistakes(assay: Assay) -> None:
+    """SQLite has no stored procedures: `tpcc.procedures` is refused there, and is no fault."""
+    done = assay("check", "tpcc", "--on", "sqlite")
+    assert (done.status, done.out.count("refuses")) == (0, 0), done.out

@@ -51,7 +51,7 @@ mod _engine {
     #[pymodule_export]
     use crate::work::{
         build_info, check_clients, check_load_sessions, cut_at_names, drive, drivers,
-        drivers_with_transactions, expected_of_option, explain, is_distribution, languages, probe,
-        script_reference, script_warnings, split_statements, statements,
+        drivers_with_transactions, expected_of_option, explain, is_distribution, languages,
+        never_prepared, probe, script_reference, script_warnings, split_statements, statements,
     };
 }

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use assay_engine::{DeploymentDocument, DriveDocument};
-use assay_script::Source;
+use assay_script::{Source, StatementKind};
 use pyo3::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -102,6 +102,22 @@ pub fn statements(document: &str) -> PyResult<Vec<(String, String)>> {
                 program.scripts[statement.script as usize].name.clone(),
                 statement.text.clone(),
             )
+        })
+        .collect())
+}
+
+#[pyfunction]
+pub fn never_prepared(document: &str) -> PyResult<Vec<(String, u32, u32)>> {
+    let document = DriveDocument::parse(document).map_err(raise)?;
+    let program = assay_engine::compile(&document).map_err(raise)?;
+    Ok(program
+        .statements
+        .iter()
+        .filter(|one| one.kind == StatementKind::Other && !assay_engine::is_prepared(one))
+        .filter(|one| !one.is_operation)
+        .map(|one| {
+            let script = &program.scripts[one.script as usize];
+            (script.path.clone(), one.line, one.column)
         })
         .collect())
 }

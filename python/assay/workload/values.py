@@ -159,6 +159,12 @@ class Test:
         """The drive steps, in which clients run scripts."""
         return tuple(step for step in self.steps if isinstance(step, Drive))
 
+    def why_not_expressible(self, dialect: Speaks) -> str:
+        """Why the test cannot be expressed; empty: it can."""
+        return next(
+            filter(None, map(self.not_expressible.get, (dialect.name, dialect.language))), ""
+        )
+
     @property
     def named_scripts(self) -> tuple[str, ...]:
         """Of its clients, those that they queue, and those that its steps run once."""

@@ -37,7 +37,7 @@ mod think_time;
 mod transaction;
 mod transaction_end;
 
-pub use plan::{compile, operation};
+pub use plan::{compile, is_prepared, operation};
 pub use supervisor::{DrainProgress, DriveProgress};
 
 use std::num::NonZero;

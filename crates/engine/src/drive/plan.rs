@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use assay_drivers::{Keep, Request};
-use assay_script::{Need, Options, Program, Source, StatementKind, Values};
+use assay_script::{Need, Options, Program, Source, Statement, StatementKind, Values};
 use assay_values::Value;
 
 use super::group::Group;
@@ -111,8 +111,7 @@ impl Plan {
                     send_mode: match (document.protocol, kind) {
                         _ if statement.is_operation => SendMode::Operation,
                         (Protocol::Extended, _) => SendMode::Direct,
-                        (Protocol::Prepared, StatementKind::Rows) => SendMode::Prepared,
-                        (Protocol::Prepared, _) if has_parameters => SendMode::Prepared,
+                        (Protocol::Prepared, _) if is_prepared(statement) => SendMode::Prepared,
                         (Protocol::Simple | Protocol::Prepared, _) => SendMode::Text,
                     },
                     kind,
@@ -315,6 +314,13 @@ pub fn compile(document: &DriveDocument) -> Result<Program, EngineError> {
         })?;
     }
     Ok(program)
+}
+
+/// Whether [`Protocol::Prepared`] prepares the statement: it reads or changes rows, or has values.
+#[must_use]
+pub fn is_prepared(statement: &Statement) -> bool {
+    !statement.is_operation
+        && (statement.kind == StatementKind::Rows || statement.parameter_count > 0)
 }
 
 /// The driver operation for a statement of this kind.

@@ -12,7 +12,7 @@ from assay.cli.process.outcome import say
 from assay.contracts.experiment import SystemChoice
 from assay.errors import ArgumentError, AssayError, YouError
 from assay.experiment.choices import checked_choices, storage_words
-from assay.lab.authoring.preparing import refused_statements, scripts_of
+from assay.lab.authoring.preparing import never_prepared, refused_statements, scripts_of
 from assay.lab.authoring.problems import Examined, examined, examined_script
 from assay.lab.preflight.availability import look_for
 from assay.provision.install.in_use import in_use
@@ -48,9 +48,10 @@ def command(workload: str, systems: tuple[str, ...], variables: tuple[str, ...])
     Reads the whole folder and compiles every script, check and override. Names all
     mistakes at once; without one, lists tables, tests, scripts, checks and
     parameters. With --on, also starts each system, creates empty tables there and
-    has every statement prepared; none is executed. Exit status 2 means that
-    something is wrong. A script has no tables of its own: name a server that has
-    them by its URL.
+    has every statement prepared that reads or changes rows or has values; the
+    others (SET, CREATE, CALL …) are listed. None is executed. Exit status 2 means
+    that something is wrong. A script has no tables of its own: name a server that
+    has them by its URL.
 
     \b
     Example:
@@ -107,6 +108,11 @@ def _try(examined: Examined, workload: Workload, choice: SystemChoice, folder: s
         scripts = scripts_of(workload, running)
         if "prepared statements" in running.system.capabilities:
             say(f"{choice.label}: prepared the statements of {counted(len(scripts), 'file')}")
+            for places in never_prepared(workload, running):
+                shown = (
+                    places if workload.is_ad_hoc else places.replace(str(workload.folder), folder)
+                )
+                say(f"{shown}: not tried, as only statements with rows or values are prepared")
         else:
             say(f"{choice.label} cannot prepare statements: only its tables were created")
 

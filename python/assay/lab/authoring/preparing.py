@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from assay import _engine
 from assay.contracts.dialects.protocol import Dialect
 from assay.drive.observe import observe
 from assay.errors import AssayError, ExperimentError, RunFailed, ScriptError, SystemRefused
@@ -56,14 +57,33 @@ def refused_statements(workload: Workload, running: RunningSystem) -> Iterator[A
 
 
 def scripts_of(workload: Workload, running: RunningSystem) -> list[Script]:
-    """The scripts and checks that have a text for the system."""
-    dialect = running.system.dialect
+    """The scripts and checks that have a text for the system, but for those of tests alone that it
+    cannot express."""
+    dialect, tests = running.system.dialect, workload.tests.values()
+    expressed = {
+        name
+        for test in tests
+        if not test.why_not_expressible(dialect)
+        for name in test.named_scripts
+    }
+    not_expressed = {name for test in tests for name in test.named_scripts} - expressed
     spoken = [
         workload.script_for(one, dialect)
         for one in workload.scripts
-        if workload.is_spoken(one, dialect)
+        if one not in not_expressed and workload.is_spoken(one, dialect)
     ]
     return [*spoken, *workload.checks_for(dialect)]
+
+
+def never_prepared(workload: Workload, running: RunningSystem) -> Iterator[str]:
+    """The statements of which nothing is known, ``FILE:LINE, LINE``: they neither read nor change
+    rows, nor have values, so that `assay run` sends them as text."""
+    dialect = running.system.dialect
+    for script in scripts_of(workload, running):
+        document = document_for(workload, script, dialect)
+        if statements := _engine.never_prepared(document.json):
+            lines = ", ".join(str(line) for _, line, _ in statements)
+            yield f"{workload.file_of(statements[0][0])}:{lines}"
 
 
 def _refused(workload: Workload, script: Script, running: RunningSystem) -> Iterator[AssayError]:

@@ -88,9 +88,8 @@ def why_lacking(workload: Workload, run: PlannedRun) -> str | None:
     test, choice = workload.test(run.cell.test), run.cell.system
     had = capabilities_of(registry.system(choice.name), choice)
     dialect = registry.system(choice.name).dialect
-    for word in (dialect.name, dialect.language):
-        if word in test.not_expressible:
-            return f"{choice.label}: {test.not_expressible[word]}"
+    if reason := test.why_not_expressible(dialect):
+        return f"{choice.label}: {reason}"
     runs_scripts: tuple[RunsScripts, ...] = (test, *test.drives)
     missing = {name for one in runs_scripts for name in workload.left_out(one, dialect)}
     unspoken = [
