@@ -40,7 +40,7 @@ SYSTEM = SystemChoice("mariadb", options={"transport": "tcp"})
 @dataclass(frozen=True)
 class Tool:
     """Another tool. In its words ``{host}``, ``{port}``, ``{user}``, ``{password}``,
-    ``{database}``, ``{clients}`` and ``{seconds}`` are replaced."""
+    ``{database}``, ``{clients}``, ``{work}``, ``{seconds}`` and ``{operations}`` are replaced."""
 
     program: Program
     how_to_get: str
@@ -49,6 +49,8 @@ class Tool:
     transactions: re.Pattern[str]
     """Finds how many it says it did, or how many for each minute."""
     per_minute: bool = False
+    seconds: re.Pattern[str] | None = None
+    """Finds how long it says it took; None: as long as it was asked to."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,22 @@ GO_TPC = Tool(
     re.compile(r"tpmTotal: (\d+)"),
     per_minute=True,
 )
+_GO_YCSB = (
+    "mysql -p mysql.host={host} -p mysql.port={port} -p mysql.user={user} "
+    "-p mysql.password={password} -p mysql.db={database} -p workload=core -p recordcount=100000 "
+    "-p requestdistribution=zipfian {work} -p threadcount={clients}"
+)
+GO_YCSB = Tool(
+    Program("go-ycsb", None),
+    "make, in a copy of github.com/pingcap/go-ycsb v1.0.1",
+    f"load {_GO_YCSB}",
+    # It ends by a number of operations, not by time.
+    f"run {_GO_YCSB} -p operationcount={{operations}}",
+    re.compile(r"Run finished.*TOTAL\s+- Takes\(s\): [\d.]+, Count: (\d+)", re.DOTALL),
+    seconds=re.compile(r"Run finished.*TOTAL\s+- Takes\(s\): ([\d.]+)", re.DOTALL),
+)
+_OPERATIONS_PER_S = 10_000
+"""Of a tool that ends by their number, for each second that it is to take."""
 _OLTP = "--set tables=1 --set table_size=100000"
 CASES = (
     *(
@@ -97,6 +115,16 @@ CASES = (
         for clients in (8, 32)
     ),
     Case("TPC-C-like, 8", GO_TPC, "tpcc --set warehouses=2 --set home=random", 8),
+    *(
+        Case(
+            f"YCSB {name}, 8",
+            GO_YCSB,
+            f"ycsb.{name} --set recordcount=100000",
+            8,
+            f"-p readproportion={reads} -p updateproportion={1 - reads:g}",
+        )
+        for name, reads in (("a", 0.5), ("c", 1))
+    ),
 )
 
 
@@ -162,6 +190,7 @@ def _theirs(case: Case, address: Address, words: str, seconds: int) -> list[str]
         "work": case.work,
         "clients": case.clients,
         "seconds": seconds,
+        "operations": seconds * _OPERATIONS_PER_S,
     }
     program = case.tool.program.find_anywhere() or case.tool.program.name
     return [program, *(word.format(**known) for word in words.split())]
@@ -171,7 +200,9 @@ def _drive_theirs(case: Case, address: Address, seconds: int) -> Result:
     for length_s in (WARM_UP_S, seconds):
         done = run(_theirs(case, address, case.tool.drive, length_s), case.tool.transactions)
     transactions = done.transactions * (seconds / 60 if case.tool.per_minute else 1)
-    return Result(transactions / seconds, done.cpu_s * 1e6 / transactions)
+    found = case.tool.seconds.search(done.printed) if case.tool.seconds else None
+    took_s = float(found[1]) if found else seconds
+    return Result(transactions / took_s, done.cpu_s * 1e6 / transactions)
 
 
 def _drive_ours(case: Case, address: Address, seconds: int) -> Result:
