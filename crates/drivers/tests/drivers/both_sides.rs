@@ -1,10 +1,10 @@
 //! Connects each driver with the server side of its own protocol, without a socket: each side must
 //! read what the other side writes, however the bytes are cut.
 
-
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use crate::pieces::pieces;
 use assay_drivers::null::{PlannedReply, ServerModel, SessionModel};
 use assay_drivers::registry::{AnyWire, DRIVERS, SessionKind};
 use assay_drivers::servers::{AnyServer, NewServer, SERVERS};
@@ -13,7 +13,6 @@ use assay_drivers::{
     SystemError, Wire, WireServer,
 };
 use assay_values::{Piece, Row, Value};
-use crate::pieces::pieces;
 
 /// Both sides of one session, and the bytes in transit.
 struct Session {

@@ -1,17 +1,16 @@
 //! Replays conversations recorded from real servers: the driver must send the same bytes and return the
 //! same answers, however the received bytes are cut; damaged bytes must be refused.
 //!
-//! `ASSAY_TEST_RECORD=1` records them again from the installed servers (see `mysql_live.rs`).
-
+//! `ASSAY_TEST_RECORD=1` records them again from the installed servers (see `mysql_live`).
 
 use std::io::{Error, ErrorKind, Read, Write};
 
-use assay_drivers::mysql::MysqlWire;
-use assay_drivers::{Answer, Keep, Progress, Request, SystemError, Wire};
 use crate::mysql_support::client::{Client, options};
 use crate::mysql_support::conversation::{self, Recording, SERVERS, Step};
-use crate::pieces::pieces;
 use crate::mysql_support::server::Server;
+use crate::pieces::pieces;
+use assay_drivers::mysql::MysqlWire;
+use assay_drivers::{Answer, Keep, Progress, Request, SystemError, Wire};
 
 /// Replays the server's side, `cut` bytes at a time, and checks the client's side.
 struct Replay {

@@ -1,15 +1,14 @@
 //! The null system answers, delays and fails exactly as its options say.
 
-
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use crate::pieces::pieces;
 use assay_drivers::null::NullConnection;
 use assay_drivers::{
     Answer, Blocking, BulkForm, ErrorClass, Keep, LocalOptions, Request, SystemError,
 };
 use assay_values::Row;
-use crate::pieces::pieces;
 
 fn try_open(options: &[(&str, &str)]) -> Result<NullConnection, SystemError> {
     let options: BTreeMap<_, _> = options

@@ -5,7 +5,9 @@ use assay_drivers::cassandra::CassandraWire;
 use assay_drivers::{Answer, ErrorClass, Keep, Progress, Request, Wire as _};
 
 use crate::cassandra::peer::options;
-use crate::cassandra::scripted::{ERROR, PREPARED, READY, RESULT, SUPPORTED, VOID, message, opened, row};
+use crate::cassandra::scripted::{
+    ERROR, PREPARED, READY, RESULT, SUPPORTED, VOID, message, opened, row,
+};
 
 /// The driver asks, and this comes back: why the session is over.
 fn refused(wire: &mut CassandraWire, bytes: &[u8]) -> String {

@@ -6,7 +6,9 @@ use assay_drivers::TransactionStatus as Status;
 use assay_drivers::{Blocking as _, Certainty, ErrorClass, Request};
 use assay_values::Value;
 
-use crate::duckdb::support::{Folder, ask, done, execute, open, prepare, refused, shown, text, try_open};
+use crate::duckdb::support::{
+    Folder, ask, done, execute, open, prepare, refused, shown, text, try_open,
+};
 
 #[test]
 fn an_error_has_the_class_of_its_cause() {

@@ -5,7 +5,9 @@ use assay_drivers::mongodb::MongodbWire;
 use assay_drivers::{Answer, ErrorClass, Keep, Progress, Request, Wire as _};
 
 use crate::mongodb::peer::options;
-use crate::mongodb::scripted::{answer_to, array, document, hello, int, long, ok, opened, sub, text};
+use crate::mongodb::scripted::{
+    answer_to, array, document, hello, int, long, ok, opened, sub, text,
+};
 
 /// The driver waits for an answer, and receives this: the reason for which the session is over.
 fn refused(wire: &mut MongodbWire, bytes: &[u8]) -> String {

@@ -139,7 +139,8 @@ pub struct Recording {
 
 impl Recording {
     fn path(server: &str) -> PathBuf {
-        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/drivers/mysql_recorded/{server}.txt"))
+        PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+            .join(format!("tests/drivers/mysql_recorded/{server}.txt"))
     }
 
     pub fn read(server: &str) -> Self {
