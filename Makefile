@@ -81,8 +81,11 @@ bench: $(ENGINE) ## compare Assay with other tools, alternately on this machine
 	$(SYNC) --group bench
 	$(BIN)/python -m benches
 
+# With Ray, which is a large download, as a user of a cluster has it.
 prove: $(ENGINE) ## try properties with thousands of inputs; results in docs/proofs
 	$(BIN)/python -m proofs
+	$(SYNC) --extra fleet
+	$(BIN)/pytest tests/conformance/test_ray_fleet.py
 	ASSAY_TEST_MYSQLD="$$($(BIN)/python tools/servers.py where mysql)" \
 	$(BIN)/pytest --every-system -m same_line --numprocesses 2 --dist loadfile tests/papers tests/conformance tests/cli
 
