@@ -36,6 +36,7 @@ __all__ = [
     "generate",
     "is_distribution",
     "languages",
+    "never_prepared",
     "load",
     "measure",
     "merge_latency",
