@@ -17,6 +17,7 @@ from assay.contracts.observation.merging.simultaneous import merge
 from assay.contracts.stop import NEVER, Stop
 from assay.drive.fleet.at_once import DrivenPart, Part, Terms, drive_at_once
 from assay.drive.fleet.generator_reports import reports
+from assay.drive.fleet.losses import known_of_lost
 from assay.drive.parts import number_of, split
 from assay.errors import SystemDied
 from assay.provision.engine.local_fleet import LocalFleet
@@ -94,7 +95,7 @@ def _merged(driven: Sequence[DrivenPart], *, on_one_machine: bool) -> Observatio
     ]
     if not found:
         raise SystemDied(
-            "every load machine was lost",
+            f"every load machine was lost{known_of_lost(driven)}",
             hint="see the memory and the network of these machines",
         )
     return merge(found, on_one_machine=on_one_machine)

@@ -24,7 +24,7 @@ from assay.contracts.observation.parts.shape import convert
 from assay.contracts.stop import NEVER, Stop
 from assay.drive.fleet import clocks
 from assay.drive.fleet.clocks import ClockOffset
-from assay.drive.fleet.losses import Account
+from assay.drive.fleet.losses import Account, known_of_lost
 from assay.drive.fleet.progress import Seconds, together
 from assay.errors import SystemDied
 from assay.provision.engine.python_calls import error_of
@@ -197,7 +197,7 @@ class _Drive:
         if self._stood_still_s > self._terms.lease_s:
             raise SystemDied(
                 f"assay itself stood still for {self._stood_still_s:.0f} s: its load generators "
-                f"end after {self._terms.lease_s:g} s without it",
+                f"end after {self._terms.lease_s:g} s without it{known_of_lost(self._driven)}",
                 hint="do not suspend it, and see what else kept this machine busy",
             )
 

@@ -10,6 +10,8 @@ that their outcome is unknown.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Protocol
 
 from assay.contracts.engine.drive import DriveProgress
 
@@ -46,3 +48,17 @@ class Account:
         silent_s = now_s - self._at_s + _REPORT_EVERY_S
         per_client_s = max(self.greatest_per_client_s, others_per_client_s)
         return self.clients + math.ceil(_MARGIN * per_client_s * self.clients * silent_s)
+
+
+class Lost(Protocol):
+    @property
+    def account(self) -> Account: ...
+    @property
+    def unknown(self) -> int: ...
+
+
+def known_of_lost(parts: Sequence[Lost]) -> str:
+    """What is known where all were lost, as the end of a sentence."""
+    reported = sum(one.account.last.ok for one in parts if one.account.last is not None)
+    unknown = sum(one.unknown for one in parts)
+    return f"; {reported} transactions were reported ok, and at most {unknown} more are unknown"
