@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -21,8 +22,12 @@ SERVER = "null[protocol=postgresql,delay=constant:2ms]"
 
 
 def _generators() -> list[psutil.Process]:
-    children = psutil.Process().children()
-    return [one for one in children if "engine_process" in " ".join(one.cmdline())]
+    found = []
+    for child in psutil.Process().children():
+        with suppress(psutil.Error):
+            if "engine_process" in " ".join(child.cmdline()):
+                found.append(child)
+    return found
 
 
 def _report(result: Result) -> str:

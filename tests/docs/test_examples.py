@@ -101,12 +101,13 @@ def systems_not_installed(command: str) -> list[str]:
     return missing
 
 
-_CONDITION = re.compile(r"--fail-if|\.meets\(|stall=.*--offered-rate")
+_CONDITION = re.compile(r"--fail-if|\.meets\(|e831\.reliability|stall=.*--offered-rate")
 
 
 def _marked(pages: Sequence[Path]) -> list[Path | ParameterSet]:
     """Nothing is decided of runs beside which other programs work, so pages with conditions that
-    must be met run alone; so does one that shows to what a rate comes behind a stall."""
+    must be met run alone; so do those whose answers depend on clients that start in time, and one
+    that shows to what a rate comes behind a stall."""
     return [
         pytest.param(page, marks=pytest.mark.alone) if _needs_verdicts(page) else page
         for page in pages
@@ -140,7 +141,8 @@ _FEWER_ROWS = (
     (r"(run bibsql\.(?:update|backup) .*)", r"\1 --bib few"),
     (r"(run bibsql .*replicas=.*)", r"\1 --bib few"),
     ("fs=ext4,size=320M", "fs=ext4,size=160M"),
-    (r"(run bibsql .*--repetitions) \d+", r"\1 1"),
+    (r"(run bibsql .*--repetitions) \d+", r"\1 1 --bib few"),
+    (r"(run bibsql\.toml)", r"\1 --bib few"),
     (r"(?s)(workload *= \"bibsql\".*?\nrepetitions *=) \d+", r"\1 1"),
 )
 _SHORTER = (

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -119,31 +120,45 @@ def test_a_clock_that_is_seconds_ahead_begins_at_the_same_instant() -> None:
     assert found.elapsed_ns < 4_000_000_000
 
 
+def _programs() -> dict[int, str]:
+    """The programs that drive clients: pid → command line."""
+    found = {}
+    for one in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            found[one.pid] = " ".join(one.cmdline())
+    return {pid: line for pid, line in found.items() if "engine_process" in line}
+
+
+_EARLIER: set[int] = set()
+"""Of another test there may be one, which is kept for its Python module."""
+
+
+@pytest.fixture(autouse=True)
+def _note_earlier() -> None:
+    _EARLIER.clear()
+    _EARLIER.update(_programs())
+
+
+def _left() -> list[int]:
+    return sorted(_programs().keys() - _EARLIER)
+
+
 def _signalled(number: signal.Signals, at: int = 1) -> Callable[[DriveProgress], None]:
     """Sends it to one of the generators when clients have worked for a while."""
     sent: list[int] = []
 
     def on_progress(report: DriveProgress) -> None:
         if report.elapsed_s > 0.6 and not sent:
-            children = psutil.Process().children()
-            mine = [one.pid for one in children if "engine_process" in " ".join(one.cmdline())]
-            sent.append(sorted(mine)[at])
+            sent.append(_left()[at])
             os.kill(sent[0], number)
 
     return on_progress
 
 
-def _left() -> list[str]:
-    found = [" ".join(one.cmdline()) for one in psutil.Process().children(recursive=True)]
-    return [line for line in found if "engine_process" in line]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
 def test_where_a_generator_is_lost_all_end(number: signal.Signals) -> None:
-    began_s = time.monotonic()
     found = driven(LocalFleet(3), _signalled(number), stop=StopDocument(duration_s=60.0))
-    assert time.monotonic() - began_s < 30
     assert found.ended_by == "interrupted"
     (lost,) = [one for one in found.generators if one.is_lost]
     assert found.lost_generators == (f"load machine 2 of 3 lost after {lost.lost_after_s:.0f} s",)
