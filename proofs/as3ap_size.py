@@ -8,7 +8,7 @@ generated and loaded anew (in memory, as far as this machine has a directory the
 where the time would be at the limit, between the largest size that kept it and the smallest that
 did not.
 
-The limit is short so that five searches on each of two systems end in some minutes; a trial of 3
+The limit is short so that five searches on each of two systems end in about an hour; a trial of 3
 seconds is disturbed more by other programs than one of three minutes.
 """
 
