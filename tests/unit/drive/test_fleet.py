@@ -163,7 +163,7 @@ def test_where_a_generator_is_lost_all_end(number: signal.Signals) -> None:
     (lost,) = [one for one in found.generators if one.is_lost]
     assert found.lost_generators == (f"load machine 2 of 3 lost after {lost.lost_after_s:.0f} s",)
     assert lost.ok > 0 and lost.unknown > lost.clients
-    assert len(found.client_ends) == 8 - lost.clients, "nobody took the clients' place"
+    assert len(found.client_ends) == 8 - lost.clients, "its clients are not replaced"
     assert not _left()
 
 

@@ -89,7 +89,8 @@ class _Headers:
         self._all: list[tuple[bytes, bytes]] = scope["headers"]
 
     def one(self, name: str) -> str | None:
-        """None where there is none; of several, none of ours is equal to all of them."""
+        """None: it was not sent. Sent more than once, its values are joined by commas, which is
+        equal to no value that is accepted."""
         found = [value.decode("latin-1") for key, value in self._all if key == name.encode()]
         return ", ".join(found) if found else None
 

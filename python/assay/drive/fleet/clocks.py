@@ -1,5 +1,5 @@
-"""Takes readings of another machine's clock, each between two of ours; returns how far ahead it is,
-and how well that is known.
+"""Takes readings of another machine's clock, each made between two readings of this machine's;
+returns its offset, and the uncertainty of that.
 
 The reading with the shortest round trip knows it best: it was made somewhere between its two
 instants, so that half of the round trip is the most by which the offset can be wrong.

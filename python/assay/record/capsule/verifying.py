@@ -40,7 +40,8 @@ _BROKEN = (
     IndexError,
     KeyError,
 )
-"""What the reader of zip files raises for one that is damaged."""
+"""What the reader of zip files raises for one that is damaged; `NotImplementedError` where a member
+is said to be compressed in a way that it does not know."""
 _PACK_AGAIN = "get it again from where it is from, or pack it again with `assay pack`"
 
 
@@ -63,6 +64,7 @@ def verified(path: Path) -> Capsule:
     """Raises `InputError` where it is not as it was packed, or cannot be read."""
     content = _whole(path)
     with _opened(content, path) as file:
+        _insist_on_manifest(file, path)
         names = _names(file, path)
         manifest = _manifest(file, path)
         _insist_on_members(names, manifest, path)
@@ -134,13 +136,17 @@ def _names(file: zipfile.ZipFile, path: Path) -> list[str]:
     return names
 
 
-def _manifest(file: zipfile.ZipFile, path: Path) -> Manifest:
-    """Raises `InputError` where there is none, or of another format."""
+def _insist_on_manifest(file: zipfile.ZipFile, path: Path) -> None:
+    """First of all: of a zip file of another program it is what a reader has to know."""
     if layout.MANIFEST not in file.namelist():
         raise InputError(
             f"expected a capsule of `assay pack`, found a zip file without {layout.MANIFEST}",
             file=path,
         )
+
+
+def _manifest(file: zipfile.ZipFile, path: Path) -> Manifest:
+    """Raises `InputError` where it is of another format, or was changed."""
     expected = layout.comment_of(file.comment)
     declared = file.getinfo(layout.MANIFEST).file_size
     if declared > layout.MOST_OF_MANIFEST:

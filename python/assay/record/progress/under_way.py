@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from assay.contracts.observation import Interval
 from assay.record.file.record_file import SqlValue
 from assay.record.machine.experiment_process import RecordedProcess, is_alive
 from assay.record.runs import reading
@@ -34,27 +35,6 @@ class Experiment(NamedTuple):
     @property
     def is_under_way(self) -> bool:
         return self.ended_unix_ns is None and is_alive(self.process)
-
-
-class Second(msgspec.Struct, frozen=True):
-    """Of one group of clients: an interval without its histograms."""
-
-    second: int
-    group: str
-    ok: int
-    aborted: int
-    failed: int
-    unknown: int
-    late: int
-    skipped: int
-    retries: int
-    clients_connected: int
-    p50_ns: int
-    p99_ns: int
-    max_ns: int
-    schedule_lag_p99_ns: int | None
-    stalled_ns: int
-    suspended_ns: int
 
 
 class KeptWarning(NamedTuple):
@@ -109,7 +89,7 @@ class Measured(NamedTuple):
     latency_p99_ns: float | None
 
 
-_SECOND = msgspec.json.Decoder(Second)
+_SECOND = msgspec.json.Decoder(Interval)
 _LATEST = """
 SELECT experiments.id, title, experiments.begun_unix_ns, experiments.ended_unix_ns,
        coalesce(own.process_id, experiments.process_id),
@@ -237,14 +217,14 @@ def data_places(connection: Connection, run_id: int) -> list[DataPlace]:
 
 def seconds(
     connection: Connection, place: Place, after: int
-) -> tuple[list[tuple[Second, ...]], bool]:
+) -> tuple[list[tuple[Interval, ...]], bool]:
     """Those that have passed behind that second, each with all its groups; and whether they are all
     of the step, which was observed."""
     has_ended = connection.execute(
         "SELECT 1 FROM observations WHERE run_id = ? AND step = ? AND agent = 0", place
     ).fetchone()
     question = _OBSERVED if has_ended else _PASSED
-    found: dict[int, list[Second]] = {}
+    found: dict[int, list[Interval]] = {}
     for (text,) in connection.execute(question, (*place, after)):
         one = _SECOND.decode(text)
         found.setdefault(one.second, []).append(one)

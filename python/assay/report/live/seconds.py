@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import msgspec
 
 from assay.contracts.driving import DEFERRED, Driving
+from assay.contracts.observation import Interval
 from assay.judge.statistics.samples import needed_for
-from assay.record.progress.under_way import Second
 from assay.text import rates
 
 _FOR_MEDIAN, _FOR_P99 = needed_for("p50"), needed_for("p99")
@@ -38,7 +38,7 @@ class ShownSecond(msgspec.Struct, frozen=True, omit_defaults=True):
     suspended_ns: int = 0
 
 
-def shown(groups: Sequence[Second], driving: Driving | None) -> ShownSecond:
+def shown(groups: Sequence[Interval], driving: Driving | None) -> ShownSecond:
     own = [one for one in groups if one.group != DEFERRED] or list(groups)
     second = own[0].second
     ended = sum(one.ok + one.aborted + one.failed + one.unknown for one in own)
