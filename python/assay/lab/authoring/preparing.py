@@ -21,6 +21,8 @@ from assay.workload.values import Script, Workload
 _PLACE = re.compile(r"preparing the statement at (?P<path>.*):(?P<line>\d+):(?P<column>\d+): ")
 _MOST = 50
 """Statements of one script that are refused."""
+_MOST_SHOWN = 5
+"""Lines of one script whose statements are not tried."""
 _HEAD = "\\if 0\n"
 """Its statements are prepared and none is executed."""
 
@@ -76,14 +78,16 @@ def scripts_of(workload: Workload, running: RunningSystem) -> list[Script]:
 
 
 def never_prepared(workload: Workload, running: RunningSystem) -> Iterator[str]:
-    """The statements of which nothing is known, ``FILE:LINE, LINE``: they neither read nor change
-    rows, nor have values, so that `assay run` sends them as text."""
+    """The statements of which nothing is known, ``FILE:LINE, LINE and 3 more``: they neither read
+    nor change rows, nor have values, so that `assay run` sends them as text."""
     dialect = running.system.dialect
     for script in scripts_of(workload, running):
         document = document_for(workload, script, dialect)
         if statements := _engine.never_prepared(document.json):
-            lines = ", ".join(str(line) for _, line, _ in statements)
-            yield f"{workload.file_of(statements[0][0])}:{lines}"
+            lines = ", ".join(str(line) for _, line, _ in statements[:_MOST_SHOWN])
+            more = len(statements) - _MOST_SHOWN
+            others = f" and {more} more" if more > 0 else ""
+            yield f"{workload.file_of(statements[0][0])}:{lines}{others}"
 
 
 def _refused(workload: Workload, script: Script, running: RunningSystem) -> Iterator[AssayError]:
