@@ -28,7 +28,7 @@ from msgspec import structs
 from assay.contracts.deployment import Deployment
 from assay.contracts.driving import ON_LOST
 from assay.contracts.engine.drive import DriveDocument, DriveProgress, ScriptDocument, StopDocument
-from assay.drive.fleet.at_once import Part, Terms, drive_at_once
+from assay.drive.fleet.at_once import PartOfDrive, Terms, drive_at_once
 from assay.drive.observe import Generators, observe
 from assay.drive.parts import split
 from assay.errors import SystemMissing
@@ -122,7 +122,7 @@ def _generator(
 def coordinate(generators: int, document: str) -> None:
     """In a process of its own: says on standard output what it hears."""
     whole = msgspec.json.decode(document, type=DriveDocument)
-    parts = [Part(place, part) for place, part in enumerate(split(whole, generators))]
+    parts = [PartOfDrive(place, part) for place, part in enumerate(split(whole, generators))]
     drive_at_once(LocalFleet(generators), parts, _say, terms=Terms())
 
 

@@ -14,17 +14,17 @@ from assay.contracts.storages.shared_options import SHARED_OPTIONS
 from assay.experiment.file_keys import EXPERIMENT
 from assay.experiment.settings.catalogue import OPTIONS
 from assay.text.files.keys import (
-    Flag,
+    AnyText,
     Key,
     Keys,
     Kind,
     Listed,
-    Named,
-    Number,
+    NumberWithin,
     NumberWord,
     OneOf,
+    OneOfNames,
     Scalar,
-    Text,
+    TrueOrFalse,
 )
 from assay.text.quantities import Duration, Percent
 from assay.workload.file_keys import WORKLOAD
@@ -135,9 +135,9 @@ def _value(key: Key, path: tuple[str, ...], helps: Mapping[str, str]) -> Schema:
 
 def _kind(kind: Kind | NumberWord) -> Schema:
     match kind:
-        case Text():
+        case AnyText():
             return _TEXT
-        case Flag():
+        case TrueOrFalse():
             return {"type": "boolean"}
         case Scalar():
             return {"type": ["string", "number", "boolean"]}
@@ -145,9 +145,9 @@ def _kind(kind: Kind | NumberWord) -> Schema:
             return {"type": ["string", "number"], "pattern": "^ *(none *$|[0-9.])"}
         case OneOf(words=words):
             return {"enum": [*words]}
-        case Named(names=names):
+        case OneOfNames(names=names):
             return {"anyOf": [{"enum": [*names()]}, _TEXT]}
-        case Number():
+        case NumberWithin():
             return _number(kind)
         case Listed(of=of, may_be_empty=may_be_empty):
             listed: Schema = {"type": "array", "items": _kind(of)}
@@ -156,7 +156,7 @@ def _kind(kind: Kind | NumberWord) -> Schema:
             return {"anyOf": [_kind(of), listed]}
 
 
-def _number(kind: Number) -> Schema:
+def _number(kind: NumberWithin) -> Schema:
     quantity = kind.quantity
     found: Schema = {"type": "integer" if not hasattr(quantity, "may_be_none") else "number"}
     if abs(quantity.least) < 2**53:

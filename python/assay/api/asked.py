@@ -21,8 +21,8 @@ from assay.experiment.settings.value_kinds import (
     FileNames,
     Flag,
     Levels,
-    Names,
-    Number,
+    NameList,
+    NumberOf,
     Text,
 )
 from assay.text import csv_lines
@@ -48,7 +48,7 @@ def words(target: str, given: Mapping[str, Any]) -> Words:
 def _word(setting: Setting, value: Any) -> Any:
     """As the option has it."""
     match setting.kind:
-        case Number(quantity=quantity):
+        case NumberOf(quantity=quantity):
             return number(setting.name, value, quantity)
         case Choice(levels=levels):
             return choice(setting.name, value, levels)
@@ -58,7 +58,7 @@ def _word(setting: Setting, value: Any) -> Any:
             return text(setting.name, value)
         case FileName():
             return None if value is None else path(setting.name, value)
-        case Names():
+        case NameList():
             return names(setting.name, value)
         case FileNames():
             return paths(setting.name, value)

@@ -80,9 +80,9 @@ def condition(text: str, examples: str = _EXAMPLES) -> Condition:
     return Condition(" ".join(text.split()), metric, found["sign"], limit, is_ratio)
 
 
-def _metric(found: re.Match[str], text: str) -> Metric:
+def _metric(match: re.Match[str], text: str) -> Metric:
     """By its name; where the limit has a unit or is a ratio, also by its name without one."""
-    name, unit = found["metric"], found["unit"]
+    name, unit = match["metric"], match["unit"]
     base, bracket, transaction = name.replace(".", "_", 1).partition("[")
     if base in catalogue.COMPARED:
         return catalogue.metric(name)
@@ -96,7 +96,7 @@ def _metric(found: re.Match[str], text: str) -> Metric:
         usual = _usual_unit(metric)
         written = " ".join(text.split())
         raise ArgumentError(
-            f"expected a limit with its unit ({usual or metric.unit}), found {found['limit']!r} "
+            f"expected a limit with its unit ({usual or metric.unit}), found {match['limit']!r} "
             f"in {text!r}",
             hint=f"'{written}{usual}'" if usual else f"{written.replace(name, metric.name)!r}",
         )

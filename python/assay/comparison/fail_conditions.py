@@ -55,7 +55,7 @@ class ConditionResult:
     answer: ConditionAnswer
     reason: str
     """What was found, as text; or why it is not known."""
-    found: float | None = None
+    value: float | None = None
     """The ratio, or the value of B."""
 
 
@@ -82,7 +82,7 @@ def may_mean_ratio(condition: Condition, judged: Sequence[ConditionResult]) -> b
     """Whether the limit is near 1 and each value of B is far from it: an ``x`` may be missing."""
     if condition.is_ratio or condition.metric.unit == "count":
         return False
-    found = [one.found for one in judged if one.condition == condition and one.found is not None]
+    found = [one.value for one in judged if one.condition == condition and one.value is not None]
     is_near_one = 1 / _NEAR_ONE <= condition.limit <= _NEAR_ONE
     return is_near_one and bool(found) and all(one > _FAR * condition.limit for one in found)
 

@@ -30,7 +30,7 @@ from assay.text.mentions import phrase
 _EXAMPLES = "'p99 < 5ms', 'latency_p95[payment] <= 20ms'"
 
 
-class Answer(Enum):
+class TrialAnswer(Enum):
     """Of a trial, from the one that decides most."""
 
     FAILED = "not measured"
@@ -40,7 +40,7 @@ class Answer(Enum):
     MET = "met"
 
 
-_BELOW = (Answer.NOT_MET, Answer.NOT_STEADY)
+_BELOW = (TrialAnswer.NOT_MET, TrialAnswer.NOT_STEADY)
 """Behind these the search goes on at lower rates."""
 
 
@@ -48,7 +48,7 @@ _BELOW = (Answer.NOT_MET, Answer.NOT_STEADY)
 class Trial:
     level: float
     """The offered rate per second, or the value of the parameter."""
-    answer: Answer
+    answer: TrialAnswer
     reason: str
     """Why it did not meet the goal; empty: it did."""
     value: float | None
@@ -95,11 +95,11 @@ def together(repetitions: Sequence[Trial], condition: Condition) -> Trial:
     measured, the one in the middle, of two the worse."""
     worse = 1.0 if condition.is_upper else -1.0
 
-    def goodness(one: Trial) -> tuple[int, float]:
-        return [*Answer].index(one.answer), -worse * (one.value or 0.0)
+    def goodness(trial: Trial) -> tuple[int, float]:
+        return [*TrialAnswer].index(trial.answer), -worse * (trial.value or 0.0)
 
     ordered = sorted(repetitions, key=goodness)
-    is_whole = ordered[0].answer is not Answer.FAILED
+    is_whole = ordered[0].answer is not TrialAnswer.FAILED
     return ordered[(len(ordered) - 1) // 2 if ordered[0].over and is_whole else 0]
 
 
@@ -108,32 +108,32 @@ def of_run(run: MeasuredRun, condition: Condition, over: str = "") -> Trial:
     found = run.parameters[over] if over else run.driving and run.driving.offered_rate_per_s
     level = float(found or 0.0)
 
-    def answer(word: Answer, reason: str = "", value: float | None = None) -> Trial:
+    def answer(word: TrialAnswer, reason: str = "", value: float | None = None) -> Trial:
         return Trial(level, word, reason, value, (run.id,), over)
 
     if run.driven is None or run.driving is None:
-        return answer(Answer.FAILED, run.reason or run.state)
+        return answer(TrialAnswer.FAILED, run.reason or run.state)
     value = condition.metric.value(run)
     kept = offered_rate.of_run(run.driving, run.driven)
     if kept is not None and not kept.is_kept:
         reached = f"the rate was not reached ({units.digits(kept.reached_per_s)}/s)"
-        return answer(Answer.NOT_MET, reached, value)
+        return answer(TrialAnswer.NOT_MET, reached, value)
     if not run.evidence.is_measured:
-        return answer(Answer.FAILED, run.reason or run.state)
+        return answer(TrialAnswer.FAILED, run.reason or run.state)
     if value is None:
         name = condition.metric.label
-        return answer(Answer.TOO_FEW, f"too few transactions for the {name}; measure longer")
+        return answer(TrialAnswer.TOO_FEW, f"too few transactions for the {name}; measure longer")
     if not condition.is_met_by(value):
-        return answer(Answer.NOT_MET, shown(condition, value), value)
+        return answer(TrialAnswer.NOT_MET, shown(condition, value), value)
     if run.judged.word == "invalid":
-        return answer(Answer.NOT_STEADY, run.judged.reason, value)
+        return answer(TrialAnswer.NOT_STEADY, run.judged.reason, value)
     if over:  # it ends by what there is to do: how much of it was steady is no question
-        return answer(Answer.MET, "", value)
+        return answer(TrialAnswer.MET, "", value)
     drift = [one for one in run.warnings if one.name == WarningKind.DRIFT.id]
     why = steadiness.why_not_steady(run.warnings) or ("drift" if drift else "")
     if why:
-        return answer(Answer.NOT_STEADY, f"not steady: {why}", value)
-    return answer(Answer.MET, "", value)
+        return answer(TrialAnswer.NOT_STEADY, f"not steady: {why}", value)
+    return answer(TrialAnswer.MET, "", value)
 
 
 def shown(condition: Condition, value: float) -> str:
@@ -151,7 +151,7 @@ def shown(condition: Condition, value: float) -> str:
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchSoFar:
     """How far a search has come."""
 
     condition: Condition
@@ -165,7 +165,7 @@ class Found:
         met = [
             one
             for one in self.trials
-            if one.answer is Answer.MET and (missed is None or one.level < missed.level)
+            if one.answer is TrialAnswer.MET and (missed is None or one.level < missed.level)
         ]
         return met[-1] if met else None
 
@@ -180,7 +180,7 @@ class Found:
         level. It does not jump from one level that was tried to the next, as `met` does. None:
         there is no level on one of the sides, or the metric does not grow."""
         met, missed, limit = self.met, self.missed, self.condition.limit
-        if met is None or missed is None or missed.answer is not Answer.NOT_MET:
+        if met is None or missed is None or missed.answer is not TrialAnswer.NOT_MET:
             return None
         if not met.value or not missed.value or UNREACHED in (met.value, missed.value):
             return None
@@ -191,7 +191,7 @@ class Found:
 
     @property
     def failed(self) -> Trial | None:
-        return next((one for one in self.trials if one.answer is Answer.FAILED), None)
+        return next((one for one in self.trials if one.answer is TrialAnswer.FAILED), None)
 
     def left(self, levels: Iterable[float]) -> list[float]:
         """Those of these levels that are still of interest, by size."""
@@ -203,7 +203,7 @@ class Found:
             (
                 one.level
                 for one in self.trials
-                if one.answer in (Answer.MET, Answer.TOO_FEW) and one.level < below
+                if one.answer in (TrialAnswer.MET, TrialAnswer.TOO_FEW) and one.level < below
             ),
             default=0.0,
         )
@@ -213,7 +213,7 @@ class Found:
     def words(self) -> str:
         """``met up to 1620/s (p99 latency 4.1 ms), not at 1690/s (p99 latency 7.1 ms)``."""
         met, missed, failed = self.met, self.missed, self.failed
-        few = [one for one in self.trials if one.answer is Answer.TOO_FEW]
+        few = [one for one in self.trials if one.answer is TrialAnswer.TOO_FEW]
         if failed is not None and not (met or missed):
             return f"not known: the run at {failed.shown} was not measured ({failed.reason})"
         if not self.trials:
@@ -225,8 +225,8 @@ class Found:
         if missed is None and met is not None:
             said.append("the highest that was tried, so the limit is not known")
         elif missed is not None:
-            how = "not at" if missed.answer is Answer.NOT_MET else "not judged at"
-            if met is None and missed.answer is Answer.NOT_MET:
+            how = "not at" if missed.answer is TrialAnswer.NOT_MET else "not judged at"
+            if met is None and missed.answer is TrialAnswer.NOT_MET:
                 how = "not met at" if few else "none met it, not even at"
             said.append(f"{how} {missed.shown} ({missed.reason})")
         if met is None and few:
@@ -237,5 +237,5 @@ class Found:
         return ", ".join(said)
 
 
-def found(condition: Condition, trials: Iterable[Trial]) -> Found:
-    return Found(condition, tuple(sorted(trials, key=lambda one: one.level)))
+def search(condition: Condition, trials: Iterable[Trial]) -> SearchSoFar:
+    return SearchSoFar(condition, tuple(sorted(trials, key=lambda trial: trial.level)))

@@ -102,7 +102,7 @@ def trends(named_runs: Iterable[tuple[str, RunRecord]], metric: str | None = Non
     """Of each cell, in the order of its first run."""
     main = None if metric is None else catalogue.metric(metric)
     cells: dict[str, list[tuple[str, RunRecord]]] = {}
-    placed = sorted(named_runs, key=lambda one: one[1].begun_unix_ns or 0)
+    placed = sorted(named_runs, key=lambda named: named[1].begun_unix_ns or 0)
     runs_named = run_names.of_records([run for _, run in placed])
     of_identity: dict[str, str] = {}
     for (record, _), run in zip(placed, runs_named, strict=True):

@@ -309,7 +309,7 @@ MOST_REPETITIONS = 30
 """Of a cell that never gets as precise as was asked, or within a long budget."""
 
 
-class Levels(TypedDict, total=False):
+class LevelsOfTest(TypedDict, total=False):
     """Fields of `Experiment` that are levels of factors and may differ for one of its tests. Those
     of `Experiment.levels` are beside them, each as the factor is asked for (`Factor.asked`)."""
 
@@ -325,7 +325,7 @@ class Levels(TypedDict, total=False):
     protocol: str | None
 
 
-class ExperimentChanges(Levels, total=False):
+class ExperimentChanges(LevelsOfTest, total=False):
     """Fields of `Experiment` that are set somewhere, in place of what was set before."""
 
     tests: tuple[str, ...]
@@ -351,7 +351,7 @@ class ExperimentChanges(Levels, total=False):
     of_tests: Mapping[str, OfTest]
 
 
-class OfTest(Levels, total=False):
+class OfTest(LevelsOfTest, total=False):
     """Fields of `Experiment` that differ for one of its tests."""
 
     workload: str

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from assay.contracts.engine.messages import Message, Request
+from assay.contracts.engine.messages import EngineRequest, Message
 from assay.errors import SystemDied
 
 Receive = Callable[[Message | None], None]
@@ -22,7 +22,7 @@ class Channel(Protocol):
     too, is kept nowhere. It is used for one drive and never opened again: what a program that was
     given up says later is heard by no one."""
 
-    def send(self, request: Request) -> None:
+    def send(self, request: EngineRequest) -> None:
         """Never raises: a program that has ended is noticed by its silence."""
 
     def look_after(self) -> None:

@@ -15,7 +15,7 @@ from assay.contracts.fleet import Fleet
 from assay.contracts.observation import Observation, decode_observation
 from assay.contracts.observation.merging.simultaneous import merge
 from assay.contracts.stop import NEVER, Stop
-from assay.drive.fleet.at_once import DrivenPart, Part, Terms, drive_at_once
+from assay.drive.fleet.at_once import DrivenPart, PartOfDrive, Terms, drive_at_once
 from assay.drive.fleet.generator_reports import reports
 from assay.drive.fleet.losses import known_of_lost
 from assay.drive.parts import number_of, split
@@ -66,7 +66,8 @@ def observe(
     fleet = LocalFleet(module=_module(document)) if generators is None else generators.fleet
     each = processes or 1
     parts = [
-        Part(place // each, part) for place, part in enumerate(split(document, machines * each))
+        PartOfDrive(place // each, part)
+        for place, part in enumerate(split(document, machines * each))
     ]
     terms = None if generators is None else generators.terms
     driven = drive_at_once(fleet, parts, progress, stop, terms)

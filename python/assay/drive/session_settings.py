@@ -60,4 +60,4 @@ def _with_values(text: str, values: Mapping[str, Scalar | None]) -> str | None:
     names = {name for _, name in _VARIABLE.findall(text) if name}
     if any(values.get(name) is None for name in names):
         return None
-    return _VARIABLE.sub(lambda found: found[1] or str(values[found[2]]), text)
+    return _VARIABLE.sub(lambda match: match[1] or str(values[match[2]]), text)

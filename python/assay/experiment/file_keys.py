@@ -9,17 +9,28 @@ from assay.contracts.driving import ON_LOST
 from assay.experiment.settings.catalogue import SETTINGS
 from assay.experiment.settings.levels import is_read_by_kind
 from assay.experiment.settings.setting import Setting
-from assay.experiment.settings.value_kinds import Choice, Flag, Levels, Number, Text
+from assay.experiment.settings.value_kinds import Choice, Flag, Levels, NumberOf, Text
 from assay.text import quantities
 from assay.text.files import keys
-from assay.text.files.keys import FLAG, SCALAR, TEXT, TEXTS, Key, Keys, Kind, Listed, Named, OneOf
+from assay.text.files.keys import (
+    FLAG,
+    SCALAR,
+    TEXT,
+    TEXTS,
+    Key,
+    Keys,
+    Kind,
+    Listed,
+    OneOf,
+    OneOfNames,
+)
 from assay.workload.driving_keys import driving
 
 
 def _kind(setting: Setting) -> Kind:
     match setting.kind:
-        case Number(quantity=quantity):
-            return keys.Number(quantity)
+        case NumberOf(quantity=quantity):
+            return keys.NumberWithin(quantity)
         case Choice(levels=levels):
             return OneOf(levels)
         case Flag():
@@ -60,7 +71,7 @@ def _levels(help_of_drive: str) -> tuple[Key, ...]:
     )
 
 
-_CLIENTS = Listed(keys.Number(quantities.CLIENTS))
+_CLIENTS = Listed(keys.NumberWithin(quantities.CLIENTS))
 _PARAMETERS = Keys(of_any_name=Key("", Listed(SCALAR)))
 _OFFERED = [*_settings("drive.", _is_of_tests)]
 _DRIVE = Keys(
@@ -88,11 +99,11 @@ _TEST = "The test of the workload, or several."
 _TESTS = Keys(of_any_name=Key("", below=_OF_A_TEST))
 _STORAGE = Keys(
     (
-        Key("kind", Named(registry.storages), "The kind of storage (`assay list storages`).",
+        Key("kind", OneOfNames(registry.storages), "The kind of storage (`assay list storages`).",
             is_required=True),
         Key("directory", TEXT, "Where the storage is made."),
         Key("currency", TEXT, "The currency of the price."),
-        Key("price_per_gb", keys.Number(quantities.PRICE_PER_GB),
+        Key("price_per_gb", keys.NumberWithin(quantities.PRICE_PER_GB),
             "What 1,000,000,000 bytes of it cost: reports divide its speed-up by that."),
     ),
     Key("", _OPTIONS),

@@ -17,5 +17,5 @@ def middle(observations: Sequence[Observation | None]) -> int | None:
         for place, one in enumerate(observations)
         if one is not None
     ]
-    timed.sort(key=lambda one: one[0])
+    timed.sort(key=lambda timed_run: timed_run[0])
     return timed[(len(timed) - 1) // 2][1] if timed else None

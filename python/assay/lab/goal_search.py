@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 
 from assay.comparison import goals
 from assay.comparison.conditions import Condition
-from assay.comparison.goals import Answer, Trial
+from assay.comparison.goals import Trial, TrialAnswer
 from assay.experiment import Experiment
 from assay.plan import PlannedRun
 
@@ -121,11 +121,11 @@ class GoalSearch:
         """Whether further repetitions would not let it meet the goal. Of a parameter the one in the
         middle is not known before."""
         answers = {one.answer for one in search.ended.get(level, [])}
-        return bool(answers & {Answer.FAILED} if self._over else answers - {Answer.MET})
+        return bool(answers & {TrialAnswer.FAILED} if self._over else answers - {TrialAnswer.MET})
 
-    def _found(self, search: _Search) -> goals.Found:
+    def _found(self, search: _Search) -> goals.SearchSoFar:
         trials = (goals.together(ended, self._condition) for ended in search.ended.values())
-        return goals.found(self._condition, trials)
+        return goals.search(self._condition, trials)
 
     def _ended(self, run: PlannedRun) -> None:
         search, level = self._of(run), level_of(run, self._over)

@@ -139,7 +139,7 @@ def run(
     with contextlib.ExitStack() as stack:
         stack.enter_context(stop.guides())
         prepared = _prepare(experiment, workload, loading, request, events)
-        workload, found = prepared.workload, prepared.found
+        workload, found = prepared.workload, prepared.preflight
         is_limited = any(client_memory.is_limited(run.cell.system) for run in found.expressible)
         stack.enter_context(client_group.experiment(is_limited=is_limited))
         for cleared in clear_leftovers():
@@ -197,7 +197,7 @@ class _Prepared:
 
     workload: Workload
     plan: Plan
-    found: Preflight
+    preflight: Preflight
     rows: ExperimentRows
     input_fingerprint: str
     """Of the files that the rows are read from; empty: there are none."""
@@ -213,7 +213,9 @@ class _Prepared:
         }
 
     def may_commit(self, run: PlannedRun) -> bool:
-        return run.position not in self.found.refusals and may_commit(self.found.compiled, run)
+        return run.position not in self.preflight.refusals and may_commit(
+            self.preflight.compiled, run
+        )
 
 
 def _prepare(
@@ -247,7 +249,7 @@ def _run_all(context: Context, prepared: _Prepared, begun: Begun) -> str:
     """Stages 4 to 7 of all runs that are needed; adds how each ended to ``begun.ended``. Returns a
     warning where the budget was too short, else nothing."""
     ended, runs = begun.ended, prepared.plan.runs
-    refusals = prepared.found.refusals
+    refusals = prepared.preflight.refusals
     cells = {run.cell.fingerprint for run in runs}
     forecast = Forecast(runs, context.store.times(cells))
     _keep_disputes(context, ended)

@@ -31,7 +31,7 @@ MOST_RUNS = 10_000
 """Of one experiment."""
 
 
-class Levels(NamedTuple):
+class CellLevels(NamedTuple):
     """One level of every factor except the system and the storage."""
 
     parameters: dict[str, Scalar]
@@ -128,10 +128,10 @@ def _randomized(experiment: Experiment, workload: Workload) -> Iterator[tuple[Ce
             )
     for repetition in range(1, _most_repetitions(tests) + 1):
         names = [name for name, most in repetitions.items() if repetition <= most]
-        for data in sorted(names, key=lambda one: _lot(experiment, repetition, one)):
+        for data in sorted(names, key=lambda data_set: _lot(experiment, repetition, data_set)):
             cells = blocks[data]
             for cell in sorted(
-                cells, key=lambda one: _lot(experiment, repetition, one.fingerprint)
+                cells, key=lambda cell: _lot(experiment, repetition, cell.fingerprint)
             ):
                 yield cell, repetition
 
@@ -166,7 +166,7 @@ def _most_repetitions(tests: list[tuple[Test, Experiment]]) -> int:
     return max(asked.most_repetitions for _, asked in tests)
 
 
-def _levels(experiment: Experiment, workload: Workload, test: Test) -> Iterator[Levels]:
+def _levels(experiment: Experiment, workload: Workload, test: Test) -> Iterator[CellLevels]:
     """Every combination of the parameters this test takes, of client counts, offered rates,
     and other levels of the cell. Parameters are the outer loop: some of them change the data set,
     and loading costs more than a run."""
@@ -188,7 +188,7 @@ def _levels(experiment: Experiment, workload: Workload, test: Test) -> Iterator[
                         **dict(zip(varied, chosen, strict=True)),
                     }
                     on_it = on_cache(driven, str(of_cell[CACHE.name]))
-                    yield Levels(parameters, clients, on_it, of_cell)
+                    yield CellLevels(parameters, clients, on_it, of_cell)
 
 
 def _varied(experiment: Experiment, test: Test) -> dict[str, tuple[Scalar, ...]]:
@@ -214,7 +214,7 @@ def _parameter_levels(
     ]
 
 
-def _cell(experiment: Experiment, test: Test, place: Place, levels: Levels) -> Cell:
+def _cell(experiment: Experiment, test: Test, place: Place, levels: CellLevels) -> Cell:
     cell = Cell(
         workload=experiment.workload,
         test=test.name,

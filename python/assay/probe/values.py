@@ -86,5 +86,7 @@ class Probe(Shape, frozen=True, kw_only=True):
     def reads_at(self, clients: int) -> RandomReads | None:
         """The random reads at the depth that is nearest to a number of clients, of two the
         lower one."""
-        near = sorted(self.random_reads, key=lambda one: (abs(one.depth - clients), one.depth))
+        near = sorted(
+            self.random_reads, key=lambda reads: (abs(reads.depth - clients), reads.depth)
+        )
         return near[0] if near else None

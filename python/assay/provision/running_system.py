@@ -19,8 +19,8 @@ from assay.contracts.storages.abilities import (
     AccountedSecond,
     LimitsProcesses,
     RawDevice,
+    StorageCrashReport,
 )
-from assay.contracts.storages.abilities import CrashReport as StorageCrashReport
 from assay.contracts.storages.protocol import PreparedStorage, Storage
 from assay.contracts.storages.shared_options import options_of
 from assay.contracts.systems.abilities import (

@@ -46,7 +46,9 @@ class RecordQuestions(ABC):
 
     def experiment(self, experiment_id: int) -> ExperimentRecord:
         """One experiment with all its runs."""
-        return self._read(lambda one: reading.experiment(one, self.path, experiment_id))
+        return self._read(
+            lambda connection: reading.experiment(connection, self.path, experiment_id)
+        )
 
     def latest(self) -> ExperimentRecord:
         """The experiment that was begun last."""
@@ -102,7 +104,9 @@ class Reader:
     def is_copy(self) -> bool:
         """Whether it reads a copy, which does not follow the file: of an older version, of one that
         is empty yet, or on a medium that cannot be written."""
-        _, _, path = self.read(lambda one: one.execute("PRAGMA database_list").fetchone())
+        _, _, path = self.read(
+            lambda connection: connection.execute("PRAGMA database_list").fetchone()
+        )
         return not path
 
     def close(self) -> None:

@@ -131,7 +131,7 @@ class ContinuationRow(NamedTuple):
     boot_id: str
 
 
-class Begun(Protocol):
+class NamesProcess(Protocol):
     """A row that names the process that began something."""
 
     @property

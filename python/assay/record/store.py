@@ -434,12 +434,16 @@ class Store(RecordQuestions):
         """The runs at these positions, which ended in a process before; they are read once, when
         the experiment goes on."""
         experiment_id, asked = self._experiment(), tuple(positions)
-        return self._read(lambda one: repetitions_taken.ended(one, experiment_id, asked))
+        return self._read(
+            lambda connection: repetitions_taken.ended(connection, experiment_id, asked)
+        )
 
     def judged(self, cells: Judged) -> None:
         """Writes the verdicts of cells that are complete."""
         experiment_id = self._experiment()
-        self._write().change(lambda one: cell_verdicts.keep(one, experiment_id, cells))
+        self._write().change(
+            lambda connection: cell_verdicts.keep(connection, experiment_id, cells)
+        )
 
     def taken(self, position: int) -> Taken:
         """How long the run at that position, which has ended, took."""

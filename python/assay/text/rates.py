@@ -22,7 +22,7 @@ _STEP = re.compile(r"\s*(?P<time>[^:]*):(?P<rate>[^:]*)")
 _RAMP = ".."
 
 
-class Step(NamedTuple):
+class ProfileStep(NamedTuple):
     from_s: float
     per_s: float
     to_per_s: float
@@ -59,7 +59,9 @@ def profile(word: str, seconds: Callable[[str], float], per_second: Callable[[st
     return ",".join(f"{_seconds(step.from_s)}:{_spelled(step)}" for step in steps)
 
 
-def _step(word: str, seconds: Callable[[str], float], per_second: Callable[[str], float]) -> Step:
+def _step(
+    word: str, seconds: Callable[[str], float], per_second: Callable[[str], float]
+) -> ProfileStep:
     found = _STEP.fullmatch(word)
     if found is None:
         raise ValueError(f"expected TIME:RATE, found {word!r}")
@@ -68,12 +70,12 @@ def _step(word: str, seconds: Callable[[str], float], per_second: Callable[[str]
     from_s = seconds(time)
     try:
         per_s = per_second(first)
-        return Step(from_s, per_s, per_second(last) if dots else per_s)
+        return ProfileStep(from_s, per_s, per_second(last) if dots else per_s)
     except ValueError as error:
         raise ValueError(f"{error}; a ramp is written FIRST{_RAMP}LAST, as in 200..800") from None
 
 
-def _joined(steps: Sequence[Step]) -> list[Step]:
+def _joined(steps: Sequence[ProfileStep]) -> list[ProfileStep]:
     """Without steps that change nothing: the rate goes on as it went."""
     joined = [steps[0]]
     for place, step in enumerate(steps[1:], 1):
@@ -96,7 +98,7 @@ def _seconds(time_s: float) -> str:
     return f"{time_s:.12g}s"
 
 
-def _spelled(step: Step) -> str:
+def _spelled(step: ProfileStep) -> str:
     ramp = "" if step.per_s == step.to_per_s else f"{_RAMP}{step.to_per_s:.15g}"
     return f"{step.per_s:.15g}{ramp}"
 
@@ -114,10 +116,10 @@ def split(words: str) -> list[str]:
 
 
 @lru_cache
-def steps(rate: Rate) -> tuple[Step, ...]:
+def steps(rate: Rate) -> tuple[ProfileStep, ...]:
     """In the order of time; an even rate is one."""
     if not is_profile(rate):
-        return (Step(0.0, float(rate), float(rate)),)
+        return (ProfileStep(0.0, float(rate), float(rate)),)
     return tuple(
         _step(word, lambda time: float(time.removesuffix("s")), float)
         for word in str(rate).split(",")

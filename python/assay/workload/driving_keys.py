@@ -5,7 +5,18 @@ from __future__ import annotations
 
 from assay.contracts.driving import ARRIVALS, CONNECTIONS, ISOLATION_LEVELS
 from assay.text import quantities
-from assay.text.files.keys import FLAG, SCALAR, TEXT, TEXTS, Key, Keys, Kind, Listed, Number, OneOf
+from assay.text.files.keys import (
+    FLAG,
+    SCALAR,
+    TEXT,
+    TEXTS,
+    Key,
+    Keys,
+    Kind,
+    Listed,
+    NumberWithin,
+    OneOf,
+)
 from assay.workload.driving import RETRY_CLASSES
 from assay.workload.tests.declared_scripts import ORDERS
 
@@ -15,7 +26,7 @@ _HELP = {
 }
 _RETRIES = Keys(
     (
-        Key("most", Number(quantities.RETRIES), "Retries of a transaction, at most.",
+        Key("most", NumberWithin(quantities.RETRIES), "Retries of a transaction, at most.",
             is_required=True),
         Key("classes", Listed(OneOf(RETRY_CLASSES)),
             "Classes of errors after which a transaction is tried again."),
@@ -23,7 +34,7 @@ _RETRIES = Keys(
 )  # fmt: skip
 _RECONNECT = Keys(
     (
-        Key("timeout_s", Number(quantities.WAIT_S),
+        Key("timeout_s", NumberWithin(quantities.WAIT_S),
             "Seconds for which a client that has lost its connection tries to reconnect."),
     )
 )  # fmt: skip
@@ -34,7 +45,7 @@ def driving(*, names_parameters: bool) -> tuple[Key, ...]:
     """``names_parameters``: whether a number may be the name of a parameter, as in workloads."""
 
     def number(name: str) -> Kind | tuple[Kind, ...]:
-        kind = Number(quantities.DRIVING[name])
+        kind = NumberWithin(quantities.DRIVING[name])
         return (TEXT, kind) if names_parameters else kind
 
     numbers = [
@@ -56,7 +67,7 @@ def driving(*, names_parameters: bool) -> tuple[Key, ...]:
     )
 
 
-_MIX = Keys(of_any_name=Key("", (TEXT, Number(quantities.WEIGHT_IN_A_MIX))))
+_MIX = Keys(of_any_name=Key("", (TEXT, NumberWithin(quantities.WEIGHT_IN_A_MIX))))
 SCRIPTS = (
     Key("mix", help="Script file → its weight: clients choose at random.", below=_MIX),
     Key("scripts", TEXTS, "Script files, in their order; * stands for any letters."),
@@ -66,7 +77,7 @@ SCRIPTS = (
 )  # fmt: skip
 """Of a test, a drive step, a group."""
 IN_WORKLOADS = driving(names_parameters=True)
-_CLIENTS = (TEXT, Number(quantities.CLIENTS))
+_CLIENTS = (TEXT, NumberWithin(quantities.CLIENTS))
 _GROUP = Keys(
     (
         *SCRIPTS,

@@ -17,9 +17,9 @@ from assay.text.files.keys import (
     Keys,
     Kind,
     Listed,
-    Named,
-    Number,
+    NumberWithin,
     OneOf,
+    OneOfNames,
 )  # fmt: skip
 from assay.text.units import TIME_UNITS
 from assay.workload.declared_metrics import BETTER
@@ -43,7 +43,7 @@ def _tables(of: Keys) -> Keys:
 def _steps() -> Mapping[str, Keys]:
     """By their ``do``; without those of other packages that declare no keys."""
     declared = {name: registry.step(name).keys for name in sorted(registry.steps())}
-    do = Key("do", Named(registry.steps), "The kind of step.", is_required=True)
+    do = Key("do", OneOfNames(registry.steps), "The kind of step.", is_required=True)
     return {
         name: Keys((do, *own, *STEP)) for name, own in declared.items() if own is not None
     }  # fmt: skip
@@ -59,9 +59,9 @@ _PARAMETER = Keys(
         Key("type", OneOf(PARAMETER_TYPES), "The type of its values.", is_required=True),
         Key("default", SCALAR, "Its value where none is given.", is_required=True),
         Key("help", TEXT, "What it is, with its unit.", is_required=True),
-        Key("least", Number(quantities.NUMBER), "The least number allowed."),
-        Key("most", Number(quantities.NUMBER), "The largest number allowed."),
-        Key("multiple_of", Number(quantities.MULTIPLE), "The number of which a whole number "
+        Key("least", NumberWithin(quantities.NUMBER), "The least number allowed."),
+        Key("most", NumberWithin(quantities.NUMBER), "The largest number allowed."),
+        Key("multiple_of", NumberWithin(quantities.MULTIPLE), "The number of which a whole number "
             "must be a multiple."),
         Key("levels", TEXTS, "The values allowed."),
         Key("tests", TEXTS, "The tests that have it; otherwise all."),
@@ -74,7 +74,7 @@ _PARAMETER = Keys(
 )  # fmt: skip
 _QUICK = Keys(
     (
-        Key("clients", Listed(Number(quantities.CLIENTS)),
+        Key("clients", Listed(NumberWithin(quantities.CLIENTS)),
             "Numbers of concurrent clients, each measured."),
         *IN_WORKLOADS,
     )
@@ -91,7 +91,7 @@ _REFERENCE = Keys(
             is_required=True),
         Key("pause", TEXT, "The parameter that holds the seconds of pause after a transaction.",
             is_required=True),
-        Key("at_once", Number(quantities.CLIENTS), "Clients that must work at the same time.",
+        Key("at_once", NumberWithin(quantities.CLIENTS), "Clients that must work at the same time.",
             is_required=True),
         Key("each", TEXT, "The variable that numbers the dumps, from 0: one for each client.",
             is_required=True),
@@ -107,9 +107,9 @@ _HEADLINE = Keys(
 _DEFERRED = Keys(
     (
         Key("scripts", TEXTS, "The scripts that are queued.", is_required=True),
-        Key("clients", Number(quantities.CLIENTS), "How many clients run them, beside those of "
-            "the run; otherwise 1."),
-        Key("latency_limit_s", Number(quantities.LATENCY_LIMIT_S),
+        Key("clients", NumberWithin(quantities.CLIENTS), "How many clients run them, beside those "
+            "of the run; otherwise 1."),
+        Key("latency_limit_s", NumberWithin(quantities.LATENCY_LIMIT_S),
             "From \\defer to the end; one that takes longer is late, and is run all the same."),
     )
 )  # fmt: skip
@@ -122,7 +122,7 @@ _TEST = Keys(
         Key("steps", help="[[tests.NAME.steps]]: what the test does, in order; without steps: "
             "load and drive.", below=Keys(variant="do", variants=_steps), is_list=True),
         Key("procedure", OneOf(PROCEDURES), "A short name of common steps."),
-        Key("clients", Listed(Number(quantities.CLIENTS)),
+        Key("clients", Listed(NumberWithin(quantities.CLIENTS)),
             "Numbers of concurrent clients, each measured."),
         *IN_WORKLOADS,
         Key("cache", TEXTS, "States of the caches when a measurement begins, each measured."),
@@ -139,7 +139,7 @@ _TEST = Keys(
             "Whether all systems must answer every transaction with the same rows."),
         Key("reads_device", FLAG, "Whether it measures reads from the device: where nothing is "
             "read from it, no number of it is compared."),
-        Key("data_to_buffer", (TEXT, Number(quantities.DATA_TO_BUFFER)),
+        Key("data_to_buffer", (TEXT, NumberWithin(quantities.DATA_TO_BUFFER)),
             "How many times larger the data are than the system's buffer: a number, or a "
             "parameter."),
         Key("checks", Listed(TEXT, may_be_empty=True),
@@ -173,8 +173,8 @@ _UPDATE = Keys(
 )
 _DATA = Keys(
     (
-        Key("source", Named(registry.row_sources), "The row source: `generated` from expressions, "
-            "`program` that writes them, `none`, or one that a package registers.",
+        Key("source", OneOfNames(registry.row_sources), "The row source: `generated` from "
+            "expressions, `program` that writes them, `none`, or one that a package registers.",
             is_required=True),
         Key("package", TEXT, "Of `program`: the Python package whose program makes the rows, with "
             'its version: "NAME==VERSION".'),
@@ -345,7 +345,7 @@ WORKLOAD = Keys(
             is_required=True),
         Key("description", TEXT, "What the workload is, in a few sentences."),
         Key("default_test", TEXT, "The test of `assay run NAME`.", is_required=True),
-        Key("default_system", Named(registry.systems),
+        Key("default_system", OneOfNames(registry.systems),
             "The system of `assay run NAME` without --on."),
         Key("not_expressible",
             help="Dialect or language → script, check or reason: what it cannot express.",

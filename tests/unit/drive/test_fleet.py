@@ -22,8 +22,8 @@ from assay.contracts.driving import CONTINUE, END, OnLost
 from assay.contracts.engine.drive import DriveDocument, DriveProgress, ScriptDocument, StopDocument
 from assay.contracts.observation import Observation
 from assay.drive.fleet.at_once import Terms
-from assay.drive.fleet.clocks import ClockOffset, Reading, drift_ns_per_s, offset
-from assay.drive.fleet.losses import Account
+from assay.drive.fleet.clocks import ClockOffset, ClockRoundTrip, drift_ns_per_s, offset
+from assay.drive.fleet.losses import GeneratorAccount
 from assay.drive.observe import Generators, observe
 from assay.errors import SystemDied
 from assay.experiment import StorageChoice
@@ -57,7 +57,10 @@ def driven(
 
 
 def test_the_best_reading_says_how_far_a_clock_is_ahead() -> None:
-    slow, best = Reading(0, 10_000, 1_007_000, 5), Reading(20_000, 22_000, 1_021_500, 3)
+    slow, best = (
+        ClockRoundTrip(0, 10_000, 1_007_000, 5),
+        ClockRoundTrip(20_000, 22_000, 1_021_500, 3),
+    )
     assert offset([slow, best]) == ClockOffset(21_000, 1_000_500, 1_000, 3)
 
 
@@ -69,14 +72,14 @@ def test_a_drift_is_what_is_beyond_the_uncertainty() -> None:
 
 
 def test_what_a_lost_generator_may_have_done_is_known_from_its_rate() -> None:
-    account = Account(4)
+    account = GeneratorAccount(4)
     report = DriveProgress(0.1, 100, None, 100, 0, 4)
     account.reported(report, 1.0)
     account.reported(structs.replace(report, done=200), 1.1)
     # 1,000 a second, taken twice, for half a second and the time between two reports.
     assert account.unknown(1.6, 0.0) == pytest.approx(4 + 2 * 1000 * 0.6, abs=1)
     # One without a rate of its own has that of the others.
-    assert Account(4).unknown(0.4, 250.0) == pytest.approx(4 + 2 * 1000 * 0.5, abs=1)
+    assert GeneratorAccount(4).unknown(0.4, 250.0) == pytest.approx(4 + 2 * 1000 * 0.5, abs=1)
 
 
 @pytest.mark.slow

@@ -10,14 +10,14 @@ import pytest
 import invented_records as invented
 from assay.comparison import goals
 from assay.comparison.conditions import Condition
-from assay.comparison.goals import Answer, Trial
+from assay.comparison.goals import Trial, TrialAnswer
 from assay.experiment import Driving, Experiment, SystemChoice
 from assay.lab.goal_search import GoalSearch, level_of
 from assay.plan import PlannedRun, fingerprint, goal_rates
 
 A, B = invented.POSTGRESQL, invented.SQLITE
 GOAL = "p99 < 5ms"
-Truth = Callable[[PlannedRun], Answer]
+Truth = Callable[[PlannedRun], TrialAnswer]
 
 
 def asked(repetitions: int = 1, **more: object) -> Experiment:
@@ -64,12 +64,12 @@ def executed(
 
 
 def capacity(per_s: float) -> Truth:
-    return lambda run: Answer.MET if level_of(run) <= per_s else Answer.NOT_MET
+    return lambda run: TrialAnswer.MET if level_of(run) <= per_s else TrialAnswer.NOT_MET
 
 
 def bracket(runs: Sequence[PlannedRun], truth: Truth) -> tuple[float | None, float | None]:
     trials = [Trial(level_of(run), truth(run), "", None, ()) for run in runs]
-    found = goals.found(goals.goal(GOAL), trials)
+    found = goals.search(goals.goal(GOAL), trials)
     return found.met and found.met.level, found.missed and found.missed.level
 
 
@@ -101,7 +101,7 @@ def test_a_search_that_is_continued_goes_on_as_if_it_had_not_been_interrupted() 
 
 
 def test_systems_take_turns_and_each_has_its_own_answer() -> None:
-    def truth(run: PlannedRun) -> Answer:
+    def truth(run: PlannedRun) -> TrialAnswer:
         return capacity(50.0 if run.cell.system == A else 5000.0)(run)
 
     experiment = asked()
@@ -115,8 +115,10 @@ def test_systems_take_turns_and_each_has_its_own_answer() -> None:
 def test_one_repetition_that_does_not_meet_it_decides() -> None:
     experiment = asked(repetitions=3, offered_rates_per_s=(10.0, 10.5))
 
-    def truth(run: PlannedRun) -> Answer:
-        return Answer.NOT_MET if (level_of(run), run.repetition) == (10.5, 2) else Answer.MET
+    def truth(run: PlannedRun) -> TrialAnswer:
+        return (
+            TrialAnswer.NOT_MET if (level_of(run), run.repetition) == (10.5, 2) else TrialAnswer.MET
+        )
 
     runs = executed(experiment, planned(experiment), truth)
     assert sum(level_of(run) == 10.5 for run in runs) == 2
@@ -142,7 +144,7 @@ def test_of_a_parameter_the_repetition_in_the_middle_decides() -> None:
         run = runs[position]
         level = level_of(run, "tuples")
         took = seconds[int(level)][run.repetition - 1]
-        answer = Answer.MET if took < 9 else Answer.NOT_MET
+        answer = TrialAnswer.MET if took < 9 else TrialAnswer.NOT_MET
         return Trial(level, answer, "", took * 1e9, (position,), "tuples")
 
     done = list(GoalSearch(experiment, runs, read, lambda *_: None).needed(runs))
@@ -152,9 +154,9 @@ def test_of_a_parameter_the_repetition_in_the_middle_decides() -> None:
         for place in (1, 2)
     ]
     assert [trial.value for trial in trials] == [8e9, 12e9]
-    found = goals.found(condition, trials)
+    found = goals.search(condition, trials)
     assert found.met == trials[0] and found.missed == trials[1]
-    failed = replace(trials[0], answer=Answer.FAILED)
+    failed = replace(trials[0], answer=TrialAnswer.FAILED)
     assert goals.together([trials[0], failed, trials[1]], condition) == failed
 
 
@@ -162,14 +164,14 @@ def test_what_cannot_be_judged_is_no_evidence_that_the_rate_can_be_had() -> None
     experiment = asked(offered_rates_per_s=(10.0, 1000.0))
     runs = planned(experiment)
 
-    def truth(run: PlannedRun) -> Answer:
+    def truth(run: PlannedRun) -> TrialAnswer:
         if level_of(run) < 50:
-            return Answer.TOO_FEW
-        return Answer.NOT_STEADY if level_of(run) > 200 else Answer.MET
+            return TrialAnswer.TOO_FEW
+        return TrialAnswer.NOT_STEADY if level_of(run) > 200 else TrialAnswer.MET
 
     met, missed = bracket(executed(experiment, runs, truth), truth)
     assert met is not None and missed is not None and met <= 200 < missed
-    assert len(executed(experiment, runs, lambda _: Answer.FAILED)) == 1
+    assert len(executed(experiment, runs, lambda _: TrialAnswer.FAILED)) == 1
 
 
 def test_no_more_rates_are_tried_than_may_be() -> None:
@@ -191,9 +193,9 @@ def test_the_highest_level_of_a_parameter_is_found_among_those_that_are_asked_fo
     ]  # fmt: skip
     capacities = {A.name: 200_000, B.name: 5_000_000}
 
-    def truth(run: PlannedRun) -> Answer:
+    def truth(run: PlannedRun) -> TrialAnswer:
         fits = level_of(run, "tuples") <= capacities[run.cell.system.name]
-        return Answer.MET if fits else Answer.NOT_MET
+        return TrialAnswer.MET if fits else TrialAnswer.NOT_MET
 
     def read(position: int, _: Condition) -> Trial:
         run = runs[position]
@@ -204,7 +206,7 @@ def test_the_highest_level_of_a_parameter_is_found_among_those_that_are_asked_fo
         trials = [
             read(run.position, goals.goal(GOAL)) for run in done if run.cell.system.name == system
         ]
-        found = goals.found(goals.goal(GOAL), trials)
+        found = goals.search(goals.goal(GOAL), trials)
         assert len(trials) <= 4
         assert found.met is not None and found.met.level == capacity_of
         assert f"met up to tuples {capacity_of}" in found.words
@@ -213,25 +215,25 @@ def test_the_highest_level_of_a_parameter_is_found_among_those_that_are_asked_fo
 def test_the_level_at_the_limit_lies_between_the_two_next_to_it() -> None:
     """A time that grows with the square of the size: 4 s at 200, 16 s at 400, so 9 s at 300."""
 
-    def of(level: float, seconds: float, answer: Answer) -> Trial:
+    def of(level: float, seconds: float, answer: TrialAnswer) -> Trial:
         return Trial(level, answer, "", seconds * 1e9, (), "tuples")
 
     condition = goals.goal("elapsed < 9s")
-    met, missed = of(200, 4, Answer.MET), of(400, 16, Answer.NOT_MET)
-    assert goals.found(condition, [missed, met]).at_limit == pytest.approx(300)
+    met, missed = of(200, 4, TrialAnswer.MET), of(400, 16, TrialAnswer.NOT_MET)
+    assert goals.search(condition, [missed, met]).at_limit == pytest.approx(300)
     for alone in (met, missed):
-        assert goals.found(condition, [alone]).at_limit is None
-    not_steady = of(400, 16, Answer.NOT_STEADY)
-    assert goals.found(condition, [met, not_steady]).at_limit is None
+        assert goals.search(condition, [alone]).at_limit is None
+    not_steady = of(400, 16, TrialAnswer.NOT_STEADY)
+    assert goals.search(condition, [met, not_steady]).at_limit is None
 
 
 def test_lower_rates_that_were_not_judged_are_not_said_to_have_missed_it() -> None:
-    def of(level: float, answer: Answer) -> Trial:
+    def of(level: float, answer: TrialAnswer) -> Trial:
         return Trial(level, answer, "why", None, ())
 
-    few = [of(level, Answer.TOO_FEW) for level in (200.0, 300.0)]
-    missed = of(400.0, Answer.NOT_MET)
-    found = goals.found(goals.goal(GOAL), [missed, *few])
+    few = [of(level, TrialAnswer.TOO_FEW) for level in (200.0, 300.0)]
+    missed = of(400.0, TrialAnswer.NOT_MET)
+    found = goals.search(goals.goal(GOAL), [missed, *few])
     assert found.words == "not met at 400/s (why), not judged at 200/s to 300/s (why)"
-    alone = goals.found(goals.goal(GOAL), [missed])
+    alone = goals.search(goals.goal(GOAL), [missed])
     assert alone.words == "none met it, not even at 400/s (why)"

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from assay.contracts.installing import Prefix, Report
-from assay.contracts.systems.abilities import Found
+from assay.contracts.systems.abilities import FoundPrograms
 from assay.contracts.systems.protocol import System
 from assay.errors import ArgumentError, SystemMissing, SystemUnderTestError
 from assay.provision.install import cache, client, debian_prefix, go_module, maven, python_wheel
@@ -37,10 +37,10 @@ class Brought:
     def __init__(self, bring: Any = None) -> None:
         self._bring = bring
 
-    def find_in(self, folder: Path) -> Found:
+    def find_in(self, folder: Path) -> FoundPrograms:
         if not (folder / "program").exists():
             raise SystemMissing("it has no program")
-        return Found((folder / "program").read_text("utf-8").split()[0], str(folder))
+        return FoundPrograms((folder / "program").read_text("utf-8").split()[0], str(folder))
 
     def install(self, version: str, prefix: Prefix, report: Report) -> None:
         file = prefix.folder / "program"

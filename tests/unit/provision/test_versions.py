@@ -10,7 +10,7 @@ import pytest
 
 from assay import registry
 from assay.contracts.experiment import VERSION, SystemChoice
-from assay.contracts.systems.abilities import Found
+from assay.contracts.systems.abilities import FoundPrograms
 from assay.contracts.systems.protocol import System
 from assay.env_vars import EnvVar
 from assay.errors import SystemMissing
@@ -28,15 +28,15 @@ class Versioned:
     def __init__(self, shelf: Path) -> None:
         self._shelf = shelf
 
-    def find(self) -> Found:
+    def find(self) -> FoundPrograms:
         return self.find_at(self.places()[0])
 
     def places(self) -> Sequence[str]:
         return sorted(map(str, self._shelf.iterdir()))
 
-    def find_at(self, place: str) -> Found:
+    def find_at(self, place: str) -> FoundPrograms:
         try:
-            return Found((Path(place) / "version").read_text("utf-8"), place)
+            return FoundPrograms((Path(place) / "version").read_text("utf-8"), place)
         except OSError as error:
             raise SystemMissing(f"{place} has no version") from error
 
@@ -77,7 +77,7 @@ def test_a_version_is_named_by_its_first_numbers_and_known_by_all_of_them(shelf:
 def test_without_a_version_nothing_is_chosen(shelf: Path) -> None:
     put(shelf / "a", "1.0")
     assert versions.with_programs(asked("")) == asked("")
-    assert versions.programs_of(asked("")) == Found("1.0", str(shelf / "a"))
+    assert versions.programs_of(asked("")) == FoundPrograms("1.0", str(shelf / "a"))
 
 
 def test_what_cannot_be_used_is_no_version(shelf: Path) -> None:

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser
 
 import invented_page
 from assay.report.gallery.facts import facts_of
-from assay.report.gallery.gallery import Entry, page
+from assay.report.gallery.gallery import ListedCapsule, page
 from browsers import NEEDS_CHROMIUM, chromium, opened
 
 pytestmark = NEEDS_CHROMIUM
@@ -25,7 +25,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three results, of which one has a title that no one should have."""
     folder = tmp_path_factory.mktemp("gallery")
     facts = facts_of(invented_page.record(folder / "records.sqlite"))
-    first = Entry(facts, "one.html", "one.assay", 12345, "0" * 64)
+    first = ListedCapsule(facts, "one.html", "one.assay", 12345, "0" * 64)
     other = msgspec.structs.replace(facts, workload="another", title="Another one")
     hostile = msgspec.structs.replace(facts, workload=HOSTILE, title=HOSTILE, storages=[])
     entries = [

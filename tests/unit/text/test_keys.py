@@ -8,15 +8,15 @@ import pytest
 
 from assay.errors import Bug, ExperimentError
 from assay.text.files import toml_file
-from assay.text.files.keys import FLAG, SCALAR, TEXT, Key, Keys, Listed, Number, OneOf
+from assay.text.files.keys import FLAG, SCALAR, TEXT, Key, Keys, Listed, NumberWithin, OneOf
 from assay.text.files.toml_file import TomlTable
 from assay.text.quantities import CLIENTS, COUNT
 
-KINDS = {"a": Keys((Key("do", TEXT), Key("number", Number(COUNT))))}
+KINDS = {"a": Keys((Key("do", TEXT), Key("number", NumberWithin(COUNT))))}
 KEYS = Keys(
     (
         Key("title", TEXT, is_required=True),
-        Key("clients", (TEXT, Number(CLIENTS))),
+        Key("clients", (TEXT, NumberWithin(CLIENTS))),
         Key("word", OneOf(("one", "two"))),
         Key("table", below=Keys(of_any_name=Key("", Listed(SCALAR)))),
         Key("steps", below=Keys(variant="do", variants=lambda: KINDS), is_list=True),
@@ -44,7 +44,7 @@ def test_another_key_or_kind_is_a_bug_of_the_reader(tmp_path: Path) -> None:
     section = top(tmp_path, 'title = "t"\nclients = 3\n')
     with pytest.raises(Bug, match="not declared"):
         section.text("titel", "")
-    with pytest.raises(Bug, match="title is read as Flag"):
+    with pytest.raises(Bug, match="title is read as TrueOrFalse"):
         section.boolean("title")
     with pytest.raises(Bug, match="clients is read as Number"):
         section.whole("clients", COUNT)

@@ -13,7 +13,7 @@ from assay.contracts.experiment import SystemChoice
 from assay.errors import ArgumentError, AssayError, YouError
 from assay.experiment.choices import checked_choices, storage_words
 from assay.lab.authoring.preparing import never_prepared, refused_statements, scripts_of
-from assay.lab.authoring.problems import Examined, examined, examined_script
+from assay.lab.authoring.problems import ExaminedWorkload, examined, examined_script
 from assay.lab.preflight.availability import look_for
 from assay.provision.install.in_use import in_use
 from assay.provision.running_system import running_system
@@ -82,7 +82,7 @@ def command(workload: str, systems: tuple[str, ...], variables: tuple[str, ...])
     return 0
 
 
-def _examined(word: str, variables: tuple[str, ...]) -> AbstractContextManager[Examined]:
+def _examined(word: str, variables: tuple[str, ...]) -> AbstractContextManager[ExaminedWorkload]:
     if ad_hoc_script.is_script(word):
         given = dict(map(checked_choices.key_and_values, variables))
         levels = {name: ad_hoc_script.inferred(values) for name, values in given.items()}
@@ -95,7 +95,7 @@ def _examined(word: str, variables: tuple[str, ...]) -> AbstractContextManager[E
     return examined(word)
 
 
-def _try(examined: Examined, workload: Workload, choice: SystemChoice, folder: str) -> None:
+def _try(examined: ExaminedWorkload, workload: Workload, choice: SystemChoice, folder: str) -> None:
     """Adds what the system refuses."""
     say(f"prepare the statements on {choice.label}")
     (place,) = storage_words.storage_choices(("here",))

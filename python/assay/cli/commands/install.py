@@ -41,7 +41,7 @@ def command(system: str) -> None:
     if not isinstance(one, Installable):
         raise ArgumentError(f"{name} cannot be installed by Assay", hint=_instead(one))
     ready = install.install(one, version, say)
-    say(f"{name} {ready.found.version} is ready: {_how_to_use(one, ready)}")
+    say(f"{name} {ready.programs.version} is ready: {_how_to_use(one, ready)}")
     say(f"to remove it: `assay uninstall {name}@{ready.folder.name}`")
     click.echo(ready.folder)
 
@@ -63,7 +63,7 @@ def _how_to_use(system: System, ready: install.Ready) -> str:
     run = f"`assay run WORKLOAD --on {system.name}`"
     if not (isinstance(system, Findable) and isinstance(system, SeveralVersions)):
         return run
-    choose = f"`assay run WORKLOAD --on {system.name}@{versions.numbers(ready.found.version)}`"
+    choose = f"`assay run WORKLOAD --on {system.name}@{versions.numbers(ready.programs.version)}`"
     try:
         used = system.find()
     except SystemUnderTestError as error:

@@ -74,13 +74,13 @@ def command(reference: str, output: Path | None, force: bool, records: Path) -> 
     )
 
 
-def _insist_on_one(found: list[ExperimentRecord], reference: str) -> ExperimentRecord:
-    if len(found) > 1:
+def _insist_on_one(experiments: list[ExperimentRecord], reference: str) -> ExperimentRecord:
+    if len(experiments) > 1:
         raise ArgumentError(
-            f"expected one experiment, found {len(found)}: {reference!r}",
+            f"expected one experiment, found {len(experiments)}: {reference!r}",
             hint="a capsule holds one; pack each into a file of its own",
         )
-    (record,) = found
+    (record,) = experiments
     if len(record.runs) < record.runs_planned:
         raise ArgumentError(
             f"expected an experiment, found a single run: {reference!r}",
@@ -127,14 +127,14 @@ def _experiment(record: ExperimentRecord) -> Mapping[str, bytes]:
     return _read_back(record, found, {})
 
 
-def _read_back(record: ExperimentRecord, found: NamedFiles, quick: TomlData) -> Mapping[str, bytes]:
+def _read_back(record: ExperimentRecord, files: NamedFiles, quick: TomlData) -> Mapping[str, bytes]:
     from assay.experiment import as_file
     from assay.record.capsule import layout
     from assay.text.files.toml_text import toml_text
 
-    tables = as_file.tables_of(record.experiment, found.places, quick)
+    tables = as_file.tables_of(record.experiment, files.places, quick)
     text = f"# Experiment {record.id}, as it was run. Again: `assay rerun` of the capsule.\n"
-    members = {**found.members, layout.EXPERIMENT: (text + toml_text(tables)).encode()}
+    members = {**files.members, layout.EXPERIMENT: (text + toml_text(tables)).encode()}
     with tempfile.TemporaryDirectory(prefix="assay-pack-") as folder:
         for name, content in members.items():
             target = Path(folder, name)

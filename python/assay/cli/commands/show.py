@@ -100,7 +100,7 @@ def _number(run: str, store: Any) -> int:
                 f"there is no {run.strip()}: {units.counted(len(begun), 'run')} began",
                 hint="`assay list runs` shows the numbers",
             )
-        return int(sorted(begun, key=lambda one: one.begun_unix_ns)[-1 - before].id)
+        return int(sorted(begun, key=lambda experiment: experiment.begun_unix_ns)[-1 - before].id)
     if (named := _RUN.fullmatch(run.strip())) is None:
         raise ArgumentError(
             f"expected a run, found {run!r}",

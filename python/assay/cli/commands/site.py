@@ -15,7 +15,7 @@ from assay.text.units import counted
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from assay.report.gallery.gallery import Entry
+    from assay.report.gallery.gallery import ListedCapsule
 
 _INDEX = "index.html"
 
@@ -65,7 +65,7 @@ def command(folder: Path, output: Path, title: str, force: bool) -> None:
         files |= of_capsule
     from assay.report.gallery import gallery
 
-    newest_first = sorted(entries, key=lambda one: -one.facts.begun_unix_ns)
+    newest_first = sorted(entries, key=lambda capsule: -capsule.facts.begun_unix_ns)
     files[_INDEX] = gallery.page(title, newest_first).encode()
     _write(output, files)
     say(f"{counted(len(entries), 'result')} in {output / _INDEX}")
@@ -84,7 +84,7 @@ def _capsules(folder: Path, ending: str) -> list[Path]:
     return capsules
 
 
-def _entry(path: Path) -> tuple[Entry, Mapping[str, bytes]]:
+def _entry(path: Path) -> tuple[ListedCapsule, Mapping[str, bytes]]:
     """What the page says of a capsule, and its files. The report and all that is said of it are
     made of the record, as a capsule of someone else might hold any page."""
     import tempfile
@@ -93,7 +93,7 @@ def _entry(path: Path) -> tuple[Entry, Mapping[str, bytes]]:
     from assay.record.capsule import layout
     from assay.record.capsule.verifying import verified
     from assay.report.gallery.facts import facts_of
-    from assay.report.gallery.gallery import Entry
+    from assay.report.gallery.gallery import ListedCapsule
     from assay.report.gallery.report_page import report_page
     from assay.text.files import shared_files
 
@@ -107,7 +107,7 @@ def _entry(path: Path) -> tuple[Entry, Mapping[str, bytes]]:
     report = f"{path.name.removesuffix(layout.ENDING)}.html"
     if report == _INDEX:
         raise InputError(f"its report would be {_INDEX}", file=path, hint="give it another name")
-    entry = Entry(facts_of(record), report, path.name, len(content), layout.digest(content))
+    entry = ListedCapsule(facts_of(record), report, path.name, len(content), layout.digest(content))
     return entry, {
         report: report_page(record),
         path.name: content,

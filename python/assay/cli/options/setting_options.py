@@ -17,8 +17,8 @@ from assay.experiment.settings.value_kinds import (
     Choice,
     FileNames,
     Flag,
-    Names,
-    Number,
+    NameList,
+    NumberOf,
 )
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -50,9 +50,9 @@ def option(setting: Setting, /, **further: Any) -> Decorator:
 
 def _of_kind(setting: Setting) -> dict[str, Any]:
     match setting.kind:
-        case Number(quantity=quantity, of_option=None):
+        case NumberOf(quantity=quantity, of_option=None):
             return {"type": NumberType(quantity)}
-        case Number(of_option=of_option):
+        case NumberOf(of_option=of_option):
             assert of_option is not None
             return {"type": NumberType(of_option), "callback": _in_unit(of_option.per_second)}
         case Choice(levels=levels):
@@ -63,7 +63,7 @@ def _of_kind(setting: Setting) -> dict[str, Any]:
             return {"is_flag": True}
         case FileNames() if setting.name == "script":
             return {"multiple": True, "is_eager": True}  # the target may be left out beside one
-        case Names() | FileNames() | Assignments():
+        case NameList() | FileNames() | Assignments():
             return {"multiple": True}
     return {}
 

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from assay import registry
 from assay.cli.output.rows import Row
-from assay.contracts.systems.abilities import Findable, Found, HasProfiles, Installable, Verified
+from assay.contracts.systems.abilities import (
+    Findable,
+    FoundPrograms,
+    HasProfiles,
+    Installable,
+    Verified,
+)
 from assay.contracts.systems.protocol import System
 from assay.errors import SystemUnderTestError
 from assay.provision.install import cache, versions
@@ -62,7 +68,7 @@ def _versions(system: System) -> list[str]:
     return [versions.numbers(found.version) for found in versions.here(system)]
 
 
-def _found(system: System) -> tuple[Found | None, str]:
+def _found(system: System) -> tuple[FoundPrograms | None, str]:
     """The programs; else why there are none."""
     if not isinstance(system, Findable):
         return None, ""
@@ -72,7 +78,7 @@ def _found(system: System) -> tuple[Found | None, str]:
         return None, f"{error.message} ({error.hint})" if error.hint else error.message
 
 
-def _available(system: System, installation: Found | None, schemes: list[str]) -> str:
+def _available(system: System, installation: FoundPrograms | None, schemes: list[str]) -> str:
     if installation is not None:
         return "found"
     if isinstance(system, Installable):

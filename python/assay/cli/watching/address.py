@@ -21,7 +21,7 @@ _LEAST_TOKEN = 40
 
 
 @dataclass(frozen=True)
-class Address:
+class PageAddress:
     socket: socket.socket
     """Bound, of this machine alone."""
     port: int
@@ -33,13 +33,13 @@ class Address:
         return f"http://{HOST}:{self.port}/?token={self.token}"
 
 
-def address_of(records: Path, port: int | None) -> Address:
+def address_of(records: Path, port: int | None) -> PageAddress:
     """``port``: as asked; None: the one of the last time where that is free, or else any. Raises
     `ArgumentError` where the asked one is taken."""
     file = _file(records)
     kept_port, token = _kept(file)
     bound = _asked(port) if port is not None else _bound(kept_port) or _asked(0)
-    found = Address(bound, int(bound.getsockname()[1]), token)
+    found = PageAddress(bound, int(bound.getsockname()[1]), token)
     _keep(file, found)
     return found
 
@@ -62,7 +62,7 @@ def _kept(file: Path) -> tuple[int, str]:
     return 0, secrets.token_urlsafe(_TOKEN_BYTES)
 
 
-def _keep(file: Path, address: Address) -> None:
+def _keep(file: Path, address: PageAddress) -> None:
     """Readable for this user alone. Where it cannot be kept, the next address is another one."""
     text = json.dumps({"port": address.port, "token": address.token})
     new = file.with_name(f".{file.name}.{os.getpid()}")

@@ -26,7 +26,7 @@ from assay.cli.watching.stream import EventStream
 from assay.errors import ArgumentError, AssayError
 from assay.provision.machine.identity import ProcessIdentity
 from assay.report.live.experiments import experiments_page
-from assay.report.live.new import Choice, new_page
+from assay.report.live.new import Suggestion, new_page
 from assay.report.live.page import page
 from assay.text.secrets import without_secrets
 from assay.workload import reader
@@ -147,19 +147,19 @@ def _own_page(made: Callable[[str], str]) -> Response:
 
 
 @cache
-def _choices() -> tuple[tuple[Choice, ...], ...]:
+def _choices() -> tuple[tuple[Suggestion, ...], ...]:
     """Databases, tests and storages."""
     systems = (
-        Choice(str(row["system"]), str(row["available"]))
+        Suggestion(str(row["system"]), str(row["available"]))
         for row in system_rows(with_versions=False)
     )
     tests = (
-        Choice(f"{name}.{test}" if test != workload.default_test else name, workload.title)
+        Suggestion(f"{name}.{test}" if test != workload.default_test else name, workload.title)
         for name in registry.workloads()
         for workload in [reader.read(name)]
         for test in workload.tests
     )
-    storages = (Choice(str(row["storage"]), str(row["what"])) for row in storage_rows())
+    storages = (Suggestion(str(row["storage"]), str(row["what"])) for row in storage_rows())
     return tuple(systems), tuple(tests), tuple(storages)
 
 

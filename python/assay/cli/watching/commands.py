@@ -15,7 +15,7 @@ Over = Callable[[], Awaitable[None]]
 
 
 @dataclass(frozen=True)
-class Ended:
+class EndedCommand:
     status: int
     written: bytes
     said: bytes
@@ -27,7 +27,7 @@ async def ended(
     *,
     folder: Path | None = None,
     environment: Mapping[str, str] | None = None,
-) -> Ended:
+) -> EndedCommand:
     """Raises `ArgumentError` where it cannot be started, or was ended with the server."""
     try:
         process = await asyncio.create_subprocess_exec(
@@ -48,7 +48,7 @@ async def ended(
             raise ArgumentError("assay watch was ended: start it again")
         written, said = working.result()
         assert process.returncode is not None
-        return Ended(process.returncode, written, said)
+        return EndedCommand(process.returncode, written, said)
     finally:
         ending.cancel()
         if not working.done():

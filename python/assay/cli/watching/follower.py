@@ -11,7 +11,7 @@ from pathlib import Path
 
 from assay.cli.watching.look import Look, Passed, Seen
 from assay.errors import AssayError
-from assay.record.progress.under_way import Listed, Place
+from assay.record.progress.under_way import ListedExperiment, Place
 
 _EVERY_S = 1.0
 _SIGN_OF_LIFE_S = 15.0
@@ -119,7 +119,7 @@ class Follower:
         self._wake()
         return self._seen
 
-    async def experiments(self) -> list[Listed]:
+    async def experiments(self) -> list[ListedExperiment]:
         """The newest of the record; none while it cannot be read."""
         loop = asyncio.get_running_loop()
         try:

@@ -59,26 +59,26 @@ class Guard:
     def _refused(self, scope: Scope) -> Response | None:
         headers = _Headers(scope)
         method = scope["method"]
-        host = headers.one("host")
+        host = headers.only("host")
         if host not in self._hosts:
             return _no(421, f"expected the host {self._hosts[0]}, found another")
         if method not in (*_READING, "POST"):
             return _no(405, "expected GET or POST", allow="GET, HEAD, POST")
-        origin = headers.one("origin")
+        origin = headers.only("origin")
         if origin is not None and origin != f"http://{host}":
             return _no(403, "the request comes from another site")
-        is_page = method in _READING and headers.one("sec-fetch-mode") == "navigate"
-        site = headers.one("sec-fetch-site")
+        is_page = method in _READING and headers.only("sec-fetch-mode") == "navigate"
+        site = headers.only("sec-fetch-site")
         if site is not None and site not in _OWN_SITE and not is_page:
             return _no(403, "the request comes from another site")
-        given = headers.one(TOKEN_HEADER)
+        given = headers.only(TOKEN_HEADER)
         if given is None and method in _READING:
             given = _of_address(scope)
         if given is None or not hmac.compare_digest(given.encode(), self._token):
             return _no(
                 403, "the token is missing or wrong: open the address that assay watch printed"
             )
-        length = headers.one("content-length") or "0"
+        length = headers.only("content-length") or "0"
         if not length.isdecimal() or int(length) > MOST_BODY_BYTES:
             return _no(413, _TOO_LONG)
         return None
@@ -88,7 +88,7 @@ class _Headers:
     def __init__(self, scope: Scope) -> None:
         self._all: list[tuple[bytes, bytes]] = scope["headers"]
 
-    def one(self, name: str) -> str | None:
+    def only(self, name: str) -> str | None:
         """None: it was not sent. Sent more than once, its values are joined by commas, which is
         equal to no value that is accepted."""
         found = [value.decode("latin-1") for key, value in self._all if key == name.encode()]

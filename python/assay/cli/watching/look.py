@@ -9,12 +9,18 @@ from pathlib import Path
 
 import msgspec
 
-from assay.cli.watching.machine import Machine
+from assay.cli.watching.machine import WatchedMachine
 from assay.errors import AssayError
 from assay.experiment import Driving
 from assay.record.machine.experiment_process import RecordedProcess
 from assay.record.progress import under_way
-from assay.record.progress.under_way import Connection, Experiment, Listed, Mark, Place
+from assay.record.progress.under_way import (
+    Connection,
+    ExperimentUnderWay,
+    ListedExperiment,
+    Mark,
+    Place,
+)
 from assay.record.reader import Reader
 from assay.record.runs.records import RunSummary
 from assay.report.live import seconds
@@ -84,7 +90,7 @@ class Look:
         self._inode: int | None = None
         self._copied_until_s: float | None = None
         """When it is to be copied anew; None: the file itself is read."""
-        self._mark: tuple[Experiment, Mark, bool] | None = None
+        self._mark: tuple[ExperimentUnderWay, Mark, bool] | None = None
         self._not_before_s = 0.0
         self._status = NOTHING
         self._place: Place | None = None
@@ -92,7 +98,7 @@ class Look:
         self._passed: Passed | None = None
         self._runs: list[RunSummary] = []
         self._process: RecordedProcess | None = None
-        self._machine: tuple[int, Machine] | None = None
+        self._machine: tuple[int, WatchedMachine] | None = None
         """Of the run of that number."""
         self.file = 0
         """How many files of that name there were."""
@@ -124,10 +130,14 @@ class Look:
             passed.read(reader, after)
         return passed
 
-    def experiments(self) -> list[Listed]:
+    def experiments(self) -> list[ListedExperiment]:
         """The newest first."""
         reader = self._opened()
-        return [] if reader is None else reader.read(lambda one: under_way.listed(one, _MOST))
+        return (
+            []
+            if reader is None
+            else reader.read(lambda connection: under_way.listed(connection, _MOST))
+        )
 
     def close(self) -> None:
         if self._reader is not None:
@@ -171,8 +181,12 @@ class Look:
         if mark != self._mark and (now_s >= self._not_before_s or not experiment.is_under_way):
             began_s = time.thread_time()
             now_ns = time.time_ns()
-            runs = reader.read(lambda one: under_way.runs(one, experiment, self._runs))
-            made, place = reader.read(lambda one: status(one, experiment, runs, now_ns))
+            runs = reader.read(
+                lambda connection: under_way.runs(connection, experiment, self._runs)
+            )
+            made, place = reader.read(
+                lambda connection: status(connection, experiment, runs, now_ns)
+            )
             self._runs = runs
             self._set(made)
             self._mark = mark
@@ -192,15 +206,16 @@ class Look:
         self._place = place
         self._passed = None if place is None else Passed(place, self._driving(place))
 
-    def _sampled(self, reader: Reader, made: Status) -> tuple[int, Machine] | None:
+    def _sampled(self, reader: Reader, made: Status) -> tuple[int, WatchedMachine] | None:
         """While clients of the run may work."""
         if self._process is None or made.stage is None or made.stage.state != "driving":
             return None
         run = made.stage.run
         if self._machine is not None and self._machine[0] == run:
             return self._machine
-        return run, Machine(
-            self._process.pid, reader.read(lambda one: under_way.data_places(one, run))
+        return run, WatchedMachine(
+            self._process.pid,
+            reader.read(lambda connection: under_way.data_places(connection, run)),
         )
 
     def _driving(self, place: Place) -> Driving | None:

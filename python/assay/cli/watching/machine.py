@@ -51,7 +51,7 @@ class _Sample:
     device: DeviceCounts | None
 
 
-class Machine:
+class WatchedMachine:
     """Of one run."""
 
     def __init__(self, pid: int, places: Sequence[DataPlace]) -> None:

@@ -9,7 +9,7 @@ from types import FrameType
 
 import uvicorn
 
-from assay.cli.watching.address import Address
+from assay.cli.watching.address import PageAddress
 from assay.cli.watching.application import application
 from assay.cli.watching.follower import Follower
 from assay.cli.watching.guard import Guard
@@ -20,7 +20,7 @@ _NICER = 10
 _MOST_CONNECTIONS = 128
 
 
-def serve(address: Address, records: Path) -> None:
+def serve(address: PageAddress, records: Path) -> None:
     starting = Starting(records)
     with suppress(OSError):
         os.nice(_NICER)

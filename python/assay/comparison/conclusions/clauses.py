@@ -66,7 +66,7 @@ def _shown(question: Question, most_places: int) -> list[list[Conclusion]]:
 
 def first_said(question: Question) -> Conclusion:
     """The one with which it begins."""
-    return min(_in_order(question)[0], key=lambda one: _CLARITY.index(_status(one)))
+    return min(_in_order(question)[0], key=lambda conclusion: _CLARITY.index(_status(conclusion)))
 
 
 def _in_order(question: Question) -> list[list[Conclusion]]:

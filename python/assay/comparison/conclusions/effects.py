@@ -277,7 +277,12 @@ def _adjusted(effects: Sequence[Effect], *, is_few: bool) -> list[Effect]:
 
 def _sorted(effects: Sequence[Effect]) -> list[Effect]:
     return sorted(
-        effects, key=lambda one: (one.is_interaction, not one.is_seen, -abs(math.log(one.ratio)))
+        effects,
+        key=lambda effect: (
+            effect.is_interaction,
+            not effect.is_seen,
+            -abs(math.log(effect.ratio)),
+        ),
     )
 
 

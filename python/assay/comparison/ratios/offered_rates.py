@@ -10,13 +10,13 @@ import statistics
 from collections.abc import Iterable, Sequence
 
 from assay.judge.evidence import offered_rate
-from assay.judge.evidence.offered_rate import OfferedRate
+from assay.judge.evidence.offered_rate import OfferedAndReached
 from assay.plan import cell_names
 from assay.record import RunRecord
 from assay.text import units
 
 
-def of_runs(runs: Iterable[RunRecord]) -> OfferedRate | None:
+def of_runs(runs: Iterable[RunRecord]) -> OfferedAndReached | None:
     """Of the repetitions of a cell that were measured; None in a closed loop."""
     found = [
         rate
@@ -28,10 +28,12 @@ def of_runs(runs: Iterable[RunRecord]) -> OfferedRate | None:
     if not found:
         return None
     reached_per_s = statistics.median(rate.reached_per_s for rate in found)
-    return OfferedRate(found[0].offered_per_s, reached_per_s, all(rate.is_kept for rate in found))
+    return OfferedAndReached(
+        found[0].offered_per_s, reached_per_s, all(rate.is_kept for rate in found)
+    )
 
 
-def said(rates: Sequence[OfferedRate]) -> str:
+def said(rates: Sequence[OfferedAndReached]) -> str:
     """``500/s kept: yes (499.7/s reached)``; of several rates ``kept up to 1000/s, not at 2000/s
     (1230/s reached)``. Empty: there are none."""
     if not rates:
@@ -64,9 +66,9 @@ def of_sides(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> str:
     return f"offered rate kept: {'yes, on both sides' if is_kept else ', '.join(words)}"
 
 
-def _offered(rate: OfferedRate) -> str:
+def _offered(rate: OfferedAndReached) -> str:
     return f"{cell_names.level_text(rate.offered_per_s)}/s"
 
 
-def _reached(rate: OfferedRate) -> str:
+def _reached(rate: OfferedAndReached) -> str:
     return f"{units.digits(rate.reached_per_s)}/s reached"

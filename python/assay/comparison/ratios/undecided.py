@@ -31,7 +31,7 @@ def why_disturbed(runs: Iterable[RunRecord]) -> str:
     ]
     if not disturbed:
         return ""
-    _, worst = max(disturbed, key=lambda one: one[0])
+    _, worst = max(disturbed, key=lambda pair: pair[0])
     return worst + (f" in the worst of {len(disturbed)} such runs" if len(disturbed) > 1 else "")
 
 

@@ -89,10 +89,10 @@ def _partner(run: RunRecord, test: str, experiment: ExperimentRecord) -> RunReco
     return found[0] if len(found) == 1 else None
 
 
-def _is_alike(one: Mapping[str, object], other: Mapping[str, object]) -> bool:
+def _is_alike(own: Mapping[str, object], other: Mapping[str, object]) -> bool:
     return all(
-        one[name] == other[name]
-        for name in one
+        own[name] == other[name]
+        for name in own
         if name in other and name not in _OF_A_TEST and not name.startswith(cell_names.OF_GROUP)
     )
 

@@ -109,7 +109,7 @@ def of_cell(
     a_runs, b_runs = ([run for run in of if run.evidence.is_measured] for of in (a_runs, b_runs))
     if a_runs and b_runs:
         found += _of_runs(a_runs, b_runs, between)
-    found += _one("seed", "seed", *_each(*experiments, lambda one: str(one.seed)))
+    found += _one("seed", "seed", *_each(*experiments, lambda experiment: str(experiment.seed)))
     return tuple(found)
 
 

@@ -216,7 +216,7 @@ def example_of_two_levels(runs: Iterable[RunRecord]) -> str:
     several = [factor for factor in found if len(found[factor]) > 1]
     if not several:
         return ""
-    factor = min(several, key=lambda one: len(found[one]))
+    factor = min(several, key=lambda name: len(found[name]))
     first, second, *more = found[factor]
     return f"--between '{factor}={first},{second}'" if more else f"--between {factor}"
 

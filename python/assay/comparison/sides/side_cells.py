@@ -91,6 +91,8 @@ def side_cells(side: Side, between: str) -> dict[str, SideCell]:
     for place, run in side.runs:
         found.setdefault(factors.identity(run, between), []).append((place, run))
     return {
-        identity: SideCell(side, tuple(sorted(placed, key=lambda one: (one[0], one[1].repetition))))
+        identity: SideCell(
+            side, tuple(sorted(placed, key=lambda place: (place[0], place[1].repetition)))
+        )
         for identity, placed in found.items()
     }

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, TypedDict
 
 
-class Request(TypedDict, total=False):
+class EngineRequest(TypedDict, total=False):
     """``call`` names a method of `assay.provision.engine.engine_process.Calls`; the other keys are
     its arguments. ``begin`` and ``rows`` answer a question of the process; the last two are said
     while clients work."""

@@ -195,7 +195,7 @@ class Accounted(Protocol):
 
 
 @runtime_checkable
-class CrashReport(Protocol):
+class StorageCrashReport(Protocol):
     """It reports whether and why it has stopped: the process that serves it has ended, its power
     is off, or it was full."""
 

@@ -357,7 +357,7 @@ class Quiesced(Protocol):
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundPrograms:
     """The programs or the library of a system, as they are here."""
 
     version: str
@@ -370,7 +370,7 @@ class Found:
 class Findable(Protocol):
     """Whether it is on this machine can be seen without starting it."""
 
-    def find(self) -> Found:
+    def find(self) -> FoundPrograms:
         """What `System.provision` would start. Raises `SystemMissing`, whose hint says how to get
         it."""
         ...
@@ -389,8 +389,8 @@ class SeveralVersions(Protocol):
         which it looks for them. What `assay install` brought is not among them."""
         ...
 
-    def find_at(self, place: str) -> Found:
-        """The programs at a place as `chosen_by` names it, which is their `Found.place`. Raises
+    def find_at(self, place: str) -> FoundPrograms:
+        """The programs at a place as `chosen_by` names it, which is their `FoundPrograms.place`. Raises
         `SystemUnderTestError` that says what is missing for a run."""
         ...
 
@@ -426,7 +426,7 @@ class Installable(Protocol):
         """
         ...
 
-    def find_in(self, folder: Path) -> Found:
+    def find_in(self, folder: Path) -> FoundPrograms:
         """What `install` left in a folder; its place is what `SeveralVersions.chosen_by` can name.
         Raises `SystemUnderTestError` that says what is missing for a run."""
         ...

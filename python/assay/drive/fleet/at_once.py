@@ -17,14 +17,14 @@ from typing import Any
 
 from assay.contracts.driving import CONTINUE, END, OnLost
 from assay.contracts.engine.drive import DriveDocument, DriveProgress, read_progress
-from assay.contracts.engine.messages import ClockReading, Message, Request
+from assay.contracts.engine.messages import ClockReading, EngineRequest, Message
 from assay.contracts.fleet import Channel, Fleet
 from assay.contracts.observation import Observation, decode_observation
 from assay.contracts.observation.parts.shape import convert
 from assay.contracts.stop import NEVER, Stop
 from assay.drive.fleet import clocks
 from assay.drive.fleet.clocks import ClockOffset
-from assay.drive.fleet.losses import Account, known_of_lost
+from assay.drive.fleet.losses import GeneratorAccount, known_of_lost
 from assay.drive.fleet.progress import Seconds, together
 from assay.errors import SystemDied
 from assay.provision.engine.python_calls import error_of
@@ -60,7 +60,7 @@ class Terms:
 
 
 @dataclass(frozen=True)
-class Part:
+class PartOfDrive:
     machine: int
     """Its place in the fleet's machines."""
     document: DriveDocument
@@ -70,7 +70,7 @@ class Part:
 class DrivenPart:
     """What is known of it."""
 
-    account: Account
+    account: GeneratorAccount
     observation: Observation | None = None
     """None: its machine was lost."""
     lost_after_s: float | None = None
@@ -82,7 +82,7 @@ class DrivenPart:
 
 def drive_at_once(
     fleet: Fleet,
-    parts: Sequence[Part],
+    parts: Sequence[PartOfDrive],
     on_progress: OnProgress,
     stop: Stop = NEVER,
     terms: Terms | None = None,
@@ -106,7 +106,7 @@ class _Drive:
     def __init__(
         self,
         fleet: Fleet,
-        parts: Sequence[Part],
+        parts: Sequence[PartOfDrive],
         on_progress: OnProgress,
         stop: Stop,
         terms: Terms | None,
@@ -115,7 +115,7 @@ class _Drive:
         self._on_progress, self._stop = on_progress, stop
         self._messages: _Messages = queue.Queue()
         self._channels: list[Channel] = []
-        self._driven = [DrivenPart(Account(_clients(part.document))) for part in parts]
+        self._driven = [DrivenPart(GeneratorAccount(_clients(part.document))) for part in parts]
         self._ended: set[int] = set()
         """Those that were observed or lost."""
         self._progress: dict[int, DriveProgress] = {}
@@ -135,7 +135,7 @@ class _Drive:
                 driven.before = self._clock_of(place)
         lease_s = None if self._terms is None else self._terms.lease_s
         for channel, part in zip(self._channels, self._parts, strict=True):
-            request = Request(call="drive", document=part.document.json)
+            request = EngineRequest(call="drive", document=part.document.json)
             channel.send(request if lease_s is None else {**request, "lease_s": lease_s})
         self._follow()
         self._check_own_silence()
@@ -154,7 +154,7 @@ class _Drive:
     # Questions, while no clients work.
 
     def _ask(self, place: int, call: str) -> Any:
-        self._channels[place].send(Request(call=call))
+        self._channels[place].send(EngineRequest(call=call))
         until_s = time.monotonic() + _ANSWER_S
         while time.monotonic() < until_s:
             self._stop.check()
@@ -180,7 +180,7 @@ class _Drive:
             received_ns = time.monotonic_ns()
             half_ns = (received_ns - sent_ns) // 2
             readings.append(
-                clocks.Reading(
+                clocks.ClockRoundTrip(
                     sent_ns,
                     received_ns,
                     theirs["monotonic_ns"],

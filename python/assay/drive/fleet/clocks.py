@@ -15,7 +15,7 @@ READINGS = 30
 """Of which the best counts."""
 
 
-class Reading(NamedTuple):
+class ClockRoundTrip(NamedTuple):
     sent_ns: int
     """On our monotonic clock, as the next."""
     received_ns: int
@@ -40,8 +40,8 @@ SAME_CLOCK = ClockOffset(0, 0, 0, 0)
 """Of a process of this machine, which reads the same clock."""
 
 
-def offset(readings: Iterable[Reading]) -> ClockOffset:
-    best = min(readings, key=lambda one: one.received_ns - one.sent_ns)
+def offset(readings: Iterable[ClockRoundTrip]) -> ClockOffset:
+    best = min(readings, key=lambda reading: reading.received_ns - reading.sent_ns)
     middle_ns = (best.sent_ns + best.received_ns) // 2
     return ClockOffset(
         at_ns=middle_ns,

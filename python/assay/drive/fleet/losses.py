@@ -22,7 +22,7 @@ _LEAST_S = 0.05
 _REPORT_EVERY_S = 0.1
 
 
-class Account:
+class GeneratorAccount:
     """Of one generator."""
 
     def __init__(self, clients: int) -> None:
@@ -52,7 +52,7 @@ class Account:
 
 class Lost(Protocol):
     @property
-    def account(self) -> Account: ...
+    def account(self) -> GeneratorAccount: ...
     @property
     def unknown(self) -> int: ...
 

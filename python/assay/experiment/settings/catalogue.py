@@ -36,8 +36,8 @@ from assay.experiment.settings.value_kinds import (
     FileNames,
     Flag,
     Levels,
-    Names,
-    Number,
+    NameList,
+    NumberOf,
     Text,
 )
 from assay.text import quantities, rates
@@ -63,14 +63,14 @@ class Words:
     ``*.cql``, ``*.json``), an experiment file
     ``*.toml``; or nothing, for ``script`` alone."""
     on: tuple[str, ...] = _declared(
-        (), Names(), Heading.WHAT, metavar="SYSTEM,…", key="systems",
+        (), NameList(), Heading.WHAT, metavar="SYSTEM,…", key="systems",
         help="Systems: NAME (see `assay list systems`), NAME@VERSION, NAME[key=value] or URL; "
         "old=URL names one, URL[storage=NAME] says its storage.",
         file_help="Systems: names from `assay list systems`, NAME@VERSION, NAME[key=value], or "
         "URLs of running servers.",
     )  # fmt: skip
     storage: tuple[str, ...] = _declared(
-        (), Names(), Heading.WHAT, metavar="STORAGE,…", key="storages", factor=factors.STORAGE,
+        (), NameList(), Heading.WHAT, metavar="STORAGE,…", key="storages", factor=factors.STORAGE,
         read=lambda words: storage_words.storage_choices(words) or None,
         applies=applies.TO_OWN_SERVERS,
         help="Storages: KIND, KIND[key=value,…] or KIND:DIRECTORY, NAME= before it to name "
@@ -83,13 +83,13 @@ class Words:
         help="Allow the devices of the storages (device:, raw:) to be erased.",
     )  # fmt: skip
     price: tuple[str, ...] = _declared(
-        (), Names(), Heading.WHAT, metavar="STORAGE=PRICE/GB,…", key=IN_NO_FILE,
+        (), NameList(), Heading.WHAT, metavar="STORAGE=PRICE/GB,…", key=IN_NO_FILE,
         help="What a storage costs (ssd=0.60EUR/GB): reports then divide its speed-up by its "
         "price. A GB has 1,000,000,000 bytes.",
     )  # fmt: skip
     """In a file it is in the table of each storage: ``price_per_gb``."""
     required_rate_per_s: float | None = _declared(
-        None, Number(quantities.REQUIRED_RATE_PER_S), Heading.WHAT, metavar="R",
+        None, NumberOf(quantities.REQUIRED_RATE_PER_S), Heading.WHAT, metavar="R",
         experiment_field="required_rate_per_s", applies=applies.TO_PRICES,
         help="Transactions per second that are needed: with --price, the report says which storage "
         "keeps them for the least money.",
@@ -117,7 +117,7 @@ class Words:
         "relative to this file; \"A.sql,B.sql\" measures each by itself.",
     )  # fmt: skip
     scale: int | None = _declared(
-        None, Number(quantities.SCALE), Heading.WHAT, metavar="N", short="-s", is_short_for="set",
+        None, NumberOf(quantities.SCALE), Heading.WHAT, metavar="N", short="-s", is_short_for="set",
         key=IN_NO_FILE, help="Same as --set scale=N. [default: 1]",
     )  # fmt: skip
     input: tuple[str, ...] = _declared(
@@ -141,7 +141,7 @@ class Words:
         help="Plain SQL file whose statements clients send instead of the test's scripts.",
     )  # fmt: skip
     only: tuple[str, ...] = _declared(
-        (), Names(), Heading.WHAT, metavar="PATTERN,…", key=IN_NO_FILE,
+        (), NameList(), Heading.WHAT, metavar="PATTERN,…", key=IN_NO_FILE,
         help="Execute only the cells whose test, system or storage has one of these names (* for "
         "any characters); each further --only narrows the choice.",
     )  # fmt: skip
@@ -176,7 +176,7 @@ class Words:
         "delays every byte by half of it.",
     )  # fmt: skip
     log_storage: tuple[str, ...] = _declared(
-        (), Names(), Heading.MACHINE, metavar="STORAGE,…",
+        (), NameList(), Heading.MACHINE, metavar="STORAGE,…",
         factor=factors.LOG_STORAGE,
         applies=applies.TO_LOGS,
         help="Storage of the server's log (write-ahead, redo and binary log), each a cell: as "
@@ -199,7 +199,7 @@ class Words:
         "system's client program per client). [default: engine]",
     )  # fmt: skip
     threads: int | None = _declared(
-        None, Number(quantities.THREADS), Heading.CLIENTS, metavar="N", short="-j",
+        None, NumberOf(quantities.THREADS), Heading.CLIENTS, metavar="N", short="-j",
         experiment_field="threads",
         applies=applies.TO_ALL_SCRIPTS,
         help="Client threads, at most one per client; 0: one per processor. [default: 0]",
@@ -227,40 +227,40 @@ class Words:
         "or continue (indicative).",
     )  # fmt: skip
     duration_s: float | None = _declared(
-        None, Number(quantities.DURATION_S), Heading.CLIENTS, metavar="S", short="-T", key="drive.",
-        driving_field="duration_s", applies=applies.TO_A_TIME,
+        None, NumberOf(quantities.DURATION_S), Heading.CLIENTS, metavar="S", short="-T",
+        key="drive.", driving_field="duration_s", applies=applies.TO_A_TIME,
         help="How long to measure: seconds, or with a unit (500ms, 5s, 2min, 1h), as in all "
         "options of time. [default: the test's; 10 for a script]",
     )  # fmt: skip
     transactions: int | None = _declared(
-        None, Number(quantities.TRANSACTIONS), Heading.CLIENTS, metavar="N", short="-t",
+        None, NumberOf(quantities.TRANSACTIONS), Heading.CLIENTS, metavar="N", short="-t",
         key="drive.",
         driving_field="transactions", applies=applies.TO_SCRIPTS,
         help="Transactions per client; with --duration, whichever ends first.",
     )  # fmt: skip
     warm_up_s: float | None = _declared(
-        None, Number(quantities.WAIT_S), Heading.CLIENTS, metavar="S", key="drive.",
+        None, NumberOf(quantities.WAIT_S), Heading.CLIENTS, metavar="S", key="drive.",
         driving_field="warm_up_s",
         applies=applies.TO_WORK_BEFORE,
         help="Seconds of work before the measurement; none with --cache cold. [default: the "
         "test's]",
     )  # fmt: skip
     ramp_up_s: float | None = _declared(
-        None, Number(quantities.WAIT_S), Heading.CLIENTS, metavar="S", key="drive.",
+        None, NumberOf(quantities.WAIT_S), Heading.CLIENTS, metavar="S", key="drive.",
         driving_field="ramp_up_s",
         applies=applies.TO_WORK_BEFORE,
         help="Seconds over which clients start one after another, before the warm-up. [default: "
         "the test's]",
     )  # fmt: skip
     drain_s: float | None = _declared(
-        None, Number(quantities.WAIT_S), Heading.CLIENTS, metavar="S", key="drive.",
+        None, NumberOf(quantities.WAIT_S), Heading.CLIENTS, metavar="S", key="drive.",
         driving_field="drain_s",
         applies=applies.TO_SCRIPTS,
         help="Seconds to wait at the end for open transactions, which are then cancelled. "
         "[default: the test's; 10]",
     )  # fmt: skip
     statement_limit_s: float | None = _declared(
-        None, Number(quantities.STATEMENT_LIMIT_S), Heading.CLIENTS, metavar="S", key="drive.",
+        None, NumberOf(quantities.STATEMENT_LIMIT_S), Heading.CLIENTS, metavar="S", key="drive.",
         driving_field="statement_limit_s",
         applies=applies.TO_SCRIPTS,
         help="Time after which a statement is cancelled: its transaction then fails, and its "
@@ -283,7 +283,7 @@ class Words:
         "constant. In time: 0s:200,60s:800; a ramp: 60s:200..800,90s:800.",
     )  # fmt: skip
     latency_limit_s: float | None = _declared(
-        None, Number(quantities.LATENCY_LIMIT_S, of_option=quantities.LATENCY_LIMIT_MS),
+        None, NumberOf(quantities.LATENCY_LIMIT_S, of_option=quantities.LATENCY_LIMIT_MS),
         Heading.ARRIVALS, metavar="MS", short="-L", key="drive.", driving_field="latency_limit_s",
         applies=applies.TO_SCRIPTS,
         help="Milliseconds after which a transaction is late, or skipped if it could not start. "
@@ -308,7 +308,7 @@ class Words:
         "levels under [parameters], in place of the offered rate.",
     )  # fmt: skip
     goal_tolerance: float | None = _declared(
-        None, Number(quantities.GOAL_TOLERANCE), Heading.ARRIVALS, metavar="P%",
+        None, NumberOf(quantities.GOAL_TOLERANCE), Heading.ARRIVALS, metavar="P%",
         experiment_field="goal_tolerance", applies=applies.TO_GOALS,
         help="How close the highest rate that meets the --goal and the lowest that does not must "
         "be. [default: 5%]",
@@ -316,7 +316,7 @@ class Words:
         "must be.",
     )  # fmt: skip
     goal_trials: int | None = _declared(
-        None, Number(quantities.GOAL_TRIALS), Heading.ARRIVALS, metavar="N",
+        None, NumberOf(quantities.GOAL_TRIALS), Heading.ARRIVALS, metavar="N",
         experiment_field="goal_trials", applies=applies.TO_GOALS,
         help="The most offered rates to try for the --goal, of each cell. [default: 16]",
         file_help="The most offered rates to try for the goal, of each cell.",
@@ -359,7 +359,7 @@ class Words:
         help="Try for a minute to reconnect clients that lose their connection.",
     )  # fmt: skip
     retries: int | None = _declared(
-        None, Number(quantities.RETRIES), Heading.SESSIONS, metavar="N", key="drive.",
+        None, NumberOf(quantities.RETRIES), Heading.SESSIONS, metavar="N", key="drive.",
         driving_field="retries",
         applies=applies.TO_SCRIPTS,
         help="Retries after a deadlock or a serialization failure. [default: the test's]",
@@ -376,19 +376,19 @@ class Words:
     )  # fmt: skip
 
     repetitions: int | None = _declared(
-        None, Number(quantities.REPETITIONS), Heading.REPETITIONS, metavar="N",
+        None, NumberOf(quantities.REPETITIONS), Heading.REPETITIONS, metavar="N",
         experiment_field="repetitions",
         is_of_tests=True,
         help="Runs of each cell; with --precision or --budget the minimum. [default: 1]",
     )  # fmt: skip
     precision: float | None = _declared(
-        None, Number(quantities.PRECISION), Heading.REPETITIONS, metavar="P%",
+        None, NumberOf(quantities.PRECISION), Heading.REPETITIONS, metavar="P%",
         experiment_field="precision",
         help="Repeat each cell, 3 to 30 times, until its mean is known to within this share: half "
         "the width of its 95 % interval.",
     )  # fmt: skip
     budget_s: float | None = _declared(
-        None, Number(quantities.BUDGET_S), Heading.REPETITIONS, metavar="S", key="budget",
+        None, NumberOf(quantities.BUDGET_S), Heading.REPETITIONS, metavar="S", key="budget",
         experiment_field="budget_s",
         help="Begin no repetition that would end later than this (30min); without --precision, as "
         "many as fit, up to 30. Each cell is run at least once.",
@@ -399,7 +399,7 @@ class Words:
         f"sequential: one after the other. [default: {checked_choices.ORDERS[0]}]",
     )  # fmt: skip
     seed: int | None = _declared(
-        None, Number(quantities.SEED), Heading.REPETITIONS, metavar="N", experiment_field="seed",
+        None, NumberOf(quantities.SEED), Heading.REPETITIONS, metavar="N", experiment_field="seed",
         help="Seed of all random streams. [default: 1]",
     )  # fmt: skip
 
@@ -410,7 +410,7 @@ class Words:
         "name. New, or that of the experiment that is continued.",
     )  # fmt: skip
     log_sample: float | None = _declared(
-        None, Number(quantities.LOG_SAMPLE), Heading.OUTPUT, metavar="SHARE", key=IN_NO_FILE,
+        None, NumberOf(quantities.LOG_SAMPLE), Heading.OUTPUT, metavar="SHARE", key=IN_NO_FILE,
         help="Share of the transactions that --log writes, chosen by the seed. [default: 1]",
     )  # fmt: skip
 
@@ -432,7 +432,7 @@ NEW = Setting(
     help="Begin a new experiment, even if the last one of FILE.toml is unfinished.",
 )  # fmt: skip
 LOAD_SESSIONS = Setting(
-    Number(quantities.LOAD_SESSIONS), Heading.LOADING, name="load_sessions", metavar="N",
+    NumberOf(quantities.LOAD_SESSIONS), Heading.LOADING, name="load_sessions", metavar="N",
     key=IN_NO_FILE,
     help="Parallel sessions that load generated rows. [default: half the processors]",
 )  # fmt: skip
@@ -445,7 +445,7 @@ DATASETS = Setting(
     help="Folder for copies of loaded data, which later runs restore instead of loading.",
 )  # fmt: skip
 PROBE_S = Setting(
-    Number(quantities.PROBE_OR_NONE_S), Heading.STORAGES, name="probe_s",
+    NumberOf(quantities.PROBE_OR_NONE_S), Heading.STORAGES, name="probe_s",
     option_word="probe_seconds",
     metavar="S", key=IN_NO_FILE,
     help="About how long to measure reads, writes and flushes of each storage before its first "

@@ -7,15 +7,14 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from assay.contracts.driving import ON_LOST, DrivingChanges, OnLost
-from assay.contracts.experiment import ExperimentChanges
-from assay.contracts.experiment import Levels as LevelsOfTest
+from assay.contracts.experiment import ExperimentChanges, LevelsOfTest
 from assay.contracts.factors import Scalar
 from assay.errors import ArgumentError
 from assay.experiment.choices import checked_choices
 from assay.experiment.settings.catalogue import SETTINGS
 from assay.experiment.settings.error_spelling import of_file
 from assay.experiment.settings.setting import Setting
-from assay.experiment.settings.value_kinds import Choice, Flag, Levels, Number, Text
+from assay.experiment.settings.value_kinds import Choice, Flag, Levels, NumberOf, Text
 from assay.text import quantities
 from assay.text.files.toml_file import TomlTable
 from assay.text.quantities import Real, Whole
@@ -57,15 +56,15 @@ def of_settings(
 
 def is_read_by_kind(setting: Setting) -> bool:
     """Whether a file is read as the kind says; others name files, places or clients of groups."""
-    kinds = Number | Choice | Flag | Levels | Text
+    kinds = NumberOf | Choice | Flag | Levels | Text
     return bool(setting.experiment_field) and isinstance(setting.kind, kinds)
 
 
 def value_of(section: TomlTable, setting: Setting, key: str) -> Any:
     match setting.kind:
-        case Number(quantity=Whole() as quantity):
+        case NumberOf(quantity=Whole() as quantity):
             return section.whole(key, quantity)
-        case Number(quantity=Real() as quantity):
+        case NumberOf(quantity=Real() as quantity):
             return section.number(key, quantity)
         case Choice(levels=levels):
             return section.choice(key, levels)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from assay.errors import ArgumentError
 from assay.experiment.settings.applies import Applies
-from assay.experiment.settings.value_kinds import Flag, Kind, Levels, Names, Number, Text
+from assay.experiment.settings.value_kinds import Flag, Kind, Levels, NameList, NumberOf, Text
 from assay.text.mentions import Mention, phrase
 
 _UNIT: Final = re.compile(r"(?:_per)?_s$")
@@ -121,10 +121,10 @@ class Setting:
     @property
     def is_listed(self) -> bool:
         """Whether commas separate values of the option."""
-        return isinstance(self.kind, Names | Levels)
+        return isinstance(self.kind, NameList | Levels)
 
     @property
     def per_second(self) -> int:
         """How many of the option's unit the unit of `argument` has."""
-        of_option = self.kind.of_option if isinstance(self.kind, Number) else None
+        of_option = self.kind.of_option if isinstance(self.kind, NumberOf) else None
         return of_option.per_second if of_option else 1

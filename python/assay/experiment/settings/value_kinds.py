@@ -15,7 +15,7 @@ from assay.text.quantities import Duration, Quantity
 
 
 @dataclass(frozen=True)
-class Number:
+class NumberOf:
     quantity: Quantity
     of_option: Duration | None = None
     """On the command line, where its unit there is another one."""
@@ -46,7 +46,7 @@ class FileName:
 
 
 @dataclass(frozen=True)
-class Names:
+class NameList:
     """One name or several; the option may be repeated, and its commas separate names."""
 
 
@@ -99,4 +99,4 @@ def _known(known: Sequence[str], option: str, what: str, words: Iterable[str]) -
         yield word
 
 
-Kind = Number | Choice | Flag | Text | FileName | Names | FileNames | Assignments | Levels
+Kind = NumberOf | Choice | Flag | Text | FileName | NameList | FileNames | Assignments | Levels

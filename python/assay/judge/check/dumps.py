@@ -20,7 +20,7 @@ _DOUBT = "rows were lost or doubled, or clients overlapped: start them further a
 
 def check_dumps(
     expected: Sequence[StatementAnswer],
-    found: Sequence[StatementAnswer],
+    answers: Sequence[StatementAnswer],
     own: Sequence[tuple[StatementAnswer, StatementAnswer]],
     label: str,
     title: str,
@@ -28,12 +28,12 @@ def check_dumps(
     """A check for each pair of answers. ``label`` names the kind of dump (``set``), ``title`` its
     content; ``own``: the pairs that do not depend on the order of clients, or none."""
     own_or_none: Sequence[tuple[StatementAnswer, StatementAnswer] | None] = own or [None] * len(
-        found
+        answers
     )
     return [
         _check(f"{label} {number}", title, dumps, own_pair)
         for number, (dumps, own_pair) in enumerate(
-            zip(zip(expected, found, strict=True), own_or_none, strict=True)
+            zip(zip(expected, answers, strict=True), own_or_none, strict=True)
         )
     ]
 

@@ -16,7 +16,7 @@ _CHANCE = 3
 """Standard deviations of Poisson arrivals, which is the square root of their number."""
 
 
-class OfferedRate(NamedTuple):
+class OfferedAndReached(NamedTuple):
     offered_per_s: float
     reached_per_s: float
     """Transactions that ended, whatever their outcome, per second in which others were due."""
@@ -25,7 +25,7 @@ class OfferedRate(NamedTuple):
     random arrivals."""
 
 
-def of_run(driving: Driving, observation: Observation) -> OfferedRate | None:
+def of_run(driving: Driving, observation: Observation) -> OfferedAndReached | None:
     """None in a closed loop, and where nothing was due."""
     rate = driving.offered_rate_per_s
     # Nothing is due while the last transactions are waited for.
@@ -38,4 +38,4 @@ def of_run(driving: Driving, observation: Observation) -> OfferedRate | None:
     ended = observation.outcomes.ended
     is_missed = ended < REACHED * expected and expected - ended > _CHANCE * math.sqrt(expected)
     offered_per_s = rates.mean_per_s(rate, due_ns / 1e9)
-    return OfferedRate(offered_per_s, ended / (due_ns / 1e9), not is_missed)
+    return OfferedAndReached(offered_per_s, ended / (due_ns / 1e9), not is_missed)

@@ -94,7 +94,7 @@ def _interrupted(observation: Observation) -> set[int]:
 
 def _named(outliers: Sequence[Outlier]) -> str:
     """``second 31: 500.0/s, 50 % below 1000/s``; the farthest ones, in their order."""
-    farthest = sorted(outliers, key=lambda one: -abs(one.relative))[:_NAMED]
+    farthest = sorted(outliers, key=lambda outlier: -abs(outlier.relative))[:_NAMED]
     said = [f"second {one.at}: {deviation(one)}" for one in sorted(farthest)]
     if len(outliers) > _NAMED:
         said.append(f"and {len(outliers) - _NAMED} more")

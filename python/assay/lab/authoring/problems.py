@@ -48,7 +48,7 @@ _NOTHING = "\\sleep 0"
 
 
 @dataclass
-class Examined:
+class ExaminedWorkload:
     """What is wrong with a workload folder."""
 
     problems: list[AssayError] = field(default_factory=list)
@@ -59,13 +59,13 @@ class Examined:
 
 
 @contextmanager
-def examined(name_or_path: str) -> Iterator[Examined]:
+def examined(name_or_path: str) -> Iterator[ExaminedWorkload]:
     """Everything that can be said of the folder without a run. Inside, `Examined.workload` can be
     used: its files are links in a temporary folder."""
     folder = registry.workload_folder(name_or_path)
     with tempfile.TemporaryDirectory(prefix="assay-check-") as temporary:
         reading = Reading(folder, Path(temporary))
-        found = Examined()
+        found = ExaminedWorkload()
         token = SECTION.set(reading.section_class())
         try:
             found.workload = _without_mistakes(
@@ -83,7 +83,7 @@ def examined(name_or_path: str) -> Iterator[Examined]:
         yield found
 
 
-def examined_script(word: str, variables: Mapping[str, tuple[Scalar, ...]]) -> Examined:
+def examined_script(word: str, variables: Mapping[str, tuple[Scalar, ...]]) -> ExaminedWorkload:
     """Everything that can be said of a script file without a run, with these variables; as a test
     of its own, as a run of it is."""
     try:
@@ -91,12 +91,12 @@ def examined_script(word: str, variables: Mapping[str, tuple[Scalar, ...]]) -> E
         for name in variables:
             ad_hoc_script.refuse_variable(name, workload)
     except YouError as error:
-        return Examined([error], is_whole=False)
-    return Examined(list(_of_scripts(workload)), workload)
+        return ExaminedWorkload([error], is_whole=False)
+    return ExaminedWorkload(list(_of_scripts(workload)), workload)
 
 
 def _without_mistakes(
-    examined: Examined, reading: Reading, read: Callable[[], Read]
+    examined: ExaminedWorkload, reading: Reading, read: Callable[[], Read]
 ) -> Read | None:
     """What is read once all that is wrong is left out."""
     while len(examined.problems) < _MOST:

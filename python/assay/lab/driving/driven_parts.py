@@ -24,7 +24,7 @@ from assay.plan.drives import PlannedDrive
 from assay.workload.values import Test
 
 
-class DrivenPart(NamedTuple):
+class DrivenDocument(NamedTuple):
     """One of them."""
 
     observation: Observation
@@ -45,11 +45,11 @@ def documents_of(test: Test, planned: PlannedDrive, document: DriveDocument) -> 
     return [structs.replace(document, scripts=(script,)) for script in document.scripts]
 
 
-def whole(parts: Sequence[DrivenPart]) -> Observation:
+def whole(parts: Sequence[DrivenDocument]) -> Observation:
     return _with_all_caches(parts, successive([part.observation for part in parts]))
 
 
-def keep_samples(state: RunState, parts: Sequence[DrivenPart]) -> None:
+def keep_samples(state: RunState, parts: Sequence[DrivenDocument]) -> None:
     """Samples count from the first that was taken, time between the parts included; what the
     storage accounted for, from the beginning of the measurement, without it."""
     store = state.context.store
@@ -92,7 +92,7 @@ def _added(lines: Sequence[AccountedSecond]) -> AccountedSecond:
     )
 
 
-def _with_all_caches(parts: Sequence[DrivenPart], observation: Observation) -> Observation:
+def _with_all_caches(parts: Sequence[DrivenDocument], observation: Observation) -> Observation:
     """``found`` with what was done to the caches before each part."""
     states = [part.observation.cache_state for part in parts]
     first = states[0]

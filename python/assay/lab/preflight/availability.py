@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from assay import registry
-from assay.contracts.systems.abilities import ChecksSettings, Found, NeedsLibrary
+from assay.contracts.systems.abilities import ChecksSettings, FoundPrograms, NeedsLibrary
 from assay.errors import (
     AssayError,
     MachineLimit,
@@ -137,7 +137,7 @@ def look_for(choices: Iterable[SystemChoice]) -> Availability:
 
     Raises `ArgumentError` for what is there and cannot be used as asked.
     """
-    asked: dict[tuple[str, bool, str], Found | SystemUnderTestError | None] = {}
+    asked: dict[tuple[str, bool, str], FoundPrograms | SystemUnderTestError | None] = {}
     missing, found_versions = {}, {}
     for choice in choices:
         key = (choice.name, choice.url is None, choice.version)
@@ -146,12 +146,12 @@ def look_for(choices: Iterable[SystemChoice]) -> Availability:
         found = asked[key]
         if isinstance(found, SystemUnderTestError):
             missing[choice.label] = found
-        if isinstance(found, Found) and choice.label not in found_versions:
+        if isinstance(found, FoundPrograms) and choice.label not in found_versions:
             found_versions[choice.label] = found.version
             system = registry.system(choice.name)
             if choice.settings and isinstance(system, ChecksSettings):
                 system.refuse_settings(versions.with_programs(choice))
-    places = tuple(found.place for found in asked.values() if isinstance(found, Found))
+    places = tuple(found.place for found in asked.values() if isinstance(found, FoundPrograms))
     return Availability(missing, places, found_versions)
 
 
@@ -175,7 +175,7 @@ def _beyond_machine(choices: Iterable[SystemChoice]) -> dict[str, SystemUnderTes
     return found
 
 
-def _found(choice: SystemChoice) -> Found | SystemUnderTestError | None:
+def _found(choice: SystemChoice) -> FoundPrograms | SystemUnderTestError | None:
     """The programs that would be started, or what is missing; None where nothing is needed here."""
     system = registry.system(choice.name)
     try:

@@ -76,7 +76,7 @@ class RowSizes:
         if test.data == "empty" or run.cell.system.url is not None:
             return None
         found = [self._of_parameters(parameters_of(self._workload, run, one), run) for one in steps]
-        return max((one for one in found if one), key=lambda one: one.text_bytes, default=None)
+        return max((one for one in found if one), key=lambda size: size.text_bytes, default=None)
 
     def _of_parameters(self, parameters: Mapping[str, Scalar], run: PlannedRun) -> RowsSize | None:
         language = registry.system(run.cell.system.name).dialect.language

@@ -35,7 +35,7 @@ from assay.judge.check.questions import compare, compare_results, what_is_asked
 from assay.judge.check.verdict import cancelled
 from assay.judge.evidence.durability import as_it_held
 from assay.lab.driving import cache, generators, native_clients
-from assay.lab.driving.driven_parts import DrivenPart, documents_of, keep_samples, whole
+from assay.lab.driving.driven_parts import DrivenDocument, documents_of, keep_samples, whole
 from assay.lab.run_context.context import RunState
 from assay.load.row_sources.request import DataRequest
 from assay.plan.drives import PlannedDrive, drive
@@ -71,14 +71,16 @@ class DriveStep(Drive):
             native_clients.take(state, self.label, planned, scripts, expected, statements)
             return
         document = document_of(workload, planned, dialect, scripts, expected)
-        measured: list[DrivenPart] = []
+        measured: list[DrivenDocument] = []
         for part in documents_of(state.test, planned, document):
             cached = cache.prepare(state, partial(_run_once, state, planned, part))
             if not measured:
                 as_result = {IS_RESULT: True} if self.is_result else {}
                 state.context.store.driving({**document.plain, **as_result})
             observation, samples = observe(state, self, planned, part)
-            measured.append(DrivenPart(structs.replace(observation, cache_state=cached), samples))
+            measured.append(
+                DrivenDocument(structs.replace(observation, cache_state=cached), samples)
+            )
             if observation.ended_by != "stop":
                 break
         test = state.test

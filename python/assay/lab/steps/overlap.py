@@ -21,13 +21,13 @@ from assay.drive.observe import first_error
 from assay.drive.pacing import Pace
 from assay.errors import RunFailed
 from assay.judge.check.answers import Check
-from assay.lab.driving.driven_parts import DrivenPart, keep_samples
+from assay.lab.driving.driven_parts import DrivenDocument, keep_samples
 from assay.lab.run_context.context import RunState
 from assay.lab.steps.drive import observe
 from assay.lab.steps.load import keep, load
 from assay.plan.drives import PlannedDrive, weights
 from assay.text import quantities
-from assay.text.files.keys import TEXT, Key, Number
+from assay.text.files.keys import TEXT, Key, NumberWithin
 from assay.text.files.toml_file import TomlTable
 from assay.workload.steps import Drive, Names, Step, common
 from assay.workload.tests import step_keys
@@ -61,7 +61,7 @@ class Overlap(Step):
         ),
         Key(
             "at_once",
-            Number(quantities.CLIENTS),
+            NumberWithin(quantities.CLIENTS),
             "Clients that must work at the same time.",
             is_required=True,
         ),
@@ -172,7 +172,7 @@ class _Asked:
         keep(self._state, self._dataset)
         store.driving(self._document.plain)
         self._state.observed(self._step.label, observation)
-        keep_samples(self._state, [DrivenPart(observation, self._samples)])
+        keep_samples(self._state, [DrivenDocument(observation, self._samples)])
 
 
 def _check(report: ReferenceReport, expected: int) -> Check:

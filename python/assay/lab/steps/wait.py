@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 
 from assay.lab.run_context.context import RunState
 from assay.text import quantities
-from assay.text.files.keys import Key, Number
+from assay.text.files.keys import Key, NumberWithin
 from assay.text.files.toml_file import TomlTable
 from assay.workload.steps import Names, Step, common
 
@@ -20,7 +20,7 @@ class Wait(Step):
     keys: ClassVar[tuple[Key, ...] | None] = (
         Key(
             "duration_s",
-            Number(quantities.WAIT_S),
+            NumberWithin(quantities.WAIT_S),
             "How long to wait: seconds, or with a unit (500ms, 5s, 2min, 1h).",
             is_required=True,
         ),

@@ -41,7 +41,7 @@ _KPSEWHICH_S = 30
 
 
 @dataclass(frozen=True)
-class Manifest:
+class CompleteCopy:
     """What a complete copy is."""
 
     package: str
@@ -51,12 +51,12 @@ class Manifest:
     """Name → (bytes, SHA-256)."""
 
 
-def manifest() -> Manifest:
+def manifest() -> CompleteCopy:
     """The manifest beside this module."""
     top = toml_file.read(Path(__file__).with_suffix(".toml"))
     listed = top.section("files")
     files = {name: listed.section(name) for name in listed.names()}
-    return Manifest(
+    return CompleteCopy(
         package=top.text("package"),
         package_version=top.text("package_version"),
         folder=top.text("folder"),
@@ -96,7 +96,7 @@ def get(
     return folder
 
 
-def _bring(expected: Manifest, folder: Path, on_progress: OnProgress, force: bool) -> None:
+def _bring(expected: CompleteCopy, folder: Path, on_progress: OnProgress, force: bool) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         identity = ledger.new_id()
@@ -114,7 +114,7 @@ def _bring(expected: Manifest, folder: Path, on_progress: OnProgress, force: boo
         ) from error
 
 
-def _fetch(expected: Manifest, to: Path, on_progress: OnProgress) -> None:
+def _fetch(expected: CompleteCopy, to: Path, on_progress: OnProgress) -> None:
     """Puts all files of the manifest into the empty folder ``to``."""
     if tree := _tree_folder(expected):
         on_progress(f"copying from {tree}")
@@ -138,7 +138,7 @@ def _fetch(expected: Manifest, to: Path, on_progress: OnProgress) -> None:
         ) from error
 
 
-def _tree_folder(expected: Manifest) -> Path | None:
+def _tree_folder(expected: CompleteCopy) -> Path | None:
     """The folder of a TeX tree that holds every file, if this machine has one."""
     for folder in _tree_folders(expected):
         if all((folder / name).is_file() for name in expected.files):
@@ -146,7 +146,7 @@ def _tree_folder(expected: Manifest) -> Path | None:
     return None
 
 
-def _tree_folders(expected: Manifest) -> Iterator[Path]:
+def _tree_folders(expected: CompleteCopy) -> Iterator[Path]:
     if (named := _kpsewhich(next(iter(expected.files)))) is not None:
         yield named.parent
     for pattern in TREES:
@@ -170,7 +170,7 @@ def _kpsewhich(name: str) -> Path | None:
     return Path(answer.stdout.strip()) if answer.stdout.strip() else None
 
 
-def differences(expected: Manifest, folder: Path) -> list[str]:
+def differences(expected: CompleteCopy, folder: Path) -> list[str]:
     """Sentences on what the folder has otherwise than the manifest; empty: the same bytes."""
     lines = []
     for name, (size_bytes, digest) in expected.files.items():
@@ -197,5 +197,5 @@ def _sha256(file: Path) -> str:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
-def _others(expected: Manifest, folder: Path) -> Iterable[str]:
+def _others(expected: CompleteCopy, folder: Path) -> Iterable[str]:
     return (file.name for file in sorted(folder.glob("*.bib")) if file.name not in expected.files)

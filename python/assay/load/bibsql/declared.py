@@ -23,15 +23,15 @@ class FileRows:
 
 
 @dataclass(frozen=True)
-class Declared:
+class DeclaredInput:
     default_input: str
     """Name of the data set that is used where no files are named; empty: there is none."""
     update: FileRows | None
     """None: the data cannot be brought up to date by file."""
 
 
-def read(data: TomlTable, schema: Schema) -> Declared:
-    return Declared(data.text("default_input", ""), _update(data, schema))
+def read(data: TomlTable, schema: Schema) -> DeclaredInput:
+    return DeclaredInput(data.text("default_input", ""), _update(data, schema))
 
 
 def _update(data: TomlTable, schema: Schema) -> FileRows | None:

@@ -17,7 +17,7 @@ from assay.contracts.systems.protocol import System
 from assay.load.bibsql import beebe, declared
 from assay.load.bibsql.bibliography import Bibliography, files_of, resolve
 from assay.load.bibsql.changed_files import LoadedTables
-from assay.load.bibsql.declared import Declared
+from assay.load.bibsql.declared import DeclaredInput
 from assay.load.bibsql.reported import Entries, reported_entries
 from assay.load.bibsql.update_experiment import UpdateTask, edits, observe
 from assay.load.row_sources.protocol import Asked, Download, ProgressReceiver, RowSource, RowsSize
@@ -43,7 +43,7 @@ class BibSource(RowSource):
     reads_parameters = ("replicas", "variant", "data_seed", "changed", "vanished", "updates")
     downloads = (_BEEBE,)
 
-    def declared(self, data: TomlTable, schema: Schema) -> Declared:
+    def declared(self, data: TomlTable, schema: Schema) -> DeclaredInput:
         return declared.read(data, schema)
 
     def check_input(self, paths: Sequence[str]) -> None:
@@ -68,7 +68,7 @@ class BibSource(RowSource):
         return RowsSize(0, read_bytes * int(parameters.get("replicas", 1)))
 
     def refuse_update(self, workload: Workload) -> str | None:
-        data: Declared = workload.data
+        data: DeclaredInput = workload.data
         return None if data.update else "no [data.update] says how rows follow files"
 
     def open(

@@ -43,7 +43,7 @@ _PACKAGE = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)==(?P<version>[0-9][
 
 
 @dataclass(frozen=True)
-class Declared:
+class DeclaredProgram:
     """What ``[data]`` of a workload says."""
 
     file: Path
@@ -62,13 +62,13 @@ class Declared:
 
     def words(self, known: Mapping[str, Scalar]) -> list[str]:
         """The command."""
-        return [_NAMED.sub(lambda one: _plain(known[one[1]]), word) for word in self.command]
+        return [_NAMED.sub(lambda match: _plain(known[match[1]]), word) for word in self.command]
 
 
-class Program(RowSource):
+class ProgramSource(RowSource):
     name = "program"
 
-    def declared(self, data: TomlTable, schema: Schema) -> Declared:
+    def declared(self, data: TomlTable, schema: Schema) -> DeclaredProgram:
         package = data.text("package")
         found = _PACKAGE.fullmatch(package)
         if found is None:
@@ -80,7 +80,7 @@ class Program(RowSource):
         separator = data.text("separator", "|")
         if len(separator) != 1:
             raise data.error(f"expected one character, found {separator!r}", "separator")
-        return Declared(
+        return DeclaredProgram(
             file=schema.file,
             package=found["name"],
             version=found["version"],
@@ -94,7 +94,7 @@ class Program(RowSource):
         )
 
     def check(self, workload: Workload, levels: Iterable[Mapping[str, Scalar]]) -> None:
-        declared: Declared = workload.data
+        declared: DeclaredProgram = workload.data
         for given in levels:
             known = workload.schema.with_constants(workload.with_defaults(given))
             for word in declared.command:
@@ -131,7 +131,7 @@ class ProgramRows:
     """Made by a program that is here."""
 
     workload: Workload
-    declared: Declared
+    declared: DeclaredProgram
     program: Path
     _written: _Written | None = None
     """By the last run of the program."""
@@ -212,7 +212,7 @@ def _run(words: Sequence[str], folder: Path) -> None:
         )
 
 
-def _program(declared: Declared, listener: ProgressReceiver) -> Path:
+def _program(declared: DeclaredProgram, listener: ProgressReceiver) -> Path:
     """Of the package, which is brought where it is not here."""
     name = declared.command[0]
     report = listener.stage
@@ -239,10 +239,10 @@ def _plain(value: Scalar) -> str:
     return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
-def _size(declared: Declared, known: Mapping[str, Scalar]) -> int | None:
+def _size(declared: DeclaredProgram, known: Mapping[str, Scalar]) -> int | None:
     if declared.text_bytes is None:
         return None
     return int(evaluate(declared.text_bytes, known, declared.file))
 
 
-PROGRAM = Program()
+PROGRAM = ProgramSource()

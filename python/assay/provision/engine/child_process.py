@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final
 
-from assay.contracts.engine.messages import Message, Request
+from assay.contracts.engine.messages import EngineRequest, Message
 from assay.contracts.observation.parts.shape import convert
 from assay.contracts.stop import look
 from assay.errors import SystemDied
@@ -68,7 +68,7 @@ class ChildProcess:
         reader = threading.Thread(target=self._read, name="client process", daemon=True)
         reader.start()
 
-    def send(self, request: Request) -> None:
+    def send(self, request: EngineRequest) -> None:
         """A process that has ended is noticed by its silence."""
         assert self._process.stdin is not None
         with suppress(BrokenPipeError):

@@ -29,7 +29,7 @@ from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from assay import _engine
-from assay.contracts.engine.messages import ClockReading, Examined, Request, TextRows
+from assay.contracts.engine.messages import ClockReading, EngineRequest, Examined, TextRows
 
 ERROR_FIELDS = (
     "kind", "message", "error_class", "certainty", "code", "file", "line", "column", "hint",
@@ -39,7 +39,7 @@ ERROR_FIELDS = (
 _PIECE_BYTES = 1 << 16
 
 
-class Ended(Exception):
+class ParentEnded(Exception):
     """The process that started this one is there no longer."""
 
 
@@ -50,18 +50,18 @@ class Requests:
         self._descriptor = descriptor
         self._unread = b""
 
-    def next(self) -> Request:
+    def next(self) -> EngineRequest:
         """Waits for it."""
         pieces = [self._unread]
         while b"\n" not in pieces[-1]:
             if not (piece := os.read(self._descriptor, _PIECE_BYTES)):
-                raise Ended
+                raise ParentEnded
             pieces.append(piece)
         line, _, self._unread = b"".join(pieces).partition(b"\n")
-        request: Request = json.loads(line)
+        request: EngineRequest = json.loads(line)
         return request
 
-    def waiting(self) -> Iterator[Request]:
+    def waiting(self) -> Iterator[EngineRequest]:
         """Those that are there."""
         while b"\n" in self._unread or select.select([self._descriptor], [], [], 0)[0]:
             yield self.next()
@@ -155,7 +155,7 @@ class Calls:
         self._lease_s, self._heard_s, self._is_to_stop = lease_s, time.monotonic(), False
         observation = _engine.drive(document, self._driven, self._ready)
         if self._is_left_alone():
-            raise Ended
+            raise ParentEnded
         return observation
 
     def _progress(self, text: str) -> None:
@@ -201,7 +201,7 @@ class Calls:
                 self._lines.write(f"{line}\n")
                 self._lines.flush()
         except BrokenPipeError as error:
-            raise Ended from error
+            raise ParentEnded from error
 
 
 def _plain(rows: _engine.Rows) -> TextRows:
@@ -232,7 +232,7 @@ def main() -> None:
     calls = Calls(Requests(requests), os.fdopen(lines, "w", encoding="utf-8"))
     try:
         calls._serve()
-    except Ended:
+    except ParentEnded:
         sys.exit(1)
 
 

@@ -20,7 +20,7 @@ from assay import _engine
 from assay.contracts.engine.deployment import DeploymentDocument
 from assay.contracts.engine.drive import DriveDocument
 from assay.contracts.engine.load import LoadDocument
-from assay.contracts.engine.messages import ErrorFields, Examined, Message, Request
+from assay.contracts.engine.messages import EngineRequest, ErrorFields, Examined, Message
 from assay.contracts.observation.parts.shape import convert
 from assay.errors import SystemDied, SystemMissing
 from assay.provision.engine.child_process import ChildProcess
@@ -58,7 +58,7 @@ class RemoteSession:
         # Before the limit of a connection, which the process itself watches, it must be there.
         limit_s = _START_S + deployment.connect_timeout_s
         try:
-            opening = Request(call="open", deployment=deployment.json)
+            opening = EngineRequest(call="open", deployment=deployment.json)
             self.server_version = _value(self._call(opening, "in connect()", limit_s), str)
         except _engine.EngineError:
             # Where it lasted too long the module has not returned.
@@ -66,11 +66,11 @@ class RemoteSession:
             raise
 
     def execute(self, statement: str) -> RemoteRows:
-        request = Request(call="execute", statement=statement)
+        request = EngineRequest(call="execute", statement=statement)
         return _value(self._call(request, "in execute()", self._answer_s), RemoteRows)
 
     def digest(self, statement: str, types: list[str] | None = None) -> tuple[int, str]:
-        request = Request(call="digest", statement=statement, types=types)
+        request = EngineRequest(call="digest", statement=statement, types=types)
         return _value(self._call(request, "in execute()", self._answer_s), tuple[int, str])
 
     def close(self) -> None:
@@ -79,7 +79,7 @@ class RemoteSession:
             return
         try:
             with suppress(SystemDied, _engine.EngineError):
-                self._call(Request(call="close"), "in close()", _CLOSE_S)
+                self._call(EngineRequest(call="close"), "in close()", _CLOSE_S)
             if self._process is not None:
                 _keep(self._process)
         except BaseException:
@@ -87,7 +87,7 @@ class RemoteSession:
             raise
         self._process = None
 
-    def _call(self, request: Request, during: str, limit_s: float | None) -> object:
+    def _call(self, request: EngineRequest, during: str, limit_s: float | None) -> object:
         if self._process is None:
             raise error_of({"kind": "document", "message": "the session is closed"})
         try:
@@ -110,7 +110,7 @@ def examine(module: str) -> Examined:
     during = "while it was imported"
     with _process(module) as process:
         try:
-            request = Request(call="examine", module=module)
+            request = EngineRequest(call="examine", module=module)
             examined = _answered(process, request, during, _START_S)
         except SystemDied as error:
             raise SystemMissing(error.message, hint=error.hint) from error
@@ -120,12 +120,14 @@ def examine(module: str) -> Examined:
 def query(document: DriveDocument) -> list[tuple[str, RemoteRows]]:
     assert document.deployment is not None
     with _process(_module_of(document.deployment)) as process:
-        answers = _answered(process, Request(call="query", document=document.json), "in a query")
+        answers = _answered(
+            process, EngineRequest(call="query", document=document.json), "in a query"
+        )
     return _value(answers, list[tuple[str, RemoteRows]])
 
 
 def probe(deployment: DeploymentDocument, upto: int) -> str:
-    request = Request(call="probe", deployment=deployment.json, upto=upto)
+    request = EngineRequest(call="probe", deployment=deployment.json, upto=upto)
     with _process(_module_of(deployment)) as process:
         return _value(_answered(process, request, "in connect()"), str)
 
@@ -144,7 +146,7 @@ def load(
         elif "more" in message:
             process.send({"rows": _batch(message["more"], rows[message["more"]])})
 
-    request = Request(
+    request = EngineRequest(
         call="load",
         document=document.json,
         source=source if isinstance(source, str) else "",
@@ -174,7 +176,7 @@ atexit.register(end_idle)
 
 def _answered(
     process: ChildProcess,
-    request: Request,
+    request: EngineRequest,
     during: str,
     limit_s: float | None = None,
     on_message: Callable[[Message, ChildProcess], None] | None = None,

@@ -18,7 +18,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any, Final
 
-from assay.contracts.engine.messages import Message, Request
+from assay.contracts.engine.messages import EngineRequest, Message
 from assay.contracts.fleet import Receive
 from assay.errors import ArgumentError, SystemDied, SystemMissing
 from assay.provision.engine.child_process import ChildProcess
@@ -42,14 +42,14 @@ def why_not(address: str) -> str | None:
     return None
 
 
-class Program:
+class RayProgram:
     """In an actor: the program, whose messages wait until they are read."""
 
     def __init__(self) -> None:
         self._said: queue.Queue[Message | None] = queue.Queue()
         self._process = ChildProcess(receive=self._said.put)
 
-    def send(self, request: Request) -> None:
+    def send(self, request: EngineRequest) -> None:
         self._process.send(request)
 
     def read(self) -> list[Message | None]:
@@ -90,7 +90,9 @@ class RayFleet:
             ) from error
         try:
             alive = [node for node in ray.nodes() if node["Alive"]]
-            self._nodes = sorted(alive, key=lambda one: (one["NodeManagerAddress"], one["NodeID"]))
+            self._nodes = sorted(
+                alive, key=lambda node: (node["NodeManagerAddress"], node["NodeID"])
+            )
             self._refuse(address, machines)
         except BaseException:
             ray.shutdown()
@@ -111,7 +113,7 @@ class RayFleet:
 
         there = NodeAffinitySchedulingStrategy(self._nodes[machine]["NodeID"], soft=False)
         options = {"num_cpus": 0, "max_restarts": 0, "concurrency_groups": _GROUPS}
-        actor = self._ray.remote(**options)(Program).options(scheduling_strategy=there).remote()
+        actor = self._ray.remote(**options)(RayProgram).options(scheduling_strategy=there).remote()
         self._channels.append(_Channel(self._ray, actor, receive))
         return self._channels[-1]
 
@@ -153,7 +155,7 @@ class _Channel:
         self._is_killed = False
         threading.Thread(target=self._read, name="fleet", daemon=True).start()
 
-    def send(self, request: Request) -> None:
+    def send(self, request: EngineRequest) -> None:
         self._actor.send.options(concurrency_group="requests").remote(request)
 
     def look_after(self) -> None:

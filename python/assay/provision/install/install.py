@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.contracts.installing import Report
-from assay.contracts.systems.abilities import Found, Installable
+from assay.contracts.systems.abilities import FoundPrograms, Installable
 from assay.contracts.systems.protocol import System
 from assay.env_vars import CACHE
 from assay.errors import ArgumentError, SystemUnderTestError
@@ -23,7 +23,7 @@ class Ready:
     """An installation that a run can use."""
 
     folder: Path
-    found: Found
+    programs: FoundPrograms
 
 
 def install(system: System, version: str | None, report: Report) -> Ready:

@@ -16,7 +16,7 @@ from assay import registry
 from assay.contracts.experiment import VERSION, SystemChoice
 from assay.contracts.systems.abilities import (
     Findable,
-    Found,
+    FoundPrograms,
     Installable,
     OfReleases,
     SeveralVersions,
@@ -29,7 +29,7 @@ from assay.text.alternatives import alternatives
 _BEHIND_THE_NUMBERS = re.compile(r"[-~+ ].*")
 
 
-def programs_of(choice: SystemChoice) -> Found | None:
+def programs_of(choice: SystemChoice) -> FoundPrograms | None:
     """What a private system would be started from; None: nothing is looked for here. Raises
     `SystemMissing` where it, or its version, is not on this machine."""
     system = registry.system(choice.name)
@@ -57,14 +57,14 @@ def in_its_version(choice: SystemChoice) -> SystemChoice:
     return with_programs(choice if found is None else _at(choice, found))
 
 
-def _at(choice: SystemChoice, programs: Found) -> SystemChoice:
+def _at(choice: SystemChoice, programs: FoundPrograms) -> SystemChoice:
     return replace(choice, options={**choice.options, VERSION: numbers(programs.version)})
 
 
-def here(system: System) -> list[Found]:
+def here(system: System) -> list[FoundPrograms]:
     """Each version that is here and can be used, the newest first; of one that is here twice what
     is looked for first."""
-    of_numbers: dict[str, Found] = {}
+    of_numbers: dict[str, FoundPrograms] = {}
     for found in _found(system):
         of_numbers.setdefault(numbers(found.version), found)
     return [of_numbers[one] for one in sorted(of_numbers, key=cache.order, reverse=True)]
@@ -75,7 +75,7 @@ def numbers(version: str) -> str:
     return _BEHIND_THE_NUMBERS.sub("", version)
 
 
-def _found(system: System) -> Iterator[Found]:
+def _found(system: System) -> Iterator[FoundPrograms]:
     if isinstance(system, SeveralVersions):
         named = system.chosen_by.get()
         for place in [*([named] if named else []), *system.places()]:
@@ -87,7 +87,7 @@ def _found(system: System) -> Iterator[Found]:
                 yield system.find_in(installed.folder)
 
 
-def _of_version(system: System, asked: str) -> Found:
+def _of_version(system: System, asked: str) -> FoundPrograms:
     wanted = numbers(asked)
     known = here(system)
     for found in known:

@@ -256,9 +256,9 @@ def _insist_on_the_whole(content: bytes, comment: bytes, path: Path) -> None:
         )
 
 
-def _changed(name: str, expected: str, found: str, path: Path) -> InputError:
+def _changed(name: str, expected: str, seen: str, path: Path) -> InputError:
     return InputError(
-        f"{name}: expected {expected}, found {found}: it was changed after it was packed",
+        f"{name}: expected {expected}, found {seen}: it was changed after it was packed",
         file=path,
         hint=_PACK_AGAIN,
     )

@@ -37,14 +37,14 @@ def apart(document: str) -> tuple[str, Texts]:
     return (json.dumps(short, ensure_ascii=False), found) if found else (document, {})
 
 
-def _without(value: object, found: dict[str, str]) -> object:
+def _without(value: object, texts: dict[str, str]) -> object:
     if isinstance(value, dict):
-        return {key: _without(item, found) for key, item in value.items()}
+        return {key: _without(item, texts) for key, item in value.items()}
     if isinstance(value, list):
-        return [_without(item, found) for item in value]
+        return [_without(item, texts) for item in value]
     if isinstance(value, str) and len(value) >= LEAST_CHARACTERS:
         digest = digest_of(value)
-        found[digest] = value
+        texts[digest] = value
         return {_REFERENCE: digest}
     return value
 

@@ -24,7 +24,7 @@ Mark = tuple[SqlValue, ...]
 """Another one where more has happened."""
 
 
-class Experiment(NamedTuple):
+class ExperimentUnderWay(NamedTuple):
     id: int
     title: str
     begun_unix_ns: int
@@ -52,7 +52,7 @@ class KeptStep(NamedTuple):
     begun_unix_ns: int | None
 
 
-class Listed(NamedTuple):
+class ListedExperiment(NamedTuple):
     """An experiment of the record."""
 
     id: int
@@ -84,7 +84,7 @@ class DataPlace(NamedTuple):
     is_own_device: bool
 
 
-class Measured(NamedTuple):
+class MeasuredRates(NamedTuple):
     throughput_per_s: float | None
     latency_p99_ns: float | None
 
@@ -116,16 +116,18 @@ ORDER BY json_extract(one.value, '$.second'), one.id
 """
 
 
-def latest(connection: Connection) -> Experiment | None:
+def latest(connection: Connection) -> ExperimentUnderWay | None:
     """The one that was begun last; None: the record is empty."""
     row = connection.execute(_LATEST).fetchone()
     if row is None:
         return None
     number, title, begun_unix_ns, ended_unix_ns, *process = row
-    return Experiment(number, title, begun_unix_ns, ended_unix_ns, RecordedProcess(*process))
+    return ExperimentUnderWay(
+        number, title, begun_unix_ns, ended_unix_ns, RecordedProcess(*process)
+    )
 
 
-def listed(connection: Connection, most: int) -> list[Listed]:
+def listed(connection: Connection, most: int) -> list[ListedExperiment]:
     """The newest first."""
     question = (
         "SELECT experiments.id, title, experiments.begun_unix_ns, experiments.ended_unix_ns, "
@@ -133,7 +135,7 @@ def listed(connection: Connection, most: int) -> list[Listed]:
         "FROM experiments LEFT JOIN runs ON experiment_id = experiments.id AND superseded = 0 "
         "GROUP BY experiments.id ORDER BY experiments.id DESC LIMIT ?"
     )
-    return [Listed(*row) for row in connection.execute(question, (most,))]
+    return [ListedExperiment(*row) for row in connection.execute(question, (most,))]
 
 
 def mark(connection: Connection) -> Mark:
@@ -142,7 +144,7 @@ def mark(connection: Connection) -> Mark:
 
 
 def runs(
-    connection: Connection, experiment: Experiment, before: Sequence[RunSummary]
+    connection: Connection, experiment: ExperimentUnderWay, before: Sequence[RunSummary]
 ) -> list[RunSummary]:
     """Those of the last experiment, in planned order, also those that count no longer. ``before``:
     as they were read the last time; of these only what changes is read, which takes a tenth of the
@@ -231,7 +233,7 @@ def seconds(
     return [tuple(groups) for groups in found.values()], has_ended is not None
 
 
-def measured(connection: Connection, experiment_id: int) -> dict[int, Measured]:
+def measured(connection: Connection, experiment_id: int) -> dict[int, MeasuredRates]:
     """What each of its runs measured that has ended, by the number of the run."""
     question = (
         "SELECT run_id, json_extract(document, '$.throughput_per_s'), "
@@ -240,7 +242,7 @@ def measured(connection: Connection, experiment_id: int) -> dict[int, Measured]:
         "WHERE experiment_id = ? AND transaction_name = ''"
     )
     rows = connection.execute(question, (experiment_id,))
-    return {int(run_id): Measured(*values) for run_id, *values in rows}
+    return {int(run_id): MeasuredRates(*values) for run_id, *values in rows}
 
 
 def warnings(connection: Connection, experiment_id: int) -> Sequence[KeptWarning]:

@@ -27,9 +27,9 @@ from assay.record.file.rows_of_runs import RUNS
 from assay.record.machine.experiment_process import RecordedProcess, is_alive
 from assay.record.run_rows import (
     RUNS_QUESTION,
-    Begun,
     ContinuationRow,
     ExperimentRow,
+    NamesProcess,
     RunRow,
     rows_of,
 )
@@ -407,7 +407,7 @@ def _summary(row: RunRow) -> RunSummary:
     )
 
 
-def _process(row: Begun) -> RecordedProcess:
+def _process(row: NamesProcess) -> RecordedProcess:
     return RecordedProcess(row.process_id, row.process_started, row.boot_id)
 
 

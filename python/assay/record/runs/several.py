@@ -44,7 +44,7 @@ def together(
         runs_ended=sum(one.runs_ended for one in parts),
         continued_by=next((one.continued_by for one in parts if one.continued_by), ""),
         experiment=_asked([one.experiment for one in parts]),
-        workload=max(parts, key=lambda one: one.begun_unix_ns).workload,
+        workload=max(parts, key=lambda part: part.begun_unix_ns).workload,
         runs=runs,
         cells={**cells_of_runs(runs), **_judged_by_one(parts, runs)},
         continuations=tuple(went_on for one in parts for went_on in one.continuations),

@@ -60,11 +60,11 @@ def cells(times: Latency, unit: str, resolution: Resolution) -> tuple[ReportCell
     """n, each of `SHARES`, and the maximum, which needs no more than one sample."""
     return (
         ReportCell(str(times.due), Number(times.due, "count")),
-        *(one(times, name, unit, resolution) for name in (*SHARES, "max")),
+        *(cell(times, name, unit, resolution) for name in (*SHARES, "max")),
     )
 
 
-def one(times: Latency, name: str, unit: str, resolution: Resolution) -> ReportCell:
+def cell(times: Latency, name: str, unit: str, resolution: Resolution) -> ReportCell:
     """One of `SHARES` or ``max``, or why there is none: how many samples it would need, or that
     too many transactions had no answer."""
     value_ns = samples.known_ns(times, name)

@@ -33,7 +33,9 @@ def _of_cell(cell: CellRuns, unit: str) -> str:
     runs = cell_runs.measured_runs(cell)
     for name in _NAMES:
         shown = [
-            percentiles.one(run.driven.of_clients.all_ok.latency, name, unit, run.driven.resolution)
+            percentiles.cell(
+                run.driven.of_clients.all_ok.latency, name, unit, run.driven.resolution
+            )
             for run in runs
         ]
         values = [one.number.value for one in shown if one.number is not None]

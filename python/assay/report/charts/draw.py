@@ -43,7 +43,7 @@ def svg_for_page(figure: Figure, label: str) -> str:
     drawn: str = vl_convert.vegalite_to_svg(specification(figure, with_title=False))
     for unwanted in (_EMPTY, _NOT_NEEDED):
         drawn = unwanted.sub("", drawn)
-    drawn = _ATTRIBUTE.sub(lambda found: _LONG.sub(r"\1", found[0]), drawn)
+    drawn = _ATTRIBUTE.sub(lambda match: _LONG.sub(r"\1", match[0]), drawn)
     drawn = _COLOUR.sub(_variable, drawn)
     return _ROOT.sub(
         lambda root: (

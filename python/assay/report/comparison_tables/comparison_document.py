@@ -217,7 +217,7 @@ def document(comparison: Comparison, judged: Sequence[ConditionResult] = ()) -> 
             ],
             conditions=[
                 ConditionDocument(
-                    one.condition.text, one.cell, one.answer.value, one.reason, one.found
+                    one.condition.text, one.cell, one.answer.value, one.reason, one.value
                 )
                 for one in judged
             ],

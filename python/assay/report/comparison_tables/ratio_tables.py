@@ -259,7 +259,7 @@ def _notes_of_cells(comparison: Comparison) -> Iterator[str]:
     for cell in cells:
         for note in cell.notes if is_counted else cell.every_note:
             found.setdefault(note, []).append(cell.name)
-    for note, names in sorted(found.items(), key=lambda one: -len(one[1])):
+    for note, names in sorted(found.items(), key=lambda item: -len(item[1])):
         if len(names) == len(cells):
             yield note
         elif len(names) > 1:

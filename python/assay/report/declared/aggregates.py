@@ -32,7 +32,7 @@ OVER_REPETITIONS = (
 
 
 @dataclass(frozen=True)
-class Key:
+class RunValue:
     """A value that is read from a run."""
 
     value: Callable[[RunRecord], object]
@@ -66,13 +66,15 @@ class Key:
         return tuple(run for run in cell.runs if run.state == "done" or run.evidence.is_measured)
 
 
-def at(path: str) -> Key:
+def at(path: str) -> RunValue:
     """The key of a path through the observation (`assay.report.declared.field_path`)."""
     is_of_load = field_path.is_before_clients(path)
-    return Key(lambda run: field_path.result(run, path), field_path.unit(path), path, is_of_load)
+    return RunValue(
+        lambda run: field_path.result(run, path), field_path.unit(path), path, is_of_load
+    )
 
 
-def of_metric(metric: Metric) -> Key:
+def of_metric(metric: Metric) -> RunValue:
     """Without the times that are not reached."""
 
     def value(run: RunRecord) -> float | None:
@@ -80,7 +82,7 @@ def of_metric(metric: Metric) -> Key:
         return None if found == UNREACHED else found
 
     is_of_load = metric.measured_once is not None
-    return Key(value, metric.unit, is_of_load=is_of_load, name=metric.name)
+    return RunValue(value, metric.unit, is_of_load=is_of_load, name=metric.name)
 
 
 THROUGHPUT = of_metric(clients.THROUGHPUT)
@@ -99,7 +101,7 @@ KEYS = {
 """By the names that workloads have for them."""
 
 
-def values(cell: CellRuns, key: Key) -> list[float]:
+def values(cell: CellRuns, key: RunValue) -> list[float]:
     """Of each repetition that was measured to its end; empty where one has none. What is of the
     load: of those that have it, since data that are loaded already have no time."""
     read = [key.value(run) for run in key.runs(cell)]
@@ -107,7 +109,7 @@ def values(cell: CellRuns, key: Key) -> list[float]:
     return found if key.is_of_load or len(found) == len(read) else []
 
 
-def number(cell: CellRuns, key: Key, *, is_mean: bool = False) -> Number | None:
+def number(cell: CellRuns, key: RunValue, *, is_mean: bool = False) -> Number | None:
     """The median of the cell's repetitions, or their geometric mean (``is_mean``); None where they
     have none."""
     found = values(cell, key)
@@ -130,18 +132,18 @@ def number(cell: CellRuns, key: Key, *, is_mean: bool = False) -> Number | None:
     )
 
 
-def median(key: Key, time_unit: str = "s", *, with_range: bool = False) -> Aggregate:
+def median(key: RunValue, time_unit: str = "s", *, with_range: bool = False) -> Aggregate:
     """The median, or the reason why there is none."""
     return _one_of_all(key, time_unit, with_range=with_range)
 
 
-def mean(key: Key, time_unit: str = "s") -> Aggregate:
+def mean(key: RunValue, time_unit: str = "s") -> Aggregate:
     """The geometric mean, or the reason why there is none."""
     return _one_of_all(key, time_unit, is_mean=True)
 
 
 def _one_of_all(
-    key: Key, time_unit: str, *, with_range: bool = False, is_mean: bool = False
+    key: RunValue, time_unit: str, *, with_range: bool = False, is_mean: bool = False
 ) -> Aggregate:
     def shown(cell: CellRuns) -> ReportCell:
         made = number(cell, key, is_mean=is_mean)
@@ -152,7 +154,7 @@ def _one_of_all(
     return shown
 
 
-def _none(cell: CellRuns, key: Key) -> ReportCell:
+def _none(cell: CellRuns, key: RunValue) -> ReportCell:
     """Why there is no number, by the first repetition without one."""
     runs = key.runs(cell)
     without = [run for run in runs if not isinstance(key.value(run), int | float)]
@@ -163,7 +165,7 @@ def _none(cell: CellRuns, key: Key) -> ReportCell:
     return absent(why, note=several if len(runs) > 1 else "")
 
 
-def full_range(key: Key) -> Aggregate:
+def full_range(key: RunValue) -> Aggregate:
     """The smallest and the largest value of the repetitions."""
 
     def shown(cell: CellRuns) -> ReportCell:
@@ -204,7 +206,7 @@ def median_cell(cells: Sequence[ReportCell], written: Callable[[Number], str]) -
     return ReportCell(written(made), made, note=note)
 
 
-def over_repetitions(key: Key, time_unit: str = "s") -> Aggregate:
+def over_repetitions(key: RunValue, time_unit: str = "s") -> Aggregate:
     """Of the repetitions that were measured: the median where each has a number, else each of
     their texts once."""
 
@@ -240,13 +242,13 @@ def _divided(bound: float | None, by: float | None) -> float | None:
     return None if bound is None or by is None else bound / by
 
 
-def speed_up(first: Number | None, other: Number | None, key: Key) -> ReportCell | None:
+def speed_up(first: Number | None, other: Number | None, key: RunValue) -> ReportCell | None:
     """How many times faster the other is than the first."""
     return ratio(other, first) if key.is_more_better else ratio(first, other)
 
 
 def scalability(
-    first: Number | None, other: Number | None, key: Key, clients_ratio: float
+    first: Number | None, other: Number | None, key: RunValue, clients_ratio: float
 ) -> Number | None:
     """(1/N) (t1/tN), of throughputs (1/N) (xN/x1): the speed-up as a share of that of N times as
     many clients, ``clients_ratio``."""
@@ -260,7 +262,7 @@ def scaled(number: Number, factor: float) -> Number:
     return replace(number, value=number.value * factor, low=low, high=high)
 
 
-def only(key: Key, time_unit: str = "s", *, shows_reason: bool = False) -> Aggregate:
+def only(key: RunValue, time_unit: str = "s", *, shows_reason: bool = False) -> Aggregate:
     """The value of a cell's only run. ``shows_reason``: says why nothing was observed."""
 
     def shown(cell: CellRuns) -> ReportCell:
@@ -272,7 +274,7 @@ def only(key: Key, time_unit: str = "s", *, shows_reason: bool = False) -> Aggre
     return shown
 
 
-def _own(run: RunRecord, key: Key, time_unit: str) -> ReportCell:
+def _own(run: RunRecord, key: RunValue, time_unit: str) -> ReportCell:
     value = key.value(run)
     if value is None:
         return absent(field_path.why_none(run, key.path))

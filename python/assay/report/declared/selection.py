@@ -21,7 +21,7 @@ from assay.record import ExperimentRecord, RunRecord
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.declared import aggregates, declaration, field_path
-from assay.report.declared.aggregates import Key
+from assay.report.declared.aggregates import RunValue
 from assay.text.files.toml_file import TomlTable
 
 Level = Scalar | tuple[Scalar, ...]
@@ -39,7 +39,7 @@ class Quantity:
     keys: tuple[str, ...] = ()
     per: str = ""
 
-    def key(self, workload: WorkloadRecord, test: str) -> Key:
+    def key(self, workload: WorkloadRecord, test: str) -> RunValue:
         """The key by which runs of the test are read; without a value or key, that of the test's
         own report."""
         if len(self.keys) == 1 and not self.per:
@@ -48,7 +48,7 @@ class Quantity:
             unit = "ratio" if self.per else field_path.unit(self.keys[0])
             whole = " + ".join(self.keys)
             name = f"({whole}) / {self.per}" if self.per else whole
-            return Key(self._read, unit, name=name)
+            return RunValue(self._read, unit, name=name)
         declared = declaration.of_record(workload, test)
         return aggregates.KEYS[self.value or (declared.value if declared else "elapsed")]
 

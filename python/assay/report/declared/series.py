@@ -31,7 +31,7 @@ from pathlib import Path
 from assay.contracts.recorded import WorkloadRecord
 from assay.experiment import CACHES
 from assay.report.declared import aggregates
-from assay.report.declared.aggregates import Key
+from assay.report.declared.aggregates import RunValue
 from assay.text.files.toml_file import TomlTable
 from assay.text.units import TIME_UNITS
 
@@ -51,7 +51,7 @@ class SeriesColumn:
     """Parameters of the test on which it does not depend."""
 
     @property
-    def read(self) -> Key:
+    def read(self) -> RunValue:
         """What is read of each run."""
         return aggregates.KEYS[self.value] if self.value else aggregates.at(self.key)
 

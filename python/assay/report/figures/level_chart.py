@@ -14,7 +14,7 @@ from assay.record import RunRecord
 from assay.report.cells import cell_runs, percentiles
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.declared import aggregates
-from assay.report.declared.aggregates import Key
+from assay.report.declared.aggregates import RunValue
 from assay.report.declared.declaration import Declaration
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale, on_one_scale
 from assay.report.figures import curve_notes
@@ -149,7 +149,7 @@ def _late_share(run: RunRecord) -> float | None:
     return (outcomes.late + outcomes.skipped) / outcomes.scheduled
 
 
-_LATE = Key(_late_share, "ratio", name="late")
+_LATE = RunValue(_late_share, "ratio", name="late")
 
 
 def _sizes(test: str, declared: Declaration | None, cells: Sequence[CellRuns]) -> Iterator[Figure]:
@@ -237,7 +237,7 @@ def _points(chart: _Chart, panel: Panel) -> Iterator[tuple[str, tuple[Point, ...
             point = chart.value(cell)
             if point is not None and isinstance(level, int | float):
                 found.append((float(level), point))
-        found.sort(key=lambda one: one[0])
+        found.sort(key=lambda point: point[0])
         first = found[0][1].y if found and chart.is_relative else 1.0
         if len(found) > 1 and first:
             yield name, tuple(_at(level, point, first) for level, point in found)
@@ -257,7 +257,7 @@ def _ideal(chart: _Chart, series: Sequence[DataSeries]) -> DataSeries:
     )
 
 
-def _of(key: Key, divided_by: float) -> Value:
+def _of(key: RunValue, divided_by: float) -> Value:
     def point(cell: CellRuns) -> Point | None:
         made = aggregates.number(cell, key)
         return None if made is None else _point(made, divided_by, cell.run_ids)
@@ -277,7 +277,7 @@ def _percentile(name: str) -> Value:
     """The median of the repetitions, as in the summary."""
 
     def shown(run: DrivenRun) -> ReportCell:
-        return percentiles.one(
+        return percentiles.cell(
             run.driven.of_clients.all_ok.latency, name, "ms", run.driven.resolution
         )
 

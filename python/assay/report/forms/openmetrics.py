@@ -110,7 +110,7 @@ def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> Non
     for column, metric in _OF_EXPERIMENT.items():
         _write(stream, metric, [(own, counts)], lambda row, name=column: [("", {}, row[name])])
     for gauge in _GAUGES:
-        _write(stream, gauge.metric, labelled, lambda row, one=gauge: _of_gauge(row, one))
+        _write(stream, gauge.metric, labelled, lambda row, own=gauge: _of_gauge(row, own))
     _write(stream, _RUN, labelled, _of_identity)
     _write(stream, _TRANSACTIONS, labelled, _of_outcomes)
     _write(stream, _LATENCY, labelled, _of_latency)

@@ -79,7 +79,7 @@ def parts(table: ReportTable, layout: Layout, width: int) -> Iterator[TablePart]
                     ),
                 )
                 for title, of_block in itertools.groupby(
-                    zip(table.rows, rows, strict=True), lambda one: one[0].block_title
+                    zip(table.rows, rows, strict=True), lambda pair: pair[0].block_title
                 )
             ],
         )
@@ -166,7 +166,7 @@ def _rooms(
         for column in wrapped
     }
     while left > 0 and (short := [one for one in wrapped if rooms[one] < needs[one]]):
-        rooms[min(short, key=lambda one: rooms[one])] += 1
+        rooms[min(short, key=lambda column: rooms[column])] += 1
         left -= 1
     return rooms
 

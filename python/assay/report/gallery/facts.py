@@ -70,7 +70,7 @@ class SystemFacts(msgspec.Struct, frozen=True):
     settings_in_effect: dict[str, Value]
 
 
-class StorageFacts(msgspec.Struct, frozen=True):
+class StorageSummary(msgspec.Struct, frozen=True):
     storage: str
     asked: str
     file_system: str
@@ -103,7 +103,7 @@ class Facts(msgspec.Struct, frozen=True):
     """As text: it has 64 bits."""
     run_seeds: list[str]
     systems: list[SystemFacts]
-    storages: list[StorageFacts]
+    storages: list[StorageSummary]
     data: list[DataFacts]
     cells: list[CellFacts]
     claims: list[ClaimFacts]
@@ -175,7 +175,7 @@ def _brought_by(run: RunRecord) -> str:
     return "programs of the machine, started by Assay"
 
 
-def _storages(experiment: ExperimentRecord) -> Iterator[StorageFacts]:
+def _storages(experiment: ExperimentRecord) -> Iterator[StorageSummary]:
     asked = in_force.asked(experiment)
     seen = set()
     for run in experiment.runs:
@@ -184,7 +184,7 @@ def _storages(experiment: ExperimentRecord) -> Iterator[StorageFacts]:
         for one in run.deployment.all_storages:
             if one.name not in seen:
                 seen.add(one.name)
-                yield StorageFacts(
+                yield StorageSummary(
                     one.name,
                     asked.get(one.name, ""),
                     one.file_system or "",

@@ -21,7 +21,7 @@ from assay.text import units
 
 
 @dataclass(frozen=True)
-class Entry:
+class ListedCapsule:
     """A capsule on the site; the names are those of its files beside the page."""
 
     facts: Facts
@@ -71,7 +71,7 @@ def _best(cells: Sequence[CellFacts]) -> CellFacts | None:
     alike = [one for one in measured if one.number and one.number.metric == metric]
     known = catalogue.METRICS.get(metric)
     choose = max if known is not None and known.is_more_better else min
-    return choose(alike, key=lambda one: one.number.median if one.number else 0)
+    return choose(alike, key=lambda cell: cell.number.median if cell.number else 0)
 
 
 def _verdict(facts: Facts) -> str:
@@ -101,7 +101,7 @@ _FILTERS: Final[Mapping[str, Callable[[Facts], Iterable[str]]]] = {
 """Of which a reader chooses one."""
 
 
-def page(title: str, entries: Sequence[Entry]) -> str:
+def page(title: str, entries: Sequence[ListedCapsule]) -> str:
     style, script = _own("report.page", "style.css"), _own("report.page", "script.js")
     filters = "".join(_filter(name, of, entries) for name, of in _FILTERS.items())
     headings = "".join(
@@ -132,7 +132,7 @@ def _own(folder: str, file: str) -> str:
 
 
 def _filter(
-    name: str, values_of: Callable[[Facts], Iterable[str]], entries: Sequence[Entry]
+    name: str, values_of: Callable[[Facts], Iterable[str]], entries: Sequence[ListedCapsule]
 ) -> str:
     values = sorted({value for one in entries for value in values_of(one.facts)})
     options = "".join(f"<option>{escaped(value)}</option>" for value in values)
@@ -142,7 +142,7 @@ def _filter(
     )
 
 
-def _row(entry: Entry) -> str:
+def _row(entry: ListedCapsule) -> str:
     facts = entry.facts
     title = facts.title or facts.workload_title or facts.workload
     version = " (quick version)" if facts.is_quick and "quick" not in title else ""

@@ -6,19 +6,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from assay.record.progress.under_way import Listed
+from assay.record.progress.under_way import ListedExperiment
 from assay.report.live.page import document
 from assay.report.page.links import escaped
 from assay.text import units
 from assay.text.visible import visible
 
 
-def experiments_page(found: Sequence[Listed], token: str) -> str:
-    rows = "".join(_row(one, token, place) for place, one in enumerate(found))
+def experiments_page(experiments: Sequence[ListedExperiment], token: str) -> str:
+    rows = "".join(_row(one, token, place) for place, one in enumerate(experiments))
     headings = "".join(
         f'<th scope="col">{name}</th>' for name in ("A", "B", "experiment", "begun", "runs")
     )
-    button = '<p><button type="submit">Compare A and B</button></p>' if len(found) > 1 else ""
+    button = '<p><button type="submit">Compare A and B</button></p>' if len(experiments) > 1 else ""
     return document(
         "Experiments",
         f'<body><header><h1>Experiments</h1></header>\n<main id="main">'
@@ -30,16 +30,16 @@ def experiments_page(found: Sequence[Listed], token: str) -> str:
     )
 
 
-def _row(one: Listed, token: str, place: int) -> str:
+def _row(experiment: ListedExperiment, token: str, place: int) -> str:
     """The newest is B, the one before it A, until others are chosen."""
-    begun = datetime.fromtimestamp(one.begun_unix_ns / 1e9).strftime("%Y-%m-%d %H:%M")
-    title = visible(one.title) or f"experiment {one.id}"
+    begun = datetime.fromtimestamp(experiment.begun_unix_ns / 1e9).strftime("%Y-%m-%d %H:%M")
+    title = visible(experiment.title) or f"experiment {experiment.id}"
     return (
-        f"<tr>{_choice('a', one.id, is_chosen=place == 1)}"
-        f"{_choice('b', one.id, is_chosen=place == 0)}"
-        f'<th scope="row"><a href="report/{one.id}?token={escaped(token)}">{one.id}: '
+        f"<tr>{_choice('a', experiment.id, is_chosen=place == 1)}"
+        f"{_choice('b', experiment.id, is_chosen=place == 0)}"
+        f'<th scope="row"><a href="report/{experiment.id}?token={escaped(token)}">{experiment.id}: '
         f"{escaped(title)}</a></th><td>{begun}</td>"
-        f"<td>{units.ended_runs(one.ended, one.planned)}</td></tr>"
+        f"<td>{units.ended_runs(experiment.ended, experiment.planned)}</td></tr>"
     )
 
 

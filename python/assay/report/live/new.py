@@ -10,16 +10,16 @@ from assay.report.live.page import document, own_script
 from assay.report.page.links import escaped
 
 
-class Choice(NamedTuple):
+class Suggestion(NamedTuple):
     name: str
     says: str
 
 
 def new_page(
     default_system: str,
-    systems: Iterable[Choice],
-    tests: Iterable[Choice],
-    storages: Iterable[Choice],
+    systems: Iterable[Suggestion],
+    tests: Iterable[Suggestion],
+    storages: Iterable[Suggestion],
     nonce: str,
 ) -> str:
     fields = "".join(
@@ -60,7 +60,7 @@ def _field(
     label: str,
     value: str,
     note: str,
-    choices: Iterable[Choice] = (),
+    choices: Iterable[Suggestion] = (),
     *,
     is_required: bool = False,
 ) -> str:

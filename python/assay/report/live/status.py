@@ -16,7 +16,7 @@ from assay.judge.warnings.kinds import texts
 from assay.plan import cell_names
 from assay.plan.forecast import CellTimes
 from assay.record.progress import estimates, under_way
-from assay.record.progress.under_way import Connection, Experiment, KeptWarning, Place
+from assay.record.progress.under_way import Connection, ExperimentUnderWay, KeptWarning, Place
 from assay.record.runs.records import END_STATES, RunSummary
 from assay.text.reasons import sentence
 from assay.text.secrets import without_secrets
@@ -104,7 +104,7 @@ NOTHING = Status(0, "", False, False, 0, 0, (), 0.0, False, 0, None, (), 0, ())
 
 def status(
     connection: Connection,
-    experiment: Experiment,
+    experiment: ExperimentUnderWay,
     every_run: Sequence[RunSummary],
     now_ns: int,
 ) -> tuple[Status, Place | None]:

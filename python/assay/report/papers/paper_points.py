@@ -124,7 +124,7 @@ def compared(
     published: Published,
     cell_runs: Sequence[CellRuns],
     names: Mapping[str, str],
-    key: aggregates.Key,
+    key: aggregates.RunValue,
     time_units: Sequence[str],
 ) -> Iterator[PaperPoint]:
     """The columns are levels of a factor: roles of storages with a speed-up, or numbers of clients
@@ -156,12 +156,12 @@ def compared(
                 yield PaperPoint({**levels, VALUE: title}, origin, shown, between)
 
 
-def _mean(cell: CellRuns | None, key: aggregates.Key) -> Number | None:
+def _mean(cell: CellRuns | None, key: aggregates.RunValue) -> Number | None:
     return None if cell is None else aggregates.number(cell, key, is_mean=True)
 
 
 def _between(
-    first: CellRuns | None, other: CellRuns | None, key: aggregates.Key
+    first: CellRuns | None, other: CellRuns | None, key: aggregates.RunValue
 ) -> MeasuredRatio | None:
     if first is None or other is None:
         return None
@@ -180,7 +180,7 @@ def _scalability(
     cells: Sequence[CellRuns],
     levels: Mapping[str, Scalar],
     origin: str,
-    key: aggregates.Key,
+    key: aggregates.RunValue,
 ) -> Iterator[PaperPoint]:
     """`assay.report.declared.aggregates.scalability` in percent, of each number of clients
     above the first, which must be 1."""

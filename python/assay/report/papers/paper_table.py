@@ -55,7 +55,9 @@ def section(experiment: ExperimentRecord, claims: Sequence[JudgedClaim] = ()) ->
     of_claims = by_ratio(claims)
     tables = [*_of_series(experiment, of_claims), *_of_tests(experiment, of_claims)]
     printed = list(experiment.workload.get("published", {}))
-    tables.sort(key=lambda one: printed.index(one.name.removesuffix(_SUFFIX)))  # as in the paper
+    tables.sort(
+        key=lambda table: printed.index(table.name.removesuffix(_SUFFIX))
+    )  # as in the paper
     tables = [_with_this_machine(experiment, one) for one in tables]
     if not tables:
         return None

@@ -114,7 +114,9 @@ class PlacedPoints:
         columns = list(dict.fromkeys(map(self._column, self._points)))
         groups = list(dict.fromkeys(column[:-1] for column in columns))
         titles = list(dict.fromkeys(column[-1] for column in columns))
-        return sorted(columns, key=lambda one: (groups.index(one[:-1]), titles.index(one[-1])))
+        return sorted(
+            columns, key=lambda column: (groups.index(column[:-1]), titles.index(column[-1]))
+        )
 
     def _rows(self) -> list[Levels]:
         """In the order in which the paper has its own, whichever of its factors comes first in

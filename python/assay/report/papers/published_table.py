@@ -45,7 +45,7 @@ class _Context:
     experiment: ExperimentRecord
     published: Published
     columns: Sequence[PublishedColumn]
-    found: Sequence[CellRuns]
+    cells: Sequence[CellRuns]
     of_claims: claimed_ratios.ByRatio
 
     @cached_property
@@ -154,7 +154,7 @@ def _measured_rows(of: _Context, printed: PublishedRow) -> Iterator[Row]:
         wanted["system"] = printed.system
     wanted |= printed.measured
     of_columns = [
-        selection.with_levels(of.found, {**column.levels, **wanted}) for column in of.columns
+        selection.with_levels(of.cells, {**column.levels, **wanted}) for column in of.columns
     ]
     every = [cell for cells in of_columns for cell in cells]
     for label in dict.fromkeys(cell.system_on_machine for cell in every):
@@ -251,7 +251,7 @@ def _label(level: Scalar | None) -> ReportCell:
 def _notes(of: _Context) -> Iterator[str]:
     """The levels of what the paper did not vary, where the measured ones are others."""
     tests = {column.test for column in of.columns}
-    measured = [cell for cell in of.found if cell.runs[0].test in tests]
+    measured = [cell for cell in of.cells if cell.runs[0].test in tests]
     yield from of.published.other_parameters(cell.factors for cell in measured)
     for name in dict.fromkeys(key for row in of.published.rows for key in row.levels):
         there = of.published.levels(name)

@@ -52,7 +52,7 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
                     count(group.outcomes.skipped),
                     count(group.longest_queue or 0),
                     *(
-                        percentiles.one(times, name, unit, run.driven.resolution)
+                        percentiles.cell(times, name, unit, run.driven.resolution)
                         for times in (
                             _lag(group) or group.all_ok.latency,
                             group.all_ok.service_time,

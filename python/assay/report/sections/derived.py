@@ -190,12 +190,12 @@ def _all_found(metrics: Sequence[DerivedRecord], together: Together) -> dict[str
 
 
 def _of_several(
-    formula: DerivedMetric, needed: Sequence[str], found: Mapping[str, _Found], together: Together
+    formula: DerivedMetric, needed: Sequence[str], metrics: Mapping[str, _Found], together: Together
 ) -> _Found:
     for name in needed:
-        if found[name].number is None:
-            return found[name]
-    numbers = {name: number for name in needed if (number := found[name].number) is not None}
+        if metrics[name].number is None:
+            return metrics[name]
+    numbers = {name: number for name in needed if (number := metrics[name].number) is not None}
     parameters = {
         name: level for cell in together.values() for name, level in cell.runs[0].parameters.items()
     }

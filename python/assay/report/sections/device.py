@@ -203,24 +203,24 @@ def _table(
     title: str,
     titles: Sequence[str],
     rows: Sequence[tuple[CellRuns, tuple[ReportCell, ...]]],
-    found: Sequence[CellRuns],
+    measured: Sequence[CellRuns],
     note: str,
     *,
     is_detail: bool,
 ) -> ReportTable | None:
     if not rows:
         return None
-    factors = cell_runs.varying(found, "system", "clients")
+    factors = cell_runs.varying(measured, "system", "clients")
     return ReportTable(
         name=name,
         label_columns=len(factors),
         title=title,
         columns=(
-            *cell_runs.label_columns(found, factors),
+            *cell_runs.label_columns(measured, factors),
             *(ReportColumn(one, is_number=True) for one in titles),
         ),
         rows=tuple(Row((*cell_runs.label_cells(cell, factors), *cells)) for cell, cells in rows),
-        notes=(note, *cell_runs.of_middle(found)),
+        notes=(note, *cell_runs.of_middle(measured)),
         is_detail=is_detail,
     )
 

@@ -69,19 +69,21 @@ def _runs(cells: Sequence[CellRuns]) -> list[tuple[RunRecord, Sequence[Generator
     ]
 
 
-def _cells(one: GeneratorReport) -> list[ReportCell]:
-    uncertain_ns = one.clock_uncertainty_ns
+def _cells(generator: GeneratorReport) -> list[ReportCell]:
+    uncertain_ns = generator.clock_uncertainty_ns
     return [
-        count(one.clients),
-        count(one.ok),
-        count(one.failed),
-        count(one.unknown),
-        _share(one.cpu_share),
-        _share(one.waited_share),
-        text(units.short_duration(one.lag_p99_ns / 1e9)) if one.lag_p99_ns else absent(""),
-        text(f"{one.load_1min:.1f}") if one.load_1min is not None else absent(""),
+        count(generator.clients),
+        count(generator.ok),
+        count(generator.failed),
+        count(generator.unknown),
+        _share(generator.cpu_share),
+        _share(generator.waited_share),
+        text(units.short_duration(generator.lag_p99_ns / 1e9))
+        if generator.lag_p99_ns
+        else absent(""),
+        text(f"{generator.load_1min:.1f}") if generator.load_1min is not None else absent(""),
         text(f"±{units.short_duration(uncertain_ns / 1e9)}") if uncertain_ns else absent(""),
-        text(f"after {one.lost_after_s:.0f} s" if one.lost_after_s is not None else ""),
+        text(f"after {generator.lost_after_s:.0f} s" if generator.lost_after_s is not None else ""),
     ]
 
 

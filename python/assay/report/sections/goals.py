@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from assay.comparison import goals
 from assay.comparison.conditions import Condition
-from assay.comparison.goals import Found
+from assay.comparison.goals import SearchSoFar
 from assay.experiment import Scalar
 from assay.plan import cell_names
 from assay.plan.cell_names import OFFERED_RATE
@@ -34,7 +34,7 @@ class Searched(NamedTuple):
     """A search, and the cells of its trials."""
 
     cells: Sequence[CellRuns]
-    found: Found
+    so_far: SearchSoFar
     name: str
     """Of what was searched: system, storage and clients; empty: there is one search in the test."""
 
@@ -71,7 +71,7 @@ def searches(experiment: ExperimentRecord, cells: Sequence[CellRuns]) -> list[Se
         of_searches.setdefault(others, []).append(cell)
     names = cell_names.names([dict(others) for others in of_searches])
     return [
-        Searched(each, goals.found(condition, _trials(each, condition, searched)), name)
+        Searched(each, goals.search(condition, _trials(each, condition, searched)), name)
         for each, name in zip(of_searches.values(), names, strict=True)
     ]
 
@@ -99,7 +99,7 @@ def line(experiment: ExperimentRecord) -> str:
     said = []
     for test, one in found:
         named = f"{test}: {one.name}" if several_tests else one.name
-        said.append(one.found.words if len(found) == 1 else f"{named}: {one.found.words}")
+        said.append(one.so_far.words if len(found) == 1 else f"{named}: {one.so_far.words}")
     return f"{condition.text}: {'; '.join(said)}"
 
 
@@ -112,15 +112,15 @@ def section(experiment: ExperimentRecord, test: str, cells: Sequence[CellRuns]) 
     searched, varied = over(experiment), _varied(experiment)
     factors = [name for name in cell_runs.varying(cells, "system", "clients") if name not in varied]
     unit = "" if searched else " /s"
-    sizes = [one.found.at_limit if searched else None for one in found]
+    sizes = [one.so_far.at_limit if searched else None for one in found]
     beside = [_at_limit(sizes)] if any(sizes) else []
     rows = [
         Row(
             (
                 *cell_runs.label_cells(one.cells[0], factors),
-                *_numbers(one.found),
+                *_numbers(one.so_far),
                 *(cell for column in beside for cell in column[place]),
-                text(one.found.words),
+                text(one.so_far.words),
             )
         )
         for place, one in enumerate(found)
@@ -162,11 +162,11 @@ def section(experiment: ExperimentRecord, test: str, cells: Sequence[CellRuns]) 
     return Section("Goal", (), (table,))
 
 
-def _numbers(found: Found) -> tuple[ReportCell, ...]:
-    count = len(found.trials)
+def _numbers(search: SearchSoFar) -> tuple[ReportCell, ...]:
+    count = len(search.trials)
     return (
-        _rate(found.met),
-        _rate(found.missed),
+        _rate(search.met),
+        _rate(search.missed),
         ReportCell(str(count), Number(count, "count")),
     )
 

@@ -81,7 +81,7 @@ def _numbers(group: GroupReport, unit: str, resolution: Resolution) -> list[Repo
     rate = group.throughput_per_s
     return [
         ReportCell(units.digits(rate), Number(rate, "per_s")),
-        *(percentiles.one(group.all_ok.latency, name, unit, resolution) for name in _PERCENTILES),
+        *(percentiles.cell(group.all_ok.latency, name, unit, resolution) for name in _PERCENTILES),
     ]
 
 
@@ -134,7 +134,7 @@ def _of_step(step: StepRecord, unit: str) -> Sequence[ReportCell]:
     times, resolution = driven.of_clients.all_ok.latency, driven.resolution
     return [
         absent("-") if rate is None else ReportCell(units.digits(rate), Number(rate, "per_s")),
-        *(percentiles.one(times, name, unit, resolution) for name in _PERCENTILES),
+        *(percentiles.cell(times, name, unit, resolution) for name in _PERCENTILES),
     ]
 
 

@@ -159,9 +159,9 @@ def _limits(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
     )
 
 
-def _of_limit(found: Sequence[JudgedLimit]) -> tuple[ReportCell, ...]:
-    limit = found[0].limit
-    times = [one.found_ns for one in found]
+def _of_limit(limits: Sequence[JudgedLimit]) -> tuple[ReportCell, ...]:
+    limit = limits[0].limit
+    times = [one.found_ns for one in limits]
     known = [time for time in times if time is not None and time != UNREACHED]
     if len(known) == len(times):
         middle = spread(known).median
@@ -175,8 +175,8 @@ def _of_limit(found: Sequence[JudgedLimit]) -> tuple[ReportCell, ...]:
         text(limit.percentile),
         ReportCell(units.time(limit.limit_ns, "s"), Number(limit.limit_ns, "ns")),
         shown_time,
-        count(sum(one.samples for one in found)),
-        text(response_limits.worst(found)),
+        count(sum(one.samples for one in limits)),
+        text(response_limits.worst(limits)),
     )
 
 

@@ -24,7 +24,7 @@ from assay.report.cells.pivot import (
     value_columns,
 )
 from assay.report.declared import aggregates, field_path, notes
-from assay.report.declared.aggregates import Key
+from assay.report.declared.aggregates import RunValue
 from assay.report.declared.declaration import Declaration
 from assay.report.declared.published import Published, PublishedRow
 from assay.report.sections import costs
@@ -45,12 +45,13 @@ _PERCENTILES = ("p50", "p99")
 def tables(
     test: str,
     declared: Declaration | None,
-    found: Sequence[CellRuns],
+    of_test: Sequence[CellRuns],
     published: Published | None = None,
 ) -> tuple[ReportTable, ...]:
     """One for each group of cells with the same durability."""
     return durability.tables_by_durability(
-        found, lambda cells: _table(test, declared, cells, published, cell_runs.varying(found))
+        of_test,
+        lambda cells: _table(test, declared, cells, published, cell_runs.varying(of_test)),
     )
 
 
@@ -128,7 +129,7 @@ def _if_not_cold(aggregate: Aggregate) -> Aggregate:
 
 def percentile(name: str, unit: str) -> Callable[[DrivenRun], ReportCell]:
     def shown(run: DrivenRun) -> ReportCell:
-        return percentiles.one(
+        return percentiles.cell(
             run.driven.of_clients.all_ok.latency, name, unit, run.driven.resolution
         )
 
@@ -270,7 +271,7 @@ def _blocks(declared: Declaration, cells: Sequence[CellRuns], varying: Sequence[
 
 def _beside(
     declared: Declaration,
-    key: Key,
+    key: RunValue,
     row: PivotRow,
     levels: Sequence[Scalar],
     caches: Sequence[Scalar],
@@ -301,7 +302,7 @@ def _printed(row: PivotRow, published: Published) -> PublishedRow | None:
     return published.row(first.published_names, first.factors)
 
 
-def _scalability(key: Key, row: PivotRow, levels: Sequence[Scalar]) -> list[ReportCell]:
+def _scalability(key: RunValue, row: PivotRow, levels: Sequence[Scalar]) -> list[ReportCell]:
     """Of each number of clients but the first, which need not be 1."""
     numbers = [None if cell is None else aggregates.number(cell, key) for cell in row.cells]
     shown = []

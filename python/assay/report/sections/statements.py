@@ -45,7 +45,7 @@ def _table(test: str, cell: CellRuns, run: DrivenRun) -> ReportTable:
                     count(statement.line),
                     count(statement.count),
                     *(
-                        percentiles.one(statement.service_time, name, unit, resolution)
+                        percentiles.cell(statement.service_time, name, unit, resolution)
                         for name in (*_SHOWN, "max")
                     ),
                     text(beginning(statement.text, _TEXT_SHOWN)),

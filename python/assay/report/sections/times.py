@@ -101,13 +101,13 @@ def _over_repetitions(
             latency = run.driven.latency_of(name)
             if latency is None:
                 return absent("none")
-            return percentiles.one(latency, share, unit, run.driven.resolution)
+            return percentiles.cell(latency, share, unit, run.driven.resolution)
 
         return aggregates.each(shown, time)
 
     def throughput(name: str) -> Aggregate:
         metric = catalogue.of_type(THROUGHPUT, name)
-        key = aggregates.Key(metric.value, metric.unit, name=metric.name)
+        key = aggregates.RunValue(metric.value, metric.unit, name=metric.name)
         return aggregates.median(key, with_range=True)
 
     return ReportTable(

@@ -70,7 +70,7 @@ def overhead_ns(run: RunRecord, operation: str) -> int | None:
     """Time of such a request that the disk answers at once; None where that was not measured."""
     found = calibrated(run.deployment.storage) if run.deployment else ()
     of_it = [one for one in found if one.operation == operation]
-    return min(of_it, key=lambda one: one.depth).path_cost_ns if of_it else None
+    return min(of_it, key=lambda measured: measured.depth).path_cost_ns if of_it else None
 
 
 def _rows(name: str, facts: _Facts) -> Iterator[Row]:

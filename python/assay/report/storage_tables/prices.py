@@ -21,7 +21,7 @@ from assay.plan import cell_names
 from assay.report.cells import cell_runs, durability
 from assay.report.cells.cell_runs import STORAGE, CellRuns
 from assay.report.declared import aggregates
-from assay.report.declared.aggregates import Key
+from assay.report.declared.aggregates import RunValue
 from assay.report.declared.declaration import Declaration
 from assay.report.values import (
     Number,
@@ -148,7 +148,7 @@ def _costs(cell: CellRuns) -> tuple[bool, float]:
     return True, price.per_gb if price else 0.0
 
 
-def _compared(declared: Declaration | None) -> Key:
+def _compared(declared: Declaration | None) -> RunValue:
     """What speed-ups are of."""
     if declared and declared.has_speed_up and declared.columns == STORAGE:
         return aggregates.KEYS[declared.value]
@@ -159,14 +159,14 @@ def _price(cell: CellRuns) -> StoragePrice | None:
     return cell.runs[0].storage_price
 
 
-def _cells(first: CellRuns | None, cell: CellRuns, key: Key) -> tuple[ReportCell, ...]:
+def _cells(first: CellRuns | None, cell: CellRuns, key: RunValue) -> tuple[ReportCell, ...]:
     if first is not None and first is not cell and aggregates.number(cell, key) is not None:
         return _other(first, cell, key)
     speed_up = absent("first") if first is cell else cell.absent
     return (_per_gb(cell), speed_up, absent(""), absent(""), *_of_size(cell))
 
 
-def _other(first: CellRuns, cell: CellRuns, key: Key) -> tuple[ReportCell, ...]:
+def _other(first: CellRuns, cell: CellRuns, key: RunValue) -> tuple[ReportCell, ...]:
     own, base = _price(cell), _price(first)
     assert own is not None and base is not None, "both have a price"
     ratio = own.per_gb / base.per_gb

@@ -60,7 +60,7 @@ def used_by(runs: Iterable[RunRecord]) -> list[UsedProbe]:
     return [
         UsedProbe(used[0][0], key[2], tuple(run for _, run in used))
         for key, used in sorted(
-            by_probe.items(), key=lambda one: (storages.index(one[0][0]), one[0])
+            by_probe.items(), key=lambda item: (storages.index(item[0][0]), item[0])
         )
     ]
 

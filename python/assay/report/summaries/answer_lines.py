@@ -16,7 +16,7 @@ _PLACES = (3, 2, 1)
 """Combinations of the other factors that a sentence names."""
 
 
-class Answers(NamedTuple):
+class AnswerLines(NamedTuple):
     lines: list[str]
     quoted: frozenset[int]
     """Numbers of the runs behind what they compare."""
@@ -24,12 +24,12 @@ class Answers(NamedTuple):
     """Whether all questions are answered."""
 
 
-def answers(questions: Sequence[Question], width: int) -> list[Answers]:
+def answers(questions: Sequence[Question], width: int) -> list[AnswerLines]:
     """A sentence for each, with fewer and fewer combinations, as far as there is room for all; then
     fewer and fewer questions, of which the others are counted. The first that has room, or one
     question."""
     if not questions:
-        return [Answers([], frozenset(), True)]
+        return [AnswerLines([], frozenset(), True)]
     every = (
         _of(questions, number, most_places, width)
         for number in range(len(questions), 0, -1)
@@ -39,7 +39,7 @@ def answers(questions: Sequence[Question], width: int) -> list[Answers]:
     return fitting or [_of(questions, 1, _PLACES[-1], width)]
 
 
-def _of(questions: Sequence[Question], number: int, most_places: int, width: int) -> Answers:
+def _of(questions: Sequence[Question], number: int, most_places: int, width: int) -> AnswerLines:
     """The answers to so many of them."""
     asked = questions[:number]
     lines = [
@@ -52,7 +52,7 @@ def _of(questions: Sequence[Question], number: int, most_places: int, width: int
     if left_out := len(questions) - number:
         more = units.counted(left_out, "more question")
         lines += named_line("and", f"{more}, in the details", width)
-    return Answers(lines, _quoted(asked, most_places), not left_out)
+    return AnswerLines(lines, _quoted(asked, most_places), not left_out)
 
 
 def _quoted(questions: Sequence[Question], most_places: int) -> frozenset[int]:

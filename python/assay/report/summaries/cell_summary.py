@@ -14,7 +14,7 @@ from assay.comparison.ratios import offered_rates
 from assay.contracts.deployment import PRIMARY
 from assay.experiment import Scalar
 from assay.judge import Verdict
-from assay.judge.evidence.offered_rate import OfferedRate
+from assay.judge.evidence.offered_rate import OfferedAndReached
 from assay.judge.statistics.samples import UNREACHED
 from assay.judge.statistics.spread import spread
 from assay.record import ExperimentRecord, RunRecord
@@ -90,7 +90,7 @@ class CellSummary:
     """What was queued and how it was run; empty: nothing was."""
     response_limits: str
     """Whether they were kept; empty: there are none."""
-    offered_rate: OfferedRate | None
+    offered_rate: OfferedAndReached | None
     """Whether it was kept, and the rate that was reached; None: it is no open loop."""
     runs: tuple[RunRecord, ...]
 

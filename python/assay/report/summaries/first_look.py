@@ -27,7 +27,7 @@ from assay.report.summaries import (
     several_cells,
     warning_lines,
 )
-from assay.report.summaries.answer_lines import Answers
+from assay.report.summaries.answer_lines import AnswerLines
 from assay.report.summaries.named_line import named_line
 from assay.report.values import Report
 from assay.text import units
@@ -130,7 +130,7 @@ def _effects(report: Report, width: int) -> list[str]:
     return lines
 
 
-def _tried(questions: Sequence[Question], width: int) -> Iterator[tuple[int, Answers]]:
+def _tried(questions: Sequence[Question], width: int) -> Iterator[tuple[int, AnswerLines]]:
     """The answers, in the order in which they are tried, each with the lines of the whole."""
     found = answer_lines.answers(questions, width)
     for is_whole in (True, False):

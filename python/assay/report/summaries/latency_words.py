@@ -74,7 +74,7 @@ def in_words(times: Times, names: Sequence[str] = _PERCENTILES) -> str:
 def percentile(times: Times, name: str) -> str:
     """The median of a percentile over the repetitions, with the digits of the one in the middle, or
     the greatest maximum; in the unit in which it is best read."""
-    cells = [percentiles.one(latency, name, "ms", resolution) for latency, resolution in times]
+    cells = [percentiles.cell(latency, name, "ms", resolution) for latency, resolution in times]
     if without := next((cell for cell in cells if cell.is_absent), None):
         return without.shown
     numbers = [cell.number for cell in cells if cell.number is not None]

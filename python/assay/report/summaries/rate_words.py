@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay.comparison.ratios import offered_rates
-from assay.judge.evidence.offered_rate import OfferedRate
+from assay.judge.evidence.offered_rate import OfferedAndReached
 from assay.plan import cell_names
 from assay.plan.cell_names import OFFERED_RATE
 from assay.report.summaries.cell_summary import CellSummary
@@ -19,7 +19,7 @@ _MOST_PLACES = 4
 def said(summaries: Sequence[CellSummary]) -> str:
     """``500/s kept: yes (499.7/s reached)``; of several cells ``SYSTEM: kept up to 1000/s, not at
     2000/s (1230/s reached); OTHER: …``. Empty without an open loop."""
-    by_place: dict[str, list[OfferedRate]] = {}
+    by_place: dict[str, list[OfferedAndReached]] = {}
     factors = _varying(summaries)
     has_tests = len({cell.test for cell in summaries}) > 1
     for cell in summaries:

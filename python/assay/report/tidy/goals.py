@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from assay.comparison.goals import Found, Trial
+from assay.comparison.goals import SearchSoFar, Trial
 from assay.record import ExperimentRecord
 from assay.report.cells import cell_runs
 from assay.report.sections import goals
@@ -12,8 +12,8 @@ from assay.report.sections.goals import Searched
 from assay.report.tidy.columns import TidyColumn, Value, never_null
 
 
-def _of(read: Callable[[Found], Value]) -> Callable[[Searched], Value]:
-    return lambda searched: read(searched.found)
+def _of(read: Callable[[SearchSoFar], Value]) -> Callable[[Searched], Value]:
+    return lambda searched: read(searched.so_far)
 
 
 def _rate(trial: Trial | None) -> Value:
@@ -25,47 +25,49 @@ def _level(trial: Trial | None) -> Value:
 
 
 GOALS = [
-    never_null("goal", "string", "condition", _of(lambda found: found.condition.text)),
+    never_null("goal", "string", "condition", _of(lambda search: search.condition.text)),
     TidyColumn(
         "met_at_per_s",
         "number",
         "highest offered rate that met it; null: none did, or a parameter was searched",
-        _of(lambda found: _rate(found.met)),
+        _of(lambda search: _rate(search.met)),
     ),
     TidyColumn(
         "not_met_at_per_s",
         "number",
         "lowest offered rate that did not, or could not be judged; null: every one that was tried "
         "met it, or a parameter was searched",
-        _of(lambda found: _rate(found.missed)),
+        _of(lambda search: _rate(search.missed)),
     ),
     TidyColumn(
         "met_at",
         "number",
         "highest level of the parameter that met it (`--goal-over`)",
-        _of(lambda found: _level(found.met)),
+        _of(lambda search: _level(search.met)),
     ),
     TidyColumn(
         "not_met_at",
         "number",
         "lowest level of the parameter that did not, or could not be judged",
-        _of(lambda found: _level(found.missed)),
+        _of(lambda search: _level(search.missed)),
     ),
     TidyColumn(
         "at_limit",
         "number",
         "level of the parameter at which the metric would be at the limit, between the two, if it "
         "is a power of the level",
-        _of(lambda found: found.at_limit if found.missed and found.missed.over else None),
+        _of(lambda search: search.at_limit if search.missed and search.missed.over else None),
     ),
     TidyColumn(
         "why_not_met",
         "string",
         "why not, at that rate",
-        _of(lambda found: found.missed.reason if found.missed else None),
+        _of(lambda search: search.missed.reason if search.missed else None),
     ),
-    never_null("trials", "integer", "rates that were tried", _of(lambda found: len(found.trials))),
-    never_null("found", "string", "the same in words", _of(lambda found: found.words)),
+    never_null(
+        "trials", "integer", "rates that were tried", _of(lambda search: len(search.trials))
+    ),
+    never_null("found", "string", "the same in words", _of(lambda search: search.words)),
 ]
 
 

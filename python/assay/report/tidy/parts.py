@@ -37,7 +37,7 @@ class PassesRow(NamedTuple):
 
 class PassTimeRow(NamedTuple):
     group: str
-    one: PassTime
+    pass_time: PassTime
 
 
 class PublishedNumber(NamedTuple):
@@ -134,7 +134,7 @@ PASS_TIMES = _of_part(
     [
         _group("of clients; empty: the only one"),
         *of(
-            path("one"),
+            path("pass_time"),
             [
                 _number("client", "its number, from 0"),
                 _number("end_ns", "since the start of the measurement"),

@@ -13,7 +13,7 @@ from assay.report.tidy.factors import IN_FORCE, MACHINE_MEANING
 
 def _known(name: str) -> Callable[[RecordedStorage], Any]:
     """An empty text, or 0, is what could not be seen."""
-    return lambda found: getattr(found, name) or None
+    return lambda storage: getattr(storage, name) or None
 
 
 _STORAGES = [

@@ -20,7 +20,7 @@ _TIMEOUT_S = 60.0
 _GLANCE_S = 1.0
 
 
-class Counters(msgspec.Struct, frozen=True):
+class DiskCounters(msgspec.Struct, frozen=True):
     reads: int = 0
     writes: int = 0
     flushes: int = 0
@@ -28,7 +28,7 @@ class Counters(msgspec.Struct, frozen=True):
     written_bytes: int = 0
 
 
-class Lost(msgspec.Struct, frozen=True):
+class LostWrites(msgspec.Struct, frozen=True):
     """The numbers of the writes that a power cut has met."""
 
     dropped: tuple[int, ...] = ()
@@ -37,15 +37,15 @@ class Lost(msgspec.Struct, frozen=True):
     dropped_bytes: int = 0
 
 
-class Answer(msgspec.Struct, frozen=True):
+class ProcessAnswer(msgspec.Struct, frozen=True):
     """What the command asked for is set, the rest at its default."""
 
     ok: bool
     error: str | None = None
-    counters: Counters = Counters()
+    counters: DiskCounters = DiskCounters()
     is_powered: bool = True
     has_been_full: bool = False
-    lost: Lost = Lost()
+    lost: LostWrites = LostWrites()
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,9 @@ class Control:
 
     path: Path
 
-    def ask(self, command: str, *, timeout_s: float = _TIMEOUT_S, **arguments: Any) -> Answer:
+    def ask(
+        self, command: str, *, timeout_s: float = _TIMEOUT_S, **arguments: Any
+    ) -> ProcessAnswer:
         """The answer. Raises `SystemDied` where there is none."""
         line = json.dumps({"command": command, **arguments})
         try:
@@ -70,7 +72,7 @@ class Control:
             ) from error
         if not text.endswith(b"\n"):
             raise SystemDied("the process of the modelled disk ended before it answered")
-        answer = convert(json.loads(text), Answer, "answer of the modelled disk")
+        answer = convert(json.loads(text), ProcessAnswer, "answer of the modelled disk")
         if not answer.ok:
             raise Bug(f"the modelled disk refused {line}: {answer.error}")
         return answer

@@ -12,7 +12,7 @@ from assay.contracts.dialects.protocol import Dialect
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.installing import Prefix, Report
 from assay.contracts.server_url import Resolved
-from assay.contracts.systems.abilities import IN_THE_TESTS, Found, Profile, Spelled
+from assay.contracts.systems.abilities import IN_THE_TESTS, FoundPrograms, Profile, Spelled
 from assay.contracts.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 from assay.dialects.cql import CQL as DIALECT
 from assay.env_vars import EnvVar
@@ -131,18 +131,18 @@ class Cassandra:
     def profiles(self) -> Mapping[str, Profile]:
         return profiles_of(Path(__file__).parent)
 
-    def find(self) -> Found:
+    def find(self) -> FoundPrograms:
         found = installation.find()
-        return Found(found.version, str(found.folders[-1]))
+        return FoundPrograms(found.version, str(found.folders[-1]))
 
-    def find_in(self, folder: Path) -> Found:
-        return Found(installation.find_in(folder).version, str(folder))
+    def find_in(self, folder: Path) -> FoundPrograms:
+        return FoundPrograms(installation.find_in(folder).version, str(folder))
 
     def places(self) -> Sequence[str]:
         return [str(installation.PACKAGED)]
 
-    def find_at(self, place: str) -> Found:
-        return Found(installation.find(place).version, place)
+    def find_at(self, place: str) -> FoundPrograms:
+        return FoundPrograms(installation.find(place).version, place)
 
     def install(self, version: str, prefix: Prefix, report: Report) -> None:
         installation.install(version, prefix, report)

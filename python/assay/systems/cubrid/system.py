@@ -10,7 +10,7 @@ from assay.contracts.capabilities import CAPABILITIES
 from assay.contracts.deployment import Address, Deployment, Node, StorageFacts
 from assay.contracts.dialects.protocol import Dialect
 from assay.contracts.experiment import SystemChoice
-from assay.contracts.systems.abilities import IN_THE_TESTS, Found, Profile, Spelled
+from assay.contracts.systems.abilities import IN_THE_TESTS, FoundPrograms, Profile, Spelled
 from assay.contracts.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 from assay.dialects.cubrid import CUBRID as DIALECT
 from assay.errors import ArgumentError, Bug, SystemRefused
@@ -67,18 +67,18 @@ class Cubrid:
     def profiles(self) -> Mapping[str, Profile]:
         return profiles_of(Path(__file__).parent)
 
-    def find(self) -> Found:
+    def find(self) -> FoundPrograms:
         programs = installation.find_server()
         installation.insist_on_the_driver()
-        return Found(version_of(programs.program("cubrid_rel")), str(programs.folder))
+        return FoundPrograms(version_of(programs.program("cubrid_rel")), str(programs.folder))
 
     def places(self) -> Sequence[str]:
         """None but the one that the environment names."""
         return ()
 
-    def find_at(self, place: str) -> Found:
+    def find_at(self, place: str) -> FoundPrograms:
         programs = installation.find_server(place)
-        return Found(version_of(programs.program("cubrid_rel")), place)
+        return FoundPrograms(version_of(programs.program("cubrid_rel")), place)
 
     def insist_on_library(self) -> None:
         installation.insist_on_the_driver()

@@ -10,18 +10,18 @@ import importlib.util
 from functools import cache
 
 from assay.contracts.engine.messages import Examined
-from assay.contracts.systems.abilities import Found
+from assay.contracts.systems.abilities import FoundPrograms
 from assay.errors import ArgumentError, SystemMissing
 from assay.provision.engine import python_calls
 
 STYLES = ("qmark", "numeric", "named", "format", "pyformat")
 
 
-def find(module: str, package: str) -> Found:
+def find(module: str, package: str) -> FoundPrograms:
     """The module; the server behind it is not asked. ``package``: what pip installs it by; empty:
     it comes with Python."""
     found = _examined(module, package)
-    return Found(found["version"], found["place"])
+    return FoundPrograms(found["version"], found["place"])
 
 
 def insist_on_dbapi(module: str, package: str) -> None:

@@ -15,7 +15,7 @@ from assay.contracts.deployment import CLIENT_PROCESSES as MOST
 from assay.contracts.deployment import Address, Deployment, Node, StorageFacts
 from assay.contracts.dialects.protocol import Dialect
 from assay.contracts.experiment import SystemChoice
-from assay.contracts.systems.abilities import IN_THE_TESTS, NOT_VERIFIED, Found
+from assay.contracts.systems.abilities import IN_THE_TESTS, NOT_VERIFIED, FoundPrograms
 from assay.contracts.systems.protocol import OptionSpec, ServerDirectory
 from assay.dialects.standard import StandardSql
 from assay.env_vars import DBAPI_PASSWORD
@@ -66,7 +66,7 @@ class DbapiSystem:
             lacking.add("read only sessions")
         self.capabilities = frozenset(CAPABILITIES) - lacking
 
-    def find(self) -> Found:
+    def find(self) -> FoundPrograms:
         """The module; the server behind it is not asked."""
         return examination.find(self._module, self._facts.package)
 

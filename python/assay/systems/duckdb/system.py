@@ -18,7 +18,7 @@ from assay.contracts.dialects.protocol import Dialect
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.installing import Prefix, Report
 from assay.contracts.server_url import Resolved
-from assay.contracts.systems.abilities import Found, Spelled
+from assay.contracts.systems.abilities import FoundPrograms, Spelled
 from assay.contracts.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 from assay.dialects.duckdb import DUCKDB as DIALECT
 from assay.env_vars import EnvVar
@@ -65,23 +65,23 @@ class Duckdb:
                 opened.execute(statement)
             return settings.durability_lowered_by(settings.read(opened))
 
-    def find(self) -> Found:
+    def find(self) -> FoundPrograms:
         return self._found(installation.find_library())
 
-    def find_in(self, folder: Path) -> Found:
+    def find_in(self, folder: Path) -> FoundPrograms:
         return self._found(installation.library_in(folder))
 
     def places(self) -> Sequence[str]:
         return [str(path) for path in installation.places() if path.is_file()]
 
-    def find_at(self, place: str) -> Found:
+    def find_at(self, place: str) -> FoundPrograms:
         return self._found(installation.find_library(place))
 
-    def _found(self, library: Path) -> Found:
+    def _found(self, library: Path) -> FoundPrograms:
         options = {"library": str(library)}
         try:
             with session(Address(driver=self.driver, file=":memory:", options=options)) as opened:
-                return Found(opened.server_version.rpartition(" ")[2], str(library))
+                return FoundPrograms(opened.server_version.rpartition(" ")[2], str(library))
         except SystemRefused as error:
             raise SystemMissing(
                 error.message, hint=f"name another library in {self.chosen_by.name}"

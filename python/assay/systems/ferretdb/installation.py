@@ -51,14 +51,14 @@ LEAST_GO = (1, 25)
 
 
 @dataclass(frozen=True)
-class Programs:
+class FerretdbPrograms:
     """FerretDB, and the server behind it."""
 
     ferretdb: Path
     postgresql: Installation
 
 
-def find_programs(programs: str = "") -> Programs:
+def find_programs(programs: str = "") -> FerretdbPrograms:
     """In the folder ``programs``; without it, in the one that the environment names, or where this
     machine has them. Raises `SystemMissing`."""
     chosen = programs or BASE_FOLDER.get()
@@ -74,7 +74,7 @@ def find_programs(programs: str = "") -> Programs:
     ferretdb = FERRETDB.find_in_path()
     behind = next(_with_documentdb(postgresql.PACKAGED), None)
     if ferretdb is not None and behind is not None:
-        return Programs(Path(ferretdb), behind)
+        return FerretdbPrograms(Path(ferretdb), behind)
     for one in cache.installed("ferretdb"):
         if (found := _within(one.folder)) is not None:
             return found
@@ -86,19 +86,19 @@ def find_programs(programs: str = "") -> Programs:
     )
 
 
-def programs_in(folder: Path) -> Programs:
+def programs_in(folder: Path) -> FerretdbPrograms:
     """The programs in a folder that `install` filled. Raises `SystemMissing`."""
     if (found := _within(folder)) is None:
         raise SystemMissing("it has no program ferretdb, or no PostgreSQL with DocumentDB")
     return found
 
 
-def _within(base: Path) -> Programs | None:
+def _within(base: Path) -> FerretdbPrograms | None:
     ferretdb = base / "bin" / "ferretdb"
     behind = next(_with_documentdb(base / "usr" / "lib" / "postgresql"), None)
     if behind is None or not os.access(ferretdb, os.X_OK):
         return None
-    return Programs(ferretdb, behind)
+    return FerretdbPrograms(ferretdb, behind)
 
 
 def _with_documentdb(shelf: Path) -> Iterator[Installation]:

@@ -23,7 +23,7 @@ from assay.provision.engine.session import session
 from assay.provision.machine.ports import free_port
 from assay.provision.processes import process, programs
 from assay.provision.processes.process import ServerProcess
-from assay.systems.ferretdb.installation import Programs
+from assay.systems.ferretdb.installation import FerretdbPrograms
 from assay.systems.postgresql import server as postgresql
 from assay.text.mentions import phrase
 
@@ -81,7 +81,7 @@ def check_settings(settings: Mapping[str, str]) -> None:
 
 @contextlib.contextmanager
 def running(
-    programs: Programs,
+    programs: FerretdbPrograms,
     directory: ServerDirectory,
     settings: Mapping[str, str],
     password: str,
@@ -120,7 +120,7 @@ def running(
 
 @contextlib.contextmanager
 def _front(
-    installed: Programs,
+    installed: FerretdbPrograms,
     directory: ServerDirectory,
     behind: postgresql.RunningServer,
     over_tcp: bool,
@@ -155,7 +155,7 @@ def _front(
         yield RunningServer(ferretdb, behind, None if port else own, port)
 
 
-def _arguments(programs: Programs, own: Path, port: int | None) -> list[str | Path]:
+def _arguments(programs: FerretdbPrograms, own: Path, port: int | None) -> list[str | Path]:
     where = (
         ["--listen-addr=", f"--listen-unix={own}", "--no-auth"]
         if port is None

@@ -16,7 +16,7 @@ from assay.contracts.dialects.protocol import Dialect
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.installing import Prefix, Report
 from assay.contracts.server_url import Resolved
-from assay.contracts.systems.abilities import IN_THE_TESTS, Found, Spelled
+from assay.contracts.systems.abilities import IN_THE_TESTS, FoundPrograms, Spelled
 from assay.contracts.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 from assay.dialects.mongodb import MONGODB as DIALECT
 from assay.env_vars import EnvVar
@@ -81,19 +81,19 @@ class Ferretdb:
         self._behind: dict[int, Address] = {}
         """Of each private deployment, by its first process: where its PostgreSQL is reached."""
 
-    def find(self) -> Found:
+    def find(self) -> FoundPrograms:
         program = installation.find_programs().ferretdb
-        return Found(version_of(program), str(program))
+        return FoundPrograms(version_of(program), str(program))
 
-    def find_in(self, folder: Path) -> Found:
-        return Found(version_of(installation.programs_in(folder).ferretdb), str(folder))
+    def find_in(self, folder: Path) -> FoundPrograms:
+        return FoundPrograms(version_of(installation.programs_in(folder).ferretdb), str(folder))
 
     def places(self) -> Sequence[str]:
         """None: on a machine FerretDB and PostgreSQL are not in one folder."""
         return ()
 
-    def find_at(self, place: str) -> Found:
-        return Found(version_of(installation.find_programs(place).ferretdb), place)
+    def find_at(self, place: str) -> FoundPrograms:
+        return FoundPrograms(version_of(installation.find_programs(place).ferretdb), place)
 
     def install(self, version: str, prefix: Prefix, report: Report) -> None:
         installation.install(version, prefix, report)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from assay.contracts.installing import Prefix, Report
-from assay.contracts.systems.abilities import Found
+from assay.contracts.systems.abilities import FoundPrograms
 from assay.systems.mariadb import installation
 from assay.systems.mariadb.product import MariadbProduct
 from assay.systems.mysql_protocol.system import ProductSystem
@@ -20,7 +20,7 @@ class Mariadb(ProductSystem):
     )
     install_bytes = 700 << 20
 
-    def find_in(self, folder: Path) -> Found:
+    def find_in(self, folder: Path) -> FoundPrograms:
         return self.find_at(str(installation.base_in(folder)))
 
     def install(self, version: str, prefix: Prefix, report: Report) -> None:

@@ -15,7 +15,7 @@ from assay.contracts.deployment import Address, Deployment, Node
 from assay.contracts.dialects.protocol import Dialect
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.server_url import Resolved
-from assay.contracts.systems.abilities import NOT_VERIFIED, Found, Spelled
+from assay.contracts.systems.abilities import NOT_VERIFIED, FoundPrograms, Spelled
 from assay.contracts.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 from assay.dialects.mongodb import MONGODB as DIALECT
 from assay.env_vars import EnvVar
@@ -67,15 +67,15 @@ class Mongodb:
         is_member = choice.url is not None and url.replica_set(choice.url, self.name) is not None
         return self.capabilities | {"transactions"} if is_member else self.capabilities
 
-    def find(self) -> Found:
+    def find(self) -> FoundPrograms:
         program = installation.find_server()
-        return Found(version_of(program), str(program))
+        return FoundPrograms(version_of(program), str(program))
 
     def places(self) -> Sequence[str]:
         return installation.places()
 
-    def find_at(self, place: str) -> Found:
-        return Found(version_of(installation.find_server(place)), place)
+    def find_at(self, place: str) -> FoundPrograms:
+        return FoundPrograms(version_of(installation.find_server(place)), place)
 
     def spelled_settings(self, choice: SystemChoice) -> Sequence[Spelled]:
         return list(configuration.spelled(choice.settings))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from assay.contracts.deployment import Address, Deployment, Node, StorageFacts
 from assay.contracts.dialects.protocol import Dialect
 from assay.contracts.experiment import SystemChoice
-from assay.contracts.systems.abilities import NOT_VERIFIED, Found
+from assay.contracts.systems.abilities import NOT_VERIFIED, FoundPrograms
 from assay.contracts.systems.protocol import OptionSpec, ServerDirectory
 from assay.dialects.msql import MSQL as DIALECT
 from assay.errors import ArgumentError, Bug, SystemDied, SystemMissing, SystemRefused
@@ -43,7 +43,7 @@ class Msql:
     default_port = url.DEFAULT_PORT
     verified = NOT_VERIFIED
 
-    def find(self) -> Found:
+    def find(self) -> FoundPrograms:
         """Raises `SystemMissing`: its licence does not allow others to distribute it."""
         raise SystemMissing("Assay does not start mSQL servers", hint=_HOW)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from assay.contracts.installing import Prefix, Report
-from assay.contracts.systems.abilities import Found
+from assay.contracts.systems.abilities import FoundPrograms
 from assay.systems.mysql import installation
 from assay.systems.mysql.product import MysqlProduct
 from assay.systems.mysql_protocol.system import ProductSystem
@@ -21,8 +21,8 @@ class Mysql(ProductSystem):
     )
     install_bytes = 700 << 20
 
-    def find_in(self, folder: Path) -> Found:
-        return Found(version_of(installation.server_in(folder)), str(folder / "usr"))
+    def find_in(self, folder: Path) -> FoundPrograms:
+        return FoundPrograms(version_of(installation.server_in(folder)), str(folder / "usr"))
 
     def install(self, version: str, prefix: Prefix, report: Report) -> None:
         installation.install(version, prefix, report)

@@ -11,7 +11,7 @@ from assay.contracts.deployment import RAW, Address, Deployment, Node, StorageFa
 from assay.contracts.dialects.protocol import Dialect
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.server_url import Resolved
-from assay.contracts.systems.abilities import IN_THE_TESTS, Found, Profile, Spelled
+from assay.contracts.systems.abilities import IN_THE_TESTS, FoundPrograms, Profile, Spelled
 from assay.contracts.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 from assay.dialects.mysql import MYSQL as DIALECT
 from assay.env_vars import EnvVar
@@ -104,15 +104,15 @@ class ProductSystem:
     def profiles(self) -> Mapping[str, Profile]:
         return profiles_of(self.product.folder)
 
-    def find(self) -> Found:
+    def find(self) -> FoundPrograms:
         program = self.product.find_programs().server
-        return Found(version_of(program), str(program))
+        return FoundPrograms(version_of(program), str(program))
 
     def places(self) -> Sequence[str]:
         return self.product.places()
 
-    def find_at(self, place: str) -> Found:
-        return Found(version_of(self.product.find_programs(place).server), place)
+    def find_at(self, place: str) -> FoundPrograms:
+        return FoundPrograms(version_of(self.product.find_programs(place).server), place)
 
     @contextlib.contextmanager
     def provision(

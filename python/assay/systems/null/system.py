@@ -18,7 +18,7 @@ from assay.contracts import server_url
 from assay.contracts.deployment import Address, Deployment, Node, StorageFacts
 from assay.contracts.dialects.protocol import Dialect
 from assay.contracts.experiment import SystemChoice
-from assay.contracts.systems.abilities import Found
+from assay.contracts.systems.abilities import FoundPrograms
 from assay.contracts.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 from assay.dialects.null import NULL as DIALECT
 from assay.errors import ArgumentError, Bug, SystemRefused
@@ -49,8 +49,8 @@ class Null:
             return self.capabilities - {"own processes"}
         return self.capabilities
 
-    def find(self) -> Found:
-        return Found(__version__, "in this process")
+    def find(self) -> FoundPrograms:
+        return FoundPrograms(__version__, "in this process")
 
     @contextlib.contextmanager
     def provision(

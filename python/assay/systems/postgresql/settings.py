@@ -86,7 +86,7 @@ _LOWERS_DURABILITY = {
 
 
 @dataclass(frozen=True)
-class Setting:
+class EffectiveSetting:
     name: str
     value: str
     source: str
@@ -95,22 +95,26 @@ class Setting:
     differs_from_default: bool
 
 
-def read(session: Session) -> dict[str, Setting] | None:
+def read(session: Session) -> dict[str, EffectiveSetting] | None:
     """Every setting of the server as this session sees it; None where the server does not report
     them."""
     found = {}
     for name, value, source, category, differs in rows_of(session, _QUERY, columns=5) or ():
         text = str(name)
-        found[text] = Setting(text, value or "", str(source), str(category), differs == "t")
+        found[text] = EffectiveSetting(
+            text, value or "", str(source), str(category), differs == "t"
+        )
     for row in rows_of(session, _LOCALE_QUERY, columns=len(_LOCALE)) or ():
         for name, value in zip(_LOCALE, row, strict=True):
             text = _PROVIDERS.get(str(value), str(value))
             if value is not None and name not in found:
-                found[name] = Setting(name, text, "database", "Preset Options", True)
+                found[name] = EffectiveSetting(name, text, "database", "Preset Options", True)
     return found if _EVERYWHERE in found else None
 
 
-def insist(effective: Mapping[str, Setting], asked: Mapping[str, str], *, source: str) -> None:
+def insist(
+    effective: Mapping[str, EffectiveSetting], asked: Mapping[str, str], *, source: str
+) -> None:
     """Raises `SystemRefused` for the first setting that was asked and is not in effect.
 
     The server has parsed the value itself, so that units and spellings need no comparison: a
@@ -134,7 +138,7 @@ def insist(effective: Mapping[str, Setting], asked: Mapping[str, str], *, source
             )
 
 
-def effective(reported: Mapping[str, Setting], asked: Mapping[str, str]) -> dict[str, str]:
+def effective(reported: Mapping[str, EffectiveSetting], asked: Mapping[str, str]) -> dict[str, str]:
     """What the record keeps: what decides speed and durability, what was asked, and whatever is
     not at its default, but for paths, ports and what our own session sets."""
     asked_names = {name.lower() for name in asked}

@@ -13,7 +13,7 @@ from assay.contracts.dialects.protocol import Dialect
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.installing import Prefix, Report
 from assay.contracts.server_url import Resolved
-from assay.contracts.systems.abilities import IN_THE_TESTS, Found, Profile, Spelled
+from assay.contracts.systems.abilities import IN_THE_TESTS, FoundPrograms, Profile, Spelled
 from assay.contracts.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 from assay.dialects.postgresql import POSTGRESQL as DIALECT
 from assay.env_vars import EnvVar
@@ -105,11 +105,11 @@ class Postgresql:
     def profiles(self) -> Mapping[str, Profile]:
         return profiles_of(Path(__file__).parent)
 
-    def find(self) -> Found:
+    def find(self) -> FoundPrograms:
         postgres = installation.find_server().program("postgres")
-        return Found(version_of(postgres), str(postgres))
+        return FoundPrograms(version_of(postgres), str(postgres))
 
-    def find_in(self, folder: Path) -> Found:
+    def find_in(self, folder: Path) -> FoundPrograms:
         return self.find_at(str(installation.folder_in(folder)))
 
     def install(self, version: str, prefix: Prefix, report: Report) -> None:
@@ -118,9 +118,9 @@ class Postgresql:
     def places(self) -> Sequence[str]:
         return [str(folder) for folder in installation.folders()]
 
-    def find_at(self, place: str) -> Found:
+    def find_at(self, place: str) -> FoundPrograms:
         postgres = installation.find_server(place).program("postgres")
-        return Found(version_of(postgres), place)
+        return FoundPrograms(version_of(postgres), place)
 
     @contextlib.contextmanager
     def provision(

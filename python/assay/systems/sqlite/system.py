@@ -18,7 +18,7 @@ from assay.contracts.deployment import PRIMARY, Address, Deployment, Node, Role,
 from assay.contracts.dialects.protocol import Dialect
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.server_url import Resolved
-from assay.contracts.systems.abilities import Found, Profile, Spelled
+from assay.contracts.systems.abilities import FoundPrograms, Profile, Spelled
 from assay.contracts.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 from assay.dialects.sqlite import SQLITE as DIALECT
 from assay.env_vars import EnvVar
@@ -77,9 +77,9 @@ class Sqlite:
     def profiles(self) -> Mapping[str, Profile]:
         return profiles_of(Path(__file__).parent)
 
-    def find(self) -> Found:
+    def find(self) -> FoundPrograms:
         with session(Address(driver=self.driver, file=":memory:")) as opened:
-            return Found(opened.server_version.rpartition(" ")[2], "in this process")
+            return FoundPrograms(opened.server_version.rpartition(" ")[2], "in this process")
 
     @contextlib.contextmanager
     def provision(

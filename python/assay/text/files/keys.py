@@ -15,12 +15,12 @@ from assay.text.quantities import Real, Whole
 
 
 @dataclass(frozen=True)
-class Text:
+class AnyText:
     """Any text, also one that its reader compares with names of the file."""
 
 
 @dataclass(frozen=True)
-class Flag:
+class TrueOrFalse:
     pass
 
 
@@ -30,7 +30,7 @@ class Scalar:
 
 
 @dataclass(frozen=True)
-class Number:
+class NumberWithin:
     quantity: Whole | Real
 
 
@@ -42,7 +42,7 @@ class OneOf:
 
 
 @dataclass(frozen=True)
-class Named:
+class OneOfNames:
     """One of these names, to which other packages add some."""
 
     names: Callable[[], Iterable[str]]
@@ -58,14 +58,14 @@ class NumberWord:
 class Listed:
     """One value, or a list of them."""
 
-    of: Text | Scalar | Number | OneOf | NumberWord
+    of: AnyText | Scalar | NumberWithin | OneOf | NumberWord
     may_be_empty: bool = False
 
 
-Kind = Text | Flag | Scalar | Number | OneOf | Named | Listed
-TEXT, FLAG, SCALAR = Text(), Flag(), Scalar()
+Kind = AnyText | TrueOrFalse | Scalar | NumberWithin | OneOf | OneOfNames | Listed
+TEXT, FLAG, SCALAR = AnyText(), TrueOrFalse(), Scalar()
 TEXTS = Listed(TEXT)
-_WORDS = Text | OneOf | Named | Number
+_WORDS = AnyText | OneOf | OneOfNames | NumberWithin
 """What is asked for as text. A number that is written as text is asked for to say what is wrong
 with it."""
 
@@ -98,12 +98,12 @@ def _is_asked(declared: Kind, asked: Kind) -> bool:
     if declared == asked:
         return True
     match asked:
-        case Text():
+        case AnyText():
             return isinstance(declared, _WORDS)
         case OneOf():  # of names that the file declares, or of packages
-            return isinstance(declared, Text | Named)
+            return isinstance(declared, AnyText | OneOfNames)
         case Scalar():
-            return isinstance(declared, Listed) and not isinstance(declared.of, Text)
+            return isinstance(declared, Listed) and not isinstance(declared.of, AnyText)
         case Listed(of=Scalar()):
             return isinstance(declared, Listed | Scalar)
     return False

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 from assay.errors import Bug, ExperimentError
 from assay.text.files import text_file
-from assay.text.files.keys import FLAG, SCALAR, TEXT, Keys, Kind, Listed, Number, OneOf
+from assay.text.files.keys import FLAG, SCALAR, TEXT, Keys, Kind, Listed, NumberWithin, OneOf
 from assay.text.nearest import did_you_mean, nearest
 from assay.text.quantities import INTEGER, NUMBER, Duration, Percent, Real, Whole, shown
 
@@ -156,18 +156,18 @@ class TomlTable:
     def text(self, key: str, default: str | None = None) -> str:
         self._asks(key, TEXT, default)
         value: str = self._take(
-            key, default, "text in quotes", lambda found: isinstance(found, str)
+            key, default, "text in quotes", lambda value: isinstance(value, str)
         )
         return value
 
     def whole(self, key: str, quantity: Whole, default: int | None = None) -> int:
-        self._asks(key, Number(quantity), default)
+        self._asks(key, NumberWithin(quantity), default)
         value: int = self._take(key, default, quantity.expected, quantity.holds)
         return value
 
     def number(self, key: str, quantity: Real, default: float | None = None) -> float:
         """A number; a length of time may also be a text with its unit: ``"2min"``."""
-        self._asks(key, Number(quantity), default)
+        self._asks(key, NumberWithin(quantity), default)
         word = self._data.get(key)
         if isinstance(quantity, Duration | Percent) and isinstance(word, str):
             self._asked.add(key)
@@ -181,7 +181,7 @@ class TomlTable:
     def boolean(self, key: str, default: bool | None = None) -> bool:
         self._asks(key, FLAG, default)
         value: bool = self._take(
-            key, default, "true or false", lambda found: isinstance(found, bool)
+            key, default, "true or false", lambda value: isinstance(value, bool)
         )
         return value
 
@@ -232,13 +232,13 @@ class TomlTable:
     def wholes(
         self, key: str, quantity: Whole, default: tuple[int, ...] | None = None
     ) -> tuple[int, ...]:
-        self._asks(key, Listed(Number(quantity)), default)
+        self._asks(key, Listed(NumberWithin(quantity)), default)
         return tuple(self._listed(key, default, quantity.expected, quantity.holds))
 
     def numbers(
         self, key: str, quantity: Real, default: tuple[float, ...] | None = None
     ) -> tuple[float, ...]:
-        self._asks(key, Listed(Number(quantity)), default)
+        self._asks(key, Listed(NumberWithin(quantity)), default)
         return tuple(map(float, self._listed(key, default, quantity.expected, quantity.holds)))
 
     def scalars(self, key: str, *, may_be_empty: bool = False) -> tuple[Any, ...]:

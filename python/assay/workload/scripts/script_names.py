@@ -19,7 +19,7 @@ CHECKS = "checks"
 """The folder whose files are checks, whatever their ending."""
 
 
-class Named(Protocol):
+class NamedScript(Protocol):
     """A script or a check, as far as it is named."""
 
     @property
@@ -33,7 +33,7 @@ def named(
     section: TomlTable,
     key: str,
     words: Iterable[str],
-    known: Mapping[str, Named],
+    known: Mapping[str, NamedScript],
     kind: str = "script",
 ) -> tuple[str, ...]:
     """The names that any of the words means, each once, in the order of the words. ``kind``: what
@@ -50,7 +50,9 @@ def named(
     return tuple(names)
 
 
-def _that_may_be_meant(word: str, known: Mapping[str, Named]) -> Iterable[tuple[str, Named]]:
+def _that_may_be_meant(
+    word: str, known: Mapping[str, NamedScript]
+) -> Iterable[tuple[str, NamedScript]]:
     """Few, where the word is no glob: each word of a file is compared with each of its scripts."""
     last = word[word.rfind("/") + 1 :]
     if last in _ANYTHING or not _SIGNS_OF_A_GLOB.isdisjoint(last):
@@ -63,7 +65,7 @@ _ANYTHING = ("", ".")
 _SIGNS_OF_A_GLOB = frozenset("*?[")
 
 
-def _is_meant(name: str, script: Named, word: str) -> bool:
+def _is_meant(name: str, script: NamedScript, word: str) -> bool:
     """Files that are no SQL may be data, so they are scripts only by their ending."""
     path = _path(script.path)
     is_named = script.language == "sql" or path.parts[0] == CHECKS or word.endswith(path.suffix)
@@ -73,7 +75,7 @@ def _is_meant(name: str, script: Named, word: str) -> bool:
 _path = cache(Path)
 
 
-def _words(word: str, known: Mapping[str, Named]) -> list[str]:
+def _words(word: str, known: Mapping[str, NamedScript]) -> list[str]:
     """What is known, as the word is spelled: paths, or names."""
     is_path = "/" in word or "." in word
     return [script.path if is_path else name for name, script in known.items()]

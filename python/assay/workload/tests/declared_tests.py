@@ -30,7 +30,7 @@ DATA = ("loaded", "empty")
 
 
 @dataclass(frozen=True)
-class DeclaredNames:
+class NamesOfTests:
     """The scripts, checks and parameters that a test may name."""
 
     scripts: Mapping[str, Script]
@@ -50,11 +50,11 @@ def read(
     names = section.names()
     if not names:
         raise section.error("no test is declared", hint="a workload has at least one [tests.NAME]")
-    known = DeclaredNames(scripts, checks, parameters, constants)
+    known = NamesOfTests(scripts, checks, parameters, constants)
     return [_test(name, section.section(name), known) for name in names]
 
 
-def _test(name: str, section: TomlTable, known: DeclaredNames) -> Test:
+def _test(name: str, section: TomlTable, known: NamesOfTests) -> Test:
     scripts = declared_scripts.read(section, known.scripts, known.parameters)
     test = Test(
         name=name,
@@ -109,7 +109,7 @@ def _refuse_quick(section: TomlTable, test: Test) -> None:
 
 
 def _checks(
-    section: TomlTable, key: str, known: DeclaredNames, default: tuple[str, ...]
+    section: TomlTable, key: str, known: NamesOfTests, default: tuple[str, ...]
 ) -> tuple[str, ...]:
     """The names of the checks that the key gives."""
     if key not in section:
@@ -118,7 +118,7 @@ def _checks(
     return script_names.named(section, key, given, known.checks, "check")
 
 
-def _steps(section: TomlTable, known: DeclaredNames) -> tuple[Step, ...]:
+def _steps(section: TomlTable, known: NamesOfTests) -> tuple[Step, ...]:
     """``[[tests.NAME.steps]]``, or the steps of ``procedure = "…"``."""
     if "steps" not in section:
         procedure = section.choice("procedure", procedures.PROCEDURES, "drive")
@@ -292,7 +292,7 @@ def _why_not_cold_each(test: Test) -> str | None:
     return None if ends == {"passes"} else "it does not end by passes alone"
 
 
-def _refuse_not_native(section: TomlTable, test: Test, known: DeclaredNames) -> None:
+def _refuse_not_native(section: TomlTable, test: Test, known: NamesOfTests) -> None:
     """Raises `ExperimentError` where a client program is allowed that could not run the test:
     parameters are written into its statements, other values are not."""
     if not test.allows_native_client:

@@ -24,7 +24,7 @@ from assay.text.files.toml_file import TomlTable
 from assay.text.quantities import CLIENTS
 from assay.workload.parameters import Parameter
 from assay.workload.schema import Expression
-from assay.workload.scripts.script_names import Named
+from assay.workload.scripts.script_names import NamedScript
 from assay.workload.steps import Step
 from assay.workload.tests import step_keys
 
@@ -32,7 +32,10 @@ PROCEDURES = ("drive", "update", "limit", "reference", "connect")
 
 
 def read(
-    section: TomlTable, procedure: str, scripts: Mapping[str, Named], known: Mapping[str, Parameter]
+    section: TomlTable,
+    procedure: str,
+    scripts: Mapping[str, NamedScript],
+    known: Mapping[str, Parameter],
 ) -> tuple[Step, ...]:
     """The steps of the test that ``section`` declares; raises `ExperimentError`."""
     if procedure == "update":
@@ -57,7 +60,7 @@ def _connect() -> tuple[Step, ...]:
 
 
 def _reference(
-    section: TomlTable, scripts: Mapping[str, Named], known: Mapping[str, Parameter]
+    section: TomlTable, scripts: Mapping[str, NamedScript], known: Mapping[str, Parameter]
 ) -> tuple[Step, ...]:
     """Compares the rows that a single client leaves on a small table with those of many clients."""
     small = step_keys.parameters(section.section("parameters"), known)

@@ -9,10 +9,10 @@ from assay.text.nearest import did_you_mean
 from assay.workload.parameters import Parameter
 from assay.workload.schema import Expression
 from assay.workload.scripts import script_names
-from assay.workload.scripts.script_names import Named
+from assay.workload.scripts.script_names import NamedScript
 
 
-def script(section: TomlTable, key: str, scripts: Mapping[str, Named]) -> str:
+def script(section: TomlTable, key: str, scripts: Mapping[str, NamedScript]) -> str:
     """The name of the one script that is the value of ``key``."""
     word = section.text(key)
     found = script_names.named(section, key, (word,), scripts)

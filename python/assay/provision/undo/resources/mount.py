@@ -63,7 +63,7 @@ def _mount_points() -> list[Path]:
 
 def _plain(word: str) -> str:
     """Blank, tab, newline and backslash stand as octal numbers in the table."""
-    return _OCTAL.sub(lambda found: chr(int(found[1], 8)), word)
+    return _OCTAL.sub(lambda match: chr(int(match[1], 8)), word)
 
 
 def _unmount(path: Path) -> str | None:

@@ -17,13 +17,13 @@ from assay.judge.statistics.estimate import LeastDeviation
 from assay.judge.statistics.order import ConfidenceInterval
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.declared import aggregates
-from assay.report.declared.aggregates import Key
+from assay.report.declared.aggregates import RunValue
 from assay.report.papers.claims.comparability import OF_SPEED
 
 _LEAST_BLOCKS = 3
 """Two differences hardly say how differences vary: two blocks are judged as independent cells,
 whose interval has what varies between the blocks as well, so that it is wide enough."""
-Operand = tuple[CellRuns, Key]
+Operand = tuple[CellRuns, RunValue]
 
 
 def measured_ratio(numerator: Operand, denominator: Operand) -> ConfidenceInterval:
@@ -39,7 +39,7 @@ def measured_ratio(numerator: Operand, denominator: Operand) -> ConfidenceInterv
     )
 
 
-def why_undecided(cells: Sequence[CellRuns], keys: Sequence[Key]) -> str:
+def why_undecided(cells: Sequence[CellRuns], keys: Sequence[RunValue]) -> str:
     """Why nothing is decided from these cells by these keys; empty: it may be."""
     if not any(depends_on_machine(key) for key in keys):
         return ""
@@ -52,17 +52,17 @@ def why_undecided(cells: Sequence[CellRuns], keys: Sequence[Key]) -> str:
     return disturbed or (undecided.SEQUENTIAL if is_apart else "")
 
 
-def depends_on_machine(key: Key) -> bool:
+def depends_on_machine(key: RunValue) -> bool:
     """Whether it changes with what else the machine does in the run. The load is no run."""
     return key.unit in OF_SPEED and not key.is_of_load
 
 
-def least_deviation(keys: Sequence[Key]) -> LeastDeviation:
+def least_deviation(keys: Sequence[RunValue]) -> LeastDeviation:
     """Of the coarsest."""
     return lambda value: max(key.least_deviation(value) for key in keys)
 
 
-def _are_in_blocks(cells: Sequence[CellRuns], keys: Sequence[Key]) -> bool:
+def _are_in_blocks(cells: Sequence[CellRuns], keys: Sequence[RunValue]) -> bool:
     if any(key.is_of_load for key in keys):
         return False
     (one, other) = ([(0, run) for run in cell.measured] for cell in cells)

@@ -10,7 +10,7 @@ from assay.comparison.ratios import undecided
 from assay.record import ExperimentRecord, RunRecord
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.declared import field_path
-from assay.report.declared.aggregates import Key
+from assay.report.declared.aggregates import RunValue
 from assay.report.papers.claims import cell_ratio, comparability
 from assay.report.papers.claims.claim_case import ClaimCase, JudgedClaim
 from assay.report.papers.claims.claims import Claim, ClaimKind
@@ -85,7 +85,7 @@ def _is_wrong(claim: Claim, cell: CellRuns) -> bool:
     return claim.is_of_answers and any(check["ok"] is False for check in checks)
 
 
-def _bounded(claim: Claim, key: Key, run: RunRecord) -> _Bounded | None:
+def _bounded(claim: Claim, key: RunValue, run: RunRecord) -> _Bounded | None:
     """None where the run has no such value, or no such limit."""
     doubtful = field_path.value(run, claim.undecided) if claim.undecided else 0
     read = (key.value(run), _limit(claim, run), doubtful or 0)

@@ -10,7 +10,7 @@ from assay.judge.statistics.order import ConfidenceInterval
 from assay.record import ExperimentRecord
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.declared import aggregates, client_process
-from assay.report.declared.aggregates import Key
+from assay.report.declared.aggregates import RunValue
 from assay.report.papers.claims import comparability
 from assay.report.papers.claims.cell_ratio import measured_ratio
 from assay.report.papers.claims.claims import BOUNDS, COMPARISONS, Claim, ClaimKind
@@ -86,7 +86,7 @@ class ClaimCase:
         return next(filter(None, (client_process.why_not(cell, keys) for cell in self.cells)), "")
 
     @cached_property
-    def keys(self) -> list[Key]:
+    def keys(self) -> list[RunValue]:
         """By which the value of each term is read."""
         terms = self.claim.terms
         return [term.quantity.key(self.experiment.workload, term.test) for term in terms]

@@ -12,7 +12,7 @@ from assay.record import ExperimentRecord
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.declared import selection
-from assay.report.declared.aggregates import Key
+from assay.report.declared.aggregates import RunValue
 from assay.report.papers.claims.claims import Term
 from assay.text.reasons import sentence
 
@@ -27,7 +27,7 @@ _NAMED = "`assay report NAME=3 NAME=5`"
 NO_VALUE = "this system has no such value"
 
 
-def why_not(cell: CellRuns, key: Key | None = None) -> str:
+def why_not(cell: CellRuns, key: RunValue | None = None) -> str:
     """Why the cell cannot be compared by this key; empty: it can."""
     if not (cell.measured if key is None else key.runs(cell)):
         run = cell.runs[0]
@@ -73,7 +73,7 @@ def _other_machine(wanted: str, there: Sequence[str]) -> str:
     return f"no machine is called {wanted} ({_NAMED} names them)"
 
 
-def why_no_ratio(of_cells: Sequence[Sequence[float]], keys: Sequence[Key]) -> str:
+def why_no_ratio(of_cells: Sequence[Sequence[float]], keys: Sequence[RunValue]) -> str:
     """Why these values of cells, each with its key, have no ratio; empty: they have."""
     if not all(of_cells):
         return NO_VALUE

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from assay.contracts.recorded import WorkloadRecord
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.declared import aggregates, declaration, series
-from assay.report.declared.aggregates import Key
+from assay.report.declared.aggregates import RunValue
 from assay.report.declared.published import ColumnCells, Published
 from assay.report.declared.selection import Levels, Quantity
 from assay.report.values import Number
@@ -25,7 +25,7 @@ class PublishedColumn:
     test: str
     levels: Levels
     quantity: Quantity
-    key: Key
+    key: RunValue
     independent_of: tuple[str, ...] = ()
     """Parameters of the test on which it does not depend."""
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from assay.contracts.recorded import WorkloadRecord
 from assay.report.cells.cell_runs import STORAGE_ROLE, CellRuns
 from assay.report.declared import published
-from assay.report.declared.aggregates import Key
+from assay.report.declared.aggregates import RunValue
 from assay.report.declared.published import Published
 from assay.report.papers.claims import published_columns
 from assay.report.papers.claims.claims import Claim
@@ -41,7 +41,7 @@ class PublishedCurve:
 
 
 def curve(
-    workload: WorkloadRecord, claim: Claim, key: Key, cell: CellRuns
+    workload: WorkloadRecord, claim: Claim, key: RunValue, cell: CellRuns
 ) -> PublishedCurve | None:
     """Of the storage that the cell is on, where the paper has several; None: the paper
     printed fewer than two such values."""
@@ -57,7 +57,11 @@ def curve(
 
 
 def _points(
-    table: Published, columns: Sequence[PublishedColumn], claim: Claim, key: Key, cell: CellRuns
+    table: Published,
+    columns: Sequence[PublishedColumn],
+    claim: Claim,
+    key: RunValue,
+    cell: CellRuns,
 ) -> Iterator[tuple[float, float]]:
     """Size and value. The unit of the paper does not matter to how they grow."""
     wanted = claim.terms[0].levels

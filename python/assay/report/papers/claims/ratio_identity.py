@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from assay.report.cells.cell_runs import CellRuns
-from assay.report.declared.aggregates import Key
+from assay.report.declared.aggregates import RunValue
 
 Operand = tuple[tuple[int, ...], str]
 """Numbers of the cell's runs, and what is read from them (`Key.identity`)."""
@@ -19,10 +19,10 @@ class RatioIdentity:
 
 
 def ratio_identity(
-    numerator: tuple[CellRuns, Key], denominator: tuple[CellRuns, Key]
+    numerator: tuple[CellRuns, RunValue], denominator: tuple[CellRuns, RunValue]
 ) -> RatioIdentity:
     return RatioIdentity(_operand(*numerator), _operand(*denominator))
 
 
-def _operand(cell: CellRuns, key: Key) -> Operand:
+def _operand(cell: CellRuns, key: RunValue) -> Operand:
     return cell.run_ids, key.identity

@@ -133,4 +133,4 @@ def _included(file: Path, number: int, line: str) -> list[Path]:
 def _unquoted(value: str) -> str:
     if len(value) > 1 and value[0] in "'\"" and value[-1] == value[0]:
         value = value[1:-1]
-    return _ESCAPED.sub(lambda found: _ESCAPES[found[1]], value)
+    return _ESCAPED.sub(lambda match: _ESCAPES[match[1]], value)
