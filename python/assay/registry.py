@@ -38,7 +38,6 @@ WORKLOAD_FILE = "workload.toml"
 EXPERIMENTS_FOLDER = Path(__file__).parent / "experiment" / "papers"
 _BUILT_IN = (".", "experiments")
 """Where guides name the built-in experiment files: they are there in a clone of the repository."""
-_SCRIPTS = (".sql", ".cql", ".json")
 _DIALECTS, _WORKLOADS = "assay.dialects", "assay.workloads"
 _STEP_REPORTS = "assay.step_reports"
 """Groups of entry points."""
@@ -472,16 +471,18 @@ def workload_folder(name: str) -> Path:
             hint=f"`assay list workloads` names the built-in ones: {', '.join(workloads())}",
         )
     if paths.is_file(folder):
-        if folder.suffix in _SCRIPTS:
+        from assay.contracts import languages
+
+        if folder.suffix in languages.ENDINGS:
             raise ArgumentError(
                 f"{name} is a script: expected a workload or its folder",
                 hint=f"in an experiment file: script = {json.dumps(name)}",
             )
         raise ArgumentError(
             f"{name} is a file: expected a workload, a folder, a script "
-            "(FILE.sql, FILE.cql, FILE.json) or FILE.toml",
-            hint="if it is a script: a name that ends with .sql, .cql or .json, or, to run it, "
-            f"-f {name}",
+            f"({languages.files()}) or FILE.toml",
+            hint=f"if it is a script: a name that ends with {' or '.join(languages.ENDINGS)}, or, "
+            f"to run it, -f {name}",
         )
     if is_url(name) or is_connection_string(name):
         raise ArgumentError(

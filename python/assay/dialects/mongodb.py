@@ -103,6 +103,9 @@ class MongodbDialect(MinimalDialect):
         )
         return f'{{"insert": {json.dumps(table.name)}, "documents": [{{{fields}}}]}}'
 
+    def literal(self, text: str) -> str:
+        return json.dumps(text)
+
     def update_row(self, table: Table, column: str, value: str, key: str, key_value: str) -> str:
         change = f'{{"$set": {{{json.dumps(column)}: {value}}}}}'
         update = f'{{"q": {{{json.dumps(key)}: {key_value}}}, "u": {change}}}'

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from assay import registry
+from assay.contracts.languages import LANGUAGES
 from assay.text.nearest import did_you_mean
-from assay.workload.schema import SQL
-from assay.workload.scripts.scripts import LANGUAGES
 
 _DECLARED = 'dialects = ["FILE.toml"]'
 
@@ -14,7 +13,7 @@ def hint_if_unknown(name: str) -> str | None:
     """None where a system speaks it; else the name that is meant: a system is named by its dialect,
     which several systems may share."""
     dialects = registry.dialects()
-    known = [*dialects, *(language for language in (*LANGUAGES, SQL) if language not in dialects)]
+    known = [*dialects, *(language for language in LANGUAGES if language not in dialects)]
     if name in known:
         return None
     if name in registry.systems():

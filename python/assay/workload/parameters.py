@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from assay import _engine
 from assay.contracts import capabilities, factors
+from assay.contracts.languages import LANGUAGES
 from assay.errors import ArgumentError
 from assay.registry import unknown
 from assay.text.files.toml_file import TomlTable
@@ -192,7 +192,7 @@ def _languages(section: TomlTable, levels: tuple[str, ...]) -> dict[str, tuple[s
             raise section.error(f"{level} is not a level: {', '.join(levels) or 'none'}", level)
         languages[level] = section.texts(level)
         for word in languages[level]:
-            if word not in (known := _engine.languages()):
+            if word not in (known := LANGUAGES):
                 raise section.error(
                     f"unknown language {word!r}", level, hint=did_you_mean(word, known)
                 )

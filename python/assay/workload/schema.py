@@ -17,12 +17,11 @@ from msgspec import UNSET, structs
 from assay import _engine
 from assay.contracts.dialects.protocol import Column, Table, View
 from assay.contracts.engine.rows import GeneratedColumn, GeneratedDocument, GeneratedTable
+from assay.contracts.languages import SQL
 from assay.errors import ExperimentError
 from assay.workload.in_dialect import INSTANCE, DeclaredNames
 from assay.workload.parameters import Scalar
 
-SQL = "sql"
-"""The language of statements, where a script does not say another one."""
 _VARIABLE = re.compile(r":([A-Za-z_]\w*)")
 _MOST_INSTANCES = 10_000
 _HARDLY_ANY = (1, 1 << 40)

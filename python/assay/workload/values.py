@@ -17,6 +17,7 @@ from assay import registry
 from assay.contracts.dialects.protocol import Table
 from assay.contracts.driving import AS_IS, Driving, DrivingChanges
 from assay.contracts.engine.rows import GeneratedDocument
+from assay.contracts.languages import SQL
 from assay.contracts.observation import Headline, ResponseLimit
 from assay.contracts.recorded import SheetRecord, WorkloadRecord
 from assay.registry import unknown
@@ -24,7 +25,7 @@ from assay.text.files.toml_file import TomlData
 from assay.workload.derived_metrics import DerivedMetric
 from assay.workload.in_dialect import Speaks, Writes, own
 from assay.workload.parameters import Parameter, Scalar
-from assay.workload.schema import SQL, Schema
+from assay.workload.schema import Schema
 from assay.workload.steps import Deferred, Drive, Group, Step
 
 

@@ -14,6 +14,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from assay import registry
+from assay.contracts import languages
 from assay.contracts.option_spec import OptionSpec
 from assay.contracts.storages.shared_options import SHARED_OPTIONS
 from assay.errors import AssayError
@@ -80,7 +81,7 @@ def target(ctx: click.Context, parameter: click.Parameter, typed: str) -> Items:
     there, or a built-in experiment."""
     name, dot, tests = typed.partition(".")
     if not dot or name not in registry.workloads():
-        files = _files(typed, (".toml", ".sql", ".cql", ".json"))
+        files = _files(typed, (".toml", *languages.ENDINGS))
         there = {item.value for item in files}
         built_in = (f"{one}.toml" for one in registry.experiments())
         named = [item for item in _beginning(typed, built_in) if item.value not in there]

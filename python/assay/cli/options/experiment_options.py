@@ -11,6 +11,7 @@ import click
 from assay import registry
 from assay.cli.options import completers
 from assay.cli.options.setting_options import Decorator, option
+from assay.contracts import languages
 from assay.experiment.settings.catalogue import SETTINGS, Words
 from assay.experiment.settings.error_spelling import as_written
 
@@ -19,7 +20,7 @@ def _a_target(context: click.Context, _parameter: click.Parameter, value: str) -
     """Requires a target, unless scripts are given."""
     if not value and not context.params.get("script"):
         raise click.UsageError(
-            "nothing to run: expected a workload, a script (FILE.sql, FILE.cql, FILE.json, "
+            f"nothing to run: expected a workload, a script ({languages.files()}, "
             "-f FILE) or FILE.toml:\n"
             "assay run WORKLOAD --on SYSTEM\n"
             "assay run FILE.sql --on SYSTEM --clients 8 --duration 30\n"

@@ -459,6 +459,10 @@ class SingleRows(Protocol):
         ``key_value``."""
         ...
 
+    def literal(self, text: str) -> str:
+        """The text, as it stands in such a statement."""
+        ...
+
 
 @runtime_checkable
 class KeepsStatistics(Protocol):

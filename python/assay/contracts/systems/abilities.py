@@ -390,8 +390,8 @@ class SeveralVersions(Protocol):
         ...
 
     def find_at(self, place: str) -> FoundPrograms:
-        """The programs at a place as `chosen_by` names it, which is their `FoundPrograms.place`. Raises
-        `SystemUnderTestError` that says what is missing for a run."""
+        """The programs at a place as `chosen_by` names it, which is their `FoundPrograms.place`.
+        Raises `SystemUnderTestError` that says what is missing for a run."""
         ...
 
 

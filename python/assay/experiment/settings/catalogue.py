@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
-from assay.contracts import factors
+from assay.contracts import factors, languages
 from assay.contracts.driving import (
     ARRIVALS,
     CACHES,
@@ -59,9 +59,8 @@ class Words:
     order of `--help`."""
 
     target: str
-    """``WORKLOAD``, ``WORKLOAD.TEST``, a workload folder, a script (``*.sql``,
-    ``*.cql``, ``*.json``), an experiment file
-    ``*.toml``; or nothing, for ``script`` alone."""
+    """``WORKLOAD``, ``WORKLOAD.TEST``, a workload folder, a script (`languages.ENDINGS`), an
+    experiment file ``*.toml``; or nothing, for ``script`` alone."""
     on: tuple[str, ...] = _declared(
         (), NameList(), Heading.WHAT, metavar="SYSTEM,…", key="systems",
         help="Systems: NAME (see `assay list systems`), NAME@VERSION, NAME[key=value] or URL; "
@@ -111,8 +110,8 @@ class Words:
     )  # fmt: skip
     script: tuple[str, ...] = _declared(
         (), FileNames(), Heading.WHAT, metavar="FILE[@WEIGHT]", short="-f",
-        help="Script (.sql, .cql, .json; `-`: standard input) in place of the test's, or alone; "
-        "further ones join the mix, A.sql,B.sql measures each.",
+        help=f"Script ({languages.files('')}; `-`: standard input) in place of the test's, or "
+        "alone; further ones join the mix, A.sql,B.sql measures each.",
         file_help="Script files in place of the test's own, or without a workload: FILE[@WEIGHT], "
         "relative to this file; \"A.sql,B.sql\" measures each by itself.",
     )  # fmt: skip

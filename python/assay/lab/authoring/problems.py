@@ -60,8 +60,8 @@ class ExaminedWorkload:
 
 @contextmanager
 def examined(name_or_path: str) -> Iterator[ExaminedWorkload]:
-    """Everything that can be said of the folder without a run. Inside, `Examined.workload` can be
-    used: its files are links in a temporary folder."""
+    """Everything that can be said of the folder without a run. Inside, `ExaminedWorkload.workload`
+    can be used: its files are links in a temporary folder."""
     folder = registry.workload_folder(name_or_path)
     with tempfile.TemporaryDirectory(prefix="assay-check-") as temporary:
         reading = Reading(folder, Path(temporary))

@@ -13,6 +13,7 @@ from assay import registry
 from assay.contracts import capabilities
 from assay.contracts.dialects.protocol import HasViews
 from assay.contracts.factors import CACHE
+from assay.contracts.languages import SQL
 from assay.contracts.systems.abilities import capabilities_of
 from assay.dialects.limits import Limited, beyond
 from assay.drive.prepare import Compiled
@@ -24,7 +25,6 @@ from assay.plan import PlannedRun
 from assay.plan.drives import drives
 from assay.provision.limits import client_memory
 from assay.storages.known_file_system import known_file_system
-from assay.workload.schema import SQL
 from assay.workload.values import RunsScripts, Workload
 
 

@@ -4,7 +4,6 @@ does not compress."""
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Iterator
 from random import Random
 from string import ascii_letters, digits
@@ -62,8 +61,7 @@ class Committing:
     def _row(self) -> str:
         self._number += 1
         payload = "".join(self._random.choices(ascii_letters + digits, k=PAYLOAD_BYTES))
-        text = json.dumps(payload) if self._dialect.language == "json" else f"'{payload}'"
-        return self._rows.insert_row(_TABLE, [str(self._number), text])
+        return self._rows.insert_row(_TABLE, [str(self._number), self._rows.literal(payload)])
 
     def commit(self) -> None:
         for statement in self._ready:

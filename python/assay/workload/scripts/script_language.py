@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from assay import _engine, registry
+from assay import registry
+from assay.contracts import languages
 from assay.contracts.experiment import Experiment, SystemChoice
+from assay.contracts.languages import SQL
 from assay.errors import ArgumentError
-from assay.workload.schema import SQL
 
-ENDINGS = {f".{language}": language for language in _engine.languages()} | {".pgbench": SQL}
-"""The ending of a script file and the language of its statements, as dialects name it."""
+ENDINGS = {**languages.ENDINGS, **languages.FURTHER_ENDINGS}
 
 
 def language_of(path: str) -> str:

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Protocol
 
+from assay.contracts.languages import SQL
 from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
 
@@ -68,7 +69,7 @@ _SIGNS_OF_A_GLOB = frozenset("*?[")
 def _is_meant(name: str, script: NamedScript, word: str) -> bool:
     """Files that are no SQL may be data, so they are scripts only by their ending."""
     path = _path(script.path)
-    is_named = script.language == "sql" or path.parts[0] == CHECKS or word.endswith(path.suffix)
+    is_named = script.language == SQL or path.parts[0] == CHECKS or word.endswith(path.suffix)
     return bool(word) and is_named and (word == name or path.match(str(word)))
 
 

@@ -17,16 +17,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from assay import _engine
+from assay.contracts.languages import LANGUAGES, SQL
 from assay.errors import ExperimentError
 from assay.text.files import text_file
 from assay.text.nearest import did_you_mean
-from assay.workload.schema import SQL
 from assay.workload.scripts.script_names import CHECKS
 from assay.workload.values import Script
 
 OVERRIDES = "overrides"
-LANGUAGES = tuple(language for language in _engine.languages() if language != SQL)
+OTHER_LANGUAGES = tuple(language for language in LANGUAGES if language != SQL)
 """Of statements that are no SQL; such a file ends in the language."""
 _LITERAL = re.compile(r"'[^']*'|--[^\n]*")
 _VALUE = re.compile(r"(?<![:\w]):\{?([A-Za-z_]\w*)")
@@ -105,7 +104,7 @@ def read(
     found.checks.update(_checks_alone(folder, found))
     every = {**found.scripts, **found.checks}
     for script in every.values():
-        for language in LANGUAGES:
+        for language in OTHER_LANGUAGES:
             file = (folder / script.path).with_suffix(f".{language}")
             if language != script.language and file.is_file():
                 within, text = file.relative_to(folder), text_file.read(file, ExperimentError)
@@ -130,7 +129,7 @@ def read(
 def _checks_alone(folder: Path, scripts: FoundScripts) -> dict[str, Script]:
     """The checks of another language without SQL beside them."""
     checks: dict[str, Script] = {}
-    for language in LANGUAGES:
+    for language in OTHER_LANGUAGES:
         for file in sorted((folder / CHECKS).rglob(f"*.{language}")):
             within, name = file.relative_to(folder).as_posix(), file.stem
             if other := scripts.scripts.get(name):
@@ -153,7 +152,7 @@ def _second(file: Path, name: str, first: Script) -> ExperimentError:
 def _alone(folder: Path, every: Collection[str]) -> dict[str, Script]:
     """Files of the other languages whose names no script has. Most hold data, so none is read."""
     found: dict[str, Script] = {}
-    for language in LANGUAGES:
+    for language in OTHER_LANGUAGES:
         for file in sorted(folder.rglob(f"*.{language}")):
             within = file.relative_to(folder)
             if within.parts[0] in (OVERRIDES, CHECKS) or file.stem in (*every, *found):

@@ -9,11 +9,11 @@ import re
 from dataclasses import replace
 
 from assay.contracts.dialects.protocol import Column, Table
+from assay.contracts.languages import LANGUAGES
 from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
 from assay.workload.in_dialect import INSTANCE
-from assay.workload.schema import SQL, DeclaredTable, Expression, Generator
-from assay.workload.scripts.scripts import LANGUAGES
+from assay.workload.schema import DeclaredTable, Expression, Generator
 from assay.workload.tables import columns, keys
 
 _RANGE = re.compile(r"(?P<first>.+?)\s*\.\.\s*(?P<last>.+)")
@@ -62,7 +62,7 @@ def _languages(section: TomlTable) -> tuple[str, ...]:
     """``languages = ["cql"]``: only systems whose statements are in one of them have the table."""
     named = section.texts("languages", ())
     for name in named:
-        if name not in (known := (SQL, *LANGUAGES)):
+        if name not in (known := LANGUAGES):
             raise section.error(
                 f"languages: unknown language {name!r}", "languages", hint=did_you_mean(name, known)
             )

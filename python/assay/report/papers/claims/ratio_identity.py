@@ -9,7 +9,7 @@ from assay.report.cells.cell_runs import CellRuns
 from assay.report.declared.aggregates import RunValue
 
 Operand = tuple[tuple[int, ...], str]
-"""Numbers of the cell's runs, and what is read from them (`Key.identity`)."""
+"""Numbers of the cell's runs, and what is read from them (`RunValue.identity`)."""
 
 
 @dataclass(frozen=True)
