@@ -56,6 +56,9 @@ A dialect of its own is for databases that a DB-API module reaches, without a sy
 workload is packed:
 [Writing a workload](../guides/writing-a-workload.md#in-a-package).
 
+A package imports from the rooms that `ARCHITECTURE.md` opens to packages, below its import rule;
+what is elsewhere may change at any time.
+
 `assay list systems` shows the system once the package is installed. A system or a storage needs
 not be derived from a class of Assay: it has the members, or it has not.
 

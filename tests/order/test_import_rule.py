@@ -92,6 +92,47 @@ def test_no_two_folders_import_each_other() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+OWN_PACKAGE = ("load/bibsql", "cli/bibsql")
+"""Rows and their commands as another package would have them."""
+
+
+def _open_to_packages() -> list[str]:
+    """What ARCHITECTURE.md opens to them, with a dot at the end of each name."""
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    listed = re.search(r"```open\n(.*?)```", text, re.S)
+    assert listed, "ARCHITECTURE.md lost its list of what other packages may use"
+    return [f"{name.replace('/', '.')}." for name in listed.group(1).split()]
+
+
+def test_packages_use_only_what_is_open_to_them() -> None:
+    own = [name.replace("/", ".") + "." for name in OWN_PACKAGE]
+    of_package = [path for name in OWN_PACKAGE for path in PACKAGE.joinpath(name).rglob("*.py")]
+    assert of_package
+    for names, paths in (
+        ([*_open_to_packages(), *own], of_package),
+        (_open_to_packages(), [*(ROOT / "tests" / "doubles").rglob("*.py")]),
+    ):
+        wrong = [
+            f"{path.relative_to(ROOT)}:{line}: imports {module}"
+            for path in sorted(paths)
+            for line, module in imports_of(path)
+            if module not in ("", "_engine") and not f"{module}.".startswith(tuple(names))
+        ]
+        assert not wrong, "\n".join(wrong)
+
+
+def test_a_package_is_found_by_its_entry_points_alone() -> None:
+    own = tuple(name.replace("/", ".") for name in OWN_PACKAGE)
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line}: imports {module}"
+        for path in sorted(PACKAGE.rglob("*.py"))
+        if not str(path.relative_to(PACKAGE)).startswith(OWN_PACKAGE)
+        for line, module in imports_of(path)
+        if module.startswith(own)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
 def test_the_top_level_reads_as_the_architecture() -> None:
     files = [path for path in PACKAGE.glob("*/**/*.*") if path.suffix != ".pyc"]
     folders = {path.relative_to(PACKAGE).parts[0] for path in files}

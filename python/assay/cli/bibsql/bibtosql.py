@@ -33,6 +33,7 @@ from assay.cli.bibsql.input_check import (
 )
 from assay.cli.bibsql.options import Option, Parsed, help_text, parse
 from assay.cli.bibsql.sql_script import script_document, script_without_rows
+from assay.cli.process import written_files
 from assay.cli.process.outcome import outcome_of
 from assay.cli.process.process_environment import refuse_other_encodings
 from assay.cli.process.streams import OutputLost
@@ -40,7 +41,6 @@ from assay.contracts.experiment import ENCODINGS
 from assay.errors import ArgumentError
 from assay.load.bibsql.bibliography import files_of
 from assay.load.bibsql.documents import Problems, SqlDocument
-from assay.record.file.schema import insist_on_no_record
 from assay.text.files import output_file
 from assay.text.files.paths import is_folder
 from assay.workload import reader
@@ -197,9 +197,10 @@ def _output(parsed: Parsed, files: Sequence[str]) -> Iterator[int]:
     """
     file = _file(parsed)
     if file is not None:
-        insist_on_no_record(Path(file))
         inputs: list[str | int] = [*files] if files else [STANDARD_INPUT]
-        with output_file.written(file, force="force" in parsed.given, inputs=inputs) as descriptor:
+        with written_files.written(
+            file, force="force" in parsed.given, inputs=inputs
+        ) as descriptor:
             if parsed.last("reader") is not None and stat.S_ISREG(os.fstat(descriptor).st_mode):
                 os.fchmod(descriptor, 0o600)  # the password is in it
             yield descriptor

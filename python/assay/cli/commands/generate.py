@@ -16,14 +16,13 @@ from assay.cli.options.numbers import NumberType
 from assay.cli.options.shared_options import is_typed
 from assay.cli.options.usage_errors import DestroyingOption
 from assay.cli.output.report_output import STANDARD_OUTPUT
+from assay.cli.process import written_files
 from assay.cli.process.streams import OutputLost
 from assay.contracts.dialects.protocol import Dialect, SqlText, Table
 from assay.contracts.engine.rows import ExportDocument, GeneratedDocument
 from assay.errors import ArgumentError
 from assay.load.row_sources.protocol import row_source
-from assay.record.file.schema import insist_on_no_record
 from assay.text import quantities
-from assay.text.files import output_file
 from assay.workload.parameters import Scalar
 from assay.workload.values import Workload
 
@@ -225,8 +224,7 @@ def _output(file: str | None, force: bool, inputs: Sequence[Path]) -> Iterator[i
     if file is None or file == STANDARD_OUTPUT:
         yield sys.stdout.fileno()
         return
-    insist_on_no_record(Path(file))
-    with output_file.written(file, force=force, inputs=inputs) as descriptor:
+    with written_files.written(file, force=force, inputs=inputs) as descriptor:
         yield descriptor
 
 

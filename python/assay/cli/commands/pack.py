@@ -56,8 +56,8 @@ def command(reference: str, output: Path | None, force: bool, records: Path) -> 
     from assay.cli.output.report_output import (
         said_meanwhile,
         without_garbage_collection,
-        write_file,
     )
+    from assay.cli.process import written_files
     from assay.record.capsule import layout
 
     with without_garbage_collection():
@@ -67,7 +67,7 @@ def command(reference: str, output: Path | None, force: bool, records: Path) -> 
         target = output or Path(f"experiment-{record.id}{layout.ENDING}")
         with said_meanwhile("packing …"):
             content = _packed(record)
-    write_file(target, content, force=force)
+    written_files.write(target, content, force=force)
     say(
         f"experiment {record.id} is packed in {target}, {size(len(content))}; "
         f"`assay rerun {target}` runs it again"

@@ -116,11 +116,11 @@ def _entry(path: Path) -> tuple[ListedCapsule, Mapping[str, bytes]]:
 
 def _write(folder: Path, files: Mapping[str, bytes]) -> None:
     """The first page last, when all that it leads to is there."""
-    from assay.cli.output.report_output import write_file
+    from assay.cli.process import written_files
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot be made: {error.strerror}", file=folder) from error
     for name, content in files.items():
-        write_file(folder / name, content, force=True)
+        written_files.write(folder / name, content, force=True)

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from assay import registry
+from assay.cli.process import written_files
 from assay.errors import ArgumentError, InputError
-from assay.record.file.schema import insist_on_no_record
 from assay.report.values import Report
 from assay.text.files import output_file
 
@@ -70,7 +70,7 @@ def write(
         return
     text = io.StringIO()
     render(report, text, detail=detail)
-    write_file(output, text.getvalue().encode("utf-8"), force=force)
+    written_files.write(output, text.getvalue().encode("utf-8"), force=force)
 
 
 def write_charts(report: Report, folder: Path, *, force: bool) -> int:
@@ -95,7 +95,7 @@ def write_charts(report: Report, folder: Path, *, force: bool) -> int:
                 (folder / f"{name}.png", draw.png(figure)),
             ):
                 is_new = not path.exists()
-                write_file(path, content, force=force)
+                written_files.write(path, content, force=force)
                 new += [path] if is_new else []
     return len(files)
 
@@ -119,9 +119,3 @@ def _insist_on_new(paths: Iterable[Path]) -> None:
             raise InputError(
                 "already exists and is not overwritten", file=path, hint=output_file.REPLACE_HINT
             )
-
-
-def write_file(file: str | Path, content: bytes, *, force: bool) -> None:
-    """No record is replaced by it; see `output_file.written`."""
-    insist_on_no_record(Path(file))
-    output_file.write(file, content, force=force)
