@@ -58,6 +58,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="leave out the tests marked slow or alone, and let none start a program of a package",
     )
     parser.addoption(
+        "--keep-outputs",
+        action="store_true",
+        help="write what commands print now into their transcripts, in place of comparing it",
+    )
+    parser.addoption(
         "--every-system",
         action="store_true",
         help="run a test on further systems, too, of which another one stands for the property",

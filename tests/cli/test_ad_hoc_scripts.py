@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from pathlib import Path
 from typing import Any
 
@@ -137,33 +136,6 @@ def test_each_statement_is_timed_with_per_statement(capsys: pytest.CaptureFixtur
     document = ran(words, capsys)
     lines = table(document, "statements")
     assert [(one["line"], one["count"]) for one in lines] == [(2, 50), (3, 50)]
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("rows.sql --on null", "rows.sql:1:8: "),
-        ("read.sql --on null --set scale=x --duration 0", "--duration"),
-        ("none.sql --on null", "none.sql: cannot be read: there is no such file"),
-        ("other.sql", "no system under test"),
-        ("other.sql --on null --arrival poisson", "no rate is given"),
-        ("other.sql --on null --think-time 1s", "expected a distribution of pauses"),
-        ("other.sql --on null --isolation serialisable", "--isolation"),
-        ("other.sql --on sqlite --isolation 'read committed'", "it has: serializable"),
-    ],
-)
-def test_wrong_options_end_with_2_before_anything_is_started(
-    words: str, message: str, capsys: pytest.CaptureFixture[str], folder: Path
-) -> None:
-    assert run_program(["run", *shlex.split(words)]) == 2
-    out, errors = capsys.readouterr()
-    assert (out, message in errors, errors.count("Traceback")) == ("", True, 0), errors
-    assert not list(folder.glob("*.sqlite"))
-
-
-def test_the_fix_for_a_missing_variable_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_program(["plan", "rows.sql", "--on", "null"]) == 2
-    assert "--set rows=VALUE" in capsys.readouterr().err
 
 
 def test_the_plan_says_how_clients_are_driven_and_for_how_long(

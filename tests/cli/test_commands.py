@@ -45,43 +45,6 @@ def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(f"\n  {name} " in text for name in COMMANDS)
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("rnu bibsql", "there is no command 'rnu'; did you mean 'run'?"),
-        ("run", "nothing to run: expected a workload, a script"),
-        ("run bibsql --cleints 1", "there is no option --cleints; did you mean --clients"),
-        ("run bibsql --repetitions 0", "--repetitions: expected a whole number"),
-        ("plan bibsql --on oracel", "unknown system 'oracel'"),
-        ("plan none.toml", "none.toml: cannot be read"),
-        ("report --records nowhere.sqlite", "there are no records at nowhere.sqlite"),
-        ("show latest --records nowhere.sqlite", "there are no records at nowhere.sqlite"),
-        ("merge nowhere.sqlite", "or name another file to merge"),
-        ("list runs --records :memory:", "--records: expected a file, found ':memory:'"),
-        (f"plan {'x' * 300}", f"unknown workload '{'x' * 300}'"),
-        ("plan beebe-2011", "beebe-2011.toml"),
-        (f"plan tpcb --feed {'x' * 300}", "cannot be read"),
-        (
-            "list nothing",
-            "storages, runs or datasets, found 'nothing'",
-        ),
-        ("report --format xml", "openmetrics or table, found 'xml'"),
-        ("get bebe", "bebe"),
-        ("plan tpcb --duration 1 --clients 2 --duration 5", "--duration is given twice"),
-        ("plan tpcb --storage here=tmpfs", "kind tmpfs cannot be called here"),
-        (f"plan tpcb --set {'x' * 5000}=1", "… (5,002 characters) …"),
-    ],
-)
-def test_invalid_arguments_end_with_2_and_a_reason(
-    words: str, message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run_program(words.split()) == 2
-    out, expected = capsys.readouterr()
-    assert out == ""
-    assert expected.startswith("error: ")
-    assert message in expected
-
-
 def test_a_plan_takes_every_option_of_a_run() -> None:
     """So that the one word can be changed into the other."""
     options = {name: {one.name for one in command.params} for name, command in commands()}

@@ -56,34 +56,6 @@ def test_the_capacity_lies_in_the_interval_that_is_said(folder: Path, assay: Ass
     assert "The highest offered rate with mean < 5s" in assay("report").out
 
 
-@pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        (["--goal", "p99 < 5"], "hint: 'p99 < 5ms'"),
-        (["--goal", " "], "--goal: expected a condition, found ' '"),
-        (["--goal", "p99[x] < 5ms"], "no transaction type 'x'\n\nhint: known: one"),
-        (["--goal", "throughput_per_s < 0.9x"], "expected a limit"),
-        (["--goal", "p99 > 5ms"], "expected an upper limit, as less p99 latency is better"),
-        (["--goal", "p99 < 0ms"], "expected a limit above 0"),
-        (["--goal", "throughput > 5/s"], "throughput rises with it"),
-        (["--goal", "elapsed < 5s"], "takes the time it is given"),
-        (["--goal", "headline > 5/min"], "has no headline"),
-        (["--goal", "p99 < 5ms", "--offered-rate", "100"], "the least and the greatest rate"),
-        (["--goal", "p99 < 5ms", "--precision", "5%"], "does not go with"),
-        (["--goal", "p99 < 5ms", "--transactions", "5"], "runs that end by time"),
-        (["--goal-trials", "3"], "does not apply"),
-        (["--goal", "p99 < 5ms", "--goal-over", "tupels"], "no parameter 'tupels'"),
-    ],
-)
-def test_a_goal_that_cannot_be_searched_is_refused(
-    options: list[str], expected: str, assay: Assay
-) -> None:
-    refused = assay("plan", "one.sql", "--on", "null", *options)
-    assert refused.status == 2
-    assert expected in refused.err
-
-
 def test_the_largest_size_whose_run_ends_within_a_limit(assay: Assay, working_folder: Path) -> None:
     """Each transaction takes 20 ms: 25 of them fit into half a second, some busy day 12."""
     folder = working_folder / "work"

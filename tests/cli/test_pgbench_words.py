@@ -58,26 +58,6 @@ def test_a_script_from_standard_input(words: list[str]) -> None:
     assert "<stdin>:2:1: " in wrong.stderr
 
 
-def test_a_command_without_a_workload_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_program(["run", "--on", "sqlite"]) == 2
-    assert "nothing to run: expected a workload, a script" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("get nothing", "known: beebe"),
-        ("report -1", "numbered from 1: see `assay list runs`"),
-        ("generate bibsql", "expected one of as3ap, "),
-    ],
-)
-def test_a_wrong_value_is_answered_with_the_valid_ones(
-    words: str, message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run_program(words.split()) == 2
-    assert message in capsys.readouterr().err
-
-
 def test_a_run_is_named_alike_in_reports_and_comparisons(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -90,50 +70,6 @@ def test_a_run_is_named_alike_in_reports_and_comparisons(
         assert capsys.readouterr().out == without
     assert run_program(["report", "1,1"]) == 2
     assert "twice" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ("-S", "tpcb.select-only"),
-        ("-N", "tpcb.simple-update"),
-        ("-C", "--connection 'per transaction'"),
-        ("-n", "leave it out"),
-        ("-r", "--per-statement"),
-        ("-P 5", "--progress SECONDS"),
-        ("-h localhost", "--on SYSTEM://USER@HOST:PORT/DATABASE"),
-        ("-U me", "--on SYSTEM://USER@HOST:PORT/DATABASE"),
-        ("--select-only", "tpcb.select-only"),
-        ("--rate 5", "is --offered-rate"),
-        ("--time 5", "sysbench's --time is --duration"),
-        ("--x-host here", "--on SYSTEM://USER@HOST:PORT/DATABASE"),
-        ("--vu 8", "HammerDB's --vu is --clients"),
-        ("--runs 3", "hyperfine's --runs is --repetitions"),
-        ("--dry-run", "assay plan"),
-        ("--json", "--format json"),
-        ("--csv", "--format csv"),
-        ("--output x", "assay report --output FILE"),
-    ],
-)
-def test_options_of_other_tools_are_answered_with_ours(
-    words: str, said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run_program(["run", *words.split(), "--on", "null"]) == 2
-    out, message = capsys.readouterr()
-    assert said in message
-    assert out == ""
-
-
-@pytest.mark.parametrize(
-    "words", [["run", "--eras"], ["report", "--forc"], ["get", "beebe", "--forc"]]
-)
-def test_an_option_that_destroys_is_never_suggested(
-    words: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run_program(words) == 2
-    message = capsys.readouterr().err
-    assert "there is no option --" in message
-    assert "--erase" not in message and "--force" not in message
 
 
 def test_every_answer_names_options_that_there_are() -> None:
@@ -151,13 +87,6 @@ def test_a_list_of_tests_may_repeat_the_name_of_the_workload(
         assert run_program(["plan", words, "--on", "null", "--format", "json"]) == 0
         plans.append(capsys.readouterr().out)
     assert plans[0] == plans[1]
-
-
-def test_a_path_as_a_storage_is_answered_with_the_storage_in_it(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert run_program(["plan", "tpcb", "--on", "null", "--storage", "/mnt/fast"]) == 2
-    assert "hint: here:/mnt/fast" in capsys.readouterr().err
 
 
 def test_help_is_still_printed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -39,21 +39,6 @@ def test_why_a_storage_is_not_available_stands_beside_it(
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 140
 
 
-@pytest.mark.parametrize(
-    "words",
-    ["verify null", "probe here tmpfs", "durability --on sqlite --storage loop[size=16M]"],
-)
-def test_erase_without_a_device_is_refused(words: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_program([*words.split(), "--erase"]) == 2
-    said = "error: --erase does not apply: no storage names a device that would be erased"
-    assert said in capsys.readouterr().err
-
-
-def test_one_system_is_verified_on_one_storage(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_program(["verify", "null", "--storage", "here,tmpfs"]) == 2
-    assert "error: expected one storage, found 2" in capsys.readouterr().err
-
-
 @pytest.mark.skipif(not HAS_LOOP_DEVICES, reason="only root makes loop devices")
 @pytest.mark.parametrize("words", ["verify null --storage", "durability --on sqlite --storage"])
 def test_a_device_is_erased_only_if_that_is_asked_for(

@@ -13,25 +13,6 @@ from assay.systems.postgresql import spelling as postgresql_spelling
 from commands import run_in
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("--on", "postgresql://u@h:99999/x"), "from 0 to 65535, found 99999"),
-        (("--on", "mariadb://u@h:33x/x"), "from 0 to 65535, found 33x"),
-        (("--on", "sqlite:///no,ne/x.db"), "a comma in a URL is written %2C: sqlite:///no%2Cne/"),
-        (("--on", "sqlite", "--log", "none/x.csv"), "hint: make the folder: mkdir -p none"),
-        (("--on", "sqlite", "--set", "synchronous=OFF"), "--set sqlite.synchronous=OFF"),
-        (("--on", "null", "--set", "synchronous=OFF"), "hint: "),
-    ],
-)
-def test_the_value_and_how_it_is_written(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
-    (tmp_path / "one.sql").write_text("SELECT 1;\n")
-    ended = run_in(tmp_path, "run", "one.sql", "--transactions", "1", *words)
-    assert ended.returncode == 2, ended.stdout
-    assert said in ended.stderr, ended.stderr
-    assert ("null.synchronous" in ended.stderr) is False
-
-
 def test_a_password_with_a_slash_is_not_shown_as_a_port(tmp_path: Path) -> None:
     (tmp_path / "one.sql").write_text("SELECT 1;\n")
     ended = run_in(tmp_path, "run", "one.sql", "--on", "postgresql://me:geheim/x@h/db")
