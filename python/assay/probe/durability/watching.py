@@ -19,6 +19,10 @@ system here flushes its log by default."""
 _SLACK_S = 1.0
 """For the flush itself."""
 _POLL_S = 0.001
+"""Between two looks at the counters, at least."""
+_POLL_SHARE = 0.005
+"""Between two looks, of the time that has passed: a delay is known within half a percent, and a
+system that does not flush is not asked ten thousand times."""
 _SHORTEST_PAUSE_S, _LONGEST_PAUSE_S = 0.02, 0.04
 _GOLDEN = 0.6180339887498949
 """Multiples of it, modulo 1, repeat no pattern."""
@@ -145,5 +149,5 @@ def _delay_ns(flush: _Flush, rest: _Flush, answered_ns: int, limit_s: float) -> 
             found_ns = now_ns - answered_ns
         if rest.has_ended() and found_ns is not None:
             return now_ns - answered_ns
-        time.sleep(_POLL_S)
+        time.sleep(max(_POLL_S, _POLL_SHARE * (now_ns - answered_ns) / 1e9))
     return found_ns
