@@ -47,7 +47,12 @@ class Case:
         return f"{self.work.name}, {self.clients}"
 
 
-CASES = (Case(POINT_SELECT, 8, 0.60), Case(POINT_SELECT, 32, 0.60), Case(READ_WRITE, 8, 0.65))
+CASES = (
+    Case(POINT_SELECT, 8, 0.60),
+    Case(POINT_SELECT, 32, 0.60),
+    Case(READ_WRITE, 8, 0.65),
+    Case(READ_WRITE, 32, 0.70),
+)
 
 
 def main(rounds: int = ROUNDS, seconds: int = SECONDS, only: Sequence[str] = ()) -> None:
