@@ -82,7 +82,9 @@ pub fn compile(sources: &[Source<'_>], options: &Options<'_>) -> Result<Program,
     let idle = (program.scripts.iter()).filter_map(|script| sends_nothing::check(&program, script));
     let idle = idle.collect::<Vec<_>>();
     program.warnings.extend(left_open.into_iter().flatten());
-    program.warnings.extend(idle);
+    if !options.is_sequence || idle.len() == program.scripts.len() {
+        program.warnings.extend(idle);
+    }
     Ok(program)
 }
 

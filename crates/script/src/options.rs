@@ -25,6 +25,8 @@ pub struct Options<'a> {
     pub values: Values,
     /// Whether a script may begin transactions.
     pub has_transactions: bool,
+    /// Whether the scripts follow one another, so that one without statements may be a step that this system does not need.
+    pub is_sequence: bool,
     /// Whether `\shell` and `\setshell` are allowed: they run any command of a script on this machine.
     pub allow_shell: bool,
 }
@@ -42,6 +44,7 @@ impl Default for Options<'_> {
             lexer: Lexer::default(),
             values: Values::default(),
             has_transactions: true,
+            is_sequence: false,
             allow_shell: false,
         }
     }

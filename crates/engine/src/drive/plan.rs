@@ -11,7 +11,7 @@ use super::group::Group;
 use crate::EngineError;
 use crate::account::{GroupLayout, Layout, TypeLayout};
 use crate::clock::nanoseconds;
-use crate::document::{DriveDocument, Protocol};
+use crate::document::{DriveDocument, Order, Protocol};
 use crate::session::Deployment;
 
 pub struct Plan {
@@ -303,6 +303,10 @@ pub fn compile(document: &DriveDocument) -> Result<Program, EngineError> {
             (Protocol::Simple, true) => Values::Refused,
         },
         has_transactions: document.has_transactions && driver_has_transactions,
+        is_sequence: document
+            .groups()
+            .iter()
+            .all(|group| group.order == Order::Sequence),
         allow_shell: document.allow_shell,
     };
     let program = assay_script::compile(&sources, &options)?;

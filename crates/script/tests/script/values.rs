@@ -1,7 +1,7 @@
 //! How the value of a `:name` is sent with its statement: substituted into the text as in pgbench's `simple`, or
 //! bound.
 use crate::support::{compiled, marked, one_row_reply, try_compile_as};
-use assay_script::{Ending, Machine, Reply, Step, Values};
+use assay_script::{Ending, Machine, Options, Reply, Source, Step, Values, compile};
 use assay_values::Value;
 use std::sync::Arc;
 
@@ -164,6 +164,30 @@ fn a_script_that_sends_nothing_is_a_warning() {
     for works in ["SELECT 1;", "\\shell true", "\\if :client_id\nA;\n\\endif"] {
         assert!(compiled(works).warnings.is_empty(), "{works}");
     }
+}
+
+#[test]
+fn a_step_that_a_system_does_not_need_may_send_nothing() {
+    let warned = |texts: &[&str], is_sequence| {
+        let sources: Vec<_> = (texts.iter().zip(["a", "b"]))
+            .map(|(text, name)| Source {
+                name,
+                path: name,
+                text,
+                is_plain: false,
+            })
+            .collect();
+        let options = Options {
+            is_sequence,
+            ..Options::default()
+        };
+        compile(&sources, &options).unwrap().warnings.len()
+    };
+    let (idle, works) = ("\\set x 0", "SELECT 1;");
+    assert_eq!(warned(&[idle, works], true), 0);
+    assert_eq!(warned(&[idle, works], false), 1);
+    assert_eq!(warned(&[idle, idle], true), 2);
+    assert_eq!(warned(&[idle], true), 1);
 }
 
 #[test]
