@@ -6,10 +6,8 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-import subprocess
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,10 +18,8 @@ from assay.contracts.deployment import Deployment, StorageFacts
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.systems.abilities import ReachedByUrl
 from assay.errors import SystemRefused
-from assay.provision.disk.directory import server_directory
-from assay.systems.postgresql import installation, server
 from commands import Assay, need
-from programs import PG_BASEBACKUP, need_program
+from standbys import standby_of
 
 POSTGRESQL = registry.system("postgresql")
 TCP = {"transport": "tcp"}
@@ -33,30 +29,12 @@ TCP = {"transport": "tcp"}
 def pair() -> Iterator[tuple[Deployment, Deployment]]:
     """A primary, and a standby that repeats what it does."""
     need("postgresql")
-    backup = need_program(PG_BASEBACKUP)
     with (
         servers.directory_for_servers() as storage,
         servers.provisioned(POSTGRESQL, storage, options=TCP) as primary,
-        server_directory(storage) as directory,
     ):
         servers.ask(primary, "CREATE TABLE goods AS SELECT generate_series(1, 10) AS id")
-        from_ = primary.address
-        subprocess.run(
-            [
-                *(backup, "--pgdata", directory.data, "--write-recovery-conf", "--checkpoint=fast"),
-                *("--host", str(from_.host), "--port", str(from_.port), "--username", from_.user),
-            ],
-            env={**os.environ, "PGPASSWORD": from_.password or ""},
-            check=True,
-            capture_output=True,
-        )
-        owner = directory.run.stat()
-        subprocess.run(
-            ["chown", "-R", f"{owner.st_uid}:{owner.st_gid}", directory.data], check=True
-        )
-        found = installation.find_server()
-        with server.running(found, directory, {}, from_.password or "") as running:
-            standby = replace(primary, endpoints=(replace(from_, port=running.port),))
+        with standby_of(primary, storage) as standby:
             yield primary, standby
 
 

@@ -66,6 +66,7 @@ def run(
     reconnect: bool = False,
     isolation: str | None = None,
     connection: str | None = None,
+    read: str | None = None,
     cache: str | Sequence[str] | None = None,
     client_program: str | Sequence[str] | None = None,
     per_statement: bool = False,

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
-from msgspec import structs
+from msgspec import UNSET, structs
 
 from assay.contracts.durability import Durability
 from assay.contracts.engine.deployment import DeploymentDocument
+from assay.contracts.role import Member, Role
 from assay.errors import Bug
 
 RAW = "raw"
@@ -70,6 +71,12 @@ class Address:
     """Where each value of a server's address comes from: the URL, a variable, a file, a default."""
     programs: str = field(default="", compare=False)
     """Where the system's own clients are, as `SystemChoice.programs`."""
+
+    @property
+    def place(self) -> str:
+        """``HOST:PORT``, or the path of its socket or file."""
+        host = f"[{self.host}]" if ":" in (self.host or "") else self.host
+        return self.unix or self.file or f"{host}:{self.port}"
 
     def for_engine(self) -> DeploymentDocument:
         """The document the engine takes; holds the password."""
@@ -185,33 +192,6 @@ class Delay:
     """CPU time of the proxy for each round trip."""
 
 
-PRIMARY = "primary"
-STANDBY = "standby"
-REPLICA = "replica"
-READ_ONLY = "read-only server"
-
-
-@dataclass(frozen=True)
-class Role:
-    """What a server is among others, as it says itself."""
-
-    name: str
-    """`PRIMARY` (also of a server that stands alone), `STANDBY`, `REPLICA`, `READ_ONLY`, or a word
-    of a system's own."""
-    follows: str = ""
-    """``HOST:PORT`` of the server that it replicates from; empty: none, or it does not say."""
-    why_read_only: str = ""
-    """Why it takes no writes, as it says it (``read_only = ON``); empty: it takes them."""
-    fix: str = ""
-    """What to do where it takes no writes."""
-
-    @property
-    def described(self) -> str:
-        """``standby of 10.0.0.7:5432 (pg_is_in_recovery() is true)``."""
-        of = f" of {self.follows}" if self.follows else ""
-        return f"{self.name}{of}" + (f" ({self.why_read_only})" if self.why_read_only else "")
-
-
 @dataclass(frozen=True)
 class Deployment:
     """A running system: its nodes, and the endpoints at which clients reach it."""
@@ -223,8 +203,8 @@ class Deployment:
     nodes: tuple[Node, ...]
     """At least one."""
     endpoints: tuple[Address, ...]
-    """Client c uses endpoint c mod n. They differ in where they are (socket, host, port, file) and
-    in nothing else."""
+    """Client c uses endpoint c mod n, of those that its group reads at. They differ in where they
+    are (socket, host, port, file) and in how they are logged in to there."""
     version: str
     """As the system says it."""
     options: Mapping[str, str]
@@ -250,6 +230,9 @@ class Deployment:
     role: Role | None = None
     """Of a server or file by URL, what it is among others; None: it does not say, or Assay has
     started it."""
+    members: tuple[Member, ...] = ()
+    """Of a cluster whose hosts the URL names, what each endpoint is, in their order, the primary
+    first; empty: there is one endpoint, or all are alike."""
     pooler: str = ""
     """A pooler between clients and server that says so itself, with its version; empty: none does,
     which is no proof that there is none."""
@@ -282,7 +265,9 @@ class Deployment:
         if not self.nodes or not self.endpoints:
             raise Bug(f"{self.label}: a deployment needs a node and an endpoint")
         if any(_login(endpoint) != _login(self.address) for endpoint in self.endpoints):
-            raise Bug(f"{self.label}: endpoints differ in more than socket, host, port and file")
+            raise Bug(f"{self.label}: endpoints differ in more than where and how to log in")
+        if self.members and len(self.members) != len(self.endpoints):
+            raise Bug(f"{self.label}: expected a member for each endpoint")
 
     @property
     def address(self) -> Address:
@@ -318,16 +303,25 @@ class Deployment:
         if len(self.endpoints) == 1:
             return document
         statements = first.session_statements
-        endpoints = (
+        endpoints = [
             replace(endpoint, session_statements=statements).for_engine()
             for endpoint in self.endpoints
-        )
+        ]
+        if self.members:
+            endpoints = [
+                structs.replace(
+                    endpoint, name=member.name, is_replica=member.role.is_replica or UNSET
+                )
+                for endpoint, member in zip(endpoints, self.members, strict=True)
+            ]
         return structs.replace(document, endpoints=tuple(endpoints))
 
     def for_record(self) -> dict[str, Any]:
         """All of it but the password. What is of the first node and endpoint stands beside the
         lists as well, where it stood before there were lists."""
         document = {field_.name: getattr(self, field_.name) for field_ in fields(self)}
+        if not self.members:
+            del document["members"]
         return document | {
             "endpoints": [endpoint.for_record() for endpoint in self.endpoints],
             "address": self.address.for_record(),
@@ -338,4 +332,14 @@ class Deployment:
 
 
 def _login(address: Address) -> Address:
-    return replace(address, unix=None, host=None, port=None, file=None)
+    """What is the same at every endpoint."""
+    return replace(
+        address,
+        unix=None,
+        host=None,
+        port=None,
+        host_address=None,
+        file=None,
+        password=None,
+        tls="off",
+    )

@@ -16,6 +16,10 @@ DEFERRED = "deferred"
 """How transactions arrive that a script of other clients queues."""
 CONNECTIONS = ("kept", "per transaction")
 AS_IS, WARM, COLD, COLD_MACHINE = "as-is", "warm", "cold", "cold-machine"
+READ_PRIMARY, READ_REPLICA, READ_ANY = "primary", "replica", "any"
+READS = (READ_PRIMARY, READ_REPLICA, READ_ANY)
+"""Which of several servers clients use: those that take writes, those that repeat them, or all;
+each client one, in turn."""
 CACHES = (AS_IS, WARM, COLD, COLD_MACHINE)
 """State of the page cache and of the system's buffer when a measurement begins. As-is: as the load
 or the run before left it. Warm: the files of the data were read and, where the test changes no
@@ -57,6 +61,7 @@ class DrivingChanges(TypedDict, total=False):
     retry_classes: tuple[str, ...]
     isolation: str | Mapping[str, str]
     connection: str
+    read: str
     reconnect_timeout_s: float | None
     per_statement: bool
     allow_shell: bool
@@ -109,6 +114,8 @@ class Driving:
     `of_system` leaves that of one."""
     connection: str = "kept"
     """``per transaction``: a new session for each; opening it counts in the latency."""
+    read: str = READ_PRIMARY
+    """One of `READS`; the clients of a server that stands alone all use it."""
     reconnect_timeout_s: float | None = None
     """How long a client that lost its connection tries to reconnect; None: it ends."""
     per_statement: bool = False

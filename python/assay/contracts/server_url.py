@@ -178,6 +178,16 @@ def _host_and_port(place: str) -> tuple[str, str]:
     return host, port
 
 
+def of_each_host(url: str) -> tuple[str, ...]:
+    """The URL once for each server that it names, with that one alone."""
+    given = parts(url)
+    before, slashes, rest = url.partition("://")
+    authority = re.split(r"[/?]", rest, maxsplit=1)[0]
+    user, at, _ = authority.rpartition("@")
+    places = (replace(given, hosts=(one,)).authority for one in given.hosts)
+    return tuple(f"{before}{slashes}{user}{at}{place}{rest[len(authority) :]}" for place in places)
+
+
 def insist_on_one_host(parts: Parts) -> None:
     """Raises `ArgumentError` where it names several servers."""
     if len(parts.hosts) > 1:

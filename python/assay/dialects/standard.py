@@ -232,6 +232,9 @@ class StandardSql(NamedInText, MinimalDialect):
             f"WHERE {self.identifier(key)} = {key_value}"
         )
 
+    def greatest(self, table: Table, column: str) -> str:
+        return f"SELECT max({self.identifier(column)}) FROM {self.identifier(table.name)}"
+
     def long_statement(self, table: Table, column: str) -> str:
         """Every combination of four rows, on a condition that no index and no statistics decide."""
         name, value = self.identifier(table.name), self.identifier(column)

@@ -16,7 +16,7 @@ from msgspec import UNSET, UnsetType, structs
 
 from assay import _engine, registry
 from assay.contracts.dialects.protocol import Dialect
-from assay.contracts.driving import DEFERRED, ISOLATION_LEVELS
+from assay.contracts.driving import DEFERRED, ISOLATION_LEVELS, READ_PRIMARY
 from assay.contracts.engine.drive import (
     ArrivalDocument,
     DriveDocument,
@@ -152,6 +152,7 @@ def _with_clients(document: DriveDocument, drive: PlannedDrive) -> DriveDocument
         keying_time=pace.keying_time,
         latency_limit_s=pace.latency_limit_s,
         retries=pace.retries,
+        read=_read(cell.driving),
     )
 
 
@@ -172,6 +173,7 @@ def _with_deferred(
         arrival=ArrivalDocument(kind=DEFERRED),
         latency_limit_s=deferred.latency_limit_s or UNSET,
         retries=_Pace.of(cell.driving).retries,
+        read=_read(cell.driving),
     )
     return _group(clients), workers
 
@@ -188,6 +190,7 @@ def _group(group: PlannedGroup) -> GroupDocument:
         keying_time=pace.keying_time,
         latency_limit_s=pace.latency_limit_s,
         retries=pace.retries,
+        read=_read(group.driving),
         weights=dict(group.mix) or UNSET,
         ends_with=group.ends_with or UNSET,
         stop=UNSET if counts == StopDocument() else counts,
@@ -254,6 +257,10 @@ def _planned(value: Number | str) -> Number:
 
 def _stop(driving: Driving) -> StopDocument:
     return structs.replace(StopDocument(), **driving.stop)
+
+
+def _read(driving: Driving) -> str | UnsetType:
+    return UNSET if driving.read == READ_PRIMARY else driving.read
 
 
 def _reconnect(driving: Driving) -> ReconnectDocument | UnsetType:

@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from assay.contracts.deployment import Role
 from assay.contracts.durability import Durability
 from assay.contracts.observation.parts.shape import convert
+from assay.contracts.role import Member, Role
 
 Value = str | int | float | bool | None
 
@@ -131,6 +131,8 @@ class DeploymentFacts(msgspec.Struct, frozen=True):
     """None: it was left out, or an earlier Assay did not measure it."""
     role: Role | None = None
     """Of a server by URL; None: it did not say, or an earlier Assay did not ask."""
+    members: tuple[Member, ...] = ()
+    """Of a cluster: each endpoint's name and role; empty: one server, or all alike."""
     pooler: str = ""
     """Of a server by URL; empty: none that says so, or an earlier Assay did not ask."""
     is_embedded: bool | None = None

@@ -16,6 +16,7 @@ from assay.contracts.driving import (
     ARRIVALS,
     CONNECTIONS,
     ISOLATION_LEVELS,
+    READS,
     RECONNECT_TIMEOUT_S,
     DrivingChanges,
 )
@@ -63,6 +64,8 @@ def read(
         given["isolation"] = _isolation(section)
     if "connection" in section:
         given["connection"] = section.choice("connection", CONNECTIONS)
+    if "read" in section:
+        given["read"] = section.choice("read", READS)
     if "per_statement" in section:
         given["per_statement"] = section.boolean("per_statement")
     return given

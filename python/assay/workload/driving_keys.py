@@ -3,7 +3,7 @@ of a drive step. Without a help of its own, a key has that of the setting in exp
 
 from __future__ import annotations
 
-from assay.contracts.driving import ARRIVALS, CONNECTIONS, ISOLATION_LEVELS
+from assay.contracts.driving import ARRIVALS, CONNECTIONS, ISOLATION_LEVELS, READS
 from assay.text import quantities
 from assay.text.files.keys import (
     FLAG,
@@ -63,6 +63,7 @@ def driving(*, names_parameters: bool) -> tuple[Key, ...]:
         Key("reconnect", FLAG, below=_RECONNECT),
         Key("isolation", OneOf(ISOLATION_LEVELS), below=_BY_SYSTEM),
         Key("connection", OneOf(CONNECTIONS)),
+        Key("read", OneOf(READS)),
         Key("per_statement", FLAG),
     )
 

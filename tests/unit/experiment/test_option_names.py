@@ -57,6 +57,7 @@ SAMPLES = {
     "retries": "3",
     "isolation": "'read committed'",
     "connection": "'per transaction'",
+    "read": "replica",
     "cache": "cold,warm",
     "client_program": "engine,native",
     "required_rate": "500",

@@ -243,7 +243,7 @@ def test_an_unreadable_file_counts_as_missing(
     ("url", "environment", "said"),
     [
         ("cassandra://u@a:1,b:2/d", {}, "expected one host in the URL, found several: a:1,b:2"),
-        ("mariadb://a,b/d", {}, "expected one host in the URL, found several: a,b"),
+        ("mongodb://a,b/d", {}, "expected one host in the URL, found several: a,b"),
         ("postgresql://a,b/?port=1,2,3", {}, "port=1,2,3 in the URL: expected 2, one for each"),
         ("postgresql://h/", {"PGHOSTADDR": "10.0.0.1,10.0.0.2"}, "host=h in the URL: expected 2"),
         ("postgresql://h/?target_session_attrs=slave", {}, "target_session_attrs=slave in the URL"),

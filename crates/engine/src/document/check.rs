@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::drive::DriveDocument;
 use super::group::{GroupDocument, Order};
 use super::pace::{ArrivalDocument, RetriesDocument};
+use super::read::Read;
 use super::stop::StopDocument;
 use crate::EngineError;
 
@@ -88,6 +89,7 @@ impl DriveDocument {
             (self.clients.is_some(), "clients"),
             (self.first_client > 0, "first_client"),
             (self.of_clients.is_some(), "of_clients"),
+            (self.read != Read::default(), "read"),
             (self.arrival != ArrivalDocument::Closed, "arrival"),
             (self.think_time.is_some(), "think_time"),
             (self.keying_time.is_some(), "keying_time"),
@@ -113,6 +115,7 @@ impl GroupDocument {
             clients: document.clients.unwrap_or_default(),
             first_client: document.first_client,
             of_clients: document.of_clients,
+            read: document.read,
             arrival: document.arrival.clone(),
             think_time: document.think_time,
             keying_time: document.keying_time,
@@ -145,6 +148,12 @@ impl GroupDocument {
                 "of_clients",
                 "expected at least `first_client` + `clients`: these clients are a part of them",
             );
+        }
+        if let Some(deployment) = &document.deployment
+            && !deployment.endpoints.is_empty()
+            && !(deployment.endpoints.iter()).any(|one| self.read.uses(one.is_replica))
+        {
+            return wrong("read", "expected an endpoint of this kind, found none");
         }
         if stop.duration_s.is_some() {
             return wrong(

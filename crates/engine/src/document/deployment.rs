@@ -31,9 +31,16 @@ pub struct DeploymentDocument {
     #[serde(default)]
     pub file: Option<String>,
     /// Where the clients of a run connect, each a whole deployment document: client *c* uses endpoint *c* modulo their
-    /// number. Absent: this deployment, which everything other than clients uses as well.
+    /// number, of those that its group reads at. Absent: this deployment, which everything other than clients uses as
+    /// well.
     #[serde(default, deserialize_with = "endpoints")]
     pub endpoints: Vec<DeploymentDocument>,
+    /// Of an endpoint: its name in the observation; absent: its address.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// Of an endpoint: whether it repeats what another one does, and takes no writes itself.
+    #[serde(default, deserialize_with = "null_is_default")]
+    pub is_replica: bool,
     /// The user's name; empty where the system has none.
     #[serde(default, deserialize_with = "null_is_default")]
     pub user: String,
@@ -79,6 +86,21 @@ impl DeploymentDocument {
             return vec![self.clone()];
         }
         self.endpoints.clone()
+    }
+
+    /// As it is called in an observation.
+    #[must_use]
+    pub fn endpoint_name(&self) -> String {
+        let host = || match self.host.as_deref().unwrap_or_default() {
+            host if host.contains(':') => format!("[{host}]"),
+            host => host.to_owned(),
+        };
+        let address = || match (&self.unix, &self.file, self.port) {
+            (Some(path), _, _) | (None, Some(path), _) => path.clone(),
+            (None, None, Some(port)) => format!("{}:{port}", host()),
+            (None, None, None) => host(),
+        };
+        self.name.clone().unwrap_or_else(address)
     }
 
     /// Whether it has an address of its own.

@@ -13,6 +13,7 @@ use super::deployment::DeploymentDocument;
 use super::group::{GroupDocument, Order};
 use super::log::LogDocument;
 use super::pace::{ArrivalDocument, ReconnectDocument, RetriesDocument, distribution};
+use super::read::Read;
 use super::reading::{null_is_default, parse};
 use super::seconds::{optional_seconds, seconds};
 use super::shared_numbers::SharedNumbersDocument;
@@ -53,7 +54,7 @@ pub struct DriveDocument {
     #[serde(default, deserialize_with = "null_is_default")]
     pub allow_shell: bool,
     /// Clients that do different work at the same time; absent: the keys `order`, `clients`, `arrival`,
-    /// `think_time`, `keying_time`, `latency_limit_s`, `retries` and `stop` define one group of all scripts.
+    /// `think_time`, `keying_time`, `latency_limit_s`, `read`, `retries` and `stop` define one group of all scripts.
     #[serde(default)]
     pub groups: Option<Vec<GroupDocument>>,
     /// The order in which clients run the scripts; required without `groups`.
@@ -68,6 +69,9 @@ pub struct DriveDocument {
     /// The clients of all processes together; absent: `first_client + clients`.
     #[serde(default)]
     pub of_clients: Option<u32>,
+    /// Which endpoints the clients use, where there are several.
+    #[serde(default, deserialize_with = "null_is_default")]
+    pub read: Read,
     /// OS threads, at most one for each client; 0: one for each processor. A blocking driver always has a
     /// thread for each client.
     #[serde(default, deserialize_with = "null_is_default")]

@@ -8,6 +8,7 @@ mod group;
 mod load;
 mod log;
 mod pace;
+mod read;
 mod reading;
 mod seconds;
 mod serve;

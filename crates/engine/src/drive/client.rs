@@ -114,10 +114,10 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// Its number among the clients of all groups and processes.
+    /// The index of the endpoint that it uses.
     #[must_use]
-    pub fn number(&self) -> u32 {
-        self.state.number
+    pub fn endpoint(&self) -> usize {
+        self.state.group.endpoint_of(self.state.number) as usize
     }
 
     /// The number of its group.

@@ -57,6 +57,8 @@ pub struct ClientState<'a> {
     is_unserved: bool,
     /// Its place among the clients of this process.
     place: u32,
+    /// How much further the numbers of its transaction types are than those of the first endpoint.
+    types_before: u32,
 }
 
 impl<'a> ClientState<'a> {
@@ -86,6 +88,7 @@ impl<'a> ClientState<'a> {
             is_reconnecting: false,
             is_unserved: false,
             place,
+            types_before: group.endpoint_of(number) * plan.types_at_each(),
         }
     }
 
@@ -160,7 +163,8 @@ impl<'a> ClientState<'a> {
         let next = match number {
             None => self.selector.next(self.group),
             Some(number) => script_of_number(self.plan, self.group, number),
-        };
+        }
+        .later_by(self.types_before);
         if is_measured {
             recorder.scheduled[next.transaction_type as usize] += 1;
         }
@@ -173,7 +177,8 @@ impl<'a> ClientState<'a> {
 
     /// Starts the arrival that an idle client waited for.
     pub fn arrive(&mut self, arrival: Arrival, now_ns: u64, recorder: &mut ThreadRecorder) {
-        let next = (arrival.next, Some(arrival.number));
+        let script = arrival.next.later_by(self.types_before);
+        let next = (script, Some(arrival.number));
         self.begin(now_ns, arrival.due_ns, next, arrival.is_measured, recorder);
     }
 

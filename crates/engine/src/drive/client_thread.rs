@@ -18,7 +18,7 @@ use super::shared::Shared;
 use super::sleep;
 use super::start_barrier::{Readiness, Start};
 use crate::account::{End, EndState, ThreadRecorder, Worktime};
-use crate::session::{LocalDeployment, endpoint_of};
+use crate::session::LocalDeployment;
 
 /// How often a pause checks whether the run is stopping.
 const PAUSE_SLICE: Duration = Duration::from_millis(50);
@@ -31,8 +31,9 @@ pub fn run(
     place: u32,
 ) -> ThreadRecorder {
     let _presence = shared.presence();
-    let number = shared.plan.group_at(place).client_number(place);
-    let deployment = &deployments[endpoint_of(number, deployments.len())];
+    let group = shared.plan.group_at(place);
+    let number = group.client_number(place);
+    let deployment = &deployments[group.endpoint_of(number) as usize];
     let mut recorder = shared.recorder(place as usize);
     let mut library = None;
     // If each transaction opens its own connection, one client connects beforehand to show that it can.

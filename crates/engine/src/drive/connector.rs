@@ -11,7 +11,7 @@ use super::session_opener::{OpenError, Opening, SessionOpener};
 use super::start_barrier::{Readiness, StartBarrier};
 use crate::EngineError;
 use crate::account::SessionServers;
-use crate::session::{Connection, Scratch, WireDeployment, endpoint_of, out_of_resources};
+use crate::session::{Connection, Scratch, WireDeployment, out_of_resources};
 
 /// How often deadlines and the start barrier are checked.
 const CHECK_EVERY: Duration = Duration::from_millis(50);
@@ -128,7 +128,7 @@ impl Connector<'_> {
             true => &self.plan.to_prepare,
             false => &group.to_prepare,
         };
-        let endpoint = endpoint_of(group.client_number(place), self.deployments.len());
+        let endpoint = group.endpoint_of(group.client_number(place)) as usize;
         Opening {
             deployment: &self.deployments[endpoint],
             plan: self.plan,

@@ -24,7 +24,7 @@ use super::schedule::{Drain, Draining, Schedule};
 use super::send_buffer::SendBuffer;
 use super::shared::Shared;
 use crate::account::ThreadRecorder;
-use crate::session::{Connection, Scratch, WireDeployment, endpoint_of, out_of_resources};
+use crate::session::{Connection, Scratch, WireDeployment, out_of_resources};
 use crate::timer::Timer;
 use crate::timer_queue::TimerQueue;
 
@@ -61,7 +61,7 @@ impl<'a> EventLoop<'a> {
             .zip(connections)
             .map(|(place, (client, connection))| {
                 let client = Client::new(shared, schedule, client);
-                let endpoint = endpoint_of(client.number(), deployments.len());
+                let endpoint = client.endpoint();
                 Some(ClientConnection::new(place, client, endpoint, connection))
             })
             .collect();

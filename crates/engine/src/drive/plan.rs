@@ -17,8 +17,10 @@ use crate::session::Deployment;
 pub struct Plan {
     pub program: Arc<Program>,
     pub groups: Vec<Group>,
-    /// By number, the first group's first.
+    /// By number: those of the first endpoint, the first group's first, then the same of the next endpoint.
     pub types: Vec<TransactionType>,
+    /// At least one.
+    pub endpoints: Vec<Endpoint>,
     pub statements: Vec<StatementPlan>,
     /// Statements of all groups that sessions prepare before the run, in the order of the scripts.
     pub to_prepare: Vec<u32>,
@@ -46,7 +48,14 @@ pub struct Plan {
     pub protocol: Protocol,
 }
 
-/// The transactions of one script in one group.
+/// A server that clients use.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    pub name: String,
+    pub is_replica: bool,
+}
+
+/// The transactions of one script in one group, at one of the endpoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransactionType {
     pub group: u32,
@@ -142,8 +151,10 @@ impl Plan {
             };
             group.scripts.iter().map(of_group)
         });
+        let endpoints = endpoints(document);
         Ok(Self {
-            types: types.collect(),
+            types: types.collect::<Vec<_>>().repeat(endpoints.len()),
+            endpoints,
             clients: groups.iter().map(|group| group.clients).sum(),
             of_clients: groups.iter().map(|group| group.of_clients).sum(),
             groups,
@@ -209,6 +220,26 @@ impl Plan {
         self.groups[self.types[transaction_type as usize].group as usize].is_open_loop()
     }
 
+    /// How many types there are of each endpoint.
+    #[must_use]
+    pub fn types_at_each(&self) -> u32 {
+        u32::try_from(self.types.len() / self.endpoints.len()).expect("types have 32-bit numbers")
+    }
+
+    /// The same transaction type at the first endpoint.
+    #[must_use]
+    pub fn at_first(&self, transaction_type: u32) -> u32 {
+        transaction_type % self.types_at_each()
+    }
+
+    /// A transaction type of the first endpoint, and the same ones of the others.
+    pub fn at_all_endpoints(&self, transaction_type: u32) -> impl Iterator<Item = u32> {
+        let each = self.types_at_each();
+        (0u32..)
+            .zip(&self.endpoints)
+            .map(move |(endpoint, _)| endpoint * each + transaction_type)
+    }
+
     /// The transaction types of one script, in all groups.
     pub fn types_of(&self, script: u32) -> impl Iterator<Item = u32> {
         let all = (0u32..).zip(&self.types);
@@ -264,6 +295,21 @@ impl Plan {
         let script = &self.program.scripts[statement.script as usize];
         format!("{}:{}:{}", script.path, statement.line, statement.column)
     }
+}
+
+fn endpoints(document: &DriveDocument) -> Vec<Endpoint> {
+    let Some(deployment) = &document.deployment else {
+        return vec![Endpoint {
+            name: String::new(),
+            is_replica: false,
+        }];
+    };
+    let all = deployment.at_endpoints().into_iter();
+    let named = all.map(|endpoint| Endpoint {
+        name: endpoint.endpoint_name(),
+        is_replica: endpoint.is_replica,
+    });
+    named.collect()
 }
 
 /// Compiles the scripts of a drive document without connecting to a server.

@@ -44,6 +44,16 @@ impl NextScript {
             closes_pass: false,
         }
     }
+
+    /// The same with a number of its type that is so much higher.
+    #[must_use]
+    #[inline]
+    pub fn later_by(self, types: u32) -> Self {
+        Self {
+            transaction_type: self.transaction_type + types,
+            ..self
+        }
+    }
 }
 
 impl ScriptSelector {

@@ -104,7 +104,7 @@ impl Shared {
             wakers: (0..shares).map(|_| OnceLock::new()).collect(),
             queues: plan.groups.iter().map(|_| Queue::default()).collect(),
             transaction_log,
-            failures_of_all: FailuresOfAll::new(plan.clients, plan.types.len()),
+            failures_of_all: FailuresOfAll::new(plan.clients, plan.types_at_each() as usize),
             outages: Mutex::new(Outages::new(&plan.layout())),
             threads_left: AtomicUsize::new(threads),
             at_work: Mutex::new(Vec::with_capacity(threads)),

@@ -142,7 +142,10 @@ impl ClientState<'_> {
             unreachable!("a script runs in a transaction")
         };
         let is_last = self.permanent_failures.failed(
-            (class, transaction.script.transaction_type),
+            (
+                class,
+                self.plan.at_first(transaction.script.transaction_type),
+            ),
             transaction.has_executed,
             now_ns,
             &self.shared.failures_of_all,

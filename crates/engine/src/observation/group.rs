@@ -72,4 +72,36 @@ pub struct GroupReport {
     pub passes: Option<Passes>,
     /// Errors of its transactions; errors while connecting are only in the list of all groups.
     pub errors: Vec<ErrorReport>,
+    /// The same by the endpoints that its clients use; absent where the run has one endpoint.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub endpoints: Vec<EndpointReport>,
+}
+
+/// What the clients of one group did at one of several endpoints.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct EndpointReport {
+    /// `HOST:PORT`, or the path of a socket, as the drive document calls it.
+    pub name: String,
+    /// Whether it repeats what another one does.
+    pub is_replica: bool,
+    /// The group's clients in this process that use it.
+    pub clients: u32,
+    /// Transactions that ended `ok` there, per second of the group's `elapsed_ns`.
+    pub throughput_per_s: f64,
+    /// Transactions that ended there, by outcome.
+    pub ok: u64,
+    /// Rolled back as their scripts say.
+    pub aborted: u64,
+    /// Ended by an error.
+    pub failed: u64,
+    /// Whether they were committed is not known.
+    pub unknown: u64,
+    /// Of those that ended `ok`, the ones that took longer than the latency limit.
+    pub late: u64,
+    /// Further attempts.
+    pub retries: u64,
+    /// Its transactions of all types that ended `ok`. Arrivals that were skipped are of no endpoint.
+    pub all_ok: AllOk,
+    /// Errors of its transactions.
+    pub errors: Vec<ErrorReport>,
 }

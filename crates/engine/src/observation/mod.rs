@@ -17,7 +17,7 @@ mod transactions;
 pub use client::{ClientEnd, ClientState, EndedBy, Outage, Unfinished};
 pub use cost::ClientCost;
 pub use error::{Certainty, ErrorReport};
-pub use group::{Arrival, ArrivalKind, GroupReport};
+pub use group::{Arrival, ArrivalKind, EndpointReport, GroupReport};
 pub use interval::Interval;
 pub use latency::{Latency, Resolution};
 pub use log::LogReport;

@@ -110,12 +110,6 @@ impl Endpoints {
     }
 }
 
-/// The endpoint that the client with this number uses, among this many.
-#[must_use]
-pub fn endpoint_of(client: u32, endpoints: usize) -> usize {
-    client as usize % endpoints
-}
-
 fn named(driver: &str) -> Result<Driver, EngineError> {
     let found = DRIVERS.iter().find(|known| known.name == driver);
     found.copied().ok_or_else(|| {

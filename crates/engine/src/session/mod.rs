@@ -20,7 +20,7 @@ pub use connect_errors::{
 pub use connection::Connection;
 pub use deployment::{
     Deployment, Endpoints, LocalDeployment, WireDeployment, driver_names,
-    drivers_with_transactions, endpoint_of, expected_of_option,
+    drivers_with_transactions, expected_of_option,
 };
 pub use scratch::Scratch;
 

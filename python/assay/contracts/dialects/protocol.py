@@ -465,6 +465,15 @@ class SingleRows(Protocol):
 
 
 @runtime_checkable
+class AsksForGreatest(Protocol):
+    """A dialect that can ask for the greatest value of a column."""
+
+    def greatest(self, table: Table, column: str) -> str:
+        """A question with one row and one value, which is NULL where there are no rows."""
+        ...
+
+
+@runtime_checkable
 class KeepsStatistics(Protocol):
     """A dialect of systems that may keep statistics of tables for their planner."""
 

@@ -31,7 +31,11 @@ class DeploymentDocument(EngineDocument, frozen=True, kw_only=True):
     options: dict[str, str] = field(default_factory=dict)
     """With those that are secret."""
     endpoints: tuple[DeploymentDocument, ...] | UnsetType = UNSET
-    """Client c uses endpoint c mod n; left out: there is one, and it is here."""
+    """Client c uses endpoint c mod n, of those that its group reads at; left out: there is one, and
+    it is here."""
+    name: str | UnsetType = UNSET
+    """Of an endpoint; left out: its address."""
+    is_replica: bool | UnsetType = UNSET
 
     def __repr__(self) -> str:
         """Without the password and the options."""

@@ -26,7 +26,7 @@ from assay.contracts.observation.parts.declared_results import (
 )
 from assay.contracts.observation.parts.error_reports import ErrorReport
 from assay.contracts.observation.parts.generators import GeneratorReport
-from assay.contracts.observation.parts.groups import Arrival, GroupReport
+from assay.contracts.observation.parts.groups import Arrival, EndpointReport, GroupReport
 from assay.contracts.observation.parts.intervals import Interval
 from assay.contracts.observation.parts.latency import EncodedHistogram, Latency, Resolution
 from assay.contracts.observation.parts.outcomes import Outcomes, TransactionOutcomes, WarmUpOutcomes
@@ -44,6 +44,7 @@ from assay.contracts.observation.parts.service import (
     TransactionsPerClient,
 )
 from assay.contracts.observation.parts.shape import ShapeError
+from assay.contracts.observation.parts.staleness import StalenessReport
 from assay.contracts.observation.parts.transactions import (
     MOST_PASS_TIMES,
     AllOk,
@@ -93,6 +94,7 @@ __all__ = [
     "DerivedValue",
     "DeviceCost",
     "EncodedHistogram",
+    "EndpointReport",
     "EngineObservation",
     "ErrorReport",
     "FirstAnswersReport",
@@ -122,6 +124,7 @@ __all__ = [
     "ServerReport",
     "ShapeError",
     "SpaceReuseReport",
+    "StalenessReport",
     "Standstill",
     "StatementPlan",
     "StatementReport",

@@ -34,6 +34,7 @@ from assay.contracts.observation.parts.service import (
 )
 from assay.contracts.observation.parts.shape import Shape
 from assay.contracts.observation.parts.shared_numbers import SharedNumbersDocument
+from assay.contracts.observation.parts.staleness import StalenessReport
 from assay.contracts.observation.parts.transactions import (
     AllOk,
     Passes,
@@ -131,6 +132,10 @@ class Observation(EngineObservation, frozen=True):
     generators: tuple[GeneratorReport, ...] = ()
     """Of a fleet; empty: one process drove all clients. What one that was lost had reported is in
     its report alone."""
+    staleness: tuple[StalenessReport, ...] = ()
+    """Of each replica, where clients read at replicas and it could be measured."""
+    why_no_staleness: str = ""
+    """Why it was not measured where clients read at replicas; empty: it was, or none does."""
     script_warnings: tuple[str, ...] = ()
     reference: ReferenceReport | None = None
     connect: ConnectReport | None = None

@@ -21,6 +21,7 @@ from assay.contracts.driving import (
     CONNECTIONS,
     ISOLATION_LEVELS,
     ON_LOST,
+    READS,
     RECONNECT_TIMEOUT_S,
 )
 from assay.contracts.experiment import ENCODINGS, PROTOCOLS
@@ -351,6 +352,12 @@ class Words:
         applies=applies.TO_SCRIPTS,
         help="kept: one session per client; per transaction: a new one each time. [default: the "
         "test's]",
+    )  # fmt: skip
+    read: str | None = _declared(
+        None, Choice(READS), Heading.SESSIONS, key="drive.", driving_field="read",
+        applies=applies.TO_SCRIPTS,
+        help="Of several servers in a URL (//a,b,c/), which ones clients use, each one in turn: "
+        "the primary, its replicas, or any. [default: the test's; primary]",
     )  # fmt: skip
     reconnect: bool = _declared(
         False, Flag(), Heading.SESSIONS, key="drive.", driving_field="reconnect_timeout_s",

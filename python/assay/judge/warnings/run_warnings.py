@@ -128,12 +128,13 @@ def _of_generators(run: Evidence, driven: Observation) -> Iterator[tuple[Warning
 
 
 def _of_servers(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
-    """Who answered the sessions: several servers, or one behind a pooler."""
+    """Who answered the sessions: more servers than the URL names, or one behind a pooler."""
     servers = run.driven.servers if run.driven else ()
     different: Counter[str] = Counter()
     for server in servers:
         different[server.described] += server.sessions
-    if len(different) > 1:
+    named = len(run.deployment.members) if run.deployment is not None else 0
+    if len(different) > max(1, named):
         shown = (f"{units.counted(n, 'session')} by {one}" for one, n in different.most_common())
         yield WarningKind.SEVERAL_SERVERS, f"{run.named_run}: {', '.join(shown)}"
     if run.deployment is not None and run.deployment.pooler:

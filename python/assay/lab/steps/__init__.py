@@ -15,6 +15,7 @@ from assay.lab.run_context import (
     existing_data,
     outcome_of_run,
     read_only_server,
+    replicas,
     session_durability,
 )
 from assay.lab.run_context.context import Context, RunState
@@ -33,6 +34,7 @@ def within_its_limits(state: RunState) -> Iterator[None]:
         if state.pooled is not None:
             limited.enter_context(state.pooled.in_its_memory(state.planned.cell.clients))
         read_only_server.refuse_writes(state)
+        replicas.refuse_reads(state)
         existing_data.keep_before(state)
         session_durability.note_before(state)
         yield

@@ -22,6 +22,7 @@ from assay.contracts.systems.abilities import SessionLimit
 from assay.drive import reserved_names
 from assay.drive.commits import commits
 from assay.drive.document import document_of, other_isolation, scripts_of
+from assay.drive.endpoints import clients_at_each
 from assay.drive.goes_without import lacking
 from assay.drive.monitoring.sampler import TimedSample
 from assay.drive.parts import number_of
@@ -34,7 +35,7 @@ from assay.judge.check.answers import Check, check_answers, not_run
 from assay.judge.check.questions import compare, compare_results, what_is_asked
 from assay.judge.check.verdict import cancelled
 from assay.judge.evidence.durability import as_it_held
-from assay.lab.driving import cache, generators, native_clients
+from assay.lab.driving import cache, generators, native_clients, staleness
 from assay.lab.driving.driven_parts import DrivenDocument, documents_of, keep_samples, whole
 from assay.lab.run_context.context import RunState
 from assay.load.row_sources.request import DataRequest
@@ -204,11 +205,15 @@ def observe(
         f"drive {cell.test_name}{name}{_processes(cell, pooled.deployment, document)}"
     )
     if not pooled.deployment.is_private and isinstance(pooled.system, SessionLimit):
-        pooled.system.refuse_too_many(pooled.deployment, planned.clients)
+        for endpoint, clients in clients_at_each(pooled.deployment, document):
+            pooled.system.refuse_too_many(endpoint, clients)
     if may_change_data(state.context.compiled, state.planned):
         pooled.forget()  # from here on its data may differ from what was loaded
     try:
-        with _logged(state, planned) as log:
+        with (
+            _logged(state, planned) as log,
+            staleness.measured(state, document) as of_replicas,
+        ):
             observation, samples = observe_watched(
                 pooled.deployment,
                 pooled.system,
@@ -233,7 +238,7 @@ def observe(
     writing = () if is_read_only else context.compiled.writing_types(planned, dialect)
     committed = commits(observation, writing)
     _withdraw_contradicted(state, observation.clients, committed, samples)
-    found = {"script_warnings": warned, "commits": committed}
+    found = {"script_warnings": warned, "commits": committed, **of_replicas(observation)}
     found["reads_device"] = state.test.reads_device
     found["left_out"] = tuple(_left_out(state, planned))
     found["went_without"] = lacking(state.test, cell.system)

@@ -21,6 +21,7 @@ from assay.record.metrics import work
 from assay.record.metrics.clients import ELAPSED, MEAN, OF_CLIENTS, P99, THROUGHPUT
 from assay.record.metrics.costs import OF_COSTS
 from assay.record.metrics.deferred import OF_DEFERRED
+from assay.record.metrics.replicas import OF_REPLICAS
 from assay.record.metrics.stored import OF_DATA
 from assay.text.nearest import did_you_mean
 
@@ -49,7 +50,7 @@ def _by_name(metrics: Iterable[Metric]) -> Mapping[str, Metric]:
     return found
 
 
-METRICS = _by_name((*OF_CLIENTS, *OF_DEFERRED, *OF_COSTS, *OF_DATA, *_of_reports()))
+METRICS = _by_name((*OF_CLIENTS, *OF_DEFERRED, *OF_REPLICAS, *OF_COSTS, *OF_DATA, *_of_reports()))
 COMPARED: Mapping[str, Metric] = {
     metric.name: metric
     for metric in sorted(METRICS.values(), key=lambda metric: metric.unit == "count")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.comparison.ratios import offered_rates
-from assay.contracts.deployment import PRIMARY
+from assay.contracts.role import PRIMARY
 from assay.experiment import Scalar
 from assay.judge import Verdict
 from assay.judge.evidence.offered_rate import OfferedAndReached

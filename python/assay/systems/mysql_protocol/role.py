@@ -7,9 +7,11 @@ import re
 from collections.abc import Mapping
 
 from assay import _engine
-from assay.contracts.deployment import PRIMARY, READ_ONLY, REPLICA, Role
+from assay.contracts.deployment import Address
+from assay.contracts.role import PRIMARY, READ_ONLY, REPLICA, Role
 from assay.provision.engine.engine_calls import Session
-from assay.provision.engine.session import LOST
+from assay.provision.engine.session import LOST, brief_session
+from assay.systems.answers import rows_of
 
 SERVER_QUERY = (
     "SELECT CONCAT(@@hostname, ':', @@port), "
@@ -27,6 +29,9 @@ _READ_ONLY = (
 _STATUS_QUERIES = ("SHOW REPLICA STATUS", "SHOW SLAVE STATUS")
 """The words of newer versions, and of older ones. A user needs a right to ask."""
 _SOURCE_COLUMNS = (("Source_Host", "Source_Port"), ("Master_Host", "Master_Port"))
+_SOURCE_IDS = ("Source_UUID", "Master_UUID", "Master_Server_Id")
+"""Columns of the status, the first that there is."""
+_OWN_IDS = ("SELECT @@server_uuid", "SELECT @@server_id")
 _GRANTS_QUERY = "SHOW GRANTS"
 _WRITES_ALL_THE_SAME = re.compile(
     r"\bALL PRIVILEGES ON \*\.\*|\bSUPER\b|\bCONNECTION_ADMIN\b|\bREAD[_ ]ONLY ADMIN\b",
@@ -69,9 +74,32 @@ def _grants(opened: Session) -> str:
         return ""
 
 
+def cluster_of(address: Address) -> str | None:
+    """The source of a replica, else the server itself: by its UUID, or where it has none by the
+    number that it must have among those that replicate from one another."""
+    with brief_session(address) as opened:
+        for source in _SOURCE_IDS:
+            if (followed := _status(opened).get(source)) is not None:
+                return f"source {followed}"
+        for question in _OWN_IDS:
+            found = rows_of(opened, question, columns=1)
+            if found:
+                return f"source {found[0][0]}"
+    return None
+
+
 def _followed(opened: Session) -> str | None:
     """``HOST:PORT`` of the server that it replicates from; None: there is none, or this user may
     not ask."""
+    said = _status(opened)
+    for host, port in _SOURCE_COLUMNS:
+        if said.get(host):
+            return f"{said[host]}:{said.get(port)}"
+    return None
+
+
+def _status(opened: Session) -> Mapping[str, str | None]:
+    """What a replica says of its replication; empty: it is none, or this user may not ask."""
     for question in _STATUS_QUERIES:
         try:
             found = opened.execute(question)
@@ -80,9 +108,6 @@ def _followed(opened: Session) -> str | None:
                 raise
             continue
         for row in found.rows:
-            said = dict(zip(found.columns, row, strict=True))
-            for host, port in _SOURCE_COLUMNS:
-                if said.get(host):
-                    return f"{said[host]}:{said.get(port)}"
-        return None
-    return None
+            return dict(zip(found.columns, row, strict=True))
+        break
+    return {}

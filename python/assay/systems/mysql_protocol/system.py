@@ -20,7 +20,7 @@ from assay.provision.disk.size import allocated_bytes
 from assay.provision.engine.session import brief_session, session
 from assay.provision.machine import sampling
 from assay.provision.processes import process
-from assay.systems import free_sessions, urls
+from assay.systems import cluster, free_sessions, urls
 from assay.systems.answers import number_of
 from assay.systems.first_session import first_session
 from assay.systems.mysql_protocol import (
@@ -167,7 +167,7 @@ class ProductSystem:
         separate_log.check(choice, values(self.option_specs, choice)[self.product.engine.name])
 
     def check_url(self, text: str) -> None:
-        url.address_of(self.product, text)
+        url.addresses_of(self.product, text)
 
     def complete_url(self, text: str) -> Resolved:
         return url.complete(self.product, text)
@@ -201,17 +201,23 @@ class ProductSystem:
             f"SET SESSION {DIALECT.identifier(plain_name(name))} = {_value(value)}"
             for name, value in choice.settings.items()
         ]
-        address = urls.with_origins(
-            url.address_of(self.product, choice.url, session_statements=tuple(statements)),
-            choice.url_origins,
-        )
-        yield self._deployment(
-            choice,
-            replace(address, server_query=role.SERVER_QUERY),
-            options=dict(choice.options),
-            node=Node(self.name, StorageFacts.of_url()),
-            is_private=False,
-        )
+        addresses = url.addresses_of(self.product, choice.url, session_statements=tuple(statements))
+
+        def attach(address: Address) -> Deployment:
+            own = urls.with_origins(address, choice.url_origins)
+            return self._deployment(
+                choice,
+                replace(own, server_query=role.SERVER_QUERY),
+                options=dict(choice.options),
+                node=Node(self.name, StorageFacts.of_url()),
+                is_private=False,
+            )
+
+        if len(addresses) == 1:
+            yield attach(addresses[0])
+        else:
+            shown = choice.url_without_password or ""
+            yield cluster.attached(addresses, shown, attach, role.cluster_of)
 
     def size_on_disk_bytes(self, deployment: Deployment) -> int:
         """Of a private server the folders of all databases but its own, and the files that tables
@@ -322,7 +328,8 @@ class ProductSystem:
     def _with_statistics(self, deployment: Deployment) -> Deployment:
         """The same, whose sessions see the sizes of tables as they are now."""
         own = (*deployment.address.session_statements, *self.product.statistics_statements)
-        return replace(deployment, endpoints=(replace(deployment.address, session_statements=own),))
+        address = replace(deployment.address, session_statements=own)
+        return replace(deployment, endpoints=(address,), members=())
 
     def _deployment(
         self,

@@ -91,7 +91,7 @@ def expected(product: Product) -> ExpectedServer:
 
 def complete(product: Product, url: str) -> Resolved:
     """The URL with what the client would use where it is silent."""
-    found, address = _values(product, url), address_of(product, url)
+    found, address = _values(product, url), addresses_of(product, url)[0]
     elsewhere = found.from_elsewhere(*_IDENTITY, "database")
     parameters = {"ssl-mode": elsewhere["ssl-mode"]} if "ssl-mode" in elsewhere else {}
     place = found.from_elsewhere("host", "port", "socket")
@@ -109,6 +109,16 @@ def complete(product: Product, url: str) -> Resolved:
         parameters=parameters,
     )
     return Resolved(completed, address.origins)
+
+
+def addresses_of(
+    product: Product, url: str, *, session_statements: tuple[str, ...] = ()
+) -> tuple[Address, ...]:
+    """Of each server that the URL names; see `address_of`."""
+    return tuple(
+        address_of(product, one, session_statements=session_statements)
+        for one in server_url.of_each_host(url)
+    )
 
 
 def address_of(product: Product, url: str, *, session_statements: tuple[str, ...] = ()) -> Address:
@@ -153,7 +163,9 @@ def address_of(product: Product, url: str, *, session_statements: tuple[str, ...
 
 def _values(product: Product, url: str) -> Sourced:
     """By the names of the clients' options, the first source first."""
-    parts = urls.read(url, scheme=product.name, parameters=_PARAMETERS, password=PASSWORD)
+    parts = urls.read(
+        url, scheme=product.name, parameters=_PARAMETERS, password=PASSWORD, may_be_several=True
+    )
     found = Sourced()
     found.add(URL, parts.parameters)
     port = None if parts.port is None else str(parts.port)

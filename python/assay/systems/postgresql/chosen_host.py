@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from assay.contracts.deployment import STANDBY, Address, Deployment, Role
+from assay.contracts.deployment import Address, Deployment
+from assay.contracts.role import STANDBY, Role
 from assay.errors import SystemDied, SystemRefused
+from assay.systems.cluster import cause, described, is_not_reached
 from assay.systems.postgresql.url import ServersAsked
 
-_NOT_REACHED = ("connection refused", "timeout")
-"""The engine's error classes of a server that is not there, or does not answer."""
 _STARTS_UP = "57P03"
 """It takes no session yet, or no more."""
 
@@ -30,19 +30,18 @@ def attached(
     found: dict[str, str] = {}
     for attrs in rounds or (asked.session_attrs,):
         for address in asked.addresses:
-            place = address.unix or f"{address.host}:{address.port}"
+            place = address.place
             try:
                 deployment = attach(address)
-            except SystemDied as error:
-                found[place] = _cause(error)
-            except SystemRefused as error:
-                if error.error_class not in _NOT_REACHED and error.code != _STARTS_UP:
+            except (SystemDied, SystemRefused) as error:
+                starts_up = isinstance(error, SystemRefused) and error.code == _STARTS_UP
+                if not (is_not_reached(error) or starts_up):
                     raise
-                found[place] = _cause(error)
+                found[place] = cause(error)
             else:
                 if is_as_asked(deployment.role, attrs):
                     return deployment
-                found[place] = _said(deployment.role)
+                found[place] = described(deployment.role)
     raise SystemRefused(
         f"{shown}: expected a PostgreSQL server with target_session_attrs={asked.session_attrs}; "
         + "; ".join(f"{place}: {said}" for place, said in found.items()),
@@ -66,13 +65,3 @@ def is_as_asked(role: Role | None, session_attrs: str) -> bool:
         "primary": not is_standby,
         "standby": is_standby,
     }[session_attrs]
-
-
-def _said(role: Role | None) -> str:
-    return "it does not say what it is" if role is None else role.described
-
-
-def _cause(error: SystemRefused | SystemDied) -> str:
-    """Without the URL and the place, which stand before it."""
-    said = error.__cause__ if isinstance(error.__cause__, (SystemRefused, SystemDied)) else error
-    return said.message

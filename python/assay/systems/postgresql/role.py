@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from assay.contracts.deployment import PRIMARY, READ_ONLY, STANDBY, Role
+from assay.contracts.deployment import Address
+from assay.contracts.role import PRIMARY, READ_ONLY, STANDBY, Role
 from assay.provision.engine.engine_calls import Session
+from assay.provision.engine.session import brief_session
 from assay.systems.answers import rows_of
 
 SERVER_QUERY = (
@@ -18,6 +20,8 @@ _POOLER_QUERY = "SHOW pool_version"
 refuses it."""
 _FOLLOWED_QUERY = "SELECT sender_host, sender_port FROM pg_stat_wal_receiver"
 """Of a standby, where it receives from; hidden from users without the right to read statistics."""
+
+_CLUSTER_QUERY = "SELECT system_identifier FROM pg_control_system()"
 
 
 def role_of(opened: Session) -> Role | None:
@@ -42,6 +46,13 @@ def role_of(opened: Session) -> Role | None:
             "to off for this user, database or server",
         )
     return Role(PRIMARY)
+
+
+def cluster_of(address: Address) -> str | None:
+    """The identifier that its data directory was made with, and which standbys have copied."""
+    with brief_session(address) as opened:
+        found = rows_of(opened, _CLUSTER_QUERY, columns=1)
+    return f"cluster {found[0][0]}" if found and found[0][0] else None
 
 
 def is_behind_pooler(opened: Session) -> bool:

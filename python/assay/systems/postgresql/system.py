@@ -22,7 +22,7 @@ from assay.provision.disk.size import allocated_bytes
 from assay.provision.engine.session import brief_session, session
 from assay.provision.machine import sampling
 from assay.provision.processes import process
-from assay.systems import free_sessions, urls
+from assay.systems import cluster, free_sessions, urls
 from assay.systems.answers import number_of, numbers_of
 from assay.systems.first_session import first_session
 from assay.systems.options import (
@@ -183,16 +183,17 @@ class Postgresql:
             f"SET {DIALECT.identifier(name)} = {DIALECT.literal(value)}"
             for name, value in choice.settings.items()
         )
-        yield chosen_host.attached(
-            url.servers_of(choice.url, session_statements=statements),
-            choice.url_without_password or "",
-            lambda address: _as_admitted(
-                choice,
-                replace(
-                    urls.with_origins(address, choice.url_origins), server_query=role.SERVER_QUERY
-                ),
-            ),
-        )
+        asked = url.servers_of(choice.url, session_statements=statements)
+        shown = choice.url_without_password or ""
+
+        def attach(address: Address) -> Deployment:
+            own = urls.with_origins(address, choice.url_origins)
+            return _as_admitted(choice, replace(own, server_query=role.SERVER_QUERY))
+
+        if asked.are_all_used:
+            yield cluster.attached(asked.addresses, shown, attach, role.cluster_of)
+        else:
+            yield chosen_host.attached(asked, shown, attach)
 
     def size_on_disk_bytes(self, deployment: Deployment) -> int:
         """Of a private server the whole data directory, as allocated by the file system: tables,

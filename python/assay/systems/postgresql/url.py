@@ -138,6 +138,8 @@ class ServersAsked:
     addresses: tuple[Address, ...]
     session_attrs: str
     """One of `SESSION_ATTRS`."""
+    are_all_used: bool = False
+    """Whether they are several, and none of them is asked for."""
 
 
 def complete(url: str) -> Resolved:
@@ -181,8 +183,9 @@ def servers_of(url: str, *, session_statements: tuple[str, ...] = ()) -> Servers
     attrs = urls.meaning(
         found, "target_session_attrs", {word: word for word in SESSION_ATTRS}, SESSION_ATTRS[0]
     )
-    each = (_address(one, session_statements) for one in _of_each_server(found))
-    return ServersAsked(tuple(each), attrs)
+    each = tuple(_address(one, session_statements) for one in _of_each_server(found))
+    is_one_asked_for = found.get("target_session_attrs") is not None
+    return ServersAsked(each, attrs, are_all_used=len(each) > 1 and not is_one_asked_for)
 
 
 def _address(given: Sourced, session_statements: tuple[str, ...]) -> Address:

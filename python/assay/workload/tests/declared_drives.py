@@ -18,6 +18,8 @@ OF_GROUPS = (
     "keying_time", "latency_limit_s", "retries", "retry_classes",
 )  # fmt: skip
 """Fields of `Driving` that each group sets; the others apply to the whole step."""
+_OF_EITHER = ("read",)
+"""Fields that a group may set for itself, and a step for its groups that do not."""
 
 
 def read_drive(section: TomlTable, names: Names, kind: type[Kind]) -> Kind:
@@ -68,7 +70,7 @@ def _group(section: TomlTable, names: Names) -> Group:
         )
     changes = driving.read(section, names.parameters)
     for key in changes:
-        if key not in OF_GROUPS:
+        if key not in (*OF_GROUPS, *_OF_EITHER):
             raise section.error(
                 f"{key} applies to the whole step", key, hint=f"move {key} out of the group"
             )

@@ -3,10 +3,11 @@
 
 use crate::account::{Aggregator, Durations, ErrorLog};
 use crate::document::ArrivalDocument;
-use crate::drive::plan::Plan;
+use crate::drive::group::Group;
+use crate::drive::plan::{Endpoint, Plan};
 use crate::observation::{
-    AllOk, Arrival, ArrivalKind, ErrorReport, FirstExecution, GroupReport, Latency, Outcome,
-    Outcomes, Passes, TransactionOutcomes, TransactionReport, WarmUpOutcomes,
+    AllOk, Arrival, ArrivalKind, EndpointReport, ErrorReport, FirstExecution, GroupReport, Latency,
+    Outcome, Outcomes, Passes, TransactionOutcomes, TransactionReport, WarmUpOutcomes,
 };
 
 /// The recorded data, with the names for the report.
@@ -77,7 +78,7 @@ impl Recorded<'_> {
         let types = layout.first_type..layout.first_type + layout.type_count();
         let lines = types.clone().map(|number| Line {
             name: plan.type_name(number),
-            types: vec![number],
+            types: plan.at_all_endpoints(number).collect(),
         });
         let TransactionLines {
             outcomes,
@@ -101,6 +102,45 @@ impl Recorded<'_> {
                 count: passes.count(),
                 latency: Latency::from(passes),
             }),
+            errors: self
+                .errors(|kind| kind.is_some_and(|kind| types.contains(&plan.at_first(kind)))),
+            endpoints: self.of_endpoints(layout, elapsed_ns),
+        }
+    }
+
+    /// The reports of the endpoints that a group uses; empty where there is one endpoint.
+    fn of_endpoints(&self, group: &Group, elapsed_ns: u64) -> Vec<EndpointReport> {
+        if self.plan.endpoints.len() < 2 {
+            return Vec::new();
+        }
+        let each = group.endpoints.iter();
+        each.map(|&endpoint| self.of_endpoint(group, endpoint, elapsed_ns))
+            .collect()
+    }
+
+    fn of_endpoint(&self, group: &Group, endpoint: u32, elapsed_ns: u64) -> EndpointReport {
+        let first = endpoint * self.plan.types_at_each() + group.first_type;
+        let types: Vec<u32> = (first..first + group.type_count()).collect();
+        let outcomes = self.outcomes(&types);
+        let mut times = Durations::new(group.is_open_loop());
+        times.merge(&self.durations(&types, Outcome::Ok));
+        if group.is_open_loop() {
+            // As in `unanswered`; an arrival that was skipped had no client yet, and so no endpoint.
+            times.add_unanswered(outcomes.unknown);
+        }
+        let Endpoint { name, is_replica } = &self.plan.endpoints[endpoint as usize];
+        EndpointReport {
+            name: name.clone(),
+            is_replica: *is_replica,
+            clients: group.clients_at(endpoint),
+            throughput_per_s: per_second(outcomes.ok, elapsed_ns),
+            ok: outcomes.ok,
+            aborted: outcomes.aborted,
+            failed: outcomes.failed,
+            unknown: outcomes.unknown,
+            late: outcomes.late,
+            retries: outcomes.retries,
+            all_ok: AllOk::from(&times),
             errors: self.errors(|kind| kind.is_some_and(|kind| types.contains(&kind))),
         }
     }

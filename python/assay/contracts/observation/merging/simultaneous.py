@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from functools import reduce
+from functools import partial, reduce
 from operator import attrgetter
 from typing import Any, TypedDict, TypeVar
 
@@ -24,7 +24,7 @@ from assay.contracts.observation.observation import Observation
 from assay.contracts.observation.parts.clients import ClientEnd, EndedBy, Unfinished
 from assay.contracts.observation.parts.costs import ClientCost, LogReport
 from assay.contracts.observation.parts.error_reports import ErrorReport
-from assay.contracts.observation.parts.groups import Arrival, GroupReport
+from assay.contracts.observation.parts.groups import Arrival, EndpointReport, GroupReport
 from assay.contracts.observation.parts.latency import Latency
 from assay.contracts.observation.parts.outcomes import Outcomes, TransactionOutcomes
 from assay.contracts.observation.parts.results import (
@@ -256,6 +256,19 @@ def _group(parts: Sequence[GroupReport]) -> GroupReport:
         longest_queue=max((part.longest_queue or 0 for part in parts), default=0)
         if parts[0].is_deferred
         else None,
+        endpoints=_by(parts, "endpoints", _name, partial(_endpoint, elapsed_ns=elapsed_ns)),
+    )
+
+
+def _endpoint(parts: Sequence[EndpointReport], elapsed_ns: int) -> EndpointReport:
+    """``elapsed_ns``: of the whole group."""
+    whole = _sum_of(parts)
+    return replace(
+        whole,
+        is_replica=parts[0].is_replica,
+        throughput_per_s=whole.ok / (elapsed_ns / 1e9) if elapsed_ns else 0.0,
+        all_ok=_all_ok([part.all_ok for part in parts]),
+        errors=_by(parts, "errors", _kind, _error),
     )
 
 

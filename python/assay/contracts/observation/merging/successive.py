@@ -79,6 +79,9 @@ def successive(parts: Sequence[Observation]) -> Observation:
         other_isolation={
             named: level for part in parts for named, level in part.other_isolation.items()
         },
+        staleness=(),
+        why_no_staleness=parts[0].why_no_staleness
+        or ("it was measured in parts" if parts[0].staleness else ""),
         script_warnings=tuple(dict.fromkeys(one for part in parts for one in part.script_warnings)),
         next_transaction=max(part.next_transaction for part in parts),
         shared_numbers=numbers_of_all(part.shared_numbers for part in parts),
@@ -153,6 +156,14 @@ def _group(group: GroupReport, parts: Sequence[Observation], at: int) -> GroupRe
         elapsed_ns=elapsed_ns,
         throughput_per_s=group.outcomes.ok / (elapsed_ns / 1e9) if elapsed_ns else 0.0,
         passes=None,
+        endpoints=tuple(
+            replace(
+                whole,
+                clients=one.clients,
+                throughput_per_s=whole.ok / (elapsed_ns / 1e9) if elapsed_ns else 0.0,
+            )
+            for whole, one in zip(group.endpoints, first.endpoints, strict=True)
+        ),
     )
 
 

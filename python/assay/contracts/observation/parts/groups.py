@@ -19,6 +19,25 @@ class Arrival(Shape, frozen=True):
     offered_rate_per_s: float | None
 
 
+class EndpointReport(Shape, frozen=True):
+    """What the clients of one group did at one of several endpoints."""
+
+    name: str
+    """``HOST:PORT``, or the path of its socket."""
+    is_replica: bool
+    clients: int
+    throughput_per_s: float
+    """Transactions that ended ok there, by the time of the whole group."""
+    ok: int
+    aborted: int
+    failed: int
+    unknown: int
+    late: int
+    retries: int
+    all_ok: AllOk
+    errors: tuple[ErrorReport, ...]
+
+
 class GroupReport(Shape, frozen=True):
     """Clients that run the same scripts at the same pace. The name is empty where the drive
     document names no group."""
@@ -36,6 +55,8 @@ class GroupReport(Shape, frozen=True):
     errors: tuple[ErrorReport, ...]
     longest_queue: int | None = None
     """Of clients that run what others defer: the most that waited at once; None: others."""
+    endpoints: tuple[EndpointReport, ...] = ()
+    """The same by the endpoints that its clients used; empty where the run had one."""
 
     @property
     def is_deferred(self) -> bool:

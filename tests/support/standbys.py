@@ -1,0 +1,40 @@
+"""PostgreSQL servers that repeat what another one does, for tests."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from assay.contracts.deployment import Deployment, StorageFacts
+from assay.provision.disk.directory import server_directory
+from assay.systems.postgresql import installation, server
+from programs import PG_BASEBACKUP, need_program
+
+
+@contextmanager
+def standby_of(primary: Deployment, storage: StorageFacts) -> Iterator[Deployment]:
+    """A hot standby that receives from ``primary``, a server of its own at a port."""
+    backup = need_program(PG_BASEBACKUP)
+    with server_directory(storage) as directory:
+        from_ = primary.address
+        subprocess.run(
+            [
+                *(backup, "--pgdata", directory.data, "--write-recovery-conf", "--checkpoint=fast"),
+                *("--host", str(from_.host), "--port", str(from_.port), "--username", from_.user),
+            ],
+            env={**os.environ, "PGPASSWORD": from_.password or ""},
+            check=True,
+            capture_output=True,
+        )
+        owner = directory.run.stat()
+        subprocess.run(
+            ["chown", "-R", f"{owner.st_uid}:{owner.st_gid}", directory.data], check=True
+        )
+        found = installation.find_server()
+        with server.running(found, directory, {}, from_.password or "") as running:
+            node = replace(primary.nodes[0], pid=running.process.pid, directory=directory.data)
+            address = replace(from_, port=running.port)
+            yield replace(primary, endpoints=(address,), nodes=(node,))
