@@ -16,6 +16,7 @@ import pytest
 from _pytest.mark import ParameterSet
 
 import forked_programs
+import servers
 from assay import registry
 from assay.contracts.experiment import VERSION, SystemChoice
 from assay.contracts.systems.abilities import Findable, Installable
@@ -28,6 +29,7 @@ from assay.systems.postgresql.installation import POSTGRES
 from assay.systems.sqlite.system import SHELL
 from block_devices import HAS_LOOP_DEVICES
 from programs import BASH
+from standbys import standby_of
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guides").glob("*.md"))]
@@ -210,6 +212,8 @@ def test_the_commands_of_a_page_run(
             print(f"left out, no loop devices for this user: {example.command}")
             continue
         command = _smaller(example.command, page)
+        if _HOSTS in command:
+            command = command.replace(_OF_A_CLUSTER, request.getfixturevalue("cluster_url"))
         if "--bib few" in command:
             _link_few(working_folder / "few", request.getfixturevalue("beebe"))
         for _ in range(_TRIES):
@@ -222,6 +226,26 @@ def test_the_commands_of_a_page_run(
         )
         lost = appear_in_order(example.shown, done.stdout)
         assert lost is None, f"{example.command} does not print {lost!r} there:\n{done.stdout}"
+
+
+_HOSTS = "db1,db2,db3"
+_OF_A_CLUSTER = f"postgresql://bench@{_HOSTS}/shop"
+"""In place of which a command gets the URL of a primary and two replicas on this machine."""
+
+
+@pytest.fixture(scope="module")
+def cluster_url() -> Iterator[str]:
+    system = registry.system("postgresql")
+    with (
+        servers.directory_for_servers() as storage,
+        servers.provisioned(system, storage, options={"transport": "tcp"}) as primary,
+        standby_of(primary, storage) as first,
+        standby_of(primary, storage) as second,
+    ):
+        url = servers.url_of(system, primary)
+        ports = [one.address.port for one in (primary, first, second)]
+        place = f"127.0.0.1:{ports[0]}"
+        yield url.replace(place, ",".join(f"127.0.0.1:{port}" for port in ports))
 
 
 def _link_few(folder: Path, beebe: Path) -> None:
