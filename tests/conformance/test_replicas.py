@@ -164,6 +164,13 @@ def test_a_group_writes_at_the_primary_while_another_reads_at_the_replicas(
     shown = assay("report").out
     assert "Each server that clients used" in shown
     assert all(place(one) in shown for one in cluster.servers)
+    rows = assay("report", "--format", "json").document["tables"]
+    assert {(row["group"], row["server"], row["role"], row["ok"]) for row in rows["servers"]} == {
+        (group, name, "primary" if group == "writers" else "standby", reported.ok)
+        for group, there in (("writers", writers), ("readers", readers))
+        for name, reported in there.items()
+    }
+    assert {row["server"] for row in rows["staleness"]} == set(readers)
     password = cluster.primary.address.password
     assert password is not None
     assert password.encode() not in Path(ended.experiment.path).read_bytes()

@@ -11,7 +11,7 @@ from msgspec import UNSET, structs
 
 from assay.contracts.durability import Durability
 from assay.contracts.engine.deployment import DeploymentDocument
-from assay.contracts.role import Member, Role
+from assay.contracts.role import ClusterMember, Role
 from assay.errors import Bug
 
 RAW = "raw"
@@ -230,7 +230,7 @@ class Deployment:
     role: Role | None = None
     """Of a server or file by URL, what it is among others; None: it does not say, or Assay has
     started it."""
-    members: tuple[Member, ...] = ()
+    members: tuple[ClusterMember, ...] = ()
     """Of a cluster whose hosts the URL names, what each endpoint is, in their order, the primary
     first; empty: there is one endpoint, or all are alike."""
     pooler: str = ""

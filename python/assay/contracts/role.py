@@ -37,7 +37,7 @@ class Role:
 
 
 @dataclass(frozen=True)
-class Member:
+class ClusterMember:
     """One server of a cluster whose hosts a URL names."""
 
     name: str

@@ -10,7 +10,7 @@ import msgspec
 
 from assay.contracts.durability import Durability
 from assay.contracts.observation.parts.shape import convert
-from assay.contracts.role import Member, Role
+from assay.contracts.role import ClusterMember, Role
 
 Value = str | int | float | bool | None
 
@@ -131,7 +131,7 @@ class DeploymentFacts(msgspec.Struct, frozen=True):
     """None: it was left out, or an earlier Assay did not measure it."""
     role: Role | None = None
     """Of a server by URL; None: it did not say, or an earlier Assay did not ask."""
-    members: tuple[Member, ...] = ()
+    members: tuple[ClusterMember, ...] = ()
     """Of a cluster: each endpoint's name and role; empty: one server, or all alike."""
     pooler: str = ""
     """Of a server by URL; empty: none that says so, or an earlier Assay did not ask."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from assay.contracts.deployment import Address, Deployment, Node, StorageFacts
-from assay.contracts.role import Member, Role
+from assay.contracts.role import ClusterMember, Role
 from assay.errors import SystemDied, SystemRefused
 
 _NOT_REACHED = ("connection refused", "timeout")
@@ -76,7 +76,7 @@ def described(role: Role | None) -> str:
     return "it does not say what it is" if role is None else role.described
 
 
-def _member(deployment: Deployment, shown: str) -> Member:
+def _member(deployment: Deployment, shown: str) -> ClusterMember:
     place = deployment.address.place
     if deployment.role is None or deployment.pooler:
         found = deployment.pooler or described(None)
@@ -85,10 +85,10 @@ def _member(deployment: Deployment, shown: str) -> Member:
             f"{place}: {found}",
             hint="name each server itself, not what stands before it, or one host alone",
         )
-    return Member(place, deployment.role)
+    return ClusterMember(place, deployment.role)
 
 
-def _insist_on_one_primary(members: Sequence[Member], shown: str) -> None:
+def _insist_on_one_primary(members: Sequence[ClusterMember], shown: str) -> None:
     primaries = [one for one in members if not one.role.is_replica]
     if len(primaries) != 1:
         roles = {one.name: one.role.described for one in members}
@@ -120,5 +120,5 @@ def _insist_on_one_cluster(
         )
 
 
-def _listed(found: dict[str, str]) -> str:
-    return "; ".join(f"{place}: {said}" for place, said in found.items())
+def _listed(servers: dict[str, str]) -> str:
+    return "; ".join(f"{place}: {said}" for place, said in servers.items())

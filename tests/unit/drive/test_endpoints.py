@@ -13,7 +13,7 @@ from assay.contracts.deployment import Address, Deployment, Node, StorageFacts
 from assay.contracts.engine.drive import DriveDocument, GroupDocument
 from assay.contracts.observation import Observation, read_observation
 from assay.contracts.observation.merging.simultaneous import merge
-from assay.contracts.role import PRIMARY, STANDBY, Member, Role
+from assay.contracts.role import PRIMARY, STANDBY, ClusterMember, Role
 from assay.drive.endpoints import clients_at_each
 from assay.drive.parts import split
 
@@ -113,7 +113,7 @@ def test_the_sessions_of_each_server_are_those_that_the_engine_opens() -> None:
         label="null",
         nodes=tuple(Node(host, StorageFacts.of_url()) for host in HOSTS),
         endpoints=tuple(replace(address, host=host) for host in HOSTS),
-        members=tuple(Member(host, Role(role)) for host, role in HOSTS.items()),
+        members=tuple(ClusterMember(host, Role(role)) for host, role in HOSTS.items()),
         version="1",
         options={},
         settings_asked={},

@@ -12,7 +12,7 @@ import pytest
 
 import observations
 from assay.drive.staleness import meter_process
-from assay.drive.staleness.meter_process import Findings, Order, Replica, Seen, measure
+from assay.drive.staleness.meter_process import Findings, NumberAge, Order, Replica, measure
 from assay.drive.staleness.reports import reports
 
 SECOND_NS = 10**9
@@ -111,8 +111,8 @@ def test_ages_grow_with_a_pause_and_what_is_not_read_is_counted(
     assert ages_ns[0] >= 0.5 * SECOND_NS
 
 
-def seen(at_s: float, age_ms: int, *, is_found: bool = True) -> Seen:
-    return Seen(
+def seen(at_s: float, age_ms: int, *, is_found: bool = True) -> NumberAge:
+    return NumberAge(
         written_unix_ns=round(at_s * SECOND_NS),
         age_ns=age_ms * 10**6,
         uncertainty_ns=2 * 10**6,

@@ -49,7 +49,7 @@ _PROGRAM = "assay.drive.staleness.meter_process"
 
 
 @dataclass
-class Measured:
+class MeasuredStaleness:
     """What was found; filled when the block ends in which clients work."""
 
     names: tuple[str, ...] = ()
@@ -84,10 +84,10 @@ def measured(
     emit: Sink,
     *,
     may_write: bool,
-) -> Iterator[Measured]:
+) -> Iterator[MeasuredStaleness]:
     """A block in which clients work; it begins once every replica has what was written to the
     primary before."""
-    found = Measured()
+    found = MeasuredStaleness()
     if not reads_at_replicas(deployment, document):
         yield found
         return

@@ -45,7 +45,7 @@ class Late(TypedDict):
     """Places of the replicas at which the first number was not found in time."""
 
 
-class Seen(TypedDict):
+class NumberAge(TypedDict):
     """A number at one replica."""
 
     written_unix_ns: int
@@ -58,7 +58,7 @@ class Seen(TypedDict):
 
 
 class Replica(TypedDict):
-    numbers: list[Seen]
+    numbers: list[NumberAge]
     lost_unix_ns: int | None
     """Since when it does not answer; None: it does."""
 
@@ -103,7 +103,7 @@ class Meter:
             self.changed.wait_for(lambda: self.is_over or self.is_unseen(newest))
 
 
-class Reader:
+class ReplicaReader:
     """One replica."""
 
     def __init__(self, meter: Meter, document: Any) -> None:
@@ -111,7 +111,7 @@ class Reader:
         self._document = document
         self.newest = -1
         """The highest number that was found."""
-        self._numbers: list[Seen] = []
+        self._numbers: list[NumberAge] = []
         self._lost_ns: int | None = None
         self._last_answer_ns = 0
         self.thread = threading.Thread(target=self._work, daemon=True)
@@ -120,7 +120,7 @@ class Reader:
         """With the numbers that were not found: they are at least so old."""
         end_ns = self._last_answer_ns
         unseen = [
-            Seen(
+            NumberAge(
                 written_unix_ns=self._meter.unix_ns(written_ns),
                 age_ns=end_ns - written_ns,
                 uncertainty_ns=0,
@@ -167,7 +167,7 @@ class Reader:
         written = self._meter.written_ns[self.newest + 1 : number + 1]
         for written_ns in written:
             self._numbers.append(
-                Seen(
+                NumberAge(
                     written_unix_ns=self._meter.unix_ns(written_ns),
                     age_ns=max(0, at_ns - written_ns),
                     uncertainty_ns=max(0, at_ns - max(missed_ns, written_ns)),
@@ -195,7 +195,7 @@ def measure(order: Order, say: Callable[[object], None], wait_for_end: threading
     try:
         for statement in order["prepare"]:
             session.execute(statement)
-        readers = [Reader(meter, document) for document in order["replicas"]]
+        readers = [ReplicaReader(meter, document) for document in order["replicas"]]
         for reader in readers:
             reader.thread.start()
         meter.write(session)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 
 from assay.contracts.observation import EndpointReport, GroupReport, StalenessReport
 from assay.judge.statistics import samples
@@ -101,13 +102,13 @@ def _numbers(run: DrivenRun, endpoint: EndpointReport, unit: str) -> list[Report
     times = endpoint.all_ok.latency
     return [
         ReportCell(units.digits(rate), Number(rate, "per_s")),
-        *(percentiles.one(times, name, unit, resolution) for name in _PERCENTILES),
+        *(percentiles.cell(times, name, unit, resolution) for name in _PERCENTILES),
         *(count(getattr(endpoint, name)) for name in _OUTCOMES),
     ]
 
 
 def _first_error(endpoint: EndpointReport) -> str:
-    first = min(endpoint.errors, key=lambda one: one.first_at_ns, default=None)
+    first = min(endpoint.errors, key=attrgetter("first_at_ns"), default=None)
     return "" if first is None else f"{first.class_} after {first.first_at_ns / 1e9:.1f} s"
 
 
@@ -150,8 +151,8 @@ def _staleness_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None
     )
 
 
-def _age(one: StalenessReport, name: str) -> ReportCell:
-    return _in_ms(replicas.percentile(one, name), f"n<{samples.needed_for(name)}")
+def _age(replica: StalenessReport, name: str) -> ReportCell:
+    return _in_ms(replicas.percentile(replica, name), f"n<{samples.needed_for(name)}")
 
 
 def _in_ms(value_ns: int | None, why_none: str) -> ReportCell:

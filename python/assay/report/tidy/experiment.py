@@ -24,6 +24,7 @@ from assay.report.tidy import goals as tidy_goals
 from assay.report.tidy import parts as tidy_parts
 from assay.report.tidy import probes as tidy_probes
 from assay.report.tidy import runs as tidy_runs
+from assay.report.tidy import servers as tidy_servers
 from assay.report.tidy import storages as tidy_storages
 from assay.report.tidy.cells import CellRow
 from assay.report.tidy.columns import TidyColumn, Value, row
@@ -75,6 +76,12 @@ def tables(experiment: ExperimentRecord) -> Tables:
             ],
             "runs": lambda: [_with_factors(tidy_runs.RUNS, run, run) for run in runs],
             "groups": parts(tidy_parts.GROUPS, _groups),
+            "servers": lambda: [
+                row(tidy_servers.SERVERS, one) for run in runs for one in tidy_servers.servers(run)
+            ],
+            "staleness": lambda: [
+                row(tidy_servers.STALENESS, one) for run in runs for one in tidy_servers.stale(run)
+            ],
             "transactions": parts(tidy_parts.TRANSACTIONS, _transactions),
             "transaction_types": lambda: [
                 row(tidy_cells.TRANSACTION_TYPES, one)

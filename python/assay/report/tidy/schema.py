@@ -10,6 +10,8 @@ VERSION = 2
 """Incremented when readers of the document have to change. Version 1 was for people."""
 DETAILS = (
     "groups",
+    "servers",
+    "staleness",
     "transactions",
     "pass_times",
     "statements",

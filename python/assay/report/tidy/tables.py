@@ -28,12 +28,15 @@ from assay.report.tidy.parts import (
 )
 from assay.report.tidy.probes import PROBES
 from assay.report.tidy.runs import RUNS
+from assay.report.tidy.servers import SERVERS, STALENESS
 from assay.report.tidy.storages import STORAGES
 
 TABLES: Mapping[str, tuple[str, list[TidyColumn]]] = {
     "cells": ("One row per cell, in the order in which they were run.", [*FACTORS, *CELLS]),
     "runs": ("One row per run.", [*FACTORS, *RUNS]),
     "groups": ("One row per run and group of clients.", GROUPS),
+    "servers": ("One row per run, group and server, where a run had several.", SERVERS),
+    "staleness": ("One row per run and replica of which it was measured.", STALENESS),
     "transactions": ("One row per run, group, transaction type and outcome.", TRANSACTIONS),
     "transaction_types": (
         "One row per cell and transaction type, over the repetitions.",
