@@ -199,8 +199,10 @@ def test_a_replica_whose_replay_is_paused_is_as_stale_as_the_pause_is_long(
             time.sleep(0.02)
         time.sleep(0.8)
         servers.ask(paused, "SELECT pg_wal_replay_pause()")
+        while servers.ask(paused, "SELECT pg_get_wal_replay_pause_state()") != [("paused",)]:
+            time.sleep(0.01)
         began_s = time.monotonic()
-        time.sleep(1.2)
+        time.sleep(1.5)
         servers.ask(paused, "SELECT pg_wal_replay_resume()")
         pause_s.append(time.monotonic() - began_s)
 
@@ -214,8 +216,9 @@ def test_a_replica_whose_replay_is_paused_is_as_stale_as_the_pause_is_long(
     assert 20 <= stale.numbers <= run.driven.elapsed_ns / 1e8 + 1
     assert stale.not_read == 0
     assert stale.max_ns is not None and fresh.max_ns is not None
-    # It grows with the pause: of the numbers of a second one is as old as the pause but for 100 ms.
-    assert pause_s[0] - 0.15 <= stale.max_ns / 1e9 <= pause_s[0] + 0.3
+    # It grows with the pause: the first number of the pause is as old, but for the 100 ms between
+    # two, and for what a busy machine takes to write the next.
+    assert pause_s[0] - 0.5 <= stale.max_ns / 1e9 <= pause_s[0] + 0.5
     assert fresh.max_ns < stale.max_ns / 2
     assert fresh.resolution_ns is not None and fresh.resolution_ns <= fresh.max_ns
     assert "assay_staleness" not in tables(cluster.primary)

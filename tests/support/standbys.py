@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+import servers
 from assay.contracts.deployment import Deployment, StorageFacts
 from assay.provision.disk.directory import server_directory
 from assay.systems.postgresql import installation, server
 from programs import PG_BASEBACKUP, need_program
+
+_RECEIVES_S = 20.0
 
 
 @contextmanager
@@ -37,4 +41,14 @@ def standby_of(primary: Deployment, storage: StorageFacts) -> Iterator[Deploymen
         with server.running(found, directory, {}, from_.password or "") as running:
             node = replace(primary.nodes[0], pid=running.process.pid, directory=directory.data)
             address = replace(from_, port=running.port)
-            yield replace(primary, endpoints=(address,), nodes=(node,))
+            standby = replace(primary, endpoints=(address,), nodes=(node,))
+            _wait_until_it_receives(standby)
+            yield standby
+
+
+def _wait_until_it_receives(standby: Deployment) -> None:
+    """From then on it says from whom."""
+    until_s = time.monotonic() + _RECEIVES_S
+    while not servers.ask(standby, "SELECT FROM pg_stat_wal_receiver WHERE status = 'streaming'"):
+        assert time.monotonic() < until_s, "the standby receives nothing"
+        time.sleep(0.02)
