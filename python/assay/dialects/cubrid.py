@@ -45,11 +45,14 @@ _RESERVED_WORDS = """
     xor year year_month zone
 """
 
+_OVERFLOWS = (-458, -729, -730, -731, -732, -733, -875, -936)
+"""Of arithmetic, in sums too, which have the type of what is summed."""
+
 CODES: Mapping[str, tuple[int, ...]] = {
     "authentication": (-165, -171),
     # A constraint, a unique index, NOT NULL, and both sides of a foreign key.
     "constraint": (-205, -631, -670, -886, -922, -924, -926, -1121),
-    "data": (-181, -182, -427, -539, -552, -553, -733, -1041, -1042, -10010),
+    "data": (*_OVERFLOWS, -181, -182, -427, -539, -552, -553, -1041, -1042, -10010),
     "deadlock": (-72, -966, -967, -968),
     "lost connection": (-111, -193, -195, -199, -671, -672, -673, -677, -850, -10003, -10025),
     "permission": (-157, -159, -160, -161, -163, -581, -10018),

@@ -7,7 +7,6 @@ the engine's default are left out.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Self, TypeVar
@@ -16,7 +15,7 @@ from msgspec import UNSET, UnsetType, structs
 
 from assay import _engine, registry
 from assay.contracts.dialects.protocol import Dialect
-from assay.contracts.driving import DEFERRED, ISOLATION_LEVELS, READ_PRIMARY
+from assay.contracts.driving import DEFERRED, READ_PRIMARY
 from assay.contracts.engine.drive import (
     ArrivalDocument,
     DriveDocument,
@@ -29,6 +28,7 @@ from assay.contracts.engine.drive import (
 )
 from assay.contracts.factors import OF_LEVELS
 from assay.drive import goes_without
+from assay.drive.isolation import begins
 from assay.experiment import Driving, Scalar, SystemChoice
 from assay.plan.drives import PlannedDrive, PlannedGroup
 from assay.text import rates
@@ -38,7 +38,6 @@ from assay.workload.values import Script, Workload
 
 Number = TypeVar("Number", int, float)
 
-_BEGIN = re.compile(rf"^[ \t]*\\begin[ \t]+({'|'.join(ISOLATION_LEVELS)})\b", re.MULTILINE)
 _OF_ENGINE = [name for name in OF_LEVELS if name in DriveDocument.__struct_fields__]
 """Levels of a cell that the engine is given under the names of their factors."""
 
@@ -268,44 +267,3 @@ def _reconnect(driving: Driving) -> ReconnectDocument | UnsetType:
     if timeout_s is None:
         return UNSET
     return ReconnectDocument(after_loss=True, timeout_s=timeout_s)
-
-
-def begins(dialect: Dialect) -> dict[str, list[str]]:
-    """Isolation level → the statements that begin a transaction of this level, or of the weakest
-    stronger one that the system has, as the SQL standard allows."""
-    return {
-        level: dialect.begin_at(found) if found in dialect.isolation_levels else dialect.begin()
-        for level, found in _levels_in_effect(dialect).items()
-    }
-
-
-def other_isolation(
-    workload: Workload, dialect: Dialect, scripts: Iterable[ScriptDocument]
-) -> dict[str, str]:
-    """Isolation level that a script names → the one at which its transactions are, where that is
-    another: the system has it not, or an override names a weaker one. ``scripts``: as they are
-    sent."""
-    found: dict[str, str] = {}
-    in_effect = _levels_in_effect(dialect)
-    for script in scripts:
-        sent = _BEGIN.findall(script.text)
-        common = workload.scripts.get(script.name)
-        named = _BEGIN.findall(common.text) if common is not None else sent
-        if len(named) == len(sent):
-            found |= {
-                level: in_effect[own]
-                for level, own in zip(named, sent, strict=True)
-                if in_effect.get(own, level) != level
-            }
-    return {level: found[level] for level in ISOLATION_LEVELS if level in found}
-
-
-def _levels_in_effect(dialect: Dialect) -> dict[str, str]:
-    """Without those for which the system has none that is as strong."""
-    there = {*dialect.isolation_levels, dialect.own_isolation}
-    found = {}
-    for place, level in enumerate(ISOLATION_LEVELS):
-        sufficient = next((one for one in ISOLATION_LEVELS[place:] if one in there), None)
-        if sufficient is not None:
-            found[level] = sufficient
-    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -102,3 +103,20 @@ def test_a_code_has_one_class() -> None:
     assert len(codes) == len(set(codes)) == len(CUBRID.error_classes)
     assert CUBRID.error_classes["-670"] == "constraint"
     assert CUBRID.error_classes["-72"] == "deadlock"
+    assert CUBRID.error_classes["-458"] == "data", "a sum of integers that is none"
+
+
+def test_no_script_gives_a_column_a_bare_name_that_is_reserved() -> None:
+    """Names after AS; those of types follow it in CAST."""
+    folder = Path(registry.__file__).parent / "workloads"
+    bare = re.compile(r"(?<!\w)as\s+([a-z_]\w*)", re.IGNORECASE)
+    found = [
+        f"{path.relative_to(folder)}: as {name}"
+        for path in sorted(folder.rglob("*.sql"))
+        if "overrides" not in path.parts and path.stem != "procedures"
+        for line in path.read_text("utf-8").splitlines()
+        if not line.startswith("--")
+        for name in bare.findall(re.sub(r"cast\s*\(.*?\bas\b", "", line))
+        if name in CUBRID.reserved_words - {"select"}
+    ]
+    assert found == []

@@ -9,7 +9,7 @@ from assay.dialects.cubrid import CUBRID
 from assay.dialects.duckdb import DUCKDB
 from assay.dialects.postgresql import POSTGRESQL
 from assay.dialects.sqlite import SQLITE
-from assay.drive.document import begins
+from assay.drive.isolation import begins
 from commands import need
 from step_workloads import folder_of, ran
 
@@ -59,3 +59,17 @@ def test_a_weaker_level_that_an_override_names_is_said_and_limits_the_number(
     (warning,) = (one for one in run.warnings if one.name == "isolation-lowered")
     assert "serializable → repeatable read" in warning.detail
     assert "isolation" in run.judged.reason
+
+
+def test_a_level_that_is_stronger_than_all_of_a_system_refuses_its_runs_alone(
+    tmp_path: Path,
+) -> None:
+    """Before, the experiment ended with the error of a script that is right for others."""
+    test = 'scripts = ["one.sql"]\npasses = 1\n'
+    folder = folder_of(tmp_path, test, one="\\begin serializable\nSELECT 1;\n\\commit\n")
+    other, sqlite = ran(folder, "cubrid", "sqlite").runs
+    assert (other.state, sqlite.state) == ("refused", "done")
+    assert other.reason == (
+        "cubrid: one.sql begins a transaction that is serializable; the strongest level there is "
+        "repeatable read"
+    )

@@ -25,7 +25,7 @@ from assay.contracts.engine.drive import (
     Value,
 )
 from assay.drive import goes_without
-from assay.drive.document import begins
+from assay.drive.isolation import begins
 from assay.drive.prepare import name_what_sets
 from assay.drive.query import document_of
 from assay.errors import AssayError, YouError

@@ -16,6 +16,8 @@ from assay.contracts.factors import CACHE
 from assay.contracts.languages import SQL
 from assay.contracts.systems.abilities import capabilities_of
 from assay.dialects.limits import Limited, beyond
+from assay.drive.document import scripts_of
+from assay.drive.isolation import too_strong
 from assay.drive.prepare import Compiled
 from assay.errors import ArgumentError
 from assay.experiment import COLD_CACHES, SystemChoice
@@ -67,9 +69,12 @@ def why_not_on_machine(run: PlannedRun) -> str | None:
 
 
 def _why_not_isolated(workload: Workload, run: PlannedRun) -> str | None:
-    """Why its sessions cannot have the isolation level of a drive; None: they can."""
+    """Why its sessions cannot have the isolation level of a drive, or its transactions that of a
+    script; None: they can."""
     dialect = registry.system(run.cell.system.name).dialect
     for drive in drives(workload, run):
+        if lacking := too_strong(scripts_of(workload, drive, dialect), dialect):
+            return f"{run.cell.system.label}: {lacking}"
         if level := drive.run.cell.driving.isolation_level:
             try:
                 dialect.session_isolation(level)

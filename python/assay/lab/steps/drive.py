@@ -21,9 +21,10 @@ from assay.contracts.observation.parts.shared_numbers import numbers_of_all
 from assay.contracts.systems.abilities import SessionLimit
 from assay.drive import reserved_names
 from assay.drive.commits import commits
-from assay.drive.document import document_of, other_isolation, scripts_of
+from assay.drive.document import document_of, scripts_of
 from assay.drive.endpoints import clients_at_each
 from assay.drive.goes_without import lacking
+from assay.drive.isolation import other_isolation
 from assay.drive.monitoring.sampler import TimedSample
 from assay.drive.parts import number_of
 from assay.drive.read_only import WHY_REFUSED, may_change_data, session_statements

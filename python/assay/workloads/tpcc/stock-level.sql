@@ -8,7 +8,7 @@
 \set threshold random(10, 20)
 \keying 2 * :pace s
 \begin read committed
-select d_next_o_id as next from district where d_w_id = :w and d_id = :d \gset
+select d_next_o_id as "next" from district where d_w_id = :w and d_id = :d \gset
 select count(distinct s_i_id) as low
 from order_line, stock
 where ol_w_id = :w and ol_d_id = :d and ol_o_id < :next and ol_o_id >= :next - 20

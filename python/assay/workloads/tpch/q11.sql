@@ -5,7 +5,7 @@
 \set nation 'GERMANY'
 \endif
 \set fraction decimal(0.0001 / :scale, 10)
-select ps_partkey, round(sum(ps_supplycost * ps_availqty), 2) as value
+select ps_partkey, round(sum(ps_supplycost * ps_availqty), 2) as "value"
 from partsupp, supplier, nation
 where ps_suppkey = s_suppkey and s_nationkey = n_nationkey and n_name = :nation
 group by ps_partkey
@@ -13,4 +13,4 @@ having sum(ps_supplycost * ps_availqty) > (
   select sum(ps_supplycost * ps_availqty) * :fraction
   from partsupp, supplier, nation
   where ps_suppkey = s_suppkey and s_nationkey = n_nationkey and n_name = :nation)
-order by value desc;
+order by "value" desc;

@@ -1,6 +1,6 @@
 -- results: the relations that queries have made have their tuples
-select query, found
-from (select '01' as query, count(*) as found, :tuples / 100 as expected from tmp_q01
+select "query", "found"
+from (select '01' as "query", count(*) as "found", :tuples / 100 as expected from tmp_q01
       union all select '02', count(*), :tuples / 10 from tmp_q02
       union all select '03', count(*), :tuples / 100 from tmp_q03
       union all select '04', count(*), :tuples / 10 from tmp_q04
@@ -17,5 +17,5 @@ from (select '01' as query, count(*) as found, :tuples / 100 as expected from tm
       union all select '17', count(*), :tuples / 10 from tmp_q17
       union all select '18', count(*), 400 from tmp_q18
       union all select '19', count(*), :tuples from tmp_q19) counted
-where found <> expected;
+where "found" <> expected;
 \expect rows 0

@@ -1,4 +1,4 @@
--- DuckDB has no serializable transactions: its level is a snapshot
+-- CUBRID and DuckDB have no serializable transactions: their strictest level is a snapshot
 -- unmod_100_rand: level 3, the other change is undone
 \begin repeatable read
 update updates set col_double = col_double - 100000000 where col_int between 1001 and 1100;

@@ -1,4 +1,4 @@
--- DuckDB has no serializable transactions: its level is a snapshot
+-- CUBRID and DuckDB have no serializable transactions: their strictest level is a snapshot
 -- sel_1_ncl_3: level 3
 \begin repeatable read
 select col_key, col_int, col_signed, col_code, col_double, col_name from updates where col_code = 'BENCHMARKS';

@@ -1,0 +1,71 @@
+"""Takes the levels of isolation that scripts name; returns those that a dialect has for them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from assay.contracts.dialects.protocol import Dialect
+from assay.contracts.driving import ISOLATION_LEVELS
+from assay.contracts.engine.drive import ScriptDocument
+from assay.workload.values import Script, Workload
+
+_BEGIN = re.compile(rf"^[ \t]*\\begin[ \t]+({'|'.join(ISOLATION_LEVELS)})\b", re.MULTILINE)
+
+
+def begins(dialect: Dialect) -> dict[str, list[str]]:
+    """Isolation level → the statements that begin a transaction of this level, or of the weakest
+    stronger one that the system has, as the SQL standard allows."""
+    return {
+        level: dialect.begin_at(found) if found in dialect.isolation_levels else dialect.begin()
+        for level, found in _levels_in_effect(dialect).items()
+    }
+
+
+def other_isolation(
+    workload: Workload, dialect: Dialect, scripts: Iterable[ScriptDocument]
+) -> dict[str, str]:
+    """Isolation level that a script names → the one at which its transactions are, where that is
+    another: the system has it not, or an override names a weaker one. ``scripts``: as they are
+    sent."""
+    found: dict[str, str] = {}
+    in_effect = _levels_in_effect(dialect)
+    for script in scripts:
+        sent = _BEGIN.findall(script.text)
+        common = workload.scripts.get(script.name)
+        named = _BEGIN.findall(common.text) if common is not None else sent
+        if len(named) == len(sent):
+            found |= {
+                level: in_effect[own]
+                for level, own in zip(named, sent, strict=True)
+                if in_effect.get(own, level) != level
+            }
+    return {level: found[level] for level in ISOLATION_LEVELS if level in found}
+
+
+def too_strong(scripts: Iterable[Script], dialect: Dialect) -> str | None:
+    """The first script with a level for which the system has none that is as strong, in words;
+    None: there is none, or the system has no levels at all."""
+    in_effect = _levels_in_effect(dialect)
+    if not in_effect:
+        return None
+    for script in scripts:
+        for level in _BEGIN.findall(script.text):
+            if level not in in_effect:
+                strongest = list(in_effect.values())[-1]
+                return (
+                    f"{script.path} begins a transaction that is {level}; the strongest level "
+                    f"there is {strongest}"
+                )
+    return None
+
+
+def _levels_in_effect(dialect: Dialect) -> dict[str, str]:
+    """Without those for which the system has none that is as strong."""
+    there = {*dialect.isolation_levels, dialect.own_isolation}
+    found = {}
+    for place, level in enumerate(ISOLATION_LEVELS):
+        sufficient = next((one for one in ISOLATION_LEVELS[place:] if one in there), None)
+        if sufficient is not None:
+            found[level] = sufficient
+    return found

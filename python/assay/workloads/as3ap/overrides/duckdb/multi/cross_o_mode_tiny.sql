@@ -1,6 +1,0 @@
--- DuckDB has no serializable transactions: its level is a snapshot
--- o_mode_tiny: level 3
-\begin repeatable read
-select * from tiny;
-\expect rows 1
-\commit
