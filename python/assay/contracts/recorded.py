@@ -24,6 +24,9 @@ class Machine(TypedDict, total=False):
 
     name: str
     """As it was given in `ASSAY_MACHINE`."""
+    host: str
+    """A digest of its own identity, by which two machines of equal hardware are told apart and
+    nobody can say which machine it is; left out where it has none."""
     cpu_model: str | None
     architecture: str
     cores: int | None

@@ -187,6 +187,15 @@ def test_other_limits_around_assay_are_another_machine(folder: Path, limit: dict
     assert answers(made, "throughput_per_s < 0.95x") == [ConditionAnswer.UNKNOWN]
 
 
+def test_another_host_of_equal_hardware_is_said(folder: Path) -> None:
+    a = measured(folder / "a", machine={"host": "5f1c"})
+    made = compared(a, measured(folder / "b", machine={"host": "e08a"}))
+    assert [one.sentence for one in made.machines] == ["host: 5f1c → e08a"]
+    assert not made.is_other_machine, "each job of a build server has a host of its own"
+    of_earlier_assay = measured(folder / "c")
+    assert not compared(a, of_earlier_assay).machines
+
+
 def test_another_kernel_is_no_other_machine(folder: Path) -> None:
     made = compared(measured(folder / "a"), measured(folder / "b", machine={"kernel": "6.9.0"}))
     assert [one.sentence for one in made.machines] == ["kernel: 6.1.0 → 6.9.0"]

@@ -15,7 +15,7 @@ from assay.comparison.conclusions import conclusions
 from assay.comparison.ratios import undecided
 from assay.errors import ArgumentError
 from assay.record import ExperimentRecord
-from assay.record.machine import machines
+from assay.record.machine import machine, machines
 from assay.record.runs.several import together
 from assay.report.build import build
 from assay.report.declared import selection
@@ -23,6 +23,7 @@ from assay.report.papers import published_measured
 from assay.report.papers.claims import judged_claims
 from assay.workload import reader
 
+IDENTITY = "b08dfa6083e7567a1921a715000001fb"
 HERE = {
     "cpu_model": "AMD EPYC 9R14 96-Core Processor",
     "processors_usable": 2,
@@ -157,11 +158,11 @@ def test_a_papers_tables_and_claims_are_of_both_machines(path: Path) -> None:
     assert section is not None
     (table,) = (one for one in section.tables if one.name == "table_paper")
     shown = {tuple(cell.shown for cell in row.cells[:2]): row for row in table.rows}
-    for machine, role, mongodb in (
+    for name, role, mongodb in (
         ("Modern Server", "solid-state", 114),
         ("Workstation", "disk", 277),
     ):
-        row = shown[f"{machine} ({role})", "measured"]
+        row = shown[f"{name} ({role})", "measured"]
         assert f"{mongodb}.0" in [cell.shown for cell in row.cells], row
     judgements = [
         row.cells[-1].shown for one in section.tables if one.name == "claims" for row in one.rows
@@ -172,3 +173,27 @@ def test_a_papers_tables_and_claims_are_of_both_machines(path: Path) -> None:
     assert {one.reason for one in judged_claims.judged(alone)} == {
         "one machine only (`assay report NAME=3 NAME=5` has two)"
     }
+
+
+@pytest.mark.parametrize("text", ["", "uninitialized\n", None])
+def test_a_host_without_an_identity_is_not_known(
+    text: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "machine-id"
+    if text is not None:
+        place.write_text(text)
+    monkeypatch.setattr(machine, "_IDENTITIES", (place,))
+    assert "host" not in machine.machine()
+
+
+def test_a_host_is_told_apart_and_not_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hosts = []
+    for identity in (IDENTITY, IDENTITY, IDENTITY[::-1]):
+        place = tmp_path / "machine-id"
+        place.write_text(f"{identity}\n")
+        monkeypatch.setattr(machine, "_IDENTITIES", (tmp_path / "none", place))
+        hosts.append(machine.machine()["host"])
+    assert hosts[0] == hosts[1] != hosts[2]
+    assert not any(host in IDENTITY or IDENTITY in host for host in hosts)

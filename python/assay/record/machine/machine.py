@@ -4,6 +4,8 @@ the versions of this program, too."""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import json
 import os
 import platform
@@ -20,6 +22,9 @@ from assay.provision.limits import hierarchies, server_group
 
 _CPU_INFO = Path("/proc/cpuinfo")
 _OS_RELEASE = Path("/etc/os-release")
+_IDENTITIES = (Path("/etc/machine-id"), Path("/var/lib/dbus/machine-id"))
+_OWN_USE = b"assay-db"
+"""With it the identity becomes one that no other program has (machine-id(5) asks for that)."""
 _GOVERNOR = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
 
 
@@ -27,7 +32,7 @@ def machine() -> Machine:
     """Facts as plain data; None where they are unknown.
 
     The host name is left out on purpose: records are meant to be shared, and no number depends on
-    it. A name given in `ASSAY_MACHINE` is kept.
+    it. A name given in `ASSAY_MACHINE` is kept, and a digest that tells machines apart.
     """
     given = env_vars.MACHINE.get()
     usable = os.sched_getaffinity(0)
@@ -46,12 +51,23 @@ def machine() -> Machine:
         "operating_system": _operating_system(),
         "python": platform.python_version(),
     }
+    if host := _host():
+        facts["host"] = host
     return {"name": given, **facts} if given else facts
 
 
 def build() -> Build:
     """The versions of Assay and of its engine."""
     return cast(Build, {"assay": __version__, **json.loads(_engine.build_info())})
+
+
+def _host() -> str | None:
+    """None where the machine has no identity, or not yet (``uninitialized``)."""
+    found = (_line(path) or "" for path in _IDENTITIES)
+    identity = next((one for one in found if len(one) == 32), None)
+    if identity is None:
+        return None
+    return hmac.new(identity.encode(), _OWN_USE, hashlib.sha256).hexdigest()[:16]
 
 
 def _line(path: Path) -> str | None:
