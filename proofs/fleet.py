@@ -20,7 +20,7 @@ from typing import Any
 
 from msgspec import structs
 
-from assay.contracts.deployment import Address, Deployment, Node, StorageFacts
+from assay.contracts.deployment import Address, Deployment, Node
 from assay.contracts.engine.drive import (
     ArrivalDocument,
     DriveDocument,
@@ -30,6 +30,7 @@ from assay.contracts.engine.drive import (
 )
 from assay.contracts.observation import Observation
 from assay.contracts.observation.merging.latencies import encoded, merged_latency
+from assay.contracts.storage_facts import StorageFacts
 from assay.drive.observe import Generators, observe
 from assay.provision.engine.local_fleet import LocalFleet
 from proofs._proof import Found

@@ -20,7 +20,8 @@ import forked_programs
 import light_java
 from able import beside_their_line
 from assay import env_vars, registry
-from assay.contracts.deployment import Deployment, StorageFacts
+from assay.contracts.deployment import Deployment
+from assay.contracts.storage_facts import StorageFacts
 from assay.systems import System
 from commands import Assay, Ended, need, why_missing
 from forked_programs import BIN

@@ -9,11 +9,12 @@ from textwrap import dedent
 
 from assay import registry
 from assay.contracts.capabilities import CAPABILITIES
-from assay.contracts.deployment import Address, Deployment, Node, StorageFacts
+from assay.contracts.deployment import Address, Deployment, Node
 from assay.contracts.dialects import protocol as of_dialects
 from assay.contracts.dialects.protocol import Dialect
 from assay.contracts.metric import Metric
 from assay.contracts.observation import StepReport, StepTable
+from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.storages import abilities as of_storages
 from assay.contracts.storages.protocol import PreparedStorage, Storage
 from assay.contracts.systems.abilities import ABILITIES

@@ -17,7 +17,7 @@ import pytest
 
 from assay.cli.process import process_environment
 from assay.cli.process.outcome import outcome_of
-from assay.contracts.deployment import StorageFacts
+from assay.contracts.storage_facts import StorageFacts
 from assay.errors import ArgumentError, InputError
 from assay.load.bibsql.bibliography import files_of
 from assay.load.row_sources.data_folder import input_folder

@@ -22,8 +22,9 @@ import forked_programs
 from able import with_ability
 from assay import _engine, registry
 from assay.cli.program import run_program
-from assay.contracts.deployment import Address, Deployment, Node, StorageFacts
+from assay.contracts.deployment import Address, Deployment, Node
 from assay.contracts.experiment import SystemChoice
+from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.abilities import Counters, HasDefaultPort, SessionLimit
 from assay.drive.monitoring import silent_server
 from assay.drive.monitoring.silent_server import SilentServer

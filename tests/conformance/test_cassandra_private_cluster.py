@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from assay import _engine
-from assay.contracts.deployment import Deployment, StorageFacts
+from assay.contracts.deployment import Deployment
 from assay.contracts.dialects.protocol import Column, Table
 from assay.contracts.experiment import SystemChoice
+from assay.contracts.storage_facts import StorageFacts
 from assay.errors import ArgumentError, SystemRefused
 from assay.load.mark import mark, refuse_foreign_tables
 from assay.provision.engine.session import session

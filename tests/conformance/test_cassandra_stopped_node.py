@@ -11,7 +11,8 @@ import time
 import pytest
 
 from assay import _engine
-from assay.contracts.deployment import Deployment, StorageFacts
+from assay.contracts.deployment import Deployment
+from assay.contracts.storage_facts import StorageFacts
 from assay.provision.engine.session import session
 from assay.provision.processes import process
 from assay.systems.cassandra import CASSANDRA

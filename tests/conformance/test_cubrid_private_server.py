@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.contracts.deployment import Deployment, StorageFacts
+from assay.contracts.deployment import Deployment
 from assay.contracts.experiment import StorageChoice, SystemChoice
+from assay.contracts.storage_facts import StorageFacts
 from assay.errors import SystemRefused
 from assay.provision.machine.ports import free_port
 from assay.provision.running_system import running_system

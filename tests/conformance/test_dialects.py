@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from assay.contracts.deployment import StorageFacts
 from assay.contracts.dialects.protocol import Column, Index, Table
+from assay.contracts.storage_facts import StorageFacts
 from assay.errors import SystemRefused
 from assay.systems import System
 from servers import ask, provisioned, with_client

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from assay import registry
-from assay.contracts.deployment import StorageFacts
+from assay.contracts.storage_facts import StorageFacts
 from assay.provision.engine.session import session
 from commands import Assay, need
 from servers import ask, provisioned, url_of

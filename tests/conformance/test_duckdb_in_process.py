@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.contracts.deployment import Address, Deployment, StorageFacts
+from assay.contracts.deployment import Address, Deployment
 from assay.contracts.experiment import SystemChoice
+from assay.contracts.storage_facts import StorageFacts
 from assay.dialects.duckdb import DUCKDB as DIALECT
 from assay.errors import ArgumentError, SystemMissing, SystemRefused
 from assay.provision.disk.directory import server_directory

@@ -18,10 +18,11 @@ import pytest
 from msgspec import structs
 
 from assay import _engine
-from assay.contracts.deployment import Deployment, StorageFacts
+from assay.contracts.deployment import Deployment
 from assay.contracts.dialects.protocol import Column, Index, Table
 from assay.contracts.engine.load import LoadReport
 from assay.contracts.experiment import StorageChoice, SystemChoice
+from assay.contracts.storage_facts import StorageFacts
 from assay.dialects.mongodb import MONGODB as DIALECT
 from assay.errors import ArgumentError, PasswordNeeded, RunFailed, SystemRefused
 from assay.lab.conformance.sessions import a_wrong_password_is_refused

@@ -12,11 +12,11 @@ import pytest
 
 from able import able, one_of_each_line
 from assay import registry
-from assay.contracts.deployment import StorageFacts
 from assay.contracts.dialects.protocol import Table
 from assay.contracts.events import Events
 from assay.contracts.experiment import StorageChoice, SystemChoice
 from assay.contracts.factors import levels
+from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.abilities import Counters
 from assay.errors import RunFailed
 from assay.experiment import Experiment

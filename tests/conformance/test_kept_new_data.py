@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.contracts.deployment import StorageFacts
 from assay.contracts.experiment import SystemChoice
+from assay.contracts.storage_facts import StorageFacts
 from assay.env_vars import NEW_DATA
 from assay.provision.disk.directory import server_directory
 from assay.systems import System

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from assay import registry
-from assay.contracts.deployment import StorageFacts
+from assay.contracts.storage_facts import StorageFacts
 from assay.errors import SystemRefused
 from assay.provision.engine.session import session
 from commands import need

@@ -11,9 +11,10 @@ import pytest
 from msgspec import structs
 
 from assay import _engine
-from assay.contracts.deployment import Deployment, StorageFacts
+from assay.contracts.deployment import Deployment
 from assay.contracts.dialects.protocol import Column, Table
 from assay.contracts.experiment import SystemChoice
+from assay.contracts.storage_facts import StorageFacts
 from assay.dialects.mysql import MYSQL as DIALECT
 from assay.errors import ArgumentError, SystemRefused
 from assay.provision.engine.session import session

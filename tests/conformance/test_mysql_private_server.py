@@ -10,9 +10,10 @@ import pymysql
 import pytest
 
 from assay import registry
-from assay.contracts.deployment import Address, Deployment, StorageFacts
+from assay.contracts.deployment import Address, Deployment
 from assay.contracts.dialects.protocol import Column, Table
 from assay.contracts.experiment import SystemChoice
+from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.abilities import ReachedByUrl
 from assay.errors import SystemRefused
 from assay.experiment import StorageChoice

@@ -12,7 +12,7 @@ from urllib.parse import quote
 import pytest
 
 from able import one_of_each_line
-from assay.contracts.deployment import StorageFacts
+from assay.contracts.storage_facts import StorageFacts
 from assay.record import DEFAULT_FILE_NAME
 from assay.systems import System
 from commands import Assay

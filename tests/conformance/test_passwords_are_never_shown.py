@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from assay import registry
-from assay.contracts.deployment import Address, StorageFacts
+from assay.contracts.deployment import Address
+from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.abilities import ReachedByUrl
 from assay.provision.machine.ports import free_port
 from assay.systems.options import TRANSPORT

@@ -15,7 +15,8 @@ import pytest
 
 from assay import registry
 from assay.cli.program import run_program
-from assay.contracts.deployment import Address, Deployment, StorageFacts
+from assay.contracts.deployment import Address, Deployment
+from assay.contracts.storage_facts import StorageFacts
 from pgbench import TPCB_LIKE, pgbench, port_of, socket_of, url_of
 from servers import ask, provisioned
 

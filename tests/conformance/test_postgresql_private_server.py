@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.contracts.deployment import Deployment, StorageFacts
+from assay.contracts.deployment import Deployment
 from assay.contracts.experiment import SystemChoice
+from assay.contracts.storage_facts import StorageFacts
 from assay.drive.monitoring.sampler import Sampler
 from assay.errors import SHARED_MEMORY, SystemRefused
 from assay.provision.undo.resources import PosixSharedMemory

@@ -15,9 +15,10 @@ import pytest
 from msgspec import structs
 
 from assay import _engine
-from assay.contracts.deployment import Deployment, StorageFacts
+from assay.contracts.deployment import Deployment
 from assay.contracts.dialects.protocol import Column, Table
 from assay.contracts.experiment import Experiment, SystemChoice
+from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.abilities import ChecksSettings
 from assay.errors import ArgumentError, SystemRefused
 from assay.lab.preflight.preflight import preflight

@@ -14,8 +14,9 @@ import pytest
 
 import servers
 from assay import registry
-from assay.contracts.deployment import Deployment, StorageFacts
+from assay.contracts.deployment import Deployment
 from assay.contracts.experiment import SystemChoice
+from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.abilities import ReachedByUrl
 from assay.errors import SystemRefused
 from commands import Assay, need

@@ -9,7 +9,7 @@ import pytest
 
 from able import able
 from assay import _engine, registry
-from assay.contracts.deployment import StorageFacts
+from assay.contracts.storage_facts import StorageFacts
 from assay.provision.engine.session import session
 from commands import need
 from servers import provisioned

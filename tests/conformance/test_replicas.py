@@ -17,8 +17,9 @@ import pytest
 
 import servers
 from assay import env_vars, registry
-from assay.contracts.deployment import Deployment, StorageFacts
+from assay.contracts.deployment import Deployment
 from assay.contracts.observation import EndpointReport, StalenessReport
+from assay.contracts.storage_facts import StorageFacts
 from assay.record.runs.records import RunRecord
 from commands import Assay, Ended, need
 from forked_programs import BIN

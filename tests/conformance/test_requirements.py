@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from assay import registry
-from assay.contracts.deployment import StorageFacts
 from assay.contracts.experiment import StorageChoice, SystemChoice
+from assay.contracts.storage_facts import StorageFacts
 from assay.experiment.choices.checked_choices import system_choice
 from assay.lab.conformance.requirement import Finding, Requirement, requirement
 from assay.lab.conformance.sessions import where_there_is_no_system_the_connection_is_refused

@@ -8,7 +8,7 @@ import pytest
 
 from able import with_ability
 from assay import registry
-from assay.contracts.deployment import StorageFacts
+from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.abilities import Counters
 from assay.provision.engine.session import session
 from commands import need

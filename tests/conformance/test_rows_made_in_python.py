@@ -9,8 +9,8 @@ import pytest
 
 from able import able
 from assay import registry
-from assay.contracts.deployment import StorageFacts
 from assay.contracts.dialects.protocol import Column, Table
+from assay.contracts.storage_facts import StorageFacts
 from assay.load.load import load
 from assay.load.load_options import Loading
 from assay.load.row_sources.request import DataRequest

@@ -10,9 +10,9 @@ import psutil
 import pytest
 
 from able import one_of_each_line
-from assay.contracts.deployment import StorageFacts
 from assay.contracts.engine.drive import DriveDocument, ScriptDocument, StopDocument
 from assay.contracts.observation import Unfinished
+from assay.contracts.storage_facts import StorageFacts
 from assay.drive.observe import observe
 from assay.record import DEFAULT_FILE_NAME, Store
 from assay.systems import System

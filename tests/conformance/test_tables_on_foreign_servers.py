@@ -12,9 +12,10 @@ import pytest
 
 from able import one_of_each_line
 from assay import registry
-from assay.contracts.deployment import Deployment, StorageFacts
+from assay.contracts.deployment import Deployment
 from assay.contracts.dialects.protocol import Table
 from assay.contracts.experiment import SystemChoice
+from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.abilities import SessionLimit
 from assay.load import mark
 from assay.provision.engine.session import session

@@ -16,8 +16,8 @@ from urllib.parse import urlencode
 import pytest
 from certificates import Certificates, certificates
 
-from assay.contracts.deployment import StorageFacts
 from assay.contracts.experiment import SystemChoice
+from assay.contracts.storage_facts import StorageFacts
 from assay.errors import InputError, SystemRefused
 from assay.record import DEFAULT_FILE_NAME
 from assay.systems import System

@@ -8,7 +8,7 @@ import pytest
 
 from able import able
 from assay import registry
-from assay.contracts.deployment import StorageFacts
+from assay.contracts.storage_facts import StorageFacts
 from assay.errors import ExperimentError
 from assay.judge.check.consistency import check_consistency
 from assay.provision.engine.session import session

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from assay.contracts.deployment import StorageFacts
 from assay.contracts.experiment import StorageChoice
+from assay.contracts.storage_facts import StorageFacts
 from assay.provision.undo import ledger
 from assay.provision.undo.clean_up import undone_at_end
 from assay.provision.undo.resources import Directory, LoopDevice, Mount

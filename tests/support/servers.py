@@ -12,8 +12,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 from assay import registry
-from assay.contracts.deployment import Deployment, StorageFacts
+from assay.contracts.deployment import Deployment
 from assay.contracts.experiment import SystemChoice
+from assay.contracts.storage_facts import StorageFacts
 from assay.provision.disk.directory import server_directory
 from assay.provision.engine.session import session
 from assay.systems import System

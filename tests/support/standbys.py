@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import servers
-from assay.contracts.deployment import Deployment, StorageFacts
+from assay.contracts.deployment import Deployment
+from assay.contracts.storage_facts import StorageFacts
 from assay.provision.disk.directory import server_directory
 from assay.systems.postgresql import installation, server
 from programs import PG_BASEBACKUP, need_program

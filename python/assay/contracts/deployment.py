@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from msgspec import UNSET, structs
 
 from assay.contracts.durability import Durability
 from assay.contracts.engine.deployment import DeploymentDocument
 from assay.contracts.role import ClusterMember, Role
+from assay.contracts.storage_facts import StorageFacts
 from assay.errors import Bug
 
-RAW = "raw"
-"""In place of a file system: a block device without one."""
 CLIENT_PROCESSES = 32
 """Each has a Python interpreter of its own, of about 30 MB."""
 
@@ -109,47 +108,6 @@ class Address:
             if name not in ("answer_timeout_s", "server_query")
         }
         return {**kept, "options": dict(self.options), "origins": dict(self.origins)}
-
-
-IN_MEMORY = ("tmpfs", "ramfs")
-"""File systems in memory: what is flushed there is lost with the power, too."""
-
-
-NOT_SEEN = "not seen"
-"""The name of the storage of a server by URL."""
-
-
-@dataclass(frozen=True)
-class StorageFacts:
-    """The storage of the data directory, as found."""
-
-    name: str
-    """As the experiment calls it."""
-    kind: str
-    """Name in the registry."""
-    directory: str
-    """Where the data directory is made."""
-    file_system: str = ""
-    """Its type (``ext4``); empty: not known."""
-    device: str = ""
-    """Path of the block device; empty: none, or not known."""
-    mount_options: str = ""
-    """As the kernel lists them."""
-    size_bytes: int = 0
-    """Of the file system; 0: not known."""
-    free_bytes: int = 0
-    """Before the system started; 0: not known."""
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    """What the kind of storage knows of it besides, for the record."""
-    is_own_device: bool = False
-    """Whether nothing else uses the block device, so that its counters are the system's."""
-    label_notes: tuple[str, ...] = ()
-    """What is shown with its name everywhere (``throttled``, ``modelled``)."""
-
-    @classmethod
-    def of_url(cls, directory: str = "") -> Self:
-        """Of a server or file that is not Assay's."""
-        return cls(NOT_SEEN, "url", directory)
 
 
 @dataclass(frozen=True)
@@ -280,6 +238,16 @@ class Deployment:
         return self.nodes[0].storage
 
     @property
+    def log_storage(self) -> StorageFacts | None:
+        """Of the first node; None: its log is on the storage of its data."""
+        return self.nodes[0].log_storage
+
+    @property
+    def all_storages(self) -> tuple[StorageFacts, ...]:
+        """That of its data, and that of its log if it is another one."""
+        return (self.storage, *([self.log_storage] if self.log_storage else []))
+
+    @property
     def commit_storage(self) -> StorageFacts:
         """Of the first node: what commits are flushed to, that of its log."""
         return self.nodes[0].log_storage or self.storage
@@ -293,6 +261,13 @@ class Deployment:
     def data_directory(self) -> Path | None:
         """Of the first node."""
         return self.nodes[0].directory
+
+    @property
+    def nodes_on_this_machine(self) -> int:
+        """How many nodes of one cluster, among which clients are spread, were started on this
+        machine; 0: it is no cluster. A server of several processes has one endpoint."""
+        is_here = all(node.pid is not None for node in self.nodes)
+        return len(self.nodes) if len(self.endpoints) > 1 and is_here else 0
 
     def for_engine(self, session_statements: Iterable[str] = ()) -> DeploymentDocument:
         """Where the engine's clients go, as it takes it (``deployment``); holds the password. Each

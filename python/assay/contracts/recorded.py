@@ -25,8 +25,8 @@ class Machine(TypedDict, total=False):
     name: str
     """As it was given in `ASSAY_MACHINE`."""
     host: str
-    """A digest of its own identity, by which two machines of equal hardware are told apart and
-    nobody can say which machine it is; left out where it has none."""
+    """A digest of its own identity: it distinguishes two machines of equal hardware, and names
+    none. Left out where the machine has no identity."""
     cpu_model: str | None
     architecture: str
     cores: int | None

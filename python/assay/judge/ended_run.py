@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from assay.contracts.deployment import Deployment
 from assay.contracts.observation import Observation, Observed, StepReport
 from assay.experiment import Driving, Scalar
 from assay.judge.check.answers import Check
@@ -16,7 +17,6 @@ from assay.judge.verdict import Verdict
 from assay.judge.warnings.run_warnings import RunWarning
 from assay.load.dataset_facts import DatasetFacts
 from assay.probe import Probe
-from assay.provision.deployment_facts import DeploymentFacts
 
 
 class MeasuredRun(Protocol):
@@ -31,7 +31,7 @@ class MeasuredRun(Protocol):
     @property
     def driving(self) -> Driving | None: ...
     @property
-    def deployment(self) -> DeploymentFacts | None: ...
+    def deployment(self) -> Deployment | None: ...
     @property
     def data(self) -> DatasetFacts | None: ...
     @property
@@ -81,7 +81,7 @@ class EndedRun:
         return self.evidence.driving
 
     @property
-    def deployment(self) -> DeploymentFacts | None:
+    def deployment(self) -> Deployment | None:
         return self.evidence.deployment
 
     @property

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import fields
 
 from assay.contracts import factors
-from assay.contracts.deployment import NOT_SEEN
 from assay.contracts.factors import Levels
 from assay.contracts.factors import level_text as level_text
+from assay.contracts.storage_facts import NOT_SEEN
 from assay.experiment import Driving, Scalar
 
 CACHE, OFFERED_RATE = factors.CACHE.name, factors.OFFERED_RATE.name

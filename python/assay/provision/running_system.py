@@ -11,9 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from assay import env_vars, registry
-from assay.contracts.deployment import Deployment, Node, StorageFacts
+from assay.contracts.deployment import Deployment, Node
 from assay.contracts.durability import Durability
 from assay.contracts.experiment import BY_URL, ServerMachine, StorageChoice, SystemChoice
+from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.storages.abilities import (
     Accounted,
     AccountedSecond,

@@ -12,7 +12,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.contracts.deployment import RAW, Deployment, StorageFacts
+from assay.contracts.deployment import Deployment
+from assay.contracts.storage_facts import RAW, StorageFacts
 from assay.storages.mounts import MountLine, mount_of
 from assay.text.files import paths
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from assay.contracts.deployment import StorageFacts
 from assay.contracts.experiment import StorageChoice
 from assay.contracts.option_spec import OptionSpec
+from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.storages.abilities import FreeSpace
 from assay.contracts.storages.protocol import PreparedStorage, Storage
 from assay.storages.block.attached_image import AttachedImage, attached_image

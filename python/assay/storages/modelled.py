@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Final, Literal
 
 from assay import _engine
-from assay.contracts.deployment import StorageFacts
 from assay.contracts.experiment import StorageChoice
 from assay.contracts.option_spec import OptionSpec
+from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.storages.abilities import Account, AccountedSecond, Fault, FreeSpace
 from assay.contracts.storages.protocol import PreparedStorage
 from assay.contracts.systems.protocol import ServerDirectory

@@ -12,9 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict
 
-from assay.contracts.deployment import RAW, StorageFacts
 from assay.contracts.experiment import StorageChoice
 from assay.contracts.option_spec import OptionSpec
+from assay.contracts.storage_facts import RAW, StorageFacts
 from assay.contracts.storages.abilities import FreeSpace
 from assay.contracts.storages.protocol import PreparedStorage
 from assay.errors import ArgumentError

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from assay.contracts.deployment import Address, Deployment, Node, StorageFacts
+from assay.contracts.deployment import Address, Deployment, Node
 from assay.contracts.role import ClusterMember, Role
+from assay.contracts.storage_facts import StorageFacts
 from assay.errors import SystemDied, SystemRefused
 
 _NOT_REACHED = ("connection refused", "timeout")

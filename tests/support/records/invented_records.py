@@ -9,7 +9,7 @@ import math
 import tempfile
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import is_dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,10 @@ import msgspec
 
 import observations
 from assay import registry
-from assay.contracts.deployment import Address, Deployment, Node, StorageFacts
+from assay.contracts.deployment import Address, Deployment, Node
 from assay.contracts.factors import levels
 from assay.contracts.observation import VERSION, Observed, read_observed
+from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.protocol import ProcessSample
 from assay.drive.monitoring.sampler import TimedSample
 from assay.experiment import Driving, Experiment, StorageChoice, SystemChoice
@@ -334,7 +335,8 @@ def changed(run: RunRecord, part: str, **values: Any) -> RunRecord:
     if part == "observation":
         assert run.driven is not None
         return replace(run, observation=observed({**run.driven.document, **values}))
-    facts = msgspec.structs.replace(getattr(run.facts, part), **values)
+    before = getattr(run.facts, part)
+    facts = (replace if is_dataclass(before) else msgspec.structs.replace)(before, **values)
     return replace(run, facts=replace(run.facts, **{part: facts}))
 
 

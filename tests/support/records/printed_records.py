@@ -17,8 +17,8 @@ import msgspec
 
 import invented_records as invented
 from assay.contracts import factors
-from assay.contracts.deployment import StorageFacts
 from assay.contracts.experiment import ServerMachine
+from assay.contracts.storage_facts import StorageFacts
 from assay.experiment import Experiment, StorageChoice, SystemChoice
 from assay.plan import Cell, Plan, PlannedRun, fingerprint
 from assay.plan.cell_names import MACHINE

@@ -14,8 +14,9 @@ import invented_records as invented
 from assay.comparison.conclusions.clauses import TOGETHER, first_said, number, times
 from assay.comparison.conclusions.conclusions import Question, questions
 from assay.comparison.conclusions.sentences import answers
-from assay.contracts.deployment import StorageFacts
+from assay.contracts.deployment import Node
 from assay.contracts.durability import Durability
+from assay.contracts.storage_facts import StorageFacts
 from assay.judge.warnings.kinds import WarningKind
 from assay.judge.warnings.run_warnings import RunWarning
 from assay.load.existing_data import ExistingData, ExistingTable
@@ -262,7 +263,9 @@ def test_a_storage_in_memory_is_named_beside_another(tmp_path: Path) -> None:
     experiment = replace(
         experiment,
         runs=tuple(
-            invented.changed(run, "deployment", storage=memory) if run.storage == "here" else run
+            invented.changed(run, "deployment", nodes=(Node("node", memory),))
+            if run.storage == "here"
+            else run
             for run in experiment.runs
         ),
     )

@@ -7,15 +7,16 @@ from dataclasses import replace
 
 import pytest
 
-import invented_records as invented
-from assay.contracts.deployment import Address, Deployment, Node, StorageFacts
+from assay.contracts.deployment import Address, Deployment, Node
 from assay.contracts.experiment import StorageChoice, SystemChoice
+from assay.contracts.observation.parts.shape import ShapeError
+from assay.contracts.storage_facts import StorageFacts
 from assay.errors import Bug
 from assay.load.load_options import Loading
 from assay.load.row_sources.request import DataRequest
-from assay.provision.deployment_facts import deployment_facts
 from assay.provision.provision import provision
 from assay.record.file.json_text import json_text
+from assay.record.runs import typed
 
 STORAGES = [StorageFacts(name, "here", f"/{name}") for name in ("one", "two", "three")]
 NODES = tuple(
@@ -77,18 +78,20 @@ def test_a_recorded_deployment_has_every_node_and_no_password() -> None:
 def test_is_embedded_means_in_this_process(choice: SystemChoice, is_embedded: bool) -> None:
     with provision(choice, StorageChoice(), connections=1) as made:
         assert made.is_embedded == is_embedded
-        kept = deployment_facts(json.loads(json_text(made.for_record())), "deployment")
-        assert kept.was_embedded == is_embedded
+        kept = typed.deployment(json.loads(json_text(made.for_record())), "deployment")
+        assert kept == made
         request = DataRequest(
             {}, "generated", "", "f", 0, rows_expected={"t": 10**9}, is_divisible=True
         )
         assert Loading(sessions=4).sessions_for(made, request) == (1 if is_embedded else 4)
 
 
-def test_a_deployment_of_an_older_record_is_read() -> None:
-    kept = invented.deployment(invented.plan([invented.SQLITE]).runs[0].cell).for_record()
-    document = json.loads(json_text(kept))
-    del document["is_embedded"]
-    assert deployment_facts(document, "deployment").was_embedded
-    document["address"]["unix"] = "/run/socket"
-    assert not deployment_facts(document, "deployment").was_embedded
+def test_a_deployment_that_cannot_be_is_refused_with_its_key() -> None:
+    kept = json.loads(json_text(deployment(Address("null", unix="/s")).for_record()))
+    for key, value, said in (
+        ("nodes", [], "needs a node"),
+        ("version", 3, "version"),
+        ("endpoints", [{"driver": "null", "port": "x"}], "port"),
+    ):
+        with pytest.raises(ShapeError, match=f"kept.*{said}"):
+            typed.deployment({**kept, key: value}, "kept")

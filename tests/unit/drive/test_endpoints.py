@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from assay import _engine
-from assay.contracts.deployment import Address, Deployment, Node, StorageFacts
+from assay.contracts.deployment import Address, Deployment, Node
 from assay.contracts.engine.drive import DriveDocument, GroupDocument
 from assay.contracts.observation import Observation, read_observation
 from assay.contracts.observation.merging.simultaneous import merge
 from assay.contracts.role import PRIMARY, STANDBY, ClusterMember, Role
+from assay.contracts.storage_facts import StorageFacts
 from assay.drive.endpoints import clients_at_each
 from assay.drive.parts import split
 

@@ -10,12 +10,12 @@ import pytest
 from msgspec import structs
 
 import invented_records as invented
+from assay.contracts.deployment import Delay
 from assay.judge import Verdict, judge_run
 from assay.judge.evidence.setting_values import mean_the_same
 from assay.judge.statistics.samples import samples_needed
 from assay.judge.statistics.spread import spread
 from assay.judge.verdict import of_number, worst
-from assay.provision.deployment_facts import RecordedDelay
 from assay.record import RunRecord
 
 HUGE = 10**14
@@ -97,7 +97,7 @@ def test_data_that_the_memory_limit_of_their_server_cannot_hold_do_not_fit(run: 
 def test_a_round_trip_that_is_not_the_one_asked_for_is_warned_of(
     run: RunRecord, measured_s: float, expected: tuple[str, list[str]]
 ) -> None:
-    delay = RecordedDelay(0.001, measured_s, 0.00001, 0.00004)
+    delay = Delay(0.001, measured_s, 0.00001, 0.00004)
     far = invented.changed(run, "deployment", delay=delay)
     assert judged(far) == expected
     details = [one.detail for one in judge_run(far.evidence)[1]]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.contracts.deployment import StorageFacts
+from assay.contracts.storage_facts import StorageFacts
 from assay.probe.durability import classes, watching
 from assay.probe.durability.counters import Counts, FlushCounter, why_flushes_are_not_counted
 from assay.probe.durability.file_system import own_flushes_put_off, sync

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.contracts.deployment import StorageFacts
+from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.storages.group_limits import GroupLimit
 from assay.errors import MachineLimit
 from assay.experiment import ServerMachine

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.contracts.deployment import StorageFacts
+from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.env_vars import NEW_DATA
 from assay.provision.disk import new_data

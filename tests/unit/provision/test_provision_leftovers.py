@@ -33,7 +33,7 @@ import sys, time
 from pathlib import Path
 from assay.provision.processes import process, programs
 from assay.provision.disk.directory import server_directory
-from assay.contracts.deployment import StorageFacts
+from assay.contracts.storage_facts import StorageFacts
 
 if sys.argv[2] == "without setpriv":
     programs._dying_with_us = lambda: None

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.contracts.deployment import StorageFacts
 from assay.contracts.stop import Stopped
+from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import Bug, SystemDied, SystemMissing, SystemRefused, SystemUnderTestError
 from assay.provision.disk.directory import server_directory

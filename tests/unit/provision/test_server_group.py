@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import assay
-from assay.contracts.deployment import StorageFacts
+from assay.contracts.storage_facts import StorageFacts
 from assay.errors import ArgumentError, MachineLimit, SystemDied
 from assay.experiment import ServerMachine
 from assay.provision.disk.directory import server_directory
@@ -112,7 +112,7 @@ HOLDER = """
 import sys, time
 from assay.experiment import ServerMachine
 from assay.provision.processes import process
-from assay.contracts.deployment import StorageFacts
+from assay.contracts.storage_facts import StorageFacts
 from assay.provision.disk.directory import server_directory
 
 with server_directory(
@@ -149,7 +149,7 @@ import sys
 from pathlib import Path
 from assay.experiment import ServerMachine
 from assay.provision.limits import client_group
-from assay.contracts.deployment import StorageFacts
+from assay.contracts.storage_facts import StorageFacts
 from assay.provision.disk.directory import server_directory
 
 def groups():

@@ -186,7 +186,7 @@ def test_a_host_without_an_identity_is_not_known(
     assert "host" not in machine.machine()
 
 
-def test_a_host_is_told_apart_and_not_named(
+def test_hosts_are_distinguished_and_not_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hosts = []

@@ -18,7 +18,7 @@ import pytest
 import invented_records as invented
 import observations
 from assay.cli.program import run_program
-from assay.contracts.deployment import StorageFacts
+from assay.contracts.storage_facts import StorageFacts
 from assay.experiment import Driving
 from assay.judge import judge_run
 from assay.judge.check.verdict import why_failed

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import invented_records as invented
-from assay.contracts.deployment import StorageFacts
+from assay.contracts.storage_facts import StorageFacts
 from assay.judge.statistics import order
 from assay.record import ExperimentRecord, Store
 from assay.report.papers import published_measured

@@ -14,8 +14,8 @@ import pytest
 
 import invented_records as invented
 from assay import comparison
-from assay.contracts.deployment import StorageFacts
 from assay.contracts.durability import Durability, not_measured
+from assay.contracts.storage_facts import StorageFacts
 from assay.experiment import StorageChoice, StoragePrice, SystemChoice
 from assay.judge import judge_run
 from assay.record import ExperimentRecord, Store

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import invented_records as invented
-from assay.contracts.deployment import StorageFacts
+from assay.contracts.storage_facts import StorageFacts
 from assay.experiment import SystemChoice
 from assay.record import ExperimentRecord
 from assay.report.build import build

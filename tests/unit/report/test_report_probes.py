@@ -13,8 +13,8 @@ import pytest
 
 import invented_records as invented
 from assay.cli.program import run_program
-from assay.contracts.deployment import StorageFacts
 from assay.contracts.durability import Durability
+from assay.contracts.storage_facts import StorageFacts
 from assay.experiment import StorageChoice
 from assay.judge import RunWarning
 from assay.probe import Probe

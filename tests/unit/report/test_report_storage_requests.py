@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import invented_records as invented
-from assay.contracts.deployment import StorageFacts
+from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.storages.abilities import AccountedSecond
 from assay.record import Store
 from assay.report.build import build

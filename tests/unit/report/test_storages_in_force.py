@@ -13,8 +13,8 @@ import pytest
 import invented_records as invented
 from assay import registry
 from assay.comparison.sides import differences
-from assay.contracts.deployment import StorageFacts
 from assay.contracts.experiment import StorageChoice
+from assay.contracts.storage_facts import StorageFacts
 from assay.experiment.choices.storage_words import storage_choices
 from assay.judge import judge_run
 from assay.record import ExperimentRecord, Store

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.contracts.deployment import Address, Deployment, Node, StorageFacts
+from assay.contracts.deployment import Address, Deployment, Node
+from assay.contracts.storage_facts import StorageFacts
 from assay.storages import device_counters, mounts
 from assay.storages.block.file_systems import FILE_SYSTEMS
 from assay.storages.device_counters import (

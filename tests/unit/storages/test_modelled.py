@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.contracts.deployment import StorageFacts
 from assay.contracts.experiment import StorageChoice
+from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.storages.abilities import (
     Accounted,
     Fault,

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.contracts.deployment import StorageFacts
 from assay.contracts.experiment import StorageChoice
+from assay.contracts.storage_facts import StorageFacts
 from assay.errors import ArgumentError
 from assay.provision.machine.users import ServerUser
 from assay.provision.undo.leftovers import clear_leftovers

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 import pytest
 
 from assay.contracts import server_url
-from assay.contracts.deployment import Address, Deployment, Node, StorageFacts
+from assay.contracts.deployment import Address, Deployment, Node
 from assay.contracts.role import PRIMARY, STANDBY, Role
+from assay.contracts.storage_facts import StorageFacts
 from assay.errors import PasswordNeeded, SystemRefused
 from assay.systems import cluster
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.contracts.deployment import StorageFacts
 from assay.contracts.experiment import SystemChoice
+from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import ArgumentError, SystemMissing
 from assay.systems.cubrid import CUBRID, home, installation, server, settings

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from assay.contracts.deployment import Deployment, StorageFacts
+from assay.contracts.deployment import Deployment
 from assay.contracts.dialects.protocol import Column, Table
 from assay.contracts.experiment import StorageChoice, SystemChoice
+from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.protocol import System
 from assay.dialects.sqlite import SqliteDialect
 from assay.errors import ArgumentError, SystemRefused

@@ -14,8 +14,8 @@ from assay.cli.options.shared_options import format_option
 from assay.cli.output import rows
 from assay.cli.process.outcome import say
 from assay.cli.process.streams import status_at_least
-from assay.contracts.deployment import StorageFacts
 from assay.contracts.experiment import StorageChoice
+from assay.contracts.storage_facts import StorageFacts
 from assay.errors import SystemMissing, SystemUnderTestError
 from assay.experiment.choices.storage_words import storage_choices
 from assay.probe import DEFAULT_S, Probe, fio, probe

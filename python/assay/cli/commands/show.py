@@ -58,7 +58,7 @@ def command(run: str, form: str, detail: bool, records: Path) -> None:
             kept = store.find(f"run {number}")
             _summarize(kept, records)
             return
-        record = _without_copies(msgspec.to_builtins(store.run(number)))
+        record = _without_copies(msgspec.to_builtins(store.run(number), enc_hook=str))
     if form == "json":
         rows.write_json(_with_exact_seeds(record), sys.stdout)
         return

@@ -1,4 +1,4 @@
-"""Files that commands write: no record file is replaced by one, whoever names it."""
+"""Files that commands write: no record file is replaced by one."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from assay.contracts.deployment import RAW
+from assay.contracts.storage_facts import RAW
 from assay.provision.machine.family import SYSTEM_TICKS, USER_TICKS
 from assay.provision.machine.identity import stat_fields
 from assay.provision.machine.machine_sampling import sample_machine

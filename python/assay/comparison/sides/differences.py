@@ -23,7 +23,6 @@ from assay.judge.evidence import durability
 from assay.plan import cell_names
 from assay.probe import Probe
 from assay.probe.values import UNEVEN
-from assay.provision.deployment_facts import Value as SettingValue
 from assay.provision.undo import ledger
 from assay.record import ExperimentRecord, RunRecord
 from assay.record.machine import machines
@@ -342,7 +341,7 @@ def _settings(a: Sequence[RunRecord], b: Sequence[RunRecord], between: str) -> I
             yield from _one("setting", name, left or "empty", right or "empty")
 
 
-def _in_effect(runs: Iterable[RunRecord]) -> list[Mapping[str, SettingValue]]:
+def _in_effect(runs: Iterable[RunRecord]) -> list[Mapping[str, str]]:
     """Of each run of which they are known."""
     found = (run.deployment for run in runs if run.deployment)
     return [one.settings for one in found if one.settings and not one.settings_unknown]

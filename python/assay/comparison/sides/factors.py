@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any, cast
 
-from assay.contracts.deployment import NOT_SEEN
 from assay.contracts.factors import ALWAYS_NAMED, OF_LEVELS, OF_MACHINE, VARIED_LEVELS
 from assay.contracts.recorded import CellDocument, SystemDocument
+from assay.contracts.storage_facts import NOT_SEEN
 from assay.errors import ArgumentError
 from assay.experiment import Driving, Scalar, ServerMachine
 from assay.experiment.choices import server_limits

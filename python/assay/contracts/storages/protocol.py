@@ -6,9 +6,9 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from assay.contracts.deployment import StorageFacts
 from assay.contracts.experiment import StorageChoice
 from assay.contracts.option_spec import OptionSpec
+from assay.contracts.storage_facts import StorageFacts
 
 
 @dataclass(frozen=True)

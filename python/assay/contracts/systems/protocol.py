@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from assay.contracts.deployment import Deployment, StorageFacts
+from assay.contracts.deployment import Deployment
 from assay.contracts.dialects.protocol import Dialect
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.option_spec import OptionSpec
+from assay.contracts.storage_facts import StorageFacts
 
 __all__ = ["OptionSpec", "ProcessSample", "ServerDirectory", "System"]
 

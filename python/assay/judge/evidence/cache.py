@@ -3,8 +3,8 @@ a warm cache must need nothing, and a test of the device something."""
 
 from __future__ import annotations
 
-from assay.contracts.deployment import IN_MEMORY
 from assay.contracts.observation import Observation
+from assay.contracts.storage_facts import IN_MEMORY
 from assay.experiment import COLD_CACHES, WARM
 from assay.judge.evidence.values import Evidence
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from assay.contracts.deployment import IN_MEMORY
+from assay.contracts.deployment import Deployment
 from assay.contracts.durability import CONTRADICTED, NOT_MEASURED, Durability
+from assay.contracts.storage_facts import IN_MEMORY
 from assay.probe.durability.watching import COMMITS
-from assay.provision.deployment_facts import DeploymentFacts
 from assay.text import units
 
 HIGHEST = "D3"
@@ -26,7 +26,7 @@ _ALLOWED = 2
 MEMORY = "memory, where all is lost with the power"
 
 
-def lowered(deployment: DeploymentFacts) -> Iterator[str]:
+def lowered(deployment: Deployment) -> Iterator[str]:
     """Each cause; nothing where commits are flushed before they are answered, as far as is
     known."""
     found = deployment.durability
@@ -67,12 +67,12 @@ def as_it_held(durability: Durability, commits: int, clients: int, flushes: int)
     return replace(durability, durability_class=None, reason=words, is_contradicted=True)
 
 
-def is_in_memory(deployment: DeploymentFacts) -> bool:
+def is_in_memory(deployment: Deployment) -> bool:
     """Whatever was measured elsewhere, its storage keeps nothing."""
     return any(storage.file_system in IN_MEMORY for storage in deployment.all_storages)
 
 
-def comparable_durability(deployment: DeploymentFacts) -> str | None:
+def comparable_durability(deployment: Deployment) -> str | None:
     """By which numbers are compared; None: not measured. Of the highest class, settings that may
     lose more than its flushes show are kept apart."""
     found = deployment.durability
@@ -86,8 +86,8 @@ def comparable_durability(deployment: DeploymentFacts) -> str | None:
 
 
 def compared_by(
-    deployments: Iterable[tuple[str, str, DeploymentFacts]],
-) -> Callable[[str, str, Sequence[DeploymentFacts]], str | None]:
+    deployments: Iterable[tuple[str, str, Deployment]],
+) -> Callable[[str, str, Sequence[Deployment]], str | None]:
     """System, storage and the deployments of a cell's runs → the durability by which it is compared
     with the others; ``deployments``: all, each with its system and storage.
 
@@ -105,7 +105,7 @@ def compared_by(
             of_system.setdefault((system, _session_statements(deployment)), set()).add(found)
             of_place.setdefault((system, storage), set()).add(found)
 
-    def compared(system: str, storage: str, of_cell: Sequence[DeploymentFacts]) -> str | None:
+    def compared(system: str, storage: str, of_cell: Sequence[Deployment]) -> str | None:
         if not known:
             return None
         own = [found for one in of_cell if (found := comparable_durability(one)) is not None]
@@ -119,16 +119,16 @@ def compared_by(
     return compared
 
 
-def _session_statements(deployment: DeploymentFacts) -> tuple[str, ...]:
+def _session_statements(deployment: Deployment) -> tuple[str, ...]:
     return deployment.durability.session_statements if deployment.durability else ()
 
 
-def fix(deployment: DeploymentFacts) -> str:
+def fix(deployment: Deployment) -> str:
     """What to set so that its commits are of the highest class; empty: not known."""
     return ", ".join(_instead(deployment, setting) for setting in deployment.durability_lowered_by)
 
 
-def _instead(deployment: DeploymentFacts, setting: str) -> str:
+def _instead(deployment: Deployment, setting: str) -> str:
     """Of a setting as it is named there: ``fsync = off``."""
     if (durable := deployment.durable_instead.get(setting)) is not None:
         return durable

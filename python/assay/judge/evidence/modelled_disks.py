@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from assay.provision.deployment_facts import RecordedStorage
+from assay.contracts.storage_facts import StorageFacts
 from assay.text import units
 
 _READ = "read"
@@ -42,12 +42,12 @@ class Calibrated(msgspec.Struct, frozen=True):
         return 0 < beyond_ns <= _PATHS * self.path_cost_ns
 
 
-def calibrated(storage: RecordedStorage) -> tuple[Calibrated, ...]:
+def calibrated(storage: StorageFacts) -> tuple[Calibrated, ...]:
     """Empty where the storage is no modelled disk."""
     return msgspec.convert(storage.facts.get("path_cost", ()), tuple[Calibrated, ...])
 
 
-def missed(storage: RecordedStorage) -> Iterator[str]:
+def missed(storage: StorageFacts) -> Iterator[str]:
     """A sentence for each depth at which the model was not kept."""
     for found in calibrated(storage):
         if found.is_kept:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import msgspec
 
+from assay.contracts.deployment import Deployment
 from assay.contracts.observation import Observation, Observed, StepReport
 from assay.experiment import Driving
 from assay.judge.check.answers import Check
 from assay.load.dataset_facts import DatasetFacts
 from assay.load.existing_data import ExistingData
-from assay.provision.deployment_facts import DeploymentFacts
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Evidence:
     driving: Driving
     """How its clients were driven."""
     machine: MachineFacts
-    deployment: DeploymentFacts | None = None
+    deployment: Deployment | None = None
     dataset: DatasetFacts | None = None
     existing_data: ExistingData | None = None
     """Of a server or file by URL that Assay did not fill; None: it did, or an earlier Assay did not
@@ -84,7 +84,7 @@ class Evidence:
     @property
     def is_embedded(self) -> bool:
         """Whether the system worked in the client's own process."""
-        return self.deployment is None or self.deployment.was_embedded
+        return self.deployment is None or self.deployment.is_embedded
 
     @property
     def is_measured(self) -> bool:

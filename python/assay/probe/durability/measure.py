@@ -21,8 +21,9 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from assay.contracts.deployment import IN_MEMORY, Deployment
+from assay.contracts.deployment import Deployment
 from assay.contracts.durability import NO_SETTINGS, Durability, SessionSettings, not_measured
+from assay.contracts.storage_facts import IN_MEMORY
 from assay.contracts.systems.protocol import System
 from assay.errors import RunFailed, SystemRefused
 from assay.probe.durability import commits

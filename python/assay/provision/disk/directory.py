@@ -14,8 +14,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from assay.contracts.deployment import StorageFacts
 from assay.contracts.experiment import ServerMachine
+from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.storages.group_limits import GroupLimit
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import ArgumentError, AssayError, SystemUnderTestError

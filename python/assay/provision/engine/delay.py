@@ -15,8 +15,9 @@ from dataclasses import replace
 
 import msgspec
 
-from assay.contracts.deployment import Address, Delay, Deployment, StorageFacts
+from assay.contracts.deployment import Address, Delay, Deployment
 from assay.contracts.engine.document import read_answer
+from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import ArgumentError, SystemUnderTestError
 from assay.provision.disk.directory import server_directory

@@ -8,8 +8,8 @@ The plan asks, and so does a run before it enters the limit: both get the same a
 from __future__ import annotations
 
 from assay import registry
-from assay.contracts.deployment import IN_MEMORY
 from assay.contracts.experiment import SystemChoice
+from assay.contracts.storage_facts import IN_MEMORY
 from assay.contracts.systems.abilities import BoundedInProcess, WorksInProcess
 from assay.errors import ArgumentError
 from assay.text.mentions import Mention, phrase

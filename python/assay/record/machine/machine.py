@@ -32,7 +32,7 @@ def machine() -> Machine:
     """Facts as plain data; None where they are unknown.
 
     The host name is left out on purpose: records are meant to be shared, and no number depends on
-    it. A name given in `ASSAY_MACHINE` is kept, and a digest that tells machines apart.
+    it. A name given in `ASSAY_MACHINE` is kept, and a digest that distinguishes machines.
     """
     given = env_vars.MACHINE.get()
     usable = os.sched_getaffinity(0)

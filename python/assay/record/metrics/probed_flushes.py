@@ -3,7 +3,7 @@ why they do not."""
 
 from __future__ import annotations
 
-from assay.contracts.deployment import IN_MEMORY, RAW
+from assay.contracts.storage_facts import IN_MEMORY, RAW
 from assay.judge.ended_run import MeasuredRun
 from assay.judge.statistics.spread import Spread
 from assay.probe import FLUSH_PARTS, Flushes

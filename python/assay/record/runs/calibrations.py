@@ -8,9 +8,9 @@ import sqlite3
 from collections.abc import Iterable
 from dataclasses import asdict
 
+from assay.contracts.deployment import Deployment
 from assay.contracts.observation import Observation, Observed
 from assay.contracts.recorded import Build, Machine
-from assay.provision.deployment_facts import DeploymentFacts
 from assay.record.file.json_text import json_text
 from assay.record.file.record_file import insert
 from assay.record.runs.records import CalibrationRecord
@@ -53,7 +53,7 @@ def of_experiment(connection: sqlite3.Connection, experiment_id: int) -> list[Ca
 
 def nearest_to(
     calibrations: Iterable[CalibrationRecord],
-    deployment: DeploymentFacts | None,
+    deployment: Deployment | None,
     observation: Observed | None,
     ended_unix_ns: int | None,
 ) -> CalibrationRecord | None:

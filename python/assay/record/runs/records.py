@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from assay.contracts.deployment import Deployment
 from assay.contracts.observation import Interval, Observation, Observed, StepReport
 from assay.contracts.recorded import (
     Build,
@@ -27,7 +28,6 @@ from assay.judge.evidence.values import MachineFacts
 from assay.load.dataset_facts import DatasetFacts
 from assay.load.existing_data import ExistingData
 from assay.probe import Probe
-from assay.provision.deployment_facts import DeploymentFacts
 from assay.record.machine import machines
 from assay.record.machine.experiment_process import RecordedProcess
 from assay.record.runs.run_ends import RunEnd
@@ -223,7 +223,7 @@ def step_of_numbers(steps: Sequence[StepRecord]) -> StepRecord | None:
 class RunFacts:
     """What judging and reporting read of a run's documents, typed."""
 
-    deployment: DeploymentFacts | None = None
+    deployment: Deployment | None = None
     dataset: DatasetFacts | None = None
     machine: MachineFacts = field(default_factory=MachineFacts)
 
@@ -289,7 +289,7 @@ class RunRecord(RunSummary):
         return tuple(step.reported for step in self.steps if step.reported is not None)
 
     @property
-    def deployment(self) -> DeploymentFacts | None:
+    def deployment(self) -> Deployment | None:
         return self.facts.deployment
 
     @property

@@ -10,14 +10,16 @@ from typing import Any, cast
 
 import msgspec
 
-from assay.contracts.observation.parts.shape import convert
+from assay.contracts.deployment import Deployment
+from assay.contracts.observation.parts.shape import ShapeError, convert
 from assay.contracts.recorded import Build, CellDocument, WorkloadRecord
+from assay.errors import Bug
 from assay.experiment import Driving, Scalar, ScriptFile, ServerMachine, shown_scripts
 from assay.judge.check.answers import Check
 from assay.judge.evidence.values import MachineFacts
 from assay.load.dataset_facts import dataset_facts
-from assay.provision.deployment_facts import deployment_facts
 from assay.record.runs.records import RunFacts
+from assay.text.secrets import HIDDEN
 
 
 class _Machine(MachineFacts, frozen=True):
@@ -51,10 +53,36 @@ class _Workload(msgspec.Struct):
     series: dict[str, _Object] = {}
 
 
-def run_facts(deployment: Any, dataset: Any, machine: Any, name: str) -> RunFacts:
+def deployment(document: Any, name: str) -> Deployment:
+    """As it was. Raises `ShapeError`, with ``name`` and the key."""
+    try:
+        return convert(_with_hidden(document), Deployment, name)
+    except Bug as error:  # it has no node, say, which no deployment of ours is without
+        raise ShapeError(f"{name}: {error.message}") from None
+
+
+_TEXTS = ("options", "settings", "settings_asked")
+"""Mappings of texts, of which those of secrets are null in a record."""
+
+
+def _with_hidden(document: Any) -> Any:
+    """The document with `HIDDEN` in place of these texts, at its endpoints too."""
+    if not isinstance(document, dict):
+        return document
+    hidden: dict[str, Any] = {
+        name: {key: HIDDEN if text is None else text for key, text in document[name].items()}
+        for name in _TEXTS
+        if isinstance(document.get(name), dict)
+    }
+    if isinstance(document.get("endpoints"), list):
+        hidden["endpoints"] = [_with_hidden(endpoint) for endpoint in document["endpoints"]]
+    return {**document, **hidden}
+
+
+def run_facts(kept: Any, dataset: Any, machine: Any, name: str) -> RunFacts:
     """``name``: of the run, in messages."""
     return RunFacts(
-        None if deployment is None else deployment_facts(deployment, f"{name}: deployment"),
+        None if kept is None else deployment(kept, f"{name}: deployment"),
         None if dataset is None else dataset_facts(dataset, f"{name}: data set"),
         convert(machine, _Machine, "machine"),
     )

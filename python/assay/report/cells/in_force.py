@@ -8,8 +8,8 @@ from collections.abc import Iterable
 
 from assay.contracts.experiment import StorageChoice
 from assay.contracts.observation.parts.shape import convert
+from assay.contracts.storage_facts import StorageFacts
 from assay.experiment.choices.storage_names import written
-from assay.provision.deployment_facts import RecordedStorage
 from assay.record import ExperimentRecord, RunRecord
 from assay.report.values import ReportColumn, ReportTable, Row, text
 from assay.text.sizes import option_word
@@ -39,7 +39,7 @@ def named(experiment: ExperimentRecord) -> str:
     )
 
 
-def changes(storage: RecordedStorage) -> list[str]:
+def changes(storage: StorageFacts) -> list[str]:
     """What was changed from the profile of its model: ``rpm 5400 (7200)``."""
     in_force = storage.in_force
     return [
@@ -75,7 +75,7 @@ def table(runs: Iterable[RunRecord]) -> ReportTable | None:
     )
 
 
-def _shown(storage: RecordedStorage, name: str) -> str:
+def _shown(storage: StorageFacts, name: str) -> str:
     value = storage.in_force.get(name)
     if value is None:
         return "-"

@@ -16,7 +16,6 @@ from assay.contracts.recorded import Build, Machine
 from assay.errors import InputError
 from assay.experiment import Scalar
 from assay.judge.statistics.samples import UNREACHED
-from assay.provision.deployment_facts import Value
 from assay.record import ExperimentRecord, RunRecord
 from assay.record.metrics import catalogue
 from assay.report.cells import in_force
@@ -66,8 +65,8 @@ class SystemFacts(msgspec.Struct, frozen=True):
     version: str
     brought_by: str
     """How its programs came there, as far as the record knows."""
-    settings_asked: dict[str, Value]
-    settings_in_effect: dict[str, Value]
+    settings_asked: dict[str, str]
+    settings_in_effect: dict[str, str]
 
 
 class StorageSummary(msgspec.Struct, frozen=True):
@@ -170,7 +169,7 @@ def _brought_by(run: RunRecord) -> str:
     assert found is not None
     if run.cell.get("system", {}).get("url"):
         return "a server or file by URL, which Assay did not start"
-    if found.was_embedded:
+    if found.is_embedded:
         return "a library in the client's process"
     return "programs of the machine, started by Assay"
 

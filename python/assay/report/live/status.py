@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from assay.contracts.deployment import NOT_SEEN
 from assay.contracts.driving import ARRIVALS
 from assay.contracts.events import NOT_KNOWN, TimeNeeded
+from assay.contracts.storage_facts import NOT_SEEN
 from assay.experiment import Scalar
 from assay.judge.warnings.kinds import texts
 from assay.plan import cell_names

@@ -6,17 +6,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Literal
 
+from assay.contracts.deployment import Address, Delay, Deployment
 from assay.contracts.experiment import Scaled
 from assay.contracts.factors import PROTOCOL
 from assay.contracts.recorded import Machine
+from assay.contracts.storage_facts import StorageFacts
 from assay.experiment import Driving, quick
 from assay.load.dataset_facts import DatasetFacts
-from assay.provision.deployment_facts import (
-    AddressFacts,
-    DeploymentFacts,
-    RecordedDelay,
-    RecordedStorage,
-)
 from assay.record import ExperimentRecord, RunRecord
 from assay.record.runs.records import ContinuationRecord
 from assay.report.cells import cell_runs, durability, in_force
@@ -235,7 +231,7 @@ def _systems_table(runs: Iterable[RunRecord]) -> ReportTable:
     )
 
 
-def _control_group(deployment: DeploymentFacts) -> str:
+def _control_group(deployment: Deployment) -> str:
     """The limits in effect of the system's processes."""
     words = []
     if deployment.memory_limit_bytes is not None:
@@ -276,7 +272,7 @@ def _storages_table(runs: Iterable[RunRecord]) -> ReportTable:
     )
 
 
-def _device(storage: RecordedStorage) -> str:
+def _device(storage: StorageFacts) -> str:
     """Of a loop device, also whether its data pass by the page cache of the machine."""
     device = storage.device or "-"
     if storage.has_direct_io is None:
@@ -331,14 +327,14 @@ def _table(
     )
 
 
-def _reached_by(deployment: DeploymentFacts) -> str:
-    if deployment.was_embedded:
+def _reached_by(deployment: Deployment) -> str:
+    if deployment.is_embedded:
         return "in the client's process"
-    places = "; ".join(dict.fromkeys(map(_place, deployment.reached_at)))
+    places = "; ".join(dict.fromkeys(map(_place, deployment.endpoints)))
     return f"{places}{_delay(deployment.delay)}{_seen(deployment)}"
 
 
-def _seen(deployment: DeploymentFacts) -> str:
+def _seen(deployment: Deployment) -> str:
     """Which processes of a running server were sampled, or why none."""
     nodes = deployment.nodes
     programs = ", ".join(dict.fromkeys(node.seen_program for node in nodes if node.seen_program))
@@ -348,7 +344,7 @@ def _seen(deployment: DeploymentFacts) -> str:
     return f"; CPU and memory are those of {programs}" if programs else ""
 
 
-def _delay(delay: RecordedDelay | None) -> str:
+def _delay(delay: Delay | None) -> str:
     """What a proxy added, as measured, and what it costs itself."""
     if delay is None:
         return ""
@@ -359,14 +355,14 @@ def _delay(delay: RecordedDelay | None) -> str:
     )
 
 
-def _place(address: AddressFacts) -> str:
+def _place(address: Address) -> str:
     if address.unix is not None:
         return "local socket"
     tls = "" if address.tls == "off" else f", TLS {address.tls}"
     return f"network, {address.host}:{address.port}{tls}"
 
 
-def _asked(deployment: DeploymentFacts) -> str:
+def _asked(deployment: Deployment) -> str:
     return ", ".join(f"{name}={value}" for name, value in deployment.settings_asked.items())
 
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from assay.contracts.deployment import RAW
 from assay.contracts.observation import DeviceCost, Observation, ServerCost
+from assay.contracts.storage_facts import RAW
 from assay.judge.evidence import cache, machine_states
 from assay.judge.evidence.durability import HIGHEST, comparable_durability
 from assay.judge.statistics.spread import median_of_all

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from assay.contracts.deployment import NOT_SEEN
 from assay.contracts.factors import ALWAYS_NAMED
+from assay.contracts.storage_facts import NOT_SEEN
 from assay.judge import verdict
 from assay.plan import cell_names
 from assay.record import ExperimentRecord

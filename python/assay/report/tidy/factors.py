@@ -103,7 +103,7 @@ IN_FORCE = [
         lambda storage: storage.limits_write_back if storage and storage.limits else None,
     ),
 ]  # fmt: skip
-"""Of a storage (`RecordedStorage`)."""
+"""Of a storage (`StorageFacts`)."""
 STORAGE_IN_FORCE = [
     replace(column, name=f"storage_{column.name}")
     for column in of(path("deployment", "storage"), IN_FORCE)

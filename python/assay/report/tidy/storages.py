@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from assay.provision.deployment_facts import RecordedStorage
+from assay.contracts.storage_facts import StorageFacts
 from assay.record import RunRecord
 from assay.report.tidy.columns import TidyColumn, Value, attribute, never_null, of, row
 from assay.report.tidy.factors import IN_FORCE, MACHINE_MEANING
 
 
-def _known(name: str) -> Callable[[RecordedStorage], Any]:
+def _known(name: str) -> Callable[[StorageFacts], Any]:
     """An empty text, or 0, is what could not be seen."""
     return lambda storage: getattr(storage, name) or None
 
@@ -50,7 +50,7 @@ STORAGES = [
 
 class FoundStorage(NamedTuple):
     machine: str
-    storage: RecordedStorage
+    storage: StorageFacts
 
 
 def rows(runs: Iterable[RunRecord]) -> list[dict[str, Value]]:

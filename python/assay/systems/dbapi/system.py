@@ -12,9 +12,10 @@ from collections.abc import Iterator, Mapping
 
 from assay.contracts.capabilities import CAPABILITIES
 from assay.contracts.deployment import CLIENT_PROCESSES as MOST
-from assay.contracts.deployment import Address, Deployment, Node, StorageFacts
+from assay.contracts.deployment import Address, Deployment, Node
 from assay.contracts.dialects.protocol import Dialect
 from assay.contracts.experiment import SystemChoice
+from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.abilities import IN_THE_TESTS, NOT_VERIFIED, FoundPrograms
 from assay.contracts.systems.protocol import OptionSpec, ServerDirectory
 from assay.dialects.standard import StandardSql

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from assay.contracts.deployment import Deployment, Node, StorageFacts
+from assay.contracts.deployment import Deployment, Node
 from assay.contracts.experiment import SystemChoice
+from assay.contracts.storage_facts import StorageFacts
 from assay.errors import Bug, PasswordNeeded, SystemRefused
 from assay.provision.engine.engine_calls import Session
 from assay.systems import urls

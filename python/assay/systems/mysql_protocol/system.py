@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from assay.contracts.capabilities import CAPABILITIES
-from assay.contracts.deployment import RAW, Address, Deployment, Node, StorageFacts
+from assay.contracts.deployment import Address, Deployment, Node
 from assay.contracts.dialects.protocol import Dialect
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.server_url import Resolved
+from assay.contracts.storage_facts import RAW, StorageFacts
 from assay.contracts.systems.abilities import IN_THE_TESTS, FoundPrograms, Profile, Spelled
 from assay.contracts.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 from assay.dialects.mysql import MYSQL as DIALECT

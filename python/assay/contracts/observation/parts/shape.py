@@ -7,6 +7,7 @@ compares. What each field means is said in ``docs/reference/observation.schema.j
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
@@ -37,9 +38,16 @@ def read(shape: type[Part], document: Any, name: str) -> Part:
 def convert(document: Any, kind: type[Value], name: str) -> Value:
     """The same of any class."""
     try:
-        return msgspec.convert(document, kind)
+        return msgspec.convert(document, kind, dec_hook=_path)
     except msgspec.ValidationError as error:
         raise ShapeError(_sentence(str(error), name)) from None
+
+
+def _path(kind: type, text: object) -> Path:
+    """JSON has no paths."""
+    if kind is Path and isinstance(text, str):
+        return Path(text)
+    raise TypeError(f"expected a path, found {text!r}")
 
 
 _PLACE = re.compile(r"(?P<what>.*) - at `\$(?P<place>.*)`")
