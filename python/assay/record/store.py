@@ -42,12 +42,12 @@ from assay.judge.check.questions import ComparedAnswer, Dispute
 from assay.load.existing_data import ExistingTable
 from assay.plan import Plan, PlannedRun
 from assay.probe import Probe
+from assay.provision.machine.identity import ProcessIdentity
 from assay.record import disputes
 from assay.record.file import long_texts
 from assay.record.file.json_text import json_text
 from assay.record.file.long_texts import NO_TEXTS, Texts
 from assay.record.file.record_file import insert
-from assay.record.machine.experiment_process import this_process
 from assay.record.metrics import columns
 from assay.record.progress import cell_verdicts, continuing, planned, repetitions_taken, run_states
 from assay.record.progress.continuing import NO_VERSIONS, Continued
@@ -144,7 +144,7 @@ class Store(RecordQuestions):
         ``command``: the experiment file and the options beside it, by which `continue_experiment`
         finds it again.
         """
-        process, now_ns = this_process(), time.time_ns()
+        process, now_ns = ProcessIdentity.own(), time.time_ns()
         experiment_id = self._write().change(
             lambda connection: planned.keep(
                 connection, experiment, plan, facts, process, now_ns, command
@@ -164,7 +164,7 @@ class Store(RecordQuestions):
     ) -> Continued | None:
         """Continues the command's last experiment in this process, if it is unfinished: see
         `assay.record.progress.continuing`."""
-        process, now_ns, runs = this_process(), time.time_ns(), tuple(chosen)
+        process, now_ns, runs = ProcessIdentity.own(), time.time_ns(), tuple(chosen)
         found = self._write().change(
             lambda connection: continuing.go_on(
                 connection, plan, runs, command, facts, process, now_ns, versions

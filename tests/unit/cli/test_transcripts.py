@@ -1,5 +1,4 @@
-"""Whole outputs of commands, kept in `transcripts/`: whoever changes a word sees all of them that
-change."""
+"""Whole outputs of commands, kept in `transcripts/`: a changed word is seen in all of them."""
 
 from __future__ import annotations
 

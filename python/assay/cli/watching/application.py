@@ -24,7 +24,6 @@ from assay.cli.watching.guard import TOKEN_HEADER
 from assay.cli.watching.starting import Answers, Starting
 from assay.cli.watching.stream import EventStream
 from assay.errors import ArgumentError, AssayError
-from assay.provision.machine.identity import ProcessIdentity
 from assay.report.live.experiments import experiments_page
 from assay.report.live.new import Suggestion, new_page
 from assay.report.live.page import page
@@ -112,8 +111,7 @@ def application(follower: Follower, starting: Starting, records: Path) -> Starle
         seen = await follower.look()
         if seen.process is None or asked != seen.status.experiment:
             return PlainTextResponse("this experiment is not under way\n", 409)
-        identity = ProcessIdentity(*seen.process)
-        identity.send(signal.SIGTERM)
+        seen.process.send(signal.SIGTERM)
         return JSONResponse({"asked": asked}, 202)
 
     return Starlette(

@@ -12,7 +12,7 @@ import msgspec
 from assay.cli.watching.machine import WatchedMachine
 from assay.errors import AssayError
 from assay.experiment import Driving
-from assay.record.machine.experiment_process import RecordedProcess
+from assay.provision.machine.identity import ProcessIdentity
 from assay.record.progress import under_way
 from assay.record.progress.under_way import (
     Connection,
@@ -73,7 +73,7 @@ class Seen:
     """The same as JSON."""
     passed: Passed | None
     """Of the step that is shown."""
-    process: RecordedProcess | None
+    process: ProcessIdentity | None
     """That works on the experiment; None: it does not any more."""
     doing: str = ""
     """What the machine does at this moment, as JSON; empty: it is not known."""
@@ -97,7 +97,7 @@ class Look:
         self._text = msgspec.json.encode(NOTHING).decode()
         self._passed: Passed | None = None
         self._runs: list[RunSummary] = []
-        self._process: RecordedProcess | None = None
+        self._process: ProcessIdentity | None = None
         self._machine: tuple[int, WatchedMachine] | None = None
         """Of the run of that number."""
         self.file = 0

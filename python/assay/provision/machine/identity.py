@@ -51,12 +51,18 @@ class ProcessIdentity:
     pid: int
     start_ticks: int
     boot: str
+    """The kernel's random id of this boot; it does not identify the machine."""
 
     @classmethod
     def of(cls, pid: int) -> ProcessIdentity | None:
         """The process that has this number now; None where there is none."""
         fields = stat_fields(pid)
         return None if fields is None else cls(pid, int(fields[19]), boot_id())
+
+    @classmethod
+    def own(cls) -> ProcessIdentity:
+        """Of the process that calls it."""
+        return cls.of(os.getpid()) or cls(os.getpid(), 0, boot_id())
 
     def is_alive(self) -> bool:
         """Whether this very process still runs; a zombie does not."""

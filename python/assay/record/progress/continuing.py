@@ -17,9 +17,9 @@ from assay.contracts.recorded import Build, Command, ExperimentFacts, Machine, W
 from assay.errors import ArgumentError
 from assay.judge.check.questions import ComparedAnswer
 from assay.plan import Plan, PlannedRun
+from assay.provision.machine.identity import ProcessIdentity
 from assay.record.file.json_text import json_text, storable
 from assay.record.file.record_file import insert
-from assay.record.machine.experiment_process import RecordedProcess, is_alive
 from assay.record.progress import planned
 from assay.record.progress.runs_again import RunOnRecord, Runs, lay_out, runs_of
 from assay.record.runs import reading
@@ -73,7 +73,7 @@ class _FactsBefore(TypedDict):
 class _Process(NamedTuple):
     """The last process that worked on the experiment, with what it found."""
 
-    identity: RecordedProcess
+    identity: ProcessIdentity
     facts: _FactsBefore
 
 
@@ -92,7 +92,7 @@ class LastExperiment:
     @property
     def is_under_way(self) -> bool:
         """In another process, which is alive."""
-        return self.ended_unix_ns is None and is_alive(self.before.identity)
+        return self.ended_unix_ns is None and self.before.identity.is_alive()
 
     @property
     def kept(self) -> dict[int, RunOnRecord]:
@@ -152,7 +152,7 @@ def go_on(
     chosen: Iterable[PlannedRun],
     command: Command,
     facts: ExperimentFacts,
-    process: RecordedProcess,
+    process: ProcessIdentity,
     now_ns: int,
     versions: Mapping[str, str] = NO_VERSIONS,
 ) -> Continued | None:
@@ -196,8 +196,8 @@ def go_on(
         build=json_text(facts["build"]),
         content=json_text(facts["content"]),
         process_id=process.pid,
-        process_started=process.started_ticks,
-        boot_id=process.boot_id,
+        process_started=process.start_ticks,
+        boot_id=process.boot,
     )
     connection.execute(
         "UPDATE experiments SET ended_unix_ns = NULL, command = ? WHERE id = ?",
@@ -274,7 +274,7 @@ def _last_process(connection: sqlite3.Connection, experiment_id: int) -> _Proces
     )
     machine, build, content = map(json.loads, row[3:])
     return _Process(
-        RecordedProcess(*row[:3]), {"machine": machine, "build": build, "content": content}
+        ProcessIdentity(*row[:3]), {"machine": machine, "build": build, "content": content}
     )
 
 

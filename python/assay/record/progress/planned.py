@@ -8,9 +8,9 @@ from assay.contracts.factors import PROTOCOL, THREADS
 from assay.contracts.recorded import Command, ExperimentFacts, WorkloadRecord
 from assay.experiment import Experiment
 from assay.plan import Plan, PlannedRun
+from assay.provision.machine.identity import ProcessIdentity
 from assay.record.file.json_text import json_text, storable
 from assay.record.file.record_file import insert
-from assay.record.machine.experiment_process import RecordedProcess
 from assay.record.runs import reading
 from assay.text.secrets import without_secrets
 
@@ -20,7 +20,7 @@ def keep(
     experiment: Experiment,
     plan: Plan,
     facts: ExperimentFacts,
-    process: RecordedProcess,
+    process: ProcessIdentity,
     now_ns: int,
     command: Command | None,
 ) -> int:
@@ -40,8 +40,8 @@ def keep(
         machine=json_text(facts["machine"]),
         build=json_text(facts["build"]),
         process_id=process.pid,
-        process_started=process.started_ticks,
-        boot_id=process.boot_id,
+        process_started=process.start_ticks,
+        boot_id=process.boot,
         command=None if command is None else json_text(command),
         content=json_text(facts["content"]),
     )

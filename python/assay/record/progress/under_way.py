@@ -11,8 +11,8 @@ from typing import NamedTuple
 import msgspec
 
 from assay.contracts.observation import Interval
+from assay.provision.machine.identity import ProcessIdentity
 from assay.record.file.record_file import SqlValue
-from assay.record.machine.experiment_process import RecordedProcess, is_alive
 from assay.record.runs import reading
 from assay.record.runs.records import RunSummary
 
@@ -29,12 +29,12 @@ class ExperimentUnderWay(NamedTuple):
     title: str
     begun_unix_ns: int
     ended_unix_ns: int | None
-    process: RecordedProcess
+    process: ProcessIdentity
     """That works on it, or did."""
 
     @property
     def is_under_way(self) -> bool:
-        return self.ended_unix_ns is None and is_alive(self.process)
+        return self.ended_unix_ns is None and self.process.is_alive()
 
 
 class KeptWarning(NamedTuple):
@@ -123,7 +123,7 @@ def latest(connection: Connection) -> ExperimentUnderWay | None:
         return None
     number, title, begun_unix_ns, ended_unix_ns, *process = row
     return ExperimentUnderWay(
-        number, title, begun_unix_ns, ended_unix_ns, RecordedProcess(*process)
+        number, title, begun_unix_ns, ended_unix_ns, ProcessIdentity(*process)
     )
 
 

@@ -21,10 +21,10 @@ from assay.experiment import StoragePrice
 from assay.experiment.command import spelled
 from assay.judge import CellVerdict, RunWarning, Verdict, judge_run, of_cell
 from assay.probe import Probe
+from assay.provision.machine.identity import ProcessIdentity
 from assay.record.file import column_types, rows_of_runs
 from assay.record.file.record_file import DEFAULT_FILE_NAME
 from assay.record.file.rows_of_runs import RUNS
-from assay.record.machine.experiment_process import RecordedProcess, is_alive
 from assay.record.run_rows import (
     RUNS_QUESTION,
     ContinuationRow,
@@ -234,7 +234,7 @@ def experiment(
         begun_unix_ns=row.begun_unix_ns,
         ended_unix_ns=row.ended_unix_ns,
         is_under_way=row.ended_unix_ns is None
-        and is_alive(went_on[-1].process if went_on else _process(row)),
+        and (went_on[-1].process if went_on else _process(row)).is_alive(),
         runs_planned=len(states),
         runs_ended=runs_ended,
         continued_by=_continued_by(connection, path, row) if is_unfinished else "",
@@ -369,7 +369,7 @@ def settle_dead_runs(connection: sqlite3.Connection) -> None:
 def _summary(row: RunRow) -> RunSummary:
     name = f"run {row.id}"
     is_unended = row.state not in (*END_STATES, "planned")
-    if is_unended and not is_alive(_process(row)):
+    if is_unended and not _process(row).is_alive():
         row = row._replace(
             state="interrupted",
             reason=PROCESS_ENDED,
@@ -407,8 +407,8 @@ def _summary(row: RunRow) -> RunSummary:
     )
 
 
-def _process(row: NamesProcess) -> RecordedProcess:
-    return RecordedProcess(row.process_id, row.process_started, row.boot_id)
+def _process(row: NamesProcess) -> ProcessIdentity:
+    return ProcessIdentity(row.process_id, row.process_started, row.boot_id)
 
 
 def _unknown(connection: sqlite3.Connection, what: str, table: str, number: int) -> ArgumentError:

@@ -28,8 +28,8 @@ from assay.judge.evidence.values import MachineFacts
 from assay.load.dataset_facts import DatasetFacts
 from assay.load.existing_data import ExistingData
 from assay.probe import Probe
+from assay.provision.machine.identity import ProcessIdentity
 from assay.record.machine import machines
-from assay.record.machine.experiment_process import RecordedProcess
 from assay.record.runs.run_ends import RunEnd
 from assay.record.runs.run_samples import OpenFile
 from assay.text.reasons import sentence
@@ -362,7 +362,7 @@ class ContinuationRecord:
     """Of machine, build and content: ``machine.kernel`` → before, now."""
     is_asked_otherwise: bool
     """The experiment file had changed."""
-    process: RecordedProcess
+    process: ProcessIdentity
     ended_unix_ns: int | None
     """When the process before had executed what was asked (a part of the runs: ``--only``) and
     ended; None: it was interrupted."""
