@@ -85,11 +85,30 @@ def _keep_new_data() -> None:
         os.environ[env_vars.NEW_DATA.name] = folder
 
 
+_FIXTURES = {"server": {"available", "cassandra", "server"}, "slow": {"assay", "beebe"}}
+"""By whose use a test is known to start a server, or programs that are not on every machine."""
+_SERVERS_ALONE = ("conformance", "papers")
+"""Folders of tests that are about real systems."""
+
+
+def _mark_by_use(item: pytest.Item) -> None:
+    """What is left to mark by hand needs seconds, root or a device."""
+    known = getattr(item, "_fixtureinfo", None)
+    used = known.name2fixturedefs.keys() if known else set()
+    marks = {mark for mark, fixtures in _FIXTURES.items() if fixtures & used}
+    asks = "need" in item.function.__code__.co_names if isinstance(item, pytest.Function) else False
+    if asks or item.path.parent.name in _SERVERS_ALONE:
+        marks.add("server")
+    for mark in marks:
+        item.add_marker(mark)
+
+
 def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
     left_out = set() if session.config.getoption("--every-system") else {"same_line"}
     left_out |= {"slow", "alone", "server"} if session.config.getoption("--quick") else set()
     kept, left = [], []
     for one in items:
+        _mark_by_use(one)
         is_left = any(mark.name in left_out for mark in one.iter_markers())
         (left if is_left else kept).append(one)
     session.config.hook.pytest_deselected(items=left)

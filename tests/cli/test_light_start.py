@@ -31,7 +31,7 @@ def imported(*words: str) -> set[str]:
     "words",
     [
         ("--help",),
-        pytest.param(("list", "systems"), marks=pytest.mark.server),  # asks each for its version
+        ("list", "systems"),  # asks each for its version
         ("run", "--help"),
         ("compare", "--help"),
         ("watch", "--help"),

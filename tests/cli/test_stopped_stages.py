@@ -52,7 +52,6 @@ _SIGNALS = {
 }
 
 
-@pytest.mark.server
 @pytest.mark.parametrize(
     ("system", "stage", "number"),
     [
@@ -101,7 +100,6 @@ def test_a_signal_ends_a_run_in_each_stage(
     assert (run.driven is not None) == (stage in ("drive", "check"))
 
 
-@pytest.mark.server
 def test_why_a_server_ended_during_the_load_is_named(working_folder: Path) -> None:
     need("postgresql")
     words = [str(workload(working_folder, "load")), "--on", "postgresql", "--no-probe"]

@@ -26,8 +26,6 @@ from commands import Assay, need
 from servers import ask, directory_for_servers, provisioned
 from shown_passwords import runs_by_url_keep_it_to_themselves
 
-pytestmark = pytest.mark.server
-
 TABLE = Table("t", (Column("id", "int", not_null=True), Column("name", "text")), ("id",))
 KEYSPACE = "assay_conformance"
 COLUMNS = {

@@ -19,8 +19,6 @@ from assay.systems.cassandra import CASSANDRA
 from commands import need
 from servers import provisioned
 
-pytestmark = pytest.mark.server
-
 CLIENTS = 6
 SCRIPT = """\
 \\set id :client_id * 1000000 + :transaction_number

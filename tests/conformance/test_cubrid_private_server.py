@@ -23,7 +23,7 @@ from assay.systems.cubrid import CUBRID
 from commands import need
 from servers import ask
 
-pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.timeout(300)
 
 
 @pytest.fixture(autouse=True)

@@ -11,8 +11,6 @@ from able import able, one_of_each_line
 from commands import Assay, need
 from step_workloads import folder_of
 
-pytestmark = pytest.mark.server
-
 SYSTEMS = pytest.mark.parametrize("system", one_of_each_line(able("read only sessions")))
 TWICE = ("--repetitions", "2", "--storage", "tmpfs")
 ONE = "transactions = 1\nclients = [1]\n"

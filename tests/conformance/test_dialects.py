@@ -13,8 +13,6 @@ from assay.errors import SystemRefused
 from assay.systems import System
 from servers import ask, provisioned, with_client
 
-pytestmark = pytest.mark.server
-
 
 def awkward() -> Table:
     """Reserved names, every type, and a column whose values are too long for an index entry."""

@@ -78,7 +78,6 @@ _ANOTHER = beside_their_line(_SYSTEMS)
             name,
             protocol,
             marks=[
-                *(() if name in IN_PROCESS else (pytest.mark.server,)),
                 *((pytest.mark.same_line,) if name in _ANOTHER and protocol == "extended" else ()),
             ],
         )

@@ -22,8 +22,6 @@ from assay.systems.duckdb import DUCKDB, settings
 from commands import need
 from servers import ask
 
-pytestmark = pytest.mark.server
-
 
 @pytest.fixture(autouse=True)
 def _library() -> None:

@@ -37,8 +37,6 @@ from assay.systems.mongodb import MONGODB
 from commands import Assay, need
 from servers import ask, directory_for_servers, provisioned
 
-pytestmark = pytest.mark.server
-
 
 @pytest.fixture(autouse=True)
 def _there_is_one() -> None:

@@ -33,8 +33,6 @@ from assay.workload import reader
 from commands import need
 from servers import ask
 
-pytestmark = pytest.mark.server
-
 WORKLOAD = r"""
 title = "Every type"
 source = "a test"

@@ -14,7 +14,6 @@ from assay.systems import System
 from servers import ask
 
 
-@pytest.mark.server
 def test_a_server_begins_with_a_copy(
     server: System, storage: StorageFacts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,8 +23,6 @@ from assay.systems.mariadb import MARIADB
 from commands import need
 from servers import ask, provisioned
 
-pytestmark = pytest.mark.server
-
 
 @pytest.fixture(autouse=True)
 def _there_is_one() -> None:

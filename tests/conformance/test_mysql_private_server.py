@@ -26,8 +26,6 @@ from assay.systems.mysql import MYSQL
 from commands import need
 from servers import ask, provisioned
 
-pytestmark = pytest.mark.server
-
 
 @pytest.fixture(autouse=True)
 def _there_is_one() -> None:

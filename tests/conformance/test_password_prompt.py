@@ -20,8 +20,6 @@ from forked_programs import BIN
 from programs import SETSID
 from servers import SERVERS, provisioned
 
-pytestmark = pytest.mark.server
-
 QUIET = {"PGPASSWORD": "", "PGPASSFILE": "/nowhere", "MYSQL_PWD": ""}
 
 

@@ -31,7 +31,6 @@ SHARED = {"cassandra": "tests/conformance/test_cassandra_private_cluster.py"}
 """Of those that take long to start: where the same is asked of a server that is up anyway."""
 
 
-@pytest.mark.server
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in SHARED])
 def test_a_run_by_url_keeps_the_password_to_itself(
     name: str, assay: Assay, working_folder: Path, storage: StorageFacts

@@ -24,8 +24,6 @@ from commands import need
 from programs import UNSHARE
 from servers import ask, provisioned
 
-pytestmark = pytest.mark.server
-
 
 @pytest.fixture(autouse=True)
 def _there_is_one() -> None:

@@ -28,8 +28,6 @@ from assay.systems import System
 from assay.workload import reader
 from servers import ask, provisioned, with_client
 
-pytestmark = pytest.mark.server
-
 
 def test_a_new_one_is_read_filled_and_killed_where_the_path_is_odd(
     server: System, storage: StorageFacts

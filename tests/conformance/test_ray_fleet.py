@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 pytestmark = [
-    pytest.mark.server,
     pytest.mark.skipif(find_spec("ray") is None, reason="needs Ray (assay-db[fleet])"),
 ]
 

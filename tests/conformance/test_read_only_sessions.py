@@ -14,8 +14,6 @@ from assay.provision.engine.session import session
 from commands import need
 from servers import provisioned
 
-pytestmark = pytest.mark.server
-
 FUNCTIONS = {
     "postgresql": [
         "CREATE SEQUENCE s",

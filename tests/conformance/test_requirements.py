@@ -47,7 +47,6 @@ def place() -> Iterator[StorageFacts]:
         yield storage
 
 
-@pytest.mark.server
 @pytest.mark.parametrize("one", REQUIREMENTS, ids=lambda one: one.name.replace(" ", "_"))
 @pytest.mark.parametrize("system", SERVERS)
 @pytest.mark.timeout(600)

@@ -17,8 +17,6 @@ from assay.load.row_sources.request import DataRequest
 from commands import need
 from servers import ask, provisioned
 
-pytestmark = pytest.mark.server
-
 TYPES = "int bigint decimal(30,2) double text varchar(9) date timestamp bool bytes"
 TABLE = Table("t", tuple(Column(f"c{n}", one) for n, one in enumerate(TYPES.split())))
 EMPTY = Table("empty", (Column("c0", "int"),))

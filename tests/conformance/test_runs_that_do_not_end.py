@@ -42,7 +42,6 @@ UNDER_WAY = {
 }
 
 
-@pytest.mark.server
 @pytest.mark.parametrize("server", one_of_each_line(SERVERS), indirect=True)
 def test_timed_out_statements_are_cancelled_on_the_server(
     server: System, storage: StorageFacts
@@ -72,7 +71,6 @@ def stopped(child: Started) -> list[psutil.Process]:
     return family
 
 
-@pytest.mark.server
 @pytest.mark.parametrize("system", one_of_each_line(SERVERS))
 def test_ctrl_c_removes_a_stopped_server(working_folder: Path, system: str) -> None:
     need(system)
@@ -98,7 +96,6 @@ def test_ctrl_c_removes_a_stopped_server(working_folder: Path, system: str) -> N
     assert not [one for one in family if one.is_running()], message
 
 
-@pytest.mark.server
 @pytest.mark.parametrize("system", one_of_each_line(SERVERS))
 def test_a_stopped_server_does_not_hold_a_run_beyond_its_limit(
     working_folder: Path, system: str
@@ -120,7 +117,6 @@ def test_a_stopped_server_does_not_hold_a_run_beyond_its_limit(
     assert run.driven.unfinished == Unfinished(1, 0, limit_s=1.5, responds=False)
 
 
-@pytest.mark.server
 @pytest.mark.parametrize("system", one_of_each_line(SERVERS))
 def test_ctrl_c_ends_a_load_into_a_stopped_server(working_folder: Path, system: str) -> None:
     need(system)

@@ -24,8 +24,6 @@ from assay.systems import System
 from commands import Assay
 from servers import ask, provisioned, with_client
 
-pytestmark = pytest.mark.server
-
 USER = "tls"
 
 

@@ -20,7 +20,7 @@ from commands import Assay, need
 
 BUCKET = 2**-9
 """Of histograms with three digits, with the rank's own rounding."""
-SERVERS = ("sqlite", pytest.param("postgresql", marks=pytest.mark.server))
+SERVERS = ("sqlite", "postgresql")
 
 
 @pytest.fixture

@@ -8,8 +8,6 @@ import pytest
 
 from commands import IN_MEMORY, Assay, two_versions
 
-pytestmark = pytest.mark.server
-
 WORK = (
     "run", "tpcb.simple-update", "--clients", "1",
     "--warm-up", "0", "--duration", "0.2", *IN_MEMORY,

@@ -24,7 +24,6 @@ WRITING = [
 ]
 
 
-@pytest.mark.server
 @pytest.mark.parametrize("name", able("read only sessions"))
 def test_a_check_that_writes_is_refused_with_its_file(name: str, storage: StorageFacts) -> None:
     need(name)

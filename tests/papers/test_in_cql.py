@@ -11,8 +11,6 @@ from assay.contracts.deployment import Deployment
 from commands import IN_MEMORY, Assay, need
 from smaller_workloads import smaller_tpcb
 
-pytestmark = pytest.mark.server
-
 
 @pytest.fixture
 def url(cassandra: Deployment) -> str:

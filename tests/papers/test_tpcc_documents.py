@@ -147,7 +147,6 @@ def filled(server: Deployment, data: Data, schema: str) -> Iterator[None]:
             opened.execute(json.dumps({"drop": name}))
 
 
-@pytest.mark.server
 @pytest.mark.parametrize("schema", ["normal", "denorm"])
 def test_each_is_found_by_the_conditions_that_are_made_for_it(
     server: Deployment, schema: str

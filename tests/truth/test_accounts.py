@@ -108,7 +108,6 @@ def test_a_failed_transaction_is_not_in_the_histogram_of_ok(
     assert max(one["max_ns"] for one in observation["intervals"]) < 0.2e9
 
 
-@pytest.mark.server
 def test_the_accounts_of_a_real_server_balance(server: Deployment) -> None:
     pid = server.pop("pid")
     scripts = {

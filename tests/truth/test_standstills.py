@@ -94,7 +94,6 @@ def children_of(pid: int) -> list[int]:
     return found
 
 
-@pytest.mark.server
 def test_a_server_whose_processes_were_stopped_has_stalled(server: dict[str, Any]) -> None:
     pid = server.pop("pid")
     stopped: list[int] = []
