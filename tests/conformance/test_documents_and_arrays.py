@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from able import able, beside_their_line, with_ability
-from assay.contracts.systems.abilities import WorksInProcess
+from able import able, beside_their_line
 from commands import Assay, need
 from step_workloads import TOP
 
@@ -53,7 +52,6 @@ WRITE = """
 \\set n list(:id, -1)
 \\set t list(concat('it''s "', :id))
 """
-IN_PROCESS = with_ability(WorksInProcess)
 SCRIPTS = {
     "read.sql": f"\\set id random(0, 19)\nSELECT d, n, t FROM data WHERE id = :id \\gset{CHECK}",
     "read.json": "\\set id random(0, 19)\n"

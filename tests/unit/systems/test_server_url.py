@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay.contracts import server_url
-from assay.errors import ArgumentError, AssayError
+from assay.errors import ArgumentError
 from assay.experiment.choices.checked_choices import system_choices
 from assay.systems.mysql import MYSQL
 from assay.systems.mysql_protocol import url as mysql_url
@@ -38,52 +38,25 @@ def test_a_password_may_have_any_character_also_in_a_list(written: str, meant: s
 
 
 @pytest.mark.parametrize(
-    ("url", "expected"),
+    "url",
     [
-        ("postgresql://me:geh/eim@host/db", "password holds / or ? or #"),
-        ("postgresql://me:geh?eim@host/db", "password holds / or ? or #"),
-        ("postgresql://me:geh#eim@host/db", "password holds / or ? or #"),
-        ("postgresql://me:geh%eim@host/db", "a % without two hexadecimal digits"),
-        ("postgresql://me:geheim@[::1/db", "a bracket that is not closed"),
-        ("postgresql://me:geheim@::1/db", "port: expected a number"),
-        ("postgresql://me:geheim@host:99999/db", "expected a number from 0 to 65535"),
-        ("postgresql://me:geheim@host:port/db", "expected a number from 0 to 65535"),
-        ("postgresql://me:geheim@host/db?geh,eim@x=1", "hold an @ unencoded"),
-        ("postgresql://me:geheim-@:/geheim@host/db", "hold an @ unencoded"),
-        ("postgresql://me:geheim@geheim?geheim@host/db", "hold an @ unencoded"),
-        ("postgresql://me:geheim@geheim#geheim@host/db", "hold an @ unencoded"),
-        ("host=db user=me password=geheim dbname=shop", "a connection string"),
-        ("postgresql://me:geheim@host/db#x", "contains a #"),
-        ("mysql://me:geheim@host", "names no database"),
-        ("sqlite://me:geheim@host/db", "expected sqlite:///"),
-        (
-            "cassandra://me:geheim@host/db?consistency=klingon",
-            "consistency=klingon in the URL: expected one of any, one, two",
-        ),
-        (
-            "cassandra://me:geheim@host/db?serial_consistency=one",
-            "serial_consistency=one in the URL: expected one of serial, local_serial",
-        ),
-        ("cassandra://me:geheim@host/db?tls=maybe", "tls=maybe in the URL: expected one of off"),
-        (f"cassandra://me:geheim@host/db?tls=verify&cert_file={__file__}", "its key as well"),
-        ("cassandra://me:geheim@host/db?compression=zip", "expected one of none, lz4"),
-        ("cassandra://me:geheim@host/db?page_size=-1", "expected a number of rows, from 1"),
-        ("cassandra://me:geheim@host/db?protocol=99", "protocol=99 in the URL: expected one of 4"),
-        ("mongodb://me:geheim@host/db?w=klingon", "w=klingon in the URL: expected majority, or a"),
-        ("ferretdb://me:geheim@host/db?readConcernLevel=x", "in the URL: expected one of local"),
-        ("oracel://me:geheim@host/db", "unknown URL scheme 'oracel'"),
-        ("sqlite:", "expected sqlite, or a URL that continues after sqlite://, found 'sqlite:'"),
-        ("me:geh,eim@host/db", "neither a name nor a URL"),
-        ("me:geh,sqlite,eim@host/db", "neither a name nor a URL"),
+        "postgresql://me:geh/eim@host/db",
+        "postgresql://me:geh?eim@host/db",
+        "postgresql://me:geh#eim@host/db",
+        "postgresql://me:geh%eim@host/db",
+        "postgresql://me:geheim@[::1/db",
+        "postgresql://me:geheim@::1/db",
+        "postgresql://me:geheim@host:port/db",
+        "postgresql://me:geheim@host/db?geh,eim@x=1",
+        "postgresql://me:geheim-@:/geheim@host/db",
+        "postgresql://me:geheim@geheim?geheim@host/db",
+        "postgresql://me:geheim@geheim#geheim@host/db",
+        "oracel://me:geheim@host/db",
     ],
 )
-def test_a_url_that_cannot_be_read_is_refused_without_its_password(url: str, expected: str) -> None:
-    with pytest.raises(AssayError) as refused:
-        system_choices(["sqlite", url])
-    assert expected in refused.value.message
-    assert "geh" not in f"{refused.value.message} {refused.value.hint}"
-    if server_url.is_url(url):
-        assert "me:geh" not in server_url.without_password(url)
+def test_the_password_of_a_url_that_cannot_be_read_is_not_shown(url: str) -> None:
+    """What is said of it: `tests/unit/cli/transcripts/urls.txt`."""
+    assert "me:geh" not in server_url.without_password(url)
 
 
 def test_an_unreadable_url_is_reported_with_its_place_and_no_password() -> None:
