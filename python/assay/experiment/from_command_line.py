@@ -15,6 +15,7 @@ from assay.experiment import from_file as experiment_file
 from assay.experiment import log_storages, of_tests, quick
 from assay.experiment.choices import (
     checked_choices,
+    kept_settings,
     prices,
     profiles,
     server_limits,
@@ -53,8 +54,9 @@ def asked(words: Words) -> quick.Asked:
         words = replace(words, set=(*words.set, f"scale={words.scale}"), scale=None)
     full, quickly = _start(words)
     start, workload = quickly
-    systems = checked_choices.system_choices(words.on) if words.on else start.systems
-    systems, parameters = checked_choices.apply(words.set, systems, workload)
+    systems, parameters = checked_choices.apply(words.set, start.systems, workload)
+    if not words.on:  # a setting may replace a list of the file
+        systems = kept_settings.each_once(systems)
     given = _given(words, start)
     options = set(given) - {"driving"} | ({"systems"} if words.on else set())
     result = replace(
@@ -92,13 +94,14 @@ def _start(words: Words) -> tuple[quick.Asked, quick.Asked]:
     which may be the quick version."""
     if not words.target.endswith(".toml"):
         asked, workload = _from_target(words)
-        systems = () if words.on else checked_choices.system_choices((workload.default_system,))
-        full = replace(asked, systems=systems), workload
+        on = words.on or (workload.default_system,)
+        full = replace(asked, systems=checked_choices.system_choices(on)), workload
         return full, quick.version_of(*full) if words.quick else full
     file = registry.experiment_file(words.target)
-    full = start, workload = experiment_file.read(file)
+    said = [checked_choices.key_and_values(word)[0] for word in words.set]
+    full = start, workload = experiment_file.read(file, on=words.on, said=said)
     if words.quick:
-        start, workload = experiment_file.read(file, is_quick=True)
+        start, workload = experiment_file.read(file, is_quick=True, on=words.on, said=said)
     if words.script:
         if start.is_ad_hoc:
             scripts, is_mix = ad_hoc_script.levels_and_mix(words.script)

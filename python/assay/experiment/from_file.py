@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, cast
@@ -21,6 +21,7 @@ from assay.errors import ArgumentError
 from assay.experiment import log_storages, of_tests, quick
 from assay.experiment.choices import (
     checked_choices,
+    kept_settings,
     prices,
     server_limits,
     storage_words,
@@ -48,9 +49,16 @@ _IN_TABLES = {
 """Keys of a table that people write at the top."""
 
 
-def read(file: Path, *, is_quick: bool = False) -> tuple[Experiment, Workload]:
+def read(
+    file: Path,
+    *,
+    is_quick: bool = False,
+    on: Sequence[str] = (),
+    said: Collection[str] = (),
+) -> tuple[Experiment, Workload]:
     """Reads the file; every name in it is checked. Paths in it are relative to its folder.
-    ``is_quick``: the quick version of what it says.
+    ``is_quick``: the quick version of what it says. ``on``: systems in place of those of the file,
+    with its settings, except for those that are ``said``, ``SYSTEM.KEY``.
 
     Raises `ExperimentError` with the line, `ArgumentError` where the workload is not known.
     """
@@ -90,6 +98,8 @@ def read(file: Path, *, is_quick: bool = False) -> tuple[Experiment, Workload]:
     )
     quickly = _quick(top, experiment, workload)
     top.done(_IN_TABLES)
+    if on:
+        experiment = replace(experiment, systems=_systems_of_options(top, on, said))
     if is_quick:
         return quick.version_of(experiment, workload, quickly)
     return experiment, workload
@@ -235,6 +245,19 @@ def _systems(top: TomlTable, workload: Workload) -> tuple[SystemChoice, ...]:
             levels = {key: section.words(key) for key in section.names()}
             choices = checked_choices.varied(choices, name, levels)
     return system_names.named(choices)
+
+
+def _systems_of_options(
+    top: TomlTable, on: Sequence[str], said: Collection[str]
+) -> tuple[SystemChoice, ...]:
+    given = top.section("system")
+    of_file = {
+        name: {key: section.words(key) for key in section.names()}
+        for name in given.names()
+        for section in [given.section(name)]
+    }
+    choices = checked_choices.system_choices(on)
+    return system_names.named(kept_settings.with_settings_of_file(choices, of_file, said))
 
 
 class _Storages(NamedTuple):
