@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple, Self, TypeVar
 
 from msgspec import UNSET, UnsetType, structs
@@ -51,6 +52,10 @@ def scripts_of(workload: Workload, drive: PlannedDrive, dialect: Dialect) -> tup
     return workload.scripts_for(drive, dialect)
 
 
+GIVEN_SCRIPT_VARIABLES: Mapping[str, Scalar] = MappingProxyType({"scale": 1})
+"""Of scripts that are given by hand, as pgbench sets them; what is asked for wins over them."""
+
+
 def document_of(
     workload: Workload,
     drive: PlannedDrive,
@@ -66,7 +71,7 @@ def document_of(
     known = {name: count for name, count in (expected or {}).items() if name in workload.scripts}
     variables: dict[str, Scalar | None] = {
         **({} if workload.is_ad_hoc else dict.fromkeys(workload.scripts)),
-        **({"scale": 1} if cell.scripts else {}),
+        **(GIVEN_SCRIPT_VARIABLES if cell.scripts else {}),
         **goes_without.variables(workload.test(cell.test), cell.system),
         **workload.constants_for(cell.parameters),
         **cell.parameters,

@@ -100,11 +100,14 @@ def _try(examined: ExaminedWorkload, workload: Workload, choice: SystemChoice, f
     say(f"prepare the statements on {choice.label}")
     (place,) = storage_words.storage_choices(("here",))
     with running_system(choice, place, connections=None) as running:
-        refused = list(refused_statements(workload, running))
+        not_tried: list[str] = []
+        refused = list(refused_statements(workload, running, not_tried))
         for error in refused:
             if not workload.is_ad_hoc:
                 error.message = error.message.replace(str(workload.folder), folder)
         examined.problems += refused
+        for line in not_tried:
+            say(line if workload.is_ad_hoc else line.replace(str(workload.folder), folder))
         scripts = scripts_of(workload, running)
         if "prepared statements" in running.system.capabilities:
             say(f"{choice.label}: prepared the statements of {counted(len(scripts), 'file')}")

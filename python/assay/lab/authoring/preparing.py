@@ -5,17 +5,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from assay import _engine
 from assay.contracts.dialects.protocol import Dialect
 from assay.drive.observe import observe
 from assay.errors import AssayError, ExperimentError, RunFailed, ScriptError, SystemRefused
+from assay.lab.authoring import own_tables
+from assay.lab.authoring.own_tables import OwnTables
 from assay.lab.authoring.problems import document_for
 from assay.load.mark import refuse_foreign_tables
 from assay.load.tables import drop, schema, views
 from assay.provision.engine.session import CREATED_BY_SCRIPT, session
 from assay.provision.running_system import RunningSystem
 from assay.registry import WORKLOAD_FILE
+from assay.text.units import counted
 from assay.workload.values import Script, Workload
 
 _PLACE = re.compile(r"preparing the statement at (?P<path>.*):(?P<line>\d+):(?P<column>\d+): ")
@@ -27,8 +31,11 @@ _HEAD = "\\if 0\n"
 """Its statements are prepared and none is executed."""
 
 
-def refused_statements(workload: Workload, running: RunningSystem) -> Iterator[AssayError]:
-    """Tables are made with the defaults of all parameters, and dropped at the end."""
+def refused_statements(
+    workload: Workload, running: RunningSystem, not_tried: list[str]
+) -> Iterator[AssayError]:
+    """Tables are made with the defaults of all parameters, and dropped at the end. Adds to
+    ``not_tried`` a line for what is left out."""
     dialect, deployment = running.system.dialect, running.deployment
     tables = workload.tables_for({}, dialect.language)
     if not deployment.is_private:
@@ -53,7 +60,7 @@ def refused_statements(workload: Workload, running: RunningSystem) -> Iterator[A
             return
         if "prepared statements" in running.system.capabilities:
             for script in scripts_of(workload, running):
-                yield from _refused(workload, script, running)
+                yield from _refused(workload, script, running, not_tried)
     finally:
         drop(deployment, dialect, tables)
 
@@ -90,10 +97,14 @@ def never_prepared(workload: Workload, running: RunningSystem) -> Iterator[str]:
             yield f"{workload.file_of(statements[0][0])}:{lines}{others}"
 
 
-def _refused(workload: Workload, script: Script, running: RunningSystem) -> Iterator[AssayError]:
+def _refused(
+    workload: Workload, script: Script, running: RunningSystem, not_tried: list[str]
+) -> Iterator[AssayError]:
     """One error for each statement that is refused: it is left out, and the rest tried again."""
-    text, dialect = script.text, running.system.dialect
-    for _ in range(_MOST):
+    text, dialect, file = script.text, running.system.dialect, workload.file_of(script.path)
+    own, refused = own_tables.own_tables(text, dialect), 0
+    is_without_own = False
+    while True:
         guarded = Script(script.name, script.path, f"{_HEAD}{text.rstrip()}\n\\endif\n")
         document = document_for(workload, guarded, dialect)
         try:
@@ -106,16 +117,46 @@ def _refused(workload: Workload, script: Script, running: RunningSystem) -> Iter
             if place is None:
                 raise
             line, column = int(place["line"]) - 1, int(place["column"])
+            statement = _statement(text, line, column)
+            is_of_own = bool(own.names & own_tables.named(statement, dialect))
+            if is_of_own and error.hint == CREATED_BY_SCRIPT and not is_without_own:
+                not_tried.append(_of_own(file, own))
+                text, is_without_own = own.without(text), True
+                continue
+            if refused == _MOST:
+                yield _behind(file, text, line, running)
+                return
+            refused += 1
             yield ScriptError(
                 f"{running.deployment.label} refuses the statement: "
                 + error.message[place.end() :],
-                file=workload.file_of(script.path),
+                file=file,
                 line=line,
                 column=column,
-                hint=_reserved(workload, script, _statement(text, line, column), dialect)
-                or _hint(error),
+                hint=_reserved(workload, script, statement, dialect) or _hint(error),
             )
             text = _without(text, line, column)
+
+
+def _of_own(file: Path, own: OwnTables) -> str:
+    names = sorted(own.names)
+    more = f" and {len(names) - _MOST_SHOWN} more" if len(names) > _MOST_SHOWN else ""
+    return (
+        f"{file}: {counted(len(own.statements), 'statement')} not tried, as the script itself "
+        f"makes {', '.join(names[:_MOST_SHOWN])}{more}"
+    )
+
+
+def _behind(file: Path, text: str, line: int, running: RunningSystem) -> ScriptError:
+    """Of the statement in this line, which is refused, and of those behind it."""
+    left = sum(1 for _, of, _ in own_tables.statements(text, running.system.dialect) if of >= line)
+    return ScriptError(
+        f"{running.deployment.label} refuses this statement, too, after {_MOST} others: it and "
+        f"what is behind it, {counted(left, 'statement')} in all, are not named one by one",
+        file=file,
+        line=line,
+        hint="correct those that are named, and check again",
+    )
 
 
 def _reserved(workload: Workload, script: Script, statement: str, dialect: Dialect) -> str | None:
@@ -129,7 +170,7 @@ def _reserved(workload: Workload, script: Script, statement: str, dialect: Diale
 def _hint(error: AssayError) -> str:
     own = error.hint or ""
     if own == CREATED_BY_SCRIPT:
-        return "the name of a table or column; if a script itself creates it, this is no mistake"
+        return "the name of a table or column; if another script creates it, this is no mistake"
     return own or "correct it, or spell it for this system in overrides/DIALECT/"
 
 

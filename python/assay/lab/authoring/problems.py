@@ -25,6 +25,7 @@ from assay.contracts.engine.drive import (
     Value,
 )
 from assay.drive import goes_without
+from assay.drive.document import GIVEN_SCRIPT_VARIABLES
 from assay.drive.isolation import begins
 from assay.drive.prepare import name_what_sets
 from assay.drive.query import document_of
@@ -119,6 +120,7 @@ def document_for(workload: Workload, script: Script, dialect: Dialect) -> DriveD
     parameters: dict[str, Scalar] = {}
     # A script may know by its name how many rows it must find.
     variables: dict[str, Value] = dict.fromkeys(() if workload.is_ad_hoc else workload.scripts)
+    variables |= GIVEN_SCRIPT_VARIABLES if workload.is_ad_hoc else {}
     variables |= goes_without.variables_with_all(workload.tests.values())
     for test in tests[:1]:
         parameters |= {name: levels[0] for name, levels in test.defaults.items()}
