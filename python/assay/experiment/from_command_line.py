@@ -54,9 +54,10 @@ def asked(words: Words) -> quick.Asked:
         words = replace(words, set=(*words.set, f"scale={words.scale}"), scale=None)
     full, quickly = _start(words)
     start, workload = quickly
-    systems, parameters = checked_choices.apply(words.set, start.systems, workload)
+    systems = start.systems
     if not words.on:  # a setting may replace a list of the file
-        systems = kept_settings.each_once(systems)
+        systems = kept_settings.each_once(systems, _keys(words))
+    systems, parameters = checked_choices.apply(words.set, systems, workload)
     given = _given(words, start)
     options = set(given) - {"driving"} | ({"systems"} if words.on else set())
     result = replace(
@@ -98,7 +99,7 @@ def _start(words: Words) -> tuple[quick.Asked, quick.Asked]:
         full = replace(asked, systems=checked_choices.system_choices(on)), workload
         return full, quick.version_of(*full) if words.quick else full
     file = registry.experiment_file(words.target)
-    said = [checked_choices.key_and_values(word)[0] for word in words.set]
+    said = _keys(words)
     full = start, workload = experiment_file.read(file, on=words.on, said=said)
     if words.quick:
         start, workload = experiment_file.read(file, is_quick=True, on=words.on, said=said)
@@ -112,6 +113,10 @@ def _start(words: Words) -> tuple[quick.Asked, quick.Asked]:
             start = replace(start, scripts=ad_hoc_script.mix_in_place(words.script))
             workload = ad_hoc_script.workload_of(start)
     return full, (start, workload)
+
+
+def _keys(words: Words) -> list[str]:
+    return [checked_choices.key_and_values(word)[0] for word in words.set]
 
 
 def _given(words: Words, start: Experiment) -> ExperimentChanges:

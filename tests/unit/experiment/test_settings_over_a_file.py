@@ -53,6 +53,16 @@ def test_a_setting_replaces_a_list_of_the_file(tmp_path: Path, on: tuple[str, ..
     assert len(found) == (2 if on else 3)
 
 
+def test_a_list_of_systems_that_differ_in_the_setting_is_replaced(tmp_path: Path) -> None:
+    text = """workload = "tpcb"
+systems = ["sqlite[journal_mode=wal]", "sqlite[journal_mode=delete]"]
+"""
+    setting = "sqlite.journal_mode=truncate"
+    assert labels(tmp_path, text, settings=(setting,)) == ["sqlite journal_mode=truncate"]
+    with pytest.raises(ArgumentError, match="given twice"):
+        labels(tmp_path, text, settings=(f"{setting},truncate",))
+
+
 def test_a_system_that_options_name_twice_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ArgumentError, match="given twice"):
         labels(tmp_path, FILE, "sqlite[journal_mode=wal],sqlite[journal_mode=wal]")

@@ -4,10 +4,11 @@ with the settings of the file that no option replaces."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from assay import registry
 from assay.contracts.experiment import SystemChoice
-from assay.experiment.choices import checked_choices, url_storages
+from assay.experiment.choices import checked_choices, profiles, url_storages
 from assay.experiment.choices.checked_choices import Levels
 from assay.experiment.choices.profiles import PROFILE
 from assay.experiment.choices.system_identity import of_choice
@@ -33,9 +34,21 @@ def with_settings_of_file(
     return tuple(result)
 
 
-def each_once(choices: Sequence[SystemChoice]) -> tuple[SystemChoice, ...]:
-    """Without those that a setting has made equal to an earlier one."""
-    return tuple({of_choice(choice): choice for choice in reversed(choices)}.values())[::-1]
+def each_once(choices: Sequence[SystemChoice], said: Collection[str]) -> tuple[SystemChoice, ...]:
+    """Without those that differ from an earlier one in keys alone that are ``said``, which are
+    replaced."""
+    return tuple({_without(one, said): one for one in reversed(choices)}.values())[::-1]
+
+
+def _without(choice: SystemChoice, said: Iterable[str]) -> str:
+    own = _own_of_names(choice, said)
+    if PROFILE in own and choice.profile:
+        choice = profiles.applied(choice, profiles.NONE)
+    options, settings = (
+        {key: value for key, value in given.items() if key not in own}
+        for given in (choice.options, choice.settings)
+    )
+    return of_choice(replace(choice, options=options, settings=settings))
 
 
 def _is_configured(choice: SystemChoice) -> bool:

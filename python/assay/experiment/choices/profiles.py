@@ -16,7 +16,7 @@ from assay.text.mentions import Mention, phrase
 
 PROFILE = "profile"
 """The key of ``--set SYSTEM.profile=NAME``."""
-_NONE = "none"
+NONE = "none"
 """The name of no profile, as one level among others."""
 
 
@@ -25,7 +25,7 @@ def option(name: str) -> OptionSpec | None:
     known = _known(name)
     if not known:
         return None
-    return OptionSpec(PROFILE, _NONE, (_NONE, *known), "Profile of settings; none: no profile.")
+    return OptionSpec(PROFILE, NONE, (NONE, *known), "Profile of settings; none: no profile.")
 
 
 def applied(choice: SystemChoice, name: str) -> SystemChoice:
@@ -39,10 +39,10 @@ def applied(choice: SystemChoice, name: str) -> SystemChoice:
                 "{} for each of its settings", Mention("set", f"{choice.name}.SETTING=VALUE")
             ),
         )
-    if name == _NONE:
+    if name == NONE:
         return _plain(choice)
     if name not in known:
-        raise registry.unknown(f"profile of {choice.name}", name, [*known, _NONE])
+        raise registry.unknown(f"profile of {choice.name}", name, [*known, NONE])
     if choice.url is not None:
         raise ArgumentError(
             f"{choice.label}: a profile is for a server that Assay starts",
