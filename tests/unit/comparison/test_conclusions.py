@@ -14,6 +14,7 @@ import invented_records as invented
 from assay.comparison.conclusions.clauses import TOGETHER, first_said, number, times
 from assay.comparison.conclusions.conclusions import Question, questions
 from assay.comparison.conclusions.sentences import answers
+from assay.comparison.sides import differences, existing_data
 from assay.contracts.deployment import Node
 from assay.contracts.durability import Durability
 from assay.contracts.storage_facts import StorageFacts
@@ -144,6 +145,26 @@ def test_other_rows_leave_no_ranking(tmp_path: Path) -> None:
         "not compared: postgresql with mariadb; "
         "different rows of t (postgresql: 1000; mariadb: 2000)"
     )
+
+
+def test_a_table_that_scripts_do_not_name_was_not_counted(tmp_path: Path) -> None:
+    """Where scripts are compared that leaves a verdict; elsewhere the data are not known."""
+    experiment = measured(tmp_path, CLOSE, TWICE)
+    sides = [
+        [
+            replace(run, existing_data=ExistingData((ExistingTable(table, 5, "", False, ""), both)))
+            for run in experiment.runs[:1]
+        ]
+        for table in ("plain", "indexed")
+        for both in (ExistingTable("both", 7, "", False, ""),)
+    ]
+    for are_other_scripts, what in ((True, "tables"), (False, "data")):
+        found = [*existing_data.differences(*sides, are_other_scripts=are_other_scripts)]
+        assert [(one.what, one.sentence) for one in found] == [
+            (what, "rows of plain: 5 → not counted"),
+            (what, "rows of indexed: not counted → 5"),
+        ]
+        assert differences.leave_no_verdict(found) is not are_other_scripts
 
 
 def test_one_repetition_decides_nothing(tmp_path: Path) -> None:

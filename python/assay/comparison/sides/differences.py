@@ -126,7 +126,7 @@ def _of_runs(
     if between not in cell_names.parameters(a_runs[0].parameters):
         found += _run_by_run("data", "input of the data", a_runs, b_runs, _input)
         found += _run_by_run("data", "rows", a_runs, b_runs, _rows)
-        found += existing_data.differences(a_runs, b_runs)
+        found += existing_data.differences(a_runs, b_runs, are_other_scripts=between == SCRIPT)
         found += existing_data.differing_indexes(a_runs, b_runs)
     if between not in ("clients", SCRIPT) and between not in cell_names.parameters(
         a_runs[0].parameters

@@ -35,10 +35,15 @@ def _indexes(run: RunRecord) -> dict[str, str]:
     return {one.name: one.indexes for one in before if one.indexes}
 
 
-def differences(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterator[Difference]:
+def differences(
+    a: Sequence[RunRecord], b: Sequence[RunRecord], *, are_other_scripts: bool
+) -> Iterator[Difference]:
     """What is not known on either side is a difference. Of two systems the numbers of rows are
     compared alone, as they spell values otherwise; so are those of runs that write, which change
-    values themselves. Tables to which rows are only added are not compared."""
+    values themselves. Tables to which rows are only added are not compared.
+
+    A table that a side does not name was not counted there. ``are_other_scripts``: it is other
+    scripts that are compared, which may name other tables, so that this leaves a verdict."""
     if not any(run.existing_data for run in (*a, *b)):
         return
     unknown = _unknown(a), _unknown(b)
@@ -49,6 +54,9 @@ def differences(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterator[Diff
     is_one_system = len({run.system for run in (*a, *b)}) == 1
     for name in dict.fromkeys(name for run in (*a, *b) for name in _tables(run)):
         left, right = ([_tables(run).get(name) for run in side] for side in (a, b))
+        if are_other_scripts and not (any(left) and any(right)):
+            yield Difference("tables", f"rows of {name}", _rows(left), _rows(right))
+            continue
         rows = [one.rows or 0 for one in (*left, *right) if one is not None]
         is_of_all = len(rows) == len(a) + len(b)
         is_same = is_of_all and cell_changes.is_same_number(rows, is_written=is_written)
@@ -76,7 +84,7 @@ def _tables(run: RunRecord) -> dict[str, ExistingTable]:
 
 def _rows(tables: Sequence[ExistingTable | None]) -> str:
     """Each number once, as they were found."""
-    return " and ".join(dict.fromkeys(str(one.rows) if one else "none" for one in tables))
+    return " and ".join(dict.fromkeys(str(one.rows) if one else "not counted" for one in tables))
 
 
 def _digests(tables: Sequence[ExistingTable | None]) -> set[str]:
