@@ -35,17 +35,17 @@ def _trimmed(value: float, significant: int) -> str:
 
 def time(value_ns: float, unit: str, *, resolution_ns: int = 0) -> str:
     """A time in the unit that its column names: four digits; with a resolution three, and none that
-    stands for less than that: ``22.5``, ``2``, ``<1``. Where that would be less than a tenth,
-    with a unit of its own: ``167 µs``, not ``0.0001669``."""
-    own = _fitting_unit(value_ns, unit)
-    shown = _time_in(value_ns, own, resolution_ns, PERCENTILE_DIGITS if own != unit else 0)
-    return shown if own == unit else f"{shown} {own}"
+    stands for less than that: ``22.5``, ``2``, ``<1``; less than a tenth with three: ``0.0368``."""
+    is_small = 0 < abs(value_ns) < NS_PER[unit] * _LEAST_OF_UNIT
+    return _time_in(value_ns, unit, resolution_ns, PERCENTILE_DIGITS if is_small else 0)
 
 
 def time_with_unit(value_ns: float, unit: str, *, resolution_ns: int = 0) -> str:
-    """As `time`, for a text that names the unit: ``22.5 s``, ``167 µs``."""
-    shown = time(value_ns, unit, resolution_ns=resolution_ns)
-    return shown if _fitting_unit(value_ns, unit) != unit else f"{shown} {unit}"
+    """As `time`, for a text that names the unit: ``22.5 s``; less than a tenth of it in another,
+    ``167 µs``, not ``0.000167 s``."""
+    own = _fitting_unit(value_ns, unit)
+    significant = PERCENTILE_DIGITS if own != unit else 0
+    return f"{_time_in(value_ns, own, resolution_ns, significant)} {own}"
 
 
 def _fitting_unit(value_ns: float, unit: str) -> str:

@@ -79,23 +79,26 @@ def test_a_size_never_has_an_exponent() -> None:
 @pytest.mark.parametrize(
     ("value_ns", "unit", "shown"),
     [
-        (166_900, "s", "167 µs"),
-        (99_230, "s", "99.2 µs"),
-        (5_497_000, "s", "5.50 ms"),
-        (51_630_000, "s", "51.6 ms"),
+        (166_900, "s", "0.000167"),
+        (99_230, "s", "0.0000992"),
+        (5_497_000, "s", "0.00550"),
+        (51_630_000, "s", "0.0516"),
         (516_300_000, "s", "0.5163"),
-        (130_700_000, "min", "131 ms"),
-        (-48_000, "s", "-48.0 µs"),
-        (20, "µs", "0.02000"),
+        (36_800, "ms", "0.0368"),
+        (130_700_000, "min", "0.00218"),
+        (-48_000, "s", "-0.0000480"),
+        (20, "µs", "0.0200"),
         (0, "s", "0"),
     ],
 )
-def test_a_time_below_the_unit_of_its_column_has_one_of_its_own(
+def test_all_times_of_a_column_are_in_the_unit_of_its_heading(
     value_ns: float, unit: str, shown: str
 ) -> None:
     assert units.time(value_ns, unit) == shown
 
 
-def test_a_percentile_in_a_unit_of_its_own_keeps_to_its_resolution() -> None:
-    assert units.time(1_234, "ms", resolution_ns=100) == "1.2 µs"
+def test_a_text_has_the_unit_that_fits_and_keeps_to_the_resolution() -> None:
+    assert units.time(1_234, "ms", resolution_ns=100) == "0.0012"
+    assert units.time_with_unit(1_234, "ms", resolution_ns=100) == "1.2 µs"
+    assert units.time_with_unit(166_900, "s") == "167 µs"
     assert units.time_with_unit(1_234_000, "ms", resolution_ns=1000) == "1.23 ms"
