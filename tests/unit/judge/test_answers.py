@@ -11,11 +11,13 @@ import pytest
 
 import invented_records as invented
 from assay import comparison
+from assay.cli.commands import run
 from assay.comparison.sides.values import Comparison
 from assay.contracts.observation import Observation
 from assay.contracts.observation.merging.simultaneous import merge
 from assay.judge.differing_statements import AnsweringRun, agreement, differing_statements
 from assay.record import ExperimentRecord
+from assay.record.runs import run_ends
 from assay.report.build import build
 from assay.report.comparison_tables import comparison as comparison_report
 from observations import observation
@@ -173,6 +175,12 @@ def test_a_side_with_fewer_rows_is_not_called_faster(tmp_path: Path) -> None:
     assert cell.primary.verdict == "faster"
     (warning,) = (one for one in build(experiment).warnings if one.name == "answers-differ")
     assert "mariadb" in warning.details[0] and "postgresql" in warning.details[0]
+    # Which side is wrong is not known: neither number is invalid, and no run has failed.
+    cells = build(experiment).tidy["tables"]["cells"]
+    assert {str(one["verdict"]) for one in cells} == {"indicative"}
+    assert run_ends.exit_status(run.end for run in experiment.runs) == 0
+    said = " ".join((run.command.help or "").split())
+    assert "nothing is ranked (warning answers-differ), and the status stays" in said
 
 
 def test_sides_with_the_same_answers_are_ranked_and_say_so(tmp_path: Path) -> None:

@@ -73,7 +73,9 @@ def command(
     run cannot be done as asked, or every run was refused (one that is refused
     beside others is not a failure); otherwise 3: a run could not be measured
     because of the system under test or the machine, or the record was lost or
-    locked. The status of a continued experiment counts all its runs.
+    locked. The status of a continued experiment counts all its runs. Where systems
+    answer a script of yours differently, it is not known which answer is wrong:
+    nothing is ranked (warning answers-differ), and the status stays.
 
     \b
     Example:
