@@ -105,6 +105,10 @@ def test_settings_are_refused_before_it_is_started(server: System) -> None:
         with pytest.raises(ArgumentError, match=f"refuses a setting: .*{name}") as refused:
             look(**{name: "300"})
         assert hint in str(refused.value.hint)
+    for name, value in (("innodb_flush_log_at_trx_commit", "on"), ("sync_binlog", "yes")):
+        if server.name != "postgresql":
+            with pytest.raises(ArgumentError, match=f"Unknown suffix .*{name.replace('_', '.')}"):
+                look(**{name: value})
 
 
 def test_over_tcp_it_requires_the_password_that_no_record_has(

@@ -7,6 +7,7 @@ of a list), so that only what it keeps under another name is listed here.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -62,6 +63,23 @@ def is_in_effect(
     if sorted(left.split(",")) == sorted(right.split(",")):
         return True
     return "/" in asked + effective and _path(asked, reported) == _path(effective, reported)
+
+
+def is_altered(asked: str, read: str) -> bool:
+    """Whether a server that was asked for a number, or for a switch to be on or off, has another
+    one. Of words nothing is said: the numbers that stand for them are not known here."""
+    if read.lower() in ("true", "false"):
+        return bool(asked) and _truth(asked) != _truth(read)
+    first, second = _number(asked.strip().lower()), _number(read.strip().lower())
+    if first is None or second is None:
+        return False
+    return not math.isclose(first, second, abs_tol=1e-6, rel_tol=1e-12)
+
+
+def is_less(text: str, other: str) -> bool:
+    """Whether both are numbers, and the first one is less."""
+    first, second = _number(text.strip().lower()), _number(other.strip().lower())
+    return first is not None and second is not None and first < second
 
 
 def _truth(text: str) -> str:

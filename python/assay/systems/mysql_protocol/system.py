@@ -183,6 +183,7 @@ class ProductSystem:
 
     def refuse_settings(self, choice: SystemChoice) -> None:
         found = self.product.find_programs(choice.programs)
+        spelling.refuse_altered(self.product, found, choice.settings)
         server.refuse_settings(self.product, found, choice.settings)
 
     def spelled_settings(self, choice: SystemChoice) -> Sequence[Spelled]:
