@@ -24,6 +24,7 @@ from assay.provision.install.in_use import in_use
 from assay.provision.machine import process_tags
 from assay.provision.undo.leftovers import clear_leftovers
 from assay.systems.null import NULL
+from assay.systems.options import version_from
 
 
 class Brought:
@@ -33,6 +34,7 @@ class Brought:
     installable_version = "2.10"
     install_source = "one file of 3 bytes"
     install_bytes = 1 << 10
+    option_specs = (version_from("1", "an older one has no such function"),)
 
     def __init__(self, bring: Any = None) -> None:
         self._bring = bring
@@ -329,6 +331,11 @@ def test_the_words_of_a_package_client_that_fails_are_shown(
             "Because there is no version of duckdb==9 and you require it",
             True,
         ),
+        (
+            python_wheel._UNKNOWN,
+            "Because only duckdb<=2.0.1 is available and you require duckdb==9.*, we can conclude",
+            True,
+        ),
         (python_wheel._UNKNOWN, "no matching version: duckdb==9 (from versions: 0.1, 2.0)", True),
         (python_wheel._UNKNOWN, "no matching version: duckdb==9 (from versions: none)", False),
         (python_wheel._UNKNOWN, "Request failed after 3 retries: dns error", False),
@@ -343,6 +350,23 @@ def test_a_version_that_does_not_exist_is_no_failure_of_the_network(
     with pytest.raises(client.InstallFailed) as caught, client.version_of("p", "9", known):
         raise client.InstallFailed(words)
     assert isinstance(caught.value, client.VersionUnknown) is is_unknown
+
+
+@pytest.mark.parametrize(
+    ("version", "wanted"),
+    [("1.5", "==1.5.*"), ("2", "==2.*"), ("1.5.6", "==1.5.6"), ("2.0rc1", "==2.0rc1")],
+)
+def test_the_beginning_of_a_version_is_the_newest_that_begins_so(version: str, wanted: str) -> None:
+    assert python_wheel.requirement("duckdb", version, 3) == f"duckdb{wanted}"
+
+
+def test_a_version_that_cannot_be_run_is_refused_before_anything_is_brought() -> None:
+    def bring(_prefix: Prefix, _report: Report) -> None:
+        raise AssertionError
+
+    with pytest.raises(ArgumentError, match=r"expected version 1 or later.* found 0") as refused:
+        installed(bring, "0.9")
+    assert refused.value.hint == "an older one has no such function"
 
 
 def test_maven_leaves_the_jars_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.contracts.experiment import VERSION
 from assay.contracts.installing import Report
 from assay.contracts.systems.abilities import FoundPrograms, Installable
 from assay.contracts.systems.protocol import System
@@ -30,7 +31,8 @@ def install(system: System, version: str | None, report: Report) -> Ready:
     """Brings the system in ``version`` (None: the one it has by default), unless it is there.
 
     Raises `ArgumentError` for a system that cannot be installed and a version that cannot be had or
-    used, `SystemUnderTestError` where it does not come; then nothing is left of it.
+    used, before anything is brought where the system knows it; `SystemUnderTestError` where it does
+    not come; then nothing is left of it.
     """
     if not isinstance(system, Installable):
         raise ArgumentError(
@@ -40,6 +42,9 @@ def install(system: System, version: str | None, report: Report) -> Ready:
         )
     wanted = version or system.installable_version
     cache.check_version(wanted)
+    for option in system.option_specs:
+        if option.name == VERSION and option.refuse is not None:
+            option.refuse(wanted)
     with cache.locked(system.name, report):
         if (ready := _already(system.name, system, wanted, report)) is not None:
             return ready

@@ -1,5 +1,5 @@
-"""Takes a requirement (``NAME==VERSION``); unpacks its wheel for this Python into a folder, by
-uv or pip. Nothing is installed into the environment that Assay runs in."""
+"""Takes a requirement (``NAME==VERSION``, ``NAME==1.5.*``); unpacks its wheel for this Python into
+a folder, by uv or pip. Nothing is installed into the environment that Assay runs in."""
 
 from __future__ import annotations
 
@@ -16,11 +16,22 @@ from assay.provision.machine.program import Program
 UV = Program("uv", None)
 PIP = Program("pip3", "python3-pip", is_optional=True)
 
+_ANY = ".*"
 _UNKNOWN = re.compile(
-    r"there is no version of|from versions: \d|Failed to parse|Invalid requirement", re.IGNORECASE
+    r"there is no version of|(?:is|are) available[\s\S]*?you\s+require|from versions: \d|"
+    r"Failed to parse|Invalid requirement",
+    re.IGNORECASE,
 )
 """What uv and pip write where there is no such version; pip knows no version at all without a
 network."""
+
+
+def requirement(package: str, version: str, numbers: int) -> str:
+    """Of a version that may be only the beginning of one (``1.5`` of ``numbers`` = 3): then the
+    newest of those that begin so."""
+    parts = version.split(".")
+    is_beginning = len(parts) < numbers and all(part.isdecimal() for part in parts)
+    return f"{package}=={version}{_ANY if is_beginning else ''}"
 
 
 def unpack(
@@ -29,7 +40,7 @@ def unpack(
     """Into ``to``, as ``pip install --target`` has it. Raises `InstallFailed`."""
     report(f"the Python package client brings {requirement}")
     name, _, version = requirement.partition("==")
-    with client.version_of(name, version, _UNKNOWN):
+    with client.version_of(name, version.removesuffix(_ANY), _UNKNOWN):
         client.run(
             [
                 *_client(),

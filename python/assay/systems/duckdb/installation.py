@@ -27,6 +27,8 @@ LIBRARY = EnvVar(
 MODULE = "_duckdb"
 LEAST_VERSION = "1.5"
 """Of the functions that the driver calls."""
+_NUMBERS = 3
+"""Of a whole version."""
 WHY_NOT_OLDER = "the library of an older one cannot take back the rows of a bulk load that failed"
 _USUAL = ("/usr/local/lib", "/usr/lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu")
 
@@ -62,7 +64,8 @@ def library_in(folder: Path) -> Path:
 
 def install(version: str, prefix: Prefix, report: Report) -> None:
     """See `assay.contracts.systems.abilities.Installable`."""
-    python_wheel.unpack(f"duckdb=={version}", prefix.folder, prefix, report)
+    requirement = python_wheel.requirement("duckdb", version, _NUMBERS)
+    python_wheel.unpack(requirement, prefix.folder, prefix, report)
 
 
 def places() -> Iterable[Path]:
