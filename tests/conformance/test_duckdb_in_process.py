@@ -16,9 +16,13 @@ from assay.contracts.experiment import SystemChoice
 from assay.contracts.storage_facts import StorageFacts
 from assay.dialects.duckdb import DUCKDB as DIALECT
 from assay.errors import ArgumentError, SystemMissing, SystemRefused
+from assay.experiment import Experiment
+from assay.lab.preflight.preflight import preflight
+from assay.plan import plan
 from assay.provision.disk.directory import server_directory
 from assay.provision.engine.session import session
 from assay.systems.duckdb import DUCKDB, settings
+from assay.workload import reader
 from commands import need
 from servers import ask
 
@@ -35,6 +39,39 @@ def provisioned(storage: StorageFacts, **more: dict[str, str]) -> Iterator[Deplo
         DUCKDB.provision(SystemChoice("duckdb", **more), directory, connections=3) as deployment,
     ):
         yield deployment
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "why", "hint"),
+    [
+        ("threads", "two", "the setting threads: .*'two' to INT64", "it was given threads=two"),
+        ("default_block_size", "3", "power of two", "it was given default_block_size=3"),
+        (
+            "streaming_buffer_size",
+            "x",
+            "must have a number",
+            "it was given streaming_buffer_size=x",
+        ),
+        ("thread", "1", "no setting 'thread'", "did you mean threads?"),
+        ("nosuch", "1", "no setting 'nosuch'", "https://duckdb.org/docs/stable"),
+    ],
+)
+def test_settings_are_refused_before_anything_starts(
+    name: str, value: str, why: str, hint: str
+) -> None:
+    workload = reader.read("tpcb")
+    experiment = Experiment(
+        workload="tpcb", tests=("select-only",),
+        systems=(SystemChoice("duckdb", settings={name: value}),),
+    )  # fmt: skip
+    with pytest.raises(ArgumentError, match=why) as refused:
+        preflight(workload, plan(experiment, workload), ())
+    assert str(refused.value.hint).startswith(hint)
+
+
+def test_what_only_a_file_can_have_is_left_to_the_run() -> None:
+    for name, value in (("search_path", "its_schema"), ("access_mode", "read_only")):
+        DUCKDB.refuse_settings(SystemChoice("duckdb", settings={name: value}))
 
 
 def test_settings_are_those_asked_for_in_every_session(storage: StorageFacts) -> None:

@@ -106,7 +106,10 @@ def test_settings_are_refused_before_it_is_started(server: System) -> None:
             look(**{name: "300"})
         assert hint in str(refused.value.hint)
     for name, value in (("innodb_flush_log_at_trx_commit", "on"), ("sync_binlog", "yes")):
-        if server.name != "postgresql":
+        if server.name == "postgresql":
+            with pytest.raises(ArgumentError, match='"server_version_num" cannot be changed'):
+                look(server_version_num="1")
+        else:
             with pytest.raises(ArgumentError, match=f"Unknown suffix .*{name.replace('_', '.')}"):
                 look(**{name: value})
 

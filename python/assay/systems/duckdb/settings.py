@@ -7,11 +7,12 @@ effect, in its own spelling (``1GB`` is ``953.6 MiB``).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from assay.contracts.systems.abilities import Spelled
-from assay.errors import ArgumentError
+from assay.errors import ArgumentError, SystemRefused
 from assay.provision.engine.engine_calls import Session
+from assay.text.nearest import nearest
 from assay.text.sizes import in_largest_unit
 
 MEMORY = "memory_limit"
@@ -45,6 +46,14 @@ _SET_BY_ASSAY = {"autoinstall_known_extensions": "false"}
 _OF_THE_MACHINE = ("threads", MEMORY)
 _SECRET = frozenset({"password", "http_proxy_password"})
 _ALIASES = {"max_memory": MEMORY, "worker_threads": "threads"}
+_LISTED = "https://duckdb.org/docs/stable/configuration/overview.html lists them"
+_UNKNOWN = "not recognized"
+_NOT_ACCEPTED = "does not accept the setting"
+_AFTER_OPENING = re.compile(r"while the database is running|cannot be (?:set|changed)")
+"""It says so of any value of a setting that a database can only be opened with."""
+_OF_THE_DATA = "Catalog Error"
+"""Of what a session names and only the file has: a schema."""
+_OWN_WORDS = re.compile(r"[A-Z]\w+(?: \w+)* Error: .*", re.DOTALL)
 _NAME = re.compile(r"[a-z_][a-z0-9_]*")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(bytes|b|[kmgt]i?b)")
 _UNITS = {"b": 1, "bytes": 1} | {
@@ -69,7 +78,7 @@ def named(asked: Mapping[str, str]) -> dict[str, str]:
         if not _NAME.fullmatch(proper) or proper in _SECRET:
             raise ArgumentError(
                 f"DuckDB has no setting {name!r} that a run could need",
-                hint="https://duckdb.org/docs/stable/configuration/overview.html lists them",
+                hint=_LISTED,
             )
         if proper in found:
             raise ArgumentError(f"the setting {proper} is asked for twice, once as {name}")
@@ -100,6 +109,36 @@ def statements(asked: Mapping[str, str]) -> tuple[str, ...]:
         for name, value in asked.items()
         if name in OF_THE_SESSION
     )
+
+
+def set_globally(name: str, value: str) -> str:
+    """The statement with which a session sets what belongs to the database."""
+    return f"SET GLOBAL {name} = {_literal(value)}"
+
+
+def reason(refusal: SystemRefused) -> str:
+    """In DuckDB's own words, without the statement that it refused."""
+    found = _OWN_WORDS.search(refusal.message)
+    return refusal.message if found is None else found[0]
+
+
+def refuse(
+    name: str, value: str, refusal: SystemRefused, known: Iterable[str], why_not_set: str
+) -> None:
+    """Raises `ArgumentError` for a setting with which no database could be opened; not for one that
+    only one in memory cannot have. ``why_not_set``: the reason that a session is given."""
+    given = f"it was given {name}={value}"
+    if _UNKNOWN in refusal.message:
+        near = nearest(name, {*known, *_ALIASES})
+        raise ArgumentError(
+            f"DuckDB has no setting {name!r}", hint=f"did you mean {near}?" if near else _LISTED
+        )
+    if name not in OF_THE_SESSION and _NOT_ACCEPTED in refusal.message:
+        why = why_not_set if why_not_set and not _AFTER_OPENING.search(why_not_set) else ""
+        why = why or f"it does not accept {name} = {value!r}"
+        raise ArgumentError(f"DuckDB refuses the setting {name}: {why}", hint=given)
+    if name in OF_THE_SESSION and _OF_THE_DATA not in refusal.message:
+        raise ArgumentError(f"DuckDB refuses the setting {name}: {reason(refusal)}", hint=given)
 
 
 def read(session: Session) -> dict[str, str]:

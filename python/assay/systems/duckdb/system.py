@@ -100,14 +100,36 @@ class Duckdb:
             settings.spelled(asked, self._in_memory(choice, {}), self._in_memory(choice, asked))
         )
 
-    def _in_memory(self, choice: SystemChoice, asked: Mapping[str, str]) -> dict[str, str]:
-        """The settings of a database that was opened with those asked for."""
+    def refuse_settings(self, choice: SystemChoice) -> None:
+        """Opens a database in memory with each of them."""
+        known = self._in_memory(choice, {})
+        for name, value in settings.named(choice.settings).items():
+            try:
+                self._in_memory(choice, {name: value})
+            except SystemRefused as error:
+                settings.refuse(name, value, error, known, self._why_not_set(choice, name, value))
+
+    def _why_not_set(self, choice: SystemChoice, name: str, value: str) -> str:
+        """What the library says where a session sets it, as it says nothing of one that a database
+        is opened with; empty: it takes it there."""
+        statement = settings.set_globally(name, value)
+        try:
+            self._in_memory(choice, {}, statement)
+        except SystemRefused as error:
+            return settings.reason(error)
+        return ""
+
+    def _in_memory(
+        self, choice: SystemChoice, asked: Mapping[str, str], *more: str
+    ) -> dict[str, str]:
+        """The settings of a database that was opened with those asked for, where ``more``
+        statements were said."""
         library = {"library": str(installation.find_library(choice.programs))}
         with session(
             Address(
                 driver=self.driver,
                 file=":memory:",
-                session_statements=settings.statements(asked),
+                session_statements=(*settings.statements(asked), *more),
                 options={**library, **settings.of_the_database(asked)},
             )
         ) as opened:

@@ -236,6 +236,11 @@ def _last_words(log: Path) -> str:
     return "; ".join(found) or programs.last_lines(log)
 
 
+_OF_A_SETTING = re.compile(
+    r'configuration parameter|for parameter|parameter "[^"]*" cannot be changed'
+)
+
+
 def refuse_settings(installation: Installation, settings: Mapping[str, str]) -> None:
     """Raises `ArgumentError` for a setting that the server's program does not take. It reads its
     arguments before it looks for its data directory, of which there is none."""
@@ -250,7 +255,7 @@ def refuse_settings(installation: Installation, settings: Mapping[str, str]) -> 
         env={**os.environ, "LC_ALL": "C"},
     )
     words = "; ".join(re.findall(r"(?:FATAL|HINT):\s+(.*)", tried.stderr))
-    if "configuration parameter" in words or "for parameter" in words:
+    if _OF_A_SETTING.search(words):
         why, hint = _explained(words, installation, settings)
         raise ArgumentError(f"PostgreSQL refuses a setting: {why}", hint=hint)
 
