@@ -23,6 +23,7 @@ from assay.cli.program import run_program
 from assay.comparison import conditions, fail_conditions
 from assay.comparison.fail_conditions import ConditionAnswer
 from assay.comparison.sides import factors
+from assay.comparison.sides.settings_in_effect import mean_the_same
 from assay.comparison.sides.values import Comparison, Direction
 from assay.errors import ArgumentError
 from assay.experiment import ServerMachine, SystemChoice
@@ -340,6 +341,44 @@ def test_a_setting_that_one_side_recorded_is_at_its_default_on_the_other(folder:
         "log_statement: default → all",
         "track_io_timing: default → empty",
     ]
+
+
+def test_changed_settings_stand_before_those_that_a_version_may_lack(folder: Path) -> None:
+    of_a = {"a_gone": "1", "buffer": "128.0 MiB", "cut": "976.5 KiB", "list": '{\n  "x": 1\n}'}
+    of_b = {"added": "1", "buffer": "134217728B", "cut": "10.0 MiB", "list": '{\n  "x": 2\n}'}
+    made = compared(
+        measured(folder / "a", deployment={"settings": of_a}),
+        measured(folder / "b", deployment={"settings": of_b, "version": "postgresql 2.0"}),
+    )
+    found = [one.sentence for one in made.cells[0].differences if one.what == "setting"]
+    assert found == [
+        "cut: 976.5 KiB → 10.0 MiB",
+        'list: { "x": 1 } → { "x": 2 }',
+        "a_gone: 1 → default, or not in this version",
+        "added: default, or not in this version → 1",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_so"),
+    [
+        ("128.0 MiB", "134217728B", True),
+        ("976.5 KiB", "1000000 bytes", True),
+        ("1.0 GiB", "1024.0 MiB", True),
+        ("128.0 MiB", "128.1 MiB", False),
+        ("128 MiB", "134217729B", False),
+        ("on", "TRUE", True),
+        ("on", "off", False),
+        ("2", "2.0", True),
+        ("2", "3", False),
+        ("1GB", "1.0 GiB", False),
+        ("1", "1B", False),
+        ("true", "preserve_case", False),
+    ],
+)
+def test_settings_are_compared_by_their_meaning(one: str, other: str, is_so: bool) -> None:
+    assert mean_the_same(one, other) is is_so
+    assert mean_the_same(other, one) is is_so
 
 
 def test_settings_of_a_side_that_does_not_report_them_are_no_difference(folder: Path) -> None:

@@ -10,9 +10,9 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from assay.comparison.sides import existing_data, factors
+from assay.comparison.sides import existing_data, factors, settings_in_effect
 from assay.comparison.sides.factors import SCRIPT
-from assay.comparison.sides.values import Difference, Side
+from assay.comparison.sides.values import Difference, Side, joined
 from assay.contracts.durability import NOT_MEASURED
 from assay.contracts.experiment import OF_SCRIPTS
 from assay.contracts.recorded import Machine, MachineFact
@@ -23,7 +23,6 @@ from assay.judge.evidence import durability
 from assay.plan import cell_names
 from assay.probe import Probe
 from assay.probe.values import UNEVEN
-from assay.provision.undo import ledger
 from assay.record import ExperimentRecord, RunRecord
 from assay.record.machine import machines
 from assay.text import units
@@ -120,7 +119,7 @@ def _of_runs(
     if between != "system":
         found += _one("system", "text of its dialect", *_each(a_runs, b_runs, _dialect))
     if between != PROFILE:
-        found += _settings(a_runs, b_runs, between)
+        found += settings_in_effect.differing(a_runs, b_runs, between)
     if between != "storage":
         found += _storage(a_runs, b_runs)
     if between not in cell_names.parameters(a_runs[0].parameters):
@@ -224,12 +223,7 @@ def _run_by_run(
 
 def _each(a: Sequence[_R], b: Sequence[_R], read: Callable[[_R], str]) -> tuple[str, str]:
     """What is read of the runs or experiments of each side, each value once."""
-    return _joined(map(read, a)), _joined(map(read, b))
-
-
-def _joined(values: Iterable[Any]) -> str:
-    """In an order of their own: that of the runs is no difference."""
-    return " and ".join(sorted({str(value) for value in values if value != ""}))
+    return joined(map(read, a)), joined(map(read, b))
 
 
 def _experiments(side: Side, runs: Sequence[RunRecord]) -> list[ExperimentRecord]:
@@ -322,31 +316,6 @@ def _lowered(run: RunRecord) -> str:
     return ", ".join(run.deployment.durability_lowered_by) or "not lowered"
 
 
-def _settings(a: Sequence[RunRecord], b: Sequence[RunRecord], between: str) -> Iterator[Difference]:
-    """Settings in effect. A system records all that are not at their default, so that one which a
-    side does not have is at its default there, or that version or system lacks it."""
-    of_a, of_b = _in_effect(a), _in_effect(b)
-    if not of_a or not of_b:
-        return
-    is_one_system = {run.system for run in a} == {run.system for run in b}
-    versions = {run.deployment.version for run in (*a, *b) if run.deployment}
-    missing = "default" if len(versions) == 1 else "default, or not in this version"
-    missing = missing if is_one_system else "default, or not in this system"
-    names = dict.fromkeys(name for settings in (*of_a, *of_b) for name in settings)
-    for name in names:
-        if name == "port" or f"{a[0].system}.{name}" == between:
-            continue
-        left, right = (_joined(one.get(name, missing) for one in side) for side in (of_a, of_b))
-        if not ledger.is_path_of_a_run(left) and not ledger.is_path_of_a_run(right):
-            yield from _one("setting", name, left or "empty", right or "empty")
-
-
-def _in_effect(runs: Iterable[RunRecord]) -> list[Mapping[str, str]]:
-    """Of each run of which they are known."""
-    found = (run.deployment for run in runs if run.deployment)
-    return [one.settings for one in found if one.settings and not one.settings_unknown]
-
-
 def _storage(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterator[Difference]:
     for name in ("kind", "file_system", "mount_options", "scheduler", "write_cache"):
 
@@ -360,7 +329,7 @@ def _storage(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterator[Differe
         [run.deployment.storage.in_force for run in side if run.deployment] for side in (a, b)
     ]
     for name in dict.fromkeys(name for side in limits for storage in side for name in storage):
-        values = (_joined(one.get(name, "none") for one in side) for side in limits)
+        values = (joined(one.get(name, "none") for one in side) for side in limits)
         yield from _one("storage", f"{name} of the storage", *values)
 
 
@@ -372,7 +341,7 @@ def _merged(every: Iterable[Machine]) -> Mapping[str, MachineFact]:
             if value not in seen.setdefault(name, []):
                 seen[name].append(value)
     return {
-        name: values[0] if len(values) == 1 else _joined(values) for name, values in seen.items()
+        name: values[0] if len(values) == 1 else joined(values) for name, values in seen.items()
     }
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from assay.contracts.metric import Metric
 from assay.judge.statistics.estimate import Estimate
@@ -49,6 +49,11 @@ class Difference(NamedTuple):
         if self.a == self.b:
             return f"{self.name}: {self.a} on each side, not run by run the same"
         return f"{self.name}: {self.a or 'none'} → {self.b or 'none'}"
+
+
+def joined(values: Iterable[Any]) -> str:
+    """In an order of their own: that of the runs is no difference."""
+    return " and ".join(sorted({str(value) for value in values if value != ""}))
 
 
 class Direction(Enum):
