@@ -1,5 +1,5 @@
 """A setting that the server's program refuses, or would change, is never taken for the value that
-stands in its table: the program prints one nevertheless, and ends well."""
+stands in its table: the program prints one nevertheless, and succeeds."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class _Said(NamedTuple):
     table: Mapping[str, str]
     """What it would run with; empty where it refuses it, or does not answer."""
     complaints: tuple[str, ...] = ()
-    """Of values that it refuses, or would not use as they are. It ends well nevertheless where the
+    """Of values that it refuses, or would not use as they are. It succeeds nevertheless where the
     option is one of a plugin."""
 
     def value(self, plain: str) -> str | None:
