@@ -62,11 +62,13 @@ def _are_same(left: Iterable[str], right: Iterable[str]) -> bool:
     )
 
 
-def mean_the_same(one: str, other: str) -> bool:
+def mean_the_same(value: str, other: str) -> bool:
     """``128.0 MiB`` is ``134217728B``, ``976.5 KiB`` may be ``1000000B``, ``on`` is ``TRUE``. A
     number without a unit is in that of its setting, and ``MB`` is a thousand or 1024 ``kB``: these
     are compared among themselves alone."""
-    left, right = (_TRUTH.get(text.strip().lower(), text.strip().lower()) for text in (one, other))
+    left, right = (
+        _TRUTH.get(text.strip().lower(), text.strip().lower()) for text in (value, other)
+    )
     if left == right:
         return True
     if _NUMBER.fullmatch(left) and _NUMBER.fullmatch(right):
