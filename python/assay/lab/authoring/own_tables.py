@@ -46,7 +46,7 @@ def own_tables(text: str, dialect: Dialect) -> OwnTables:
 
 
 def statements(text: str, dialect: Dialect) -> list[tuple[str, int, int]]:
-    """(statement, line, column), without meta commands; none where they cannot be told apart."""
+    """(statement, line, column), without meta commands; none where they cannot be cut apart."""
     try:
         bare = _META.sub(lambda line: " " * len(line[0]), text)
         return _engine.split_statements(bare, "", dialect.literal_style)
