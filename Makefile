@@ -39,13 +39,16 @@ run: $(ENGINE) ## download the bibliographies, load them into SQLite, run the 28
 # The engine's tests wait for their delays most of the time, so that six run at once.
 test: $(ENGINE) ## install the servers, then run all tests
 	$(MAKE) --no-print-directory --jobs 3 test-servers test-programs test-bytecode
-	ASSAY_TEST_MYSQLD="$$($(BIN)/python tools/servers.py where mysql)" \
-	ASSAY_TEST_DUCKDB="$$($(BIN)/python tools/servers.py where duckdb)" \
-	RUST_TEST_THREADS=6 $(RUST_TESTS) --quiet
+	export ASSAY_TEST_MYSQLD="$$($(BIN)/python tools/servers.py where mysql)" \
+		ASSAY_TEST_DUCKDB="$$($(BIN)/python tools/servers.py where duckdb)"; \
+	RUST_TEST_THREADS=6 $(RUST_TESTS) --quiet || $(RUST_ONCE_MORE)
 	$(BYTECODE)
 	-$(SYNC) --group site
 	$(BIN)/pytest -m "not alone" --numprocesses 6 --dist loadfile --no-loadscope-reorder || $(ONCE_MORE)
 	$(BIN)/pytest -m alone
+
+# As below: one by one nothing else runs beside a test.
+RUST_ONCE_MORE = { echo "once more, one by one:"; RUST_TEST_THREADS=1 $(RUST_TESTS) --quiet; }
 
 # Six processes on two cores can make a server slower than a test allows for. What failed for that passes with nothing beside it; a
 # fault of the program fails again. Both results are printed.
