@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from assay.cli.options import shared_options
-from assay.cli.output import report_output
+from assay.cli.process import written_files
 from assay.cli.program import run_program
 from assay.errors import SystemUnderTestError
 
@@ -78,7 +78,7 @@ def test_charts_are_written_as_svg_and_png(here: Path, capsys: pytest.CaptureFix
 def test_charts_that_cannot_be_written_leave_nothing(
     here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    written, write = [], report_output.write_file
+    written, write = [], written_files.write
 
     def until_full(file: Path, content: bytes, *, force: bool) -> None:
         if len(written) == 3:
@@ -86,7 +86,7 @@ def test_charts_that_cannot_be_written_leave_nothing(
         write(file, content, force=force)
         written.append(file)
 
-    monkeypatch.setattr(report_output, "write_file", until_full)
+    monkeypatch.setattr(written_files, "write", until_full)
     (here / "kept").mkdir()
     for folder in ("full", "kept"):
         written.clear()

@@ -28,7 +28,7 @@ def test_a_program_that_does_not_answer_spells_no_setting(
     silent.chmod(0o755)
     for spelling in (mysql_spelling, postgresql_spelling):
         monkeypatch.setattr(spelling, "_LONGEST_S", 0.2)
-    assert mysql_spelling._table((str(silent),)) == {}
+    assert mysql_spelling._said((str(silent),)).table == {}
     assert postgresql_spelling._read(silent, "work_mem", "4MB") is None
 
 

@@ -61,7 +61,8 @@ def test_kreymer_1995(assay: Assay) -> None:
         "mSQL 1.0.7", "1000", "published", "", "80", "15",
     ]  # fmt: skip
     client = cpu.rows[1].cells[5].number
-    assert client is not None and 1 < client.value <= 200, "in percent of one processor"
+    # Five updates take 3 ms, less than it takes to begin and end the clients.
+    assert client is not None and 1 < client.value <= 1000, "in percent of one processor"
     words = {one.claim.kind: one.word for one in judged_claims.judged(ended.experiment)}
     assert words["equals"] == "holds", "every dump is that of a single client"
 

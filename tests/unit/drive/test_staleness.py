@@ -12,8 +12,8 @@ import pytest
 
 import observations
 from assay.drive.staleness import meter_process
+from assay.drive.staleness.meter import reports
 from assay.drive.staleness.meter_process import Findings, NumberAge, Order, Replica, measure
-from assay.drive.staleness.reports import reports
 
 SECOND_NS = 10**9
 

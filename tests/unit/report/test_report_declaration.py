@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
+import invented_records as invented
 import step_workloads
 from assay import registry
 from assay.errors import ExperimentError
+from assay.experiment import SystemChoice
 from assay.report import check_declarations
-from assay.report.declared import declaration, published
+from assay.report.declared import declaration, field_path, published
 from assay.text import units
 from assay.text.files import toml_file
 from assay.workload import reader
@@ -163,3 +165,12 @@ def test_a_derived_metric_has_no_name_of_a_metric_of_every_run(tmp_path: Path) -
     with pytest.raises(ExperimentError, match="throughput_per_s is a metric of every run") as error:
         check_declarations(reader.read(str(folder)))
     assert error.value.line
+
+
+def test_a_path_leads_to_what_is_known_of_the_server(tmp_path: Path) -> None:
+    planned = invented.plan([SystemChoice("sqlite")])
+    made = {"creation_ns": 7}
+    path = tmp_path / "records.sqlite"
+    (run,) = invented.experiment(path, planned, 1.0, deployment=made).runs
+    assert field_path.value(run, "deployment.creation_ns") == 7
+    assert field_path.value(run, "deployment.no_field") is None

@@ -356,8 +356,8 @@ class Words:
     read: str | None = _declared(
         None, Choice(READS), Heading.SESSIONS, key="drive.", driving_field="read",
         applies=applies.TO_SCRIPTS,
-        help="Of several servers in a URL (//a,b,c/), which ones clients use, each one in turn: "
-        "the primary, its replicas, or any. [default: the test's; primary]",
+        help="Of several servers in a URL (//a,b,c/), those that clients use in turn: the primary, "
+        "its replicas, or any. [default: the test's; primary]",
     )  # fmt: skip
     reconnect: bool = _declared(
         False, Flag(), Heading.SESSIONS, key="drive.", driving_field="reconnect_timeout_s",

@@ -10,7 +10,6 @@ from typing import Any
 from assay.contracts.engine.drive import DriveDocument
 from assay.contracts.observation import Observation
 from assay.drive.staleness import meter
-from assay.drive.staleness.reports import reports
 from assay.lab.run_context.context import RunState
 
 Findings = Callable[[Observation], dict[str, Any]]
@@ -29,6 +28,6 @@ def measured(state: RunState, document: DriveDocument) -> Iterator[Findings]:
         may_write=state.test.loads,
     ) as found:
         yield lambda observation: {
-            "staleness": reports(found.names, found.findings, observation),
+            "staleness": meter.reports(found.names, found.findings, observation),
             "why_no_staleness": found.why_not,
         }

@@ -11,6 +11,7 @@ unit: ``_ns``, ``_bytes``, ``_per_s``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import is_dataclass
 from typing import Any
 
 import msgspec
@@ -85,4 +86,6 @@ def _step(place: Any, name: str) -> Any:
         return None
     if isinstance(place, msgspec.Struct):
         return getattr(place, name) if name in place.__struct_fields__ else None
+    if is_dataclass(place):
+        return getattr(place, name) if name in place.__dataclass_fields__ else None
     return None
