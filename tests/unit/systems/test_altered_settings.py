@@ -33,7 +33,7 @@ FILES = "2026-11-28  2:46:55 0 [Warning] Could not increase number of max_open_f
 
 
 def program(folder: Path, log: str, table: str) -> Programs:
-    """One that prints this, whatever it is given."""
+    """A program that prints this for all arguments."""
     server = folder / "server"
     server.write_text(
         f"#!/bin/sh\ncat >&2 <<'END'\n{log}\nEND\ncat <<'END'\nVariables\n---- ----\n{table}\nEND\n"

@@ -245,7 +245,7 @@ def main() -> None:
     threading.Thread(target=wait, daemon=True).start()
 
     def say(answer: object) -> None:
-        with suppress(BrokenPipeError):  # nobody is left who reads it
+        with suppress(BrokenPipeError):  # the process that reads it has ended
             print(json.dumps(answer), flush=True)
 
     measure(order, say, is_over)

@@ -37,7 +37,7 @@ class OwnTables(NamedTuple):
 
 
 def own_tables(text: str, dialect: Dialect) -> OwnTables:
-    """None where its statements do not say of which tables they are."""
+    """No tables where the dialect does not find those that a statement names."""
     found = [one for one, *_ in statements(text, dialect)]
     if not isinstance(dialect, NamesTables):
         return OwnTables(frozenset(), ())

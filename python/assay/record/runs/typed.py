@@ -57,7 +57,7 @@ def deployment(document: Any, name: str) -> Deployment:
     """As it was. Raises `ShapeError`, with ``name`` and the key."""
     try:
         return convert(_with_hidden(document), Deployment, name)
-    except Bug as error:  # it has no node, say, which no deployment of ours is without
+    except Bug as error:  # a damaged record: no node, for example
         raise ShapeError(f"{name}: {error.message}") from None
 
 
