@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
+from assay.cli.watching import vega
+from assay.record import DEFAULT_FILE_NAME, Store
+from assay.report.build import build
 from browsers import NEEDS_CHROMIUM, chromium, opened
 from commands import run_in
 from running import started, wait_for_second
@@ -49,7 +52,8 @@ def test_a_run_is_watched_to_its_end_though_its_server_is_killed(
             assert page.locator("#state").inner_text() == "under way"
             assert page.locator("#progress").inner_text() == "run 1 of 1"
             assert "of 800" in page.locator("#numbers").inner_text()
-            assert page.locator("figure:visible svg .line").count() >= 6
+            awaited(page, "charts.size >= 3 && [...charts.values()].every((one) => one.view)")
+            assert page.locator("figure:visible svg .mark-line path").count() >= 6
             assert messages == []
             server.process.send_signal(signal.SIGKILL)
             server.process.wait()
@@ -60,15 +64,40 @@ def test_a_run_is_watched_to_its_end_though_its_server_is_killed(
             run.wait(HANG_S)
             found = page.evaluate("seconds.map((one) => one.second)")
             assert found == list(range(len(found))) and len(found) >= 14
+            assert drawn(page) == reported(working_folder)
             with page.expect_navigation(timeout=HANG_MS):
                 page.locator("#answer a").click()
             assert page.locator("#summary").count() == 1
             page.close()
-            assert {one.split("?")[0] for one in requests} == {
-                f"http://127.0.0.1:{server.port}/{path}" for path in ("", "events", "report/1")
-            } | (
-                {f"http://127.0.0.1:{server.port}/latest"} & {one.split("?")[0] for one in requests}
-            )
+            own = f"http://127.0.0.1:{server.port}/"
+            paths = {one.split("?")[0].removeprefix(own) for one in requests}
+            assert paths - {"latest"} == {"", "events", "report/1", vega.name()}
+
+
+Points = list[tuple[str, float, float]]
+
+
+def drawn(page: Page) -> dict[str, Points]:
+    """The points of each chart of the page."""
+    page.wait_for_timeout(500)
+    found = page.evaluate(
+        "Object.fromEntries([...charts].map(([name, one]) => "
+        "[name, one.view.data('points').map(({ series, x, y }) => [series, x, y])]))"
+    )
+    return {name: sorted(map(tuple, points)) for name, points in found.items()}
+
+
+def reported(folder: Path) -> dict[str, Points]:
+    """The same of the report."""
+    with Store(folder / DEFAULT_FILE_NAME, must_exist=True) as store:
+        sections = build(store.latest()).sections
+    (figures,) = [one.figures for one in sections if one.title == "Timeline"]
+    return {
+        figure.name.removeprefix("script_").removesuffix("_1"): sorted(
+            (series.name, point.x, point.y) for series in figure.series for point in series.points
+        )
+        for figure in figures
+    }
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

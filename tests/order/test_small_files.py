@@ -28,6 +28,7 @@ SHELVES = {
 OWN_IDEA = {
     "cli/watching/serving.py": "imported only where its packages are there",
     "cli/watching/stream.py": "how a stream ends, beside what it says",
+    "cli/watching/vega.py": "where the program that draws comes from, beside the pages",
     "report/live/experiments.py": "a page, beside the server that gives it",
     "comparison/sides/unequal_cells.py": "cells without a partner are found by a rule of their own",
     "drive/fleet/generator_reports.py": "what is kept of a fleet, beside how it is driven",

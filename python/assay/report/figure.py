@@ -95,6 +95,10 @@ class Figure:
     base: float | None = None
     """A value to compare with: 1 for ratios."""
     notes: tuple[str, ...] = ()
+    shaded: tuple[tuple[float, float], ...] = ()
+    """From where to where along its x axis the chart is shaded."""
+    expected: int | None = None
+    """How many points its lines will have; None: no more come."""
     source: str = ""
     """Experiment, test and date; for a file of its own."""
 

@@ -227,7 +227,7 @@ def test_a_point_whose_verdict_is_not_valid_has_a_mark_a_legend_and_a_word() -> 
     )
     assert bars.legend == "pale with x: invalid"
     assert lines.legend == "hollow with x points: invalid"
-    assert [one["shown"] for one in specification(bars)["datasets"].popitem()[1]] == [
+    assert [one["shown"] for one in specification(bars)["data"]["values"]] == [
         "2",
         "2",
         "2 x",

@@ -23,6 +23,8 @@ from assay.cli.watching.follower import Cursor, Follower
 from assay.cli.watching.guard import TOKEN_HEADER
 from assay.cli.watching.starting import Answers, Starting
 from assay.cli.watching.stream import EventStream
+from assay.cli.watching.vega import Vega
+from assay.cli.watching.vega import name as vega_name
 from assay.errors import ArgumentError, AssayError
 from assay.report.live.experiments import experiments_page
 from assay.report.live.new import Suggestion, new_page
@@ -40,9 +42,18 @@ _MOST_DIGITS = 12
 
 def application(follower: Follower, starting: Starting, records: Path) -> Starlette:
     reports = _Reports(records, follower.over)
+    vega = Vega(follower.over)
 
     async def live(_request: Request) -> Response:
-        return _own_page(lambda nonce: page(str(records), nonce))
+        return _own_page(lambda nonce: page(str(records), vega_name(), nonce))
+
+    async def drawing(_request: Request) -> Response:
+        try:
+            text = await vega.text()
+        except ArgumentError as error:
+            return PlainTextResponse(f"{error}\n", 503)
+        kept = {"cache-control": "private, max-age=31536000, immutable"}
+        return Response(text, media_type="text/javascript", headers=kept)
 
     async def new(_request: Request) -> Response:
         systems, tests, storages = await asyncio.to_thread(_choices)
@@ -117,6 +128,7 @@ def application(follower: Follower, starting: Starting, records: Path) -> Starle
     return Starlette(
         routes=[
             Route("/", live, methods=["GET"]),
+            Route(f"/{vega_name()}", drawing, methods=["GET"]),
             Route("/events", events, methods=["GET"]),
             Route("/latest", latest, methods=["GET"]),
             Route("/experiments", experiments, methods=["GET"]),

@@ -28,10 +28,24 @@ async def ended(
     folder: Path | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> EndedCommand:
-    """Raises `ArgumentError` where it cannot be started, or was ended with the server."""
+    """A command of Assay. Raises `ArgumentError` where it cannot be started, or was ended with the
+    server."""
+    words = ("-m", "assay", *words)
+    return await python_ended(words, over, folder=folder, environment=environment)
+
+
+async def python_ended(
+    words: tuple[str, ...],
+    over: Over,
+    *,
+    folder: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> EndedCommand:
+    """This interpreter with these arguments; raises as `ended` does."""
     try:
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "assay", *words),
+            sys.executable,
+            *words,
             cwd=folder,
             env=environment,
             stdin=asyncio.subprocess.DEVNULL,
@@ -39,7 +53,7 @@ async def ended(
             stderr=asyncio.subprocess.PIPE,
         )
     except OSError as error:
-        raise ArgumentError(f"assay {words[0]} cannot be started: {error}") from error
+        raise ArgumentError(f"{' '.join(words)} cannot be started: {error}") from error
     working = asyncio.ensure_future(process.communicate())
     ending = asyncio.ensure_future(over())
     try:

@@ -12,6 +12,7 @@ from pathlib import Path
 from assay.cli.watching.look import Look, Passed, Seen
 from assay.errors import AssayError
 from assay.record.progress.under_way import ListedExperiment, Place
+from assay.report.live.charts import Drawn, charts_text
 
 _EVERY_S = 1.0
 _SIGN_OF_LIFE_S = 15.0
@@ -51,6 +52,7 @@ class Follower:
         """Server-sent events, until the experiment is over or the server ends. What is ready is
         given in pieces, each when the one before it was taken."""
         shown: Seen | None = None
+        drawn: Drawn = {}
         async with self._reading():
             yield "retry: 1000\n\n"
             while not self._is_closed:
@@ -68,6 +70,8 @@ class Follower:
                     if seen.passed is not None:
                         async for piece in _behind(seen.passed, cursor):
                             yield piece
+                    if text := charts_text(seen.charts, drawn):
+                        yield _message("charts", text)
                     if seen.status.is_over:
                         yield _message("end", f'{{"experiment":{seen.status.experiment}}}')
                         return

@@ -1,5 +1,5 @@
 """Lets through the requests of who has the token, to this very address and from no other site; adds
-what a browser is to refuse on its side.
+what a browser is to refuse on its side, where an answer does not say otherwise itself.
 
 Any page that a browser of this machine shows can send requests to 127.0.0.1, and a name of that
 page's own may lead here (DNS rebinding). So the token is never in a cookie, which a browser would
@@ -113,7 +113,9 @@ def _with_headers(send: Send) -> Send:
 
     async def sent(message: Message) -> None:
         if message["type"] == "http.response.start":
-            message["headers"] = [*message.get("headers", []), *added]
+            own = list(message.get("headers", []))
+            names = {name for name, _ in own}
+            message["headers"] = [*own, *(one for one in added if one[0] not in names)]
         await send(message)
 
     return sent

@@ -23,7 +23,8 @@ from assay.record.progress.under_way import (
 )
 from assay.record.reader import Reader
 from assay.record.runs.records import RunSummary
-from assay.report.live import seconds
+from assay.report.cells import shown_seconds
+from assay.report.live.charts import LiveChart, LiveCharts
 from assay.report.live.status import NOTHING, Status, status
 
 _SHARE = 100
@@ -41,6 +42,7 @@ class Passed:
 
     place: Place
     driving: Driving | None = None
+    charts: LiveCharts | None = None
     numbers: list[int] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     is_whole: bool = False
@@ -54,8 +56,16 @@ class Passed:
             found, self.is_whole = under_way.seconds(connection, self.place, after)
             for groups in found:
                 self.numbers.append(groups[0].second)
-                one = seconds.shown(groups, self.driving)
+                one = shown_seconds.shown(groups, self.driving)
+                if self.charts is not None and not self.is_whole:
+                    self.charts.add(one)
                 self.texts.append(msgspec.json.encode(one).decode())
+            if self.is_whole and self.charts is not None:
+                every, _ = under_way.seconds(connection, self.place, -1)
+                measured = every[: under_way.whole_seconds(connection, self.place)]
+                self.charts.observed(
+                    [shown_seconds.shown(groups, self.driving) for groups in measured]
+                )
 
         reader.read(question)
 
@@ -77,6 +87,7 @@ class Seen:
     """That works on the experiment; None: it does not any more."""
     doing: str = ""
     """What the machine does at this moment, as JSON; empty: it is not known."""
+    charts: tuple[LiveChart, ...] = ()
     file: int = 0
     """Of the files of that name, which one."""
 
@@ -119,7 +130,15 @@ class Look:
             self._say_problem(error.message)
         doing = self._machine[1].look() if self._machine else None
         text = "" if doing is None else msgspec.json.encode(doing).decode()
-        return Seen(self._status, self._text, self._passed, self._process, text, self.file)
+        return Seen(
+            self._status, self._text, self._passed, self._process, text, self._charts(), self.file
+        )
+
+    def _charts(self) -> tuple[LiveChart, ...]:
+        passed = self._passed
+        if passed is None or passed.charts is None:
+            return ()
+        return passed.charts.draw()
 
     def seconds_of(self, place: Place, after: int) -> Passed:
         """Those of a step that is not shown any more; none where there is no such step."""
@@ -204,7 +223,12 @@ class Look:
             self._passed.read_on(reader)
             self.before = self._passed
         self._place = place
-        self._passed = None if place is None else Passed(place, self._driving(place))
+        self._passed = None
+        if place is not None:
+            run, _ = place
+            pace = reader.read(lambda connection: under_way.last_drive(connection, run))
+            charts = LiveCharts(None if pace is None else pace.duration_s)
+            self._passed = Passed(place, self._driving(place), charts)
 
     def _sampled(self, reader: Reader, made: Status) -> tuple[int, WatchedMachine] | None:
         """While clients of the run may work."""

@@ -233,6 +233,16 @@ def seconds(
     return [tuple(groups) for groups in found.values()], has_ended is not None
 
 
+def whole_seconds(connection: Connection, place: Place) -> int:
+    """Of a step that was observed: how many passed before the last transactions were waited for."""
+    question = (
+        "SELECT (json_extract(document, '$.elapsed_ns') - json_extract(document, '$.drained_ns')) "
+        "/ 1000000000 FROM observations WHERE run_id = ? AND step = ? AND agent = 0"
+    )
+    row = connection.execute(question, place).fetchone()
+    return 0 if row is None else max(0, row[0])
+
+
 def measured(connection: Connection, experiment_id: int) -> dict[int, MeasuredRates]:
     """What each of its runs measured that has ended, by the number of the run."""
     question = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from assay.report.charts import colours
@@ -17,6 +18,7 @@ _NOT_NEEDED = re.compile(
 _ATTRIBUTE = re.compile(r'="[^"]*"')
 _LONG = re.compile(r"(\d\.\d{2})\d+")
 _COLOUR = re.compile(r'(fill|stroke)="(#[0-9a-f]{6})"')
+_QUOTED_COLOUR = re.compile(r'"(#[0-9a-f]{6})"')
 _ROOT = re.compile(r'<svg [^>]*?width="([\d.]+)" height="([\d.]+)"[^>]*>')
 
 
@@ -53,6 +55,19 @@ def svg_for_page(figure: Figure, label: str) -> str:
         drawn,
         count=1,
     )
+
+
+def for_browser(figure: Figure) -> str:
+    """The specification as JSON, in the colours of the page, which draws it itself and adds to its
+    data."""
+    made = specification(figure, with_title=False, is_checked=False)
+    del made["$schema"]  # each version of Vega-Lite says that it is another one
+    return _QUOTED_COLOUR.sub(_quoted_variable, json.dumps(made))
+
+
+def _quoted_variable(match: re.Match[str]) -> str:
+    name = colours.VARIABLES.get(match[1])
+    return f'"var({name})"' if name else match[0]
 
 
 def _on_white(figure: Figure) -> dict[str, object]:

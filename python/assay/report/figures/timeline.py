@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from operator import attrgetter
 
-from assay.report.cells import cell_runs
+from assay.report.cells import cell_runs, shown_seconds
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.cells.whole_seconds import LEAST_SECONDS, whole_seconds
-from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, on_one_scale
+from assay.report.figure import DataSeries, Figure, Mark, Point, on_one_scale
+from assay.report.figures import over_time
 from assay.report.figures.panels import panels
 from assay.text import rates
 
-_MOST_POINTS = 150
-"""Of the longest line of a chart; a point of each line is the mean of as many seconds as that
-takes."""
-
 
 def figures(test: str, cells: Sequence[CellRuns]) -> tuple[Figure, ...]:
-    """Of the repetition with the median throughput; none where runs were too short."""
+    """Of the repetition with the median throughput; none where runs were too short. Of one cell
+    also its latencies, its lag and what did not end ok."""
     seen = {
         id(cell): run
         for cell, run in cell_runs.middle_runs(cells)
@@ -26,12 +27,14 @@ def figures(test: str, cells: Sequence[CellRuns]) -> tuple[Figure, ...]:
     }
     if not seen:
         return ()
+    if len(seen) == 1:
+        return _of_one(test, cells, seen)
     made = panels([cell for cell in cells if id(cell) in seen], "storage")
     shown = []
     for place, panel in enumerate(made.shown, 1):
         lines = [(name, cell, seen[id(cell)]) for name, (cell, *_) in panel.series]
         longest = max(len(whole_seconds(run.driven)) for _, _, run in lines)
-        size = -(-longest // _MOST_POINTS)
+        size = over_time.size_of(longest)
         series = tuple(
             one
             for name, cell, run in lines
@@ -42,20 +45,34 @@ def figures(test: str, cells: Sequence[CellRuns]) -> tuple[Figure, ...]:
         )
         title = f"Throughput over time{f': {panel.title}' if panel.title else ''}"
         notes = cell_runs.of_middle(cells) if place == 1 else ()
-        if size > 1:
-            notes = (f"a point is the mean of {size} seconds", *notes)
+        if note := over_time.THROUGHPUT.note(size):
+            notes = (note, *notes)
         shown.append(
             Figure(
                 f"{test}_timeline_{place}",
                 title,
                 Mark.LINES,
-                Axis("second of the measurement"),
-                Axis("transactions per second"),
+                over_time.SECOND,
+                over_time.PER_SECOND,
                 series,
                 notes=(*notes, *made.notes(panel)),
             )
         )
     return on_one_scale(shown)
+
+
+def _of_one(
+    test: str, cells: Sequence[CellRuns], seen: Mapping[int, DrivenRun]
+) -> tuple[Figure, ...]:
+    ((cell, run),) = [(cell, seen[id(cell)]) for cell in cells if id(cell) in seen]
+    intervals = sorted(run.driven.intervals, key=attrgetter("second"))
+    by_second = groupby(intervals, attrgetter("second"))
+    driving = run.run.driving
+    every = [shown_seconds.shown(tuple(groups), driving) for _, groups in by_second]
+    seconds = every[: len(whole_seconds(run.driven))]
+    made = over_time.figures(test, seconds, run.run.id, cell.judged.verdict.word)
+    first, *others = made
+    return replace(first, notes=(*first.notes, *cell_runs.of_middle(cells))), *others
 
 
 def _points(run: DrivenRun, size: int, verdict: str) -> Iterator[Point]:
@@ -74,7 +91,5 @@ def _offered(name: str, run: DrivenRun, size: int) -> Iterator[DataSeries]:
 
 
 def _means(seconds: Sequence[float], size: int) -> Iterator[tuple[float, float]]:
-    """Each of so many seconds, the last one of those that are left, at the middle of them."""
-    for at in range(0, len(seconds), size):
-        part = seconds[at : at + size]
-        yield at + (len(part) + 1) / 2, statistics.fmean(part)  # the first second is 1
+    for middle, part in over_time.together(seconds, size):
+        yield middle, statistics.fmean(part)

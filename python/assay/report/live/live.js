@@ -1,21 +1,5 @@
 // The stream of the server, the numbers of the last second, and what has ended.
-const token = new URLSearchParams(location.search).get("token") ?? "";
-const at = (id) => document.getElementById(id);
-const own = (path) => `${path}?token=${encodeURIComponent(token)}`;
-const STALLED_NS = 5e8;
 let seconds = [], status = null, place = "", source = null, draws = 0;
-const charts = {
-  rate: new Chart(at("charts"), "Throughput", "transactions per second"),
-  latency: new Chart(at("charts"), "Latency", "ms", { isTime: true }),
-  lag: new Chart(at("charts"), "Schedule lag, p99", "ms", { isTime: true }),
-  others: new Chart(at("charts"), "Not ok", "transactions per second"),
-};
-function make(kind, text, name) {
-  const made = document.createElement(kind);
-  if (text !== undefined) made.textContent = text;
-  if (name) made.className = name;
-  return made;
-}
 function count(value) {
   return Math.round(value).toLocaleString("en").replaceAll(",", " ");
 }
@@ -102,18 +86,6 @@ function showNumbers() {
   add("ok", count(sum("ok")));
   for (const [name, isAlarm] of [["aborted", false], ["failed", true], ["unknown", true], ["late", false], ["skipped", true], ["retries", false]])
     if (sum(name)) add(name, count(sum(name)), "", isAlarm);
-}
-function showCharts() {
-  const drawn = whole();
-  const numbers = drawn.map((one) => one.second);
-  const stalled = drawn.filter((one) => (one.stalled_ns ?? 0) >= STALLED_NS).map((one) => one.second);
-  const line = (name, of, place, dash = "") => ({ name, values: drawn.map(of), colour: `var(--series-${place})`, dash });
-  const ms = (name) => (one) => (one[name] ? one[name] / 1e6 : null);
-  charts.rate.draw(numbers, [line("achieved", (one) => one.ok, 1), line("offered", (one) => one.offered ?? null, 2, DASHES[1])], stalled);
-  charts.latency.draw(numbers, [line("median", ms("p50_ns"), 1), line("p99", ms("p99_ns"), 2, DASHES[1]), line("longest", ms("max_ns"), 3, DASHES[2])], stalled);
-  charts.lag.draw(numbers, status?.stage?.has_schedule ? [line("p99", ms("lag_p99_ns"), 1)] : [], stalled);
-  const bad = ["aborted", "failed", "unknown", "late", "skipped"].filter((name) => drawn.some((one) => one[name]));
-  charts.others.draw(numbers, bad.slice(0, 4).map((name, place) => line(name, (one) => one[name] ?? 0, place + 1, DASHES[place] ?? "8 3 2 3")), []);
 }
 function showEnded() {
   at("ended").hidden = !status.cells.length;
@@ -202,7 +174,7 @@ function showStatus(found) {
 function draw() {
   if (draws) return;
   // Once for all seconds that come together.
-  draws = setTimeout(() => { draws = 0; showNumbers(); showCharts(); if (status) { showRun(); showLeft(); } }, 50);
+  draws = setTimeout(() => { draws = 0; showNumbers(); if (status) { showRun(); showLeft(); } }, 50);
 }
 function showSecond(event) {
   const [run, step] = event.lastEventId.split(":");
@@ -217,6 +189,7 @@ function listen() {
   source = new EventSource(own("events") + last);
   source.addEventListener("status", (event) => showStatus(JSON.parse(event.data)));
   source.addEventListener("second", showSecond);
+  source.addEventListener("charts", showCharts);
   source.addEventListener("machine", (event) => showMachine(JSON.parse(event.data)));
   source.addEventListener("end", () => { source.close(); setTimeout(next, 5000); });
   source.onerror = () => {

@@ -8,10 +8,11 @@ from importlib.resources import files
 from assay.report.page.links import escaped
 
 
-def page(record: str, nonce: str) -> str:
-    """``nonce``: of this answer, by which the browser knows the page's own script."""
+def page(record: str, vega: str, nonce: str) -> str:
+    """``vega``: the address of the program that draws charts; ``nonce``: of this answer, by which
+    the browser knows the page's own scripts."""
     script = own_script("charts.js") + own_script("live.js")
-    body = _BODY.replace("RECORD", escaped(record))
+    body = _BODY.replace("VEGA", escaped(vega)).replace("RECORD", escaped(record))
     return document("assay watch", f'{body}<script nonce="{nonce}">{script}</script>\n')
 
 
@@ -52,7 +53,7 @@ _BODY = """<body>
 <p id="step" class="quiet"></p>
 <dl id="numbers" class="numbers"></dl>
 <p id="machine" class="quiet"></p>
-<div id="charts" class="figures"></div>
+<div id="charts" class="figures" data-vega="VEGA"></div>
 </section>
 <section id="ended" hidden><h2>Cells</h2>
 <div class="box"><table class="cards"><thead><tr><th scope="col">cell</th>
