@@ -83,6 +83,8 @@ def test_it_is_run_again_elsewhere_and_compared(
     _, _, compared = done.stdout.partition("B compared with A")
     assert str(capsule) in compared and "B/A" in compared
     assert re.search(r"machines +the same", compared)
+    assert re.search(r"^cells: \d+ ", compared, re.M)
+    assert re.search(r"^other programs used .* in A, .* in B$", compared, re.M)
     assert "no cell in common" not in done.stderr
     assert run_in(tmp_path, "compare", f"{recorded}/assay-records.sqlite:{number}", "1").stdout
     assert run_in(tmp_path, "pack", "latest").returncode == 0

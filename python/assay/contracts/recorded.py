@@ -185,6 +185,15 @@ class OfTestDocument(TypedDict, total=False):
     parameters: dict[str, list[Scalar]]
 
 
+class LeftOutDocument(TypedDict):
+    """A level of an optional factor that could not be had (`LeftOut`)."""
+
+    system: str
+    factor: str
+    level: int | float | str
+    reason: str
+
+
 class ExperimentDocument(TypedDict, total=False):
     """What was asked (`Experiment`), as JSON."""
 
@@ -197,6 +206,7 @@ class ExperimentDocument(TypedDict, total=False):
     feed: str | None
     feed_content: str
     optional: list[str]
+    left_out: list[LeftOutDocument]
     is_quick: bool
     is_ad_hoc: bool
     order: str

@@ -52,6 +52,7 @@ class Places:
     script: Callable[[str], str]
     """Of a script by its path."""
     feed: str = ""
+    input: Sequence[str] = ()
 
 
 def tables_of(asked: ExperimentDocument, places: Places, quick: TomlData) -> Tables:
@@ -69,6 +70,7 @@ def tables_of(asked: ExperimentDocument, places: Places, quick: TomlData) -> Tab
         "systems": [_system(one) for one in document.get("systems", [])],
         **_storages(document),
         **({"feed": places.feed} if document.get("feed") else {}),
+        **({"input": list(places.input)} if places.input else {}),
         **_optional(document),
         **_settings(document, "", lambda setting: not setting.is_of_tests, _is_said),
         **of_all,

@@ -25,6 +25,7 @@ _SECRETS_IN_TEXT = (
     (re.compile(r"(\w:/{1,2}[^\s/:@]*):(?!PASSWORD@)\S*@"), rf"\1:{HIDDEN}@"),
     (re.compile(rf"([?&]{re.escape(HIDDEN_PARAMETER)}[^=&\s]*=)[^&\s]*"), rf"\1{HIDDEN}"),
 )
+_URL_PASSWORD = re.compile(r"\w://[^\s/:@]*:(?!PASSWORD@|\*\*\*@)[^\s/@]+@")
 _CONNECTION_STRING = re.compile(r"\s*\w+\s*=\s*\S")
 
 
@@ -40,6 +41,12 @@ def without_secrets(text: str) -> str:
     for pattern, replacement in _SECRETS_IN_TEXT:
         text = pattern.sub(replacement, text)
     return text
+
+
+def has_url_password(line: str) -> bool:
+    """Whether a line of a file holds a URL with a password: of less than `without_secrets` hides,
+    as words of a statement or of input may look like one."""
+    return "@" in line and _URL_PASSWORD.search(line) is not None
 
 
 def is_connection_string(word: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,15 +36,23 @@ if TYPE_CHECKING:
 @click.option(
     "--force", cls=DestroyingOption, is_flag=True, help="Replace the --output file if it exists."
 )
+@click.option(
+    "--without-input",
+    is_flag=True,
+    help="Leave out the files of --input: the capsule has their digest alone.",
+)
 @records_option
-def command(reference: str, output: Path | None, force: bool, records: Path) -> None:
+def command(
+    reference: str, output: Path | None, force: bool, without_input: bool, records: Path
+) -> None:
     """Make one file of an experiment: a capsule.
 
     EXPERIMENT is a number, `latest`, `latest-1` or FILE:3 of another record file.
     The capsule holds a record file with this experiment alone, the experiment as a
-    file, the workload and scripts that Assay does not bring, the settings as asked
-    and in effect, versions, machine, seeds, digests of the data, and the report as
-    one page. Passwords and keys are not in it. Packed twice, it is the same bytes.
+    file, the workload, scripts and input files that Assay does not bring, the
+    settings as asked and in effect, versions, machine, seeds, digests of the data,
+    and the report as one page. Passwords and keys are not in it. Packed twice, it
+    is the same bytes.
 
     `assay verify-capsule` says whether it was changed; `assay rerun` runs it again.
 
@@ -66,7 +75,7 @@ def command(reference: str, output: Path | None, force: bool, records: Path) -> 
         record = _insist_on_one(found, reference)
         target = output or Path(f"experiment-{record.id}{layout.ENDING}")
         with said_meanwhile("packing …"):
-            content = _packed(record)
+            content = _packed(record, with_input=not without_input)
     written_files.write(target, content, force=force)
     say(
         f"experiment {record.id} is packed in {target}, {size(len(content))}; "
@@ -99,7 +108,7 @@ def _insist_on_one(experiments: list[ExperimentRecord], reference: str) -> Exper
     return record
 
 
-def _packed(record: ExperimentRecord) -> bytes:
+def _packed(record: ExperimentRecord, *, with_input: bool) -> bytes:
     from assay.record.capsule import layout, writing
     from assay.report.gallery import facts, report_page
 
@@ -107,17 +116,17 @@ def _packed(record: ExperimentRecord) -> bytes:
         layout.RECORD: writing.record_of(record.path, record.id),
         layout.REPORT: report_page.report_page(record),
         layout.FACTS: facts.text_of(facts.facts_of(record)),
-        **_experiment(record),
+        **_experiment(record, with_input=with_input),
     }
     return writing.packed(members, version("assay-db"))
 
 
-def _experiment(record: ExperimentRecord) -> Mapping[str, bytes]:
+def _experiment(record: ExperimentRecord, *, with_input: bool) -> Mapping[str, bytes]:
     """The experiment file and what it names, which were read back to see that they plan the same
     runs."""
     from assay.record.capsule import named_files
 
-    found = named_files.named_files(record)
+    found = named_files.named_files(record, with_input=with_input)
     try:
         return _read_back(record, found, found.quick)
     except YouError:
@@ -147,20 +156,26 @@ def _read_back(record: ExperimentRecord, files: NamedFiles, quick: TomlData) -> 
 def _insist_on_the_same_runs(file: Path, record: ExperimentRecord) -> None:
     """Raises `ArgumentError` where the file plans others than these: other cells, repetitions or
     seeds. It is planned and not looked for on this machine, since it may have been run on
-    another."""
+    another, whose optional levels were left out."""
+    from assay.contracts.experiment import LeftOut
+    from assay.contracts.observation.parts.shape import convert
     from assay.experiment import from_command_line as command_line
     from assay.lab.preflight import canonical_settings
     from assay.plan import plan
+    from assay.record.capsule import input_files
     from assay.text.units import counted
 
     asked = record.experiment
     words = command_line.Words(
         target=str(file),
         quick=bool(asked.get("is_quick")),
-        input=tuple(asked.get("input_paths", ())),
     )
     experiment, workload = command_line.asked(words)
-    planned = plan(canonical_settings.spelled(experiment), workload).runs
+    if experiment.input_paths:
+        input_files.insist_on_the_same(record, experiment, workload)
+    left_out = convert(asked.get("left_out", []), tuple[LeftOut, ...], "left_out")
+    experiment = replace(canonical_settings.spelled(experiment), left_out=left_out)
+    planned = plan(experiment, workload).runs
     known = {(run.cell.fingerprint, run.repetition, run.seed) for run in planned}
     lost = [
         run for run in record.runs if (run.cell_fingerprint, run.repetition, run.seed) not in known

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from assay.contracts.experiment import Experiment
     from assay.record import ExperimentRecord
     from assay.record.capsule.verifying import Capsule
+    from assay.workload.values import Workload
 
 
 @click.command("rerun", cls=Grouped)
@@ -71,7 +72,8 @@ def command(
 
     A capsule may be anyone's: its servers by URL are reached only if you name
     them with --on, devices are erased only with --erase, and its scripts start
-    programs only with --allow-shell. Input files are not in it: --input.
+    programs only with --allow-shell. Input files that it was packed without are
+    named with --input.
 
     Exit status: that of `assay run` for the new experiment.
 
@@ -81,20 +83,23 @@ def command(
       assay rerun result.assay --quick --storage tmpfs
       assay rerun result.assay --on postgresql://me@db/shop
     """
+    from assay.cli.options import experiment_references
+    from assay.cli.output import capsule_comparison
     from assay.experiment.command import patterns
     from assay.lab.continuation import Request
     from assay.record import Store
     from assay.record.capsule import layout
+    from assay.record.capsule.unpacking import unpacked
     from assay.record.capsule.verifying import verified
 
     capsule = verified(file)
     with tempfile.TemporaryDirectory(prefix="assay-rerun-") as name:
-        folder = Path(name)
-        _unpack(capsule, folder)
-        with Store(folder / layout.RECORD, must_exist=True) as store:
+        packed_record = Path(name, layout.RECORD)
+        packed_record.write_bytes(capsule.read(layout.RECORD))
+        with Store(packed_record, must_exist=True) as store:
             before = store.latest()
         words = Words(
-            target=str(folder / layout.EXPERIMENT),
+            target="",
             quick=quick or bool(before.experiment.get("is_quick")),
             on=on,
             storage=storage,
@@ -103,44 +108,48 @@ def command(
             allow_shell=allow_shell,
             only=only,
         )
-        _insist_on_what_is_not_in_it(before, words)
-        say(f"{file} is as it was packed; experiment {before.id} of it is run again")
-        result = measured(
-            words,
-            loading,
-            first_use,
-            progress_s,
-            records,
-            Request(only=patterns(words)),
-            insist=lambda experiment: _insist_on_shell(experiment, words),
-        )
+        _insist_on_what_is_not_in_it(capsule, before, words)
+        request = Request(only=patterns(words))
+
+        def insist(experiment: Experiment, workload: Workload) -> None:
+            _insist_on_shell(experiment, words)
+            say(f"{file} is as it was packed; experiment {before.id} of it is run again")
+            capsule_comparison.say_what_is_not_compared(before, experiment, workload, request.only)
+
+        with unpacked(capsule, records, Path(name)) as experiment_file:
+            result = measured(
+                replace(words, target=str(experiment_file)),
+                loading,
+                first_use,
+                progress_s,
+                records,
+                request,
+                insist=insist,
+            )
         kept_in = result.rescue or records
         print_result(result, kept_in, "table", detail)
         with Store(kept_in, must_exist=True) as store:
             after = store.experiment(result.experiment_id)
-        _compare(before, after, file, detail=bool(detail))
+        titles = (
+            f"{experiment_references.title([before], before.path)}, {file}",
+            experiment_references.title([after], after.path),
+        )
+        capsule_comparison.print_compared(before, after, titles, detail=bool(detail))
     return result.exit_code
 
 
-def _unpack(capsule: Capsule, folder: Path) -> None:
-    """The experiment file with what it names, and the record; names were verified."""
-    from assay.record.capsule import layout
-
-    for name in capsule.manifest.members:
-        if name.startswith(f"{layout.EXPERIMENT_FOLDER}/") or name == layout.RECORD:
-            target = folder / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(capsule.read(name))
-
-
-def _insist_on_what_is_not_in_it(before: ExperimentRecord, words: Words) -> None:
+def _insist_on_what_is_not_in_it(capsule: Capsule, before: ExperimentRecord, words: Words) -> None:
     """Raises `ArgumentError` for servers and files that only the user can name."""
+    from assay.record.capsule import input_files, layout
+
     asked = before.experiment
     inputs = asked.get("input_paths", [])
-    if inputs and not words.input:
+    of_input = f"{layout.EXPERIMENT_FOLDER}/{input_files.FOLDER}/"
+    is_in_it = any(name.startswith(of_input) for name in capsule.manifest.members)
+    if inputs and not words.input and not is_in_it:
         raise ArgumentError(
-            f"its rows were read from {', '.join(Path(one).name for one in inputs)}: a capsule has "
-            "the digest of input files, not the files",
+            f"its rows were read from {', '.join(Path(one).name for one in inputs)}: this capsule "
+            "has the digest of input files, not the files",
             hint="name them: --input PATH",
         )
     servers = [one["url"] for one in asked.get("systems", []) if one.get("url")]
@@ -166,49 +175,3 @@ def _insist_on_shell(experiment: Experiment, words: Words) -> None:
             "its scripts may start programs on this machine",
             hint="read the scripts in it; --allow-shell lets them",
         )
-
-
-def _compare(
-    before: ExperimentRecord, after: ExperimentRecord, file: Path, *, detail: bool
-) -> None:
-    from assay import comparison, registry
-    from assay.cli.options import experiment_references
-    from assay.report.comparison_tables import comparison as tables
-
-    sides = []
-    for name, record, where in (("A", before, f", {file}"), ("B", after, "")):
-        title = experiment_references.title([record], record.path) + where
-        sides.append(comparison.side(name, title, [record]))
-    made = comparison.compare(*sides)
-    sys.stdout.write("\n")
-    registry.report_form("table")(tables.build(made, []), sys.stdout, detail=detail)
-    for line in _claims(before, after):
-        sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
-    if not made.cells:
-        say(
-            "A and B have no cell in common, so nothing is compared: what differs stands above"
-            + (" (the quick version is another experiment)" if _is_quicker(before, after) else "")
-        )
-
-
-def _is_quicker(before: ExperimentRecord, after: ExperimentRecord) -> bool:
-    return bool(after.experiment.get("is_quick")) > bool(before.experiment.get("is_quick"))
-
-
-def _claims(before: ExperimentRecord, after: ExperimentRecord) -> Iterator[str]:
-    """How many hold in each, and those of which the two say something else."""
-    from assay.report.gallery.facts import facts_of, outcomes
-
-    of_a, of_b = facts_of(before).claims, facts_of(after).claims
-    if not of_a and not of_b:
-        return
-    for side, claims in (("A", of_a), ("B", of_b)):
-        listed = ", ".join(f"{number} {word}" for word, number in outcomes(claims).items())
-        yield f"claims of {side}: {listed or 'none'}"
-    said_by_a = {one.claim: one for one in of_a}
-    for one in of_b:
-        other = said_by_a.get(one.claim)
-        if other is not None and other.outcome != one.outcome:
-            why = f" ({one.why})" if one.why else ""
-            yield f"  {one.claim}: {other.outcome} in A, {one.outcome} in B{why}"

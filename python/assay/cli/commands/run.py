@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from assay.lab.continuation import Request
     from assay.lab.lab import ExperimentResult
     from assay.record import ExperimentRecord
+    from assay.workload.values import Workload
 
 
 @click.command("run", cls=Grouped)
@@ -95,7 +96,7 @@ def command(
     """
     from assay.lab.continuation import Request
 
-    def insist(_experiment: Experiment) -> None:
+    def insist(_experiment: Experiment, _workload: Workload) -> None:
         from assay.cli.output.report_output import insist_on_readable
 
         insist_on_readable(form)
@@ -114,14 +115,14 @@ def measured(
     records: Path,
     request: Request,
     *,
-    insist: Callable[[Experiment], None],
+    insist: Callable[[Experiment, Workload], None],
 ) -> ExperimentResult:
     """Runs what the words ask for, with its progress on standard error. ``insist``: on what else
     must be so, before a password is asked for."""
     experiment, workload = command_line.experiment(words)
     refuse_unused_loading(loading, experiment, workload)
     refuse_unused_probe(experiment, first_use)
-    insist(experiment)
+    insist(experiment, workload)
     from assay.cli.output.progress import progress
     from assay.cli.process.passwords import with_passwords
     from assay.lab import lab

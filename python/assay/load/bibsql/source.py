@@ -49,6 +49,9 @@ class BibSource(RowSource):
     def check_input(self, paths: Sequence[str]) -> None:
         files_of(paths)
 
+    def input_files(self, paths: Sequence[str]) -> Sequence[Path]:
+        return files_of(paths)
+
     def rows_size(
         self,
         workload: Workload,

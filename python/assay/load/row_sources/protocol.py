@@ -143,6 +143,11 @@ class RowSource(ABC):
         """Raises `InputError` for a file or folder of ``--input`` that cannot be read."""
         del paths
 
+    def input_files(self, paths: Sequence[str]) -> Sequence[Path]:
+        """The files that are read where ``--input`` names these paths: by default the paths. Raises
+        `InputError` where one is not there."""
+        return tuple(map(Path, paths))
+
     def rows_size(
         self,
         workload: Workload,

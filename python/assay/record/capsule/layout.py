@@ -7,7 +7,7 @@
     assay-records.sqlite        a record file with this experiment alone
     report.html                 its report
     experiment/experiment.toml  what was asked, as an experiment file
-    experiment/…                the files that it names: workload, scripts, feed
+    experiment/…                the files that it names: workload, scripts, feed, input
 
 Members stand in the order of their names, with one time and one mode. The comment of the zip file
 holds the SHA-256 of the manifest and that of all bytes before the comment, so that no byte can

@@ -1,5 +1,6 @@
 """Takes an experiment's record; returns the texts that it was run with and that Assay does not
-bring itself: its scripts, its workload's folder, its feed, each with the digest that it had then.
+bring itself: its scripts, its workload's folder, its feed, its input, each with the digest that it
+had then.
 
 A script's text is in the record, where its file may be gone or changed since; what no run has sent
 is read from its file, and refused where that is another text now.
@@ -19,10 +20,11 @@ from assay.contracts.recorded import ScriptFileDocument
 from assay.errors import AssayError, ExperimentError, InputError, ScriptError
 from assay.experiment import from_file
 from assay.experiment.as_file import Places
-from assay.record.capsule import layout
+from assay.record.capsule import input_files, layout
 from assay.record.file.read_only import open_for_reading
 from assay.record.file.record_file import reading_errors
 from assay.record.runs.records import ExperimentRecord, ScriptRecord
+from assay.text import secrets
 from assay.text.files import text_file, toml_file
 from assay.text.files.toml_file import TomlData
 from assay.workload import ad_hoc_script, by_content, inheritance, reader
@@ -46,8 +48,9 @@ class NamedFiles:
     """The table of that name, of the file that it was run from."""
 
 
-def named_files(record: ExperimentRecord) -> NamedFiles:
-    """Raises `InputError` or the error of reading it where a text is not what it was."""
+def named_files(record: ExperimentRecord, *, with_input: bool) -> NamedFiles:
+    """``with_input``: with the files that its rows were read from. Raises `InputError` or the error
+    of reading it where a text is not what it was, or has a password."""
     asked = record.experiment
     sent = {text_file.digest(one.text): one.text for one in _sent(record)}
     members: dict[str, str] = {}
@@ -65,11 +68,30 @@ def named_files(record: ExperimentRecord) -> NamedFiles:
     if feed:
         place_of_feed = f"{_FEED}/{Path(feed).name}"
         members[place_of_feed] = _feed_text(feed, asked.get("feed_content", ""))
+    read: dict[str, bytes] = {}
+    if asked.get("input_paths") and with_input:
+        read = input_files.input_files(record, reader.read(str(asked["workload"])))
+    contents = {name: text.encode() for name, text in members.items()} | read
+    for name, content in contents.items():
+        _insist_on_no_password(name, content, is_input=name in read)
     return NamedFiles(
-        Places(workload, scripts.__getitem__, place_of_feed),
-        {f"{layout.EXPERIMENT_FOLDER}/{name}": text.encode() for name, text in members.items()},
+        Places(workload, scripts.__getitem__, place_of_feed, tuple(read)),
+        {f"{layout.EXPERIMENT_FOLDER}/{name}": one for name, one in contents.items()},
         _quick_table(record),
     )
+
+
+def _insist_on_no_password(name: str, content: bytes, *, is_input: bool) -> None:
+    """A text cannot be packed without what it says, as its digest is that of the whole."""
+    lines = content.decode(errors="replace").splitlines()
+    found = next((at for at, line in enumerate(lines, 1) if secrets.has_url_password(line)), None)
+    if found is not None:
+        raise InputError(
+            f"line {found} has a URL with a password: expected none, as a capsule is for others",
+            file=name,
+            hint="take it out, run the experiment again and pack that"
+            + (f"; or {input_files.LEAVE_OUT}" if is_input else ""),
+        )
 
 
 def _quick_table(record: ExperimentRecord) -> TomlData:

@@ -52,6 +52,8 @@ class Capsule:
     path: Path
     manifest: Manifest
     size_bytes: int
+    sha256: str
+    """Of the whole file."""
     _content: bytes = field(repr=False)
 
     def read(self, name: str) -> bytes:
@@ -71,7 +73,7 @@ def verified(path: Path) -> Capsule:
         for name, member in manifest.members.items():
             _insist_on_content(file, name, member, path)
         _insist_on_the_whole(content, file.comment, path)
-    return Capsule(path, manifest, len(content), content)
+    return Capsule(path, manifest, len(content), layout.digest(content), content)
 
 
 def _whole(path: Path) -> bytes:

@@ -1,0 +1,203 @@
+"""A capsule with what the user's experiment was run with: input files, a workload of his own. It is
+run again without them, and the new experiment is packed again."""
+
+from __future__ import annotations
+
+import shutil
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from assay.errors import InputError
+from assay.record.capsule import input_files
+from assay.text.secrets import has_url_password
+from assay.workload import reader
+from commands import Assay, run_in
+
+RUN = ("--storage", "tmpfs", "--no-probe", "--no-durability", "--progress", "0")
+AGAIN = ("--no-probe", "--no-durability", "--progress", "0")
+ENTRY = "@article{a1,\n  author = {A. Writer},\n  title = {On Files},\n  year = {1999},\n}\n"
+LOAD = ("run", "bibsql.checks", "--on", "sqlite", "--input", "papers", *RUN)
+
+
+@pytest.fixture
+def papers(working_folder: Path) -> Path:
+    """A folder with two bibliographies, in a folder with an experiment of them."""
+    folder = working_folder / "papers"
+    folder.mkdir()
+    (folder / "old.bib").write_text(ENTRY)
+    (folder / "new.bib").write_text(ENTRY.replace("a1", "b2").replace("1999", "2009"))
+    return folder
+
+
+def names_in(capsule: Path) -> list[str]:
+    with zipfile.ZipFile(capsule) as file:
+        return file.namelist()
+
+
+def test_input_files_are_in_it(
+    assay: Assay, papers: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    ended = assay(*LOAD)
+    assert ended.status == 0, ended.err
+    assert assay("pack", "1", "-o", "one.assay").status == 0
+    capsule = papers.parent / "one.assay"
+    assert {"experiment/input/new.bib", "experiment/input/old.bib"} < set(names_in(capsule))
+    shutil.rmtree(papers)
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    again = run_in(elsewhere, "rerun", str(capsule), *AGAIN)
+    assert again.returncode == 0, again.stderr
+    assert "input of the data" not in again.stdout and "not comparable" not in again.stdout
+    packed_record = f"{papers.parent}/assay-records.sqlite:1"
+    compared = run_in(elsewhere, "compare", packed_record, "1", "--detail")
+    assert compared.returncode == 0, compared.stderr
+    assert "input of the data" not in compared.stdout
+    # Of the new experiment, whose input is that of the capsule.
+    packed_again = run_in(elsewhere, "pack", "latest", "-o", "two.assay")
+    assert packed_again.returncode == 0, packed_again.stderr
+    assert "experiment/input/old.bib" in names_in(elsewhere / "two.assay")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda one: one.write_text(ENTRY.replace("1999", "1998")), "expected the input that was"),
+        (lambda one: one.unlink(), "expected the input that was"),
+        (lambda one: one.write_text(ENTRY + "% http://me:secret@h/\n"), "line 6 has a URL with a"),
+    ],
+)
+def test_input_that_is_not_what_was_read_is_refused_or_left_out(
+    assay: Assay, papers: Path, change: object, said: str
+) -> None:
+    assert callable(change)
+    assert assay(*LOAD).status == 0
+    change(papers / "old.bib")
+    refused = assay("pack", "1", "-o", "one.assay")
+    assert refused.status == 2 and said in refused.err and "secret" not in refused.err
+    assert "--without-input leaves" in refused.err
+    assert not (papers.parent / "one.assay").exists()
+    done = assay("pack", "1", "-o", "one.assay", "--without-input")
+    assert done.status == 0, done.err
+    assert not [one for one in names_in(papers.parent / "one.assay") if "/input/" in one]
+    asked = assay("rerun", "one.assay", *AGAIN)
+    assert asked.status == 2 and "rows were read from papers" in asked.err
+    named = assay("rerun", "one.assay", "--input", "papers", *AGAIN)
+    assert named.status == 0, named.err
+    assert "input of the data" in named.out
+
+
+def test_more_input_than_a_capsule_holds_is_refused(
+    assay: Assay, papers: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = assay(*LOAD[:5], papers, *RUN)
+    assert ended.status == 0, ended.err
+    bibsql = reader.read("bibsql")
+    monkeypatch.setattr(input_files, "MOST_BYTES", 2 * len(ENTRY))
+    assert len(input_files.input_files(ended.experiment, bibsql)) == 2
+    monkeypatch.setattr(input_files, "MOST_BYTES", 2 * len(ENTRY) - 1)
+    with pytest.raises(InputError) as found:
+        input_files.input_files(ended.experiment, bibsql)
+    assert f"has {2 * len(ENTRY)} B: expected at most {2 * len(ENTRY) - 1} B" in str(found.value)
+    assert "pack with --without-input" in str(found.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("line", "is_one"),
+    [
+        ("\\connect postgresql://me:secret@db/shop", True),
+        ("url = {https://me:s%40@x.org/}", True),
+        ("postgresql://me:PASSWORD@db/shop", False),
+        ("url = {http://www.x.org:8080/~me@home}", False),
+        ("UPDATE users SET password = :p WHERE mail = 'a@b'", False),
+    ],
+)
+def test_a_url_with_a_password_is_known(line: str, is_one: bool) -> None:
+    assert has_url_password(line) is is_one
+
+
+def test_a_script_with_a_password_is_not_packed(assay: Assay, working_folder: Path) -> None:
+    (working_folder / "one.sql").write_text("SELECT 'ftp://me:secret@host/';\n")
+    assert assay("run", "one.sql", "--on", "sqlite", "--transactions", "5", *RUN).status == 0
+    refused = assay("pack", "latest", "-o", "one.assay")
+    assert refused.status == 2 and "line 1 has a URL with a password" in refused.err
+    assert "secret" not in refused.err and not (working_folder / "one.assay").exists()
+
+
+def workload_in(folder: Path) -> None:
+    (folder / "mine" / "scripts").mkdir(parents=True)
+    (folder / "mine" / "workload.toml").write_text(
+        'title = "Mine"\nsource = "a test"\ndefault_test = "read"\n\n[data]\nsource = "none"\n\n'
+        '[tests.read]\ntitle = "Read"\nhelp = "Reads"\norder = "sequence"\n'
+        'scripts = ["scripts/read.sql"]\npasses = 3\n'
+    )
+    (folder / "mine" / "scripts" / "read.sql").write_text("SELECT 1;\n")
+
+
+def test_what_was_run_again_can_be_packed_again(
+    assay: Assay, working_folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    workload_in(working_folder)
+    assert assay("run", "./mine", "--on", "sqlite", *RUN).status == 0
+    assert assay("pack", "latest", "-o", "mine.assay").status == 0
+    shutil.rmtree(working_folder / "mine")
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    capsule = working_folder / "mine.assay"
+    for _ in range(2):  # the second finds the folder of the first
+        again = run_in(elsewhere, "rerun", str(capsule), *AGAIN)
+        assert again.returncode == 0, again.stderr
+    (kept,) = (elsewhere / "assay-records.capsules").iterdir()
+    assert (kept / "experiment" / "workloads" / "mine" / "workload.toml").exists()
+    for number in ("1", "2"):
+        packed = run_in(elsewhere, "pack", number, "-o", f"{number}.assay")
+        assert packed.returncode == 0, packed.stderr
+        assert "experiment/workloads/mine/scripts/read.sql" in names_in(
+            elsewhere / f"{number}.assay"
+        )
+
+
+def test_a_rerun_that_does_not_begin_keeps_nothing(
+    assay: Assay, working_folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    workload_in(working_folder)
+    assert assay("run", "./mine", "--on", "sqlite", *RUN).status == 0
+    assert assay("pack", "latest", "-o", "mine.assay").status == 0
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    refused = run_in(elsewhere, "rerun", f"{working_folder}/mine.assay", "--on", "nosuch")
+    assert refused.returncode == 2, refused.stderr
+    assert not list(elsewhere.iterdir())
+
+
+def test_a_quick_rerun_says_first_that_it_compares_nothing(
+    assay: Assay, working_folder: Path
+) -> None:
+    (working_folder / "e.toml").write_text(
+        'workload = "tpcb"\ntests = ["select-only"]\nsystems = ["sqlite"]\n'
+        "[parameters]\nscale = [1]\n[drive]\ntransactions = 30\n[quick.drive]\ntransactions = 5\n"
+    )
+    assert assay("run", "e.toml", *RUN).status == 0
+    assert assay("pack", "latest", "-o", "full.assay").status == 0
+    quick = assay("rerun", "full.assay", "--quick", *AGAIN)
+    assert quick.status == 0, quick.err
+    said = "the cell to be run is not in the capsule, so no numbers will be compared"
+    assert said in quick.err and "leave it out to compare both" in quick.err
+    assert quick.err.index(said) < quick.err.index("kept in")
+    full = assay("rerun", "full.assay", *AGAIN)
+    assert full.status == 0 and "in the capsule" not in full.err
+    other = assay("rerun", "full.assay", "--on", "sqlite,duckdb", *AGAIN)
+    assert "1 of the 2 cells to be run are not in the capsule" in other.err
+
+
+def test_an_optional_level_that_was_left_out_is_left_out_again(
+    assay: Assay, working_folder: Path
+) -> None:
+    (working_folder / "e.toml").write_text(
+        'workload = "tpcb"\ntests = ["select-only"]\nsystems = ["sqlite"]\n'
+        'memory = ["900TB"]\noptional = ["memory"]\n'
+        "[parameters]\nscale = [1]\n[drive]\ntransactions = 30\n"
+    )
+    assert assay("run", "e.toml", *RUN).status == 0
+    packed = assay("pack", "latest", "-o", "one.assay")
+    assert packed.status == 0, packed.err
+    again = assay("rerun", "one.assay", *AGAIN)
+    assert again.status == 0 and "in the capsule" not in again.err
