@@ -24,6 +24,8 @@ class Cost:
     """One side in one round."""
 
     cost_us: float
+    user_us: float
+    """The program's own part of the cost, without the kernel's."""
     rate_per_s: float
 
 
@@ -40,16 +42,25 @@ class Side:
 
 def alternate(sides: Sequence[Side], rounds: int, seconds: int) -> list[list[Cost]]:
     """The costs of each side, alternately; the first one changes from round to round."""
-    starts_s = [min(side.few().cpu_s for _ in range(START_RUNS)) for side in sides]
+    starts = [min((side.few() for _ in range(START_RUNS)), key=_cpu_s) for side in sides]
     costs: list[list[Cost]] = [[] for _ in sides]
     sides[-1].during(1)  # so that the server's memory is warm for the first side
     for number in range(rounds):
         first = number % len(sides)
         for which in [*range(first, len(sides)), *range(first)]:
             done = sides[which].during(seconds)
-            cost_us = (done.cpu_s - starts_s[which]) * 1e6 / done.transactions
-            costs[which].append(Cost(cost_us, done.transactions / seconds))
+            costs[which].append(_cost(done, starts[which], seconds))
     return costs
+
+
+def _cpu_s(run: Run) -> float:
+    return run.cpu_s
+
+
+def _cost(done: Run, start: Run, seconds: int) -> Cost:
+    cpu_s, user_s = done.cpu_s - start.cpu_s, done.user_s - start.user_s
+    each_us = 1e6 / done.transactions
+    return Cost(cpu_s * each_us, user_s * each_us, done.transactions / seconds)
 
 
 def ratios(ours: Sequence[Cost], theirs: Sequence[Cost], what: str) -> list[float]:
@@ -100,7 +111,12 @@ def run_ours(drive: dict[str, Any]) -> Run:
     if outcomes["ok"] == 0:
         raise SystemExit(f"error: no transaction succeeded: {done.observation['errors']}")
     return Run(
-        done.cpu_s, done.elapsed_s, outcomes["ok"], done.resident_peak_bytes, done.observation
+        done.cpu_s,
+        done.user_s,
+        done.elapsed_s,
+        outcomes["ok"],
+        done.resident_peak_bytes,
+        done.observation,
     )
 
 

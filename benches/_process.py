@@ -18,6 +18,9 @@ class Run:
     """One process from its start to its end."""
 
     cpu_s: float
+    """Of the program and of the kernel in its name."""
+    user_s: float
+    """Of the program alone."""
     elapsed_s: float
     transactions: int
     resident_peak_bytes: int
@@ -43,6 +46,7 @@ def run(command: Sequence[str], counts: re.Pattern[str] | None, given: str = "")
         raise SystemExit(f"error: {command[0]} failed\n\n{text}")
     return Run(
         used.ru_utime + used.ru_stime,
+        used.ru_utime,
         elapsed_s,
         int(found.group(1)) if found is not None else 0,
         # Linux gives KiB.

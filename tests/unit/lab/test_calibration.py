@@ -83,15 +83,23 @@ def test_a_run_above_70_percent_of_the_ceiling_is_warned_of(
         assert "71 % of 100000 at 8 clients" in warnings[0].detail
 
 
-def test_the_details_say_that_a_machine_was_not_calibrated(tmp_path: Path) -> None:
+def test_the_details_say_that_a_machine_was_not_calibrated_and_what_the_client_used(
+    tmp_path: Path,
+) -> None:
     run = run_with(tmp_path, statements=690_000)
+    assert run.driven is not None
+    elapsed_ns, cost = run.driven.elapsed_ns, run.driven.document["client_cost"]
+    one_of_eight = {**cost, "user_ns": elapsed_ns // 2, "system_ns": elapsed_ns // 2}
+    run = invented.changed(run, "observation", client_cost=one_of_eight)
     _, warnings = judge_run(run.evidence)
     assert warnings == []
     with Store(tmp_path / "r.sqlite") as store:
         experiment = replace(store.latest(), runs=(run,))
     tables = [table for section in build(experiment).sections for table in section.tables]
     (headroom,) = [table for table in tables if table.name == "headroom"]
-    assert [cell.shown for cell in headroom.rows[0].cells[-2:]] == ["not calibrated"] * 2
+    *_, ceiling, share, of_processors = headroom.rows[0].cells
+    assert [ceiling.shown, share.shown] == ["not calibrated"] * 2
+    assert of_processors.shown == "12 %"
     assert "assay calibrate" in headroom.notes[0]
 
 

@@ -1,10 +1,15 @@
-"""Takes runs; returns their statement rates as shares of the client's calibrated ceiling."""
+"""Takes runs; returns their statement rates as shares of the calibrated ceiling, and the share
+of the processors that the client used.
+
+The ceiling was reached with a server that does nothing but answer, on the same processors: it has
+part of them. The client's own share of the processors has no server in it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from assay.judge.evidence import headroom
+from assay.judge.warnings import machine_load
 from assay.record import RunRecord
 from assay.report.values import Number, ReportCell, ReportColumn, ReportTable, Row, absent, text
 from assay.text import units
@@ -25,7 +30,8 @@ def table(runs: Iterable[RunRecord]) -> ReportTable | None:
         return None
     columns = [ReportColumn("system"), ReportColumn("clients", is_number=True)]
     columns += [
-        ReportColumn(title, is_number=True) for title in ("statements/s", "ceiling", "share of it")
+        ReportColumn(title, is_number=True)
+        for title in ("statements/s", "ceiling", "share of it", "client's share of the CPUs")
     ]
     rows = [
         Row((text(label), ReportCell(str(clients), Number(clients, "count")), *_cells(run)))
@@ -43,15 +49,18 @@ def table(runs: Iterable[RunRecord]) -> ReportTable | None:
     )
 
 
-def _cells(run: RunRecord) -> tuple[ReportCell, ReportCell, ReportCell]:
+def _cells(run: RunRecord) -> tuple[ReportCell, ...]:
     rate = headroom.statements_per_s(run.evidence) or 0.0
     done = ReportCell(units.digits(rate), Number(rate, "per_s"))
-    found = headroom.of_run(run.evidence)
-    if found is None:
-        return done, absent("not calibrated"), absent("not calibrated")
-    most = found.ceiling.statements_per_s
-    return (
-        done,
-        ReportCell(units.digits(most), Number(most, "per_s")),
-        ReportCell(units.share(found.share), Number(found.share, "ratio")),
-    )
+    shares = machine_load.client_shares(run.evidence)
+    of_processors = absent("not measured") if shares is None else _share(shares[0])
+    room = headroom.of_run(run.evidence)
+    if room is None:
+        return done, absent("not calibrated"), absent("not calibrated"), of_processors
+    most = room.ceiling.statements_per_s
+    most_cell = ReportCell(units.digits(most), Number(most, "per_s"))
+    return done, most_cell, _share(room.share), of_processors
+
+
+def _share(value: float) -> ReportCell:
+    return ReportCell(units.share(value), Number(value, "ratio"))
