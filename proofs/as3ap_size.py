@@ -43,8 +43,8 @@ class _Setting:
 
 
 _WHOLE = (
-    _Setting("postgresql[profile=small]", 180, (150_000, 175_000, 200_000, 230_000), memory="40MB"),
-    _Setting("mariadb[buffer=64MB]", 180, (120_000, 145_000, 170_000, 200_000)),
+    _Setting("postgresql[profile=small]", 180, (150_000, 170_000, 200_000, 230_000), memory="40MB"),
+    _Setting("mariadb[buffer=64MB]", 180, (120_000, 140_000, 170_000, 200_000)),
 )
 _SHORT = (
     _Setting("sqlite", 0.5, (10_000, 20_000, 50_000, 100_000), storage="here"),
