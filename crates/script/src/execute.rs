@@ -264,6 +264,7 @@ impl Registers {
                 let count = program.shared_numbers.acknowledged(numbers.0 as usize);
                 self.write(variable, whole(count));
             }
+            Instruction::BeginAt { place } => program.begun_levels.mark(place.0 as usize),
             Instruction::Defer { deferral } => {
                 let deferral = &program.deferrals[deferral.0 as usize];
                 let values = deferral.variables.iter().map(|&slot| {

@@ -14,6 +14,7 @@
 
 mod assemble;
 mod assertion;
+mod begun_levels;
 mod blocks;
 mod check_deferrals;
 mod children;
@@ -74,6 +75,7 @@ mod tree;
 mod values;
 mod variables;
 
+pub use begun_levels::{BegunLevel, BegunLevels};
 pub use children::Children;
 pub use class::{FURTHER_CLASSES, STATEMENT_CLASSES};
 pub use compile::compile;

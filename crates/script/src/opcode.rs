@@ -2,8 +2,8 @@
 //! type, the list of opcodes for the reference, and the output of `explain` are generated from this list.
 
 use crate::operand::{
-    AssertionId, ChoiceId, Class, ConstantId, Count, DeferralId, DistributionId, FunctionId,
-    GatherId, NumbersId, Operand, PathId, ShellId, Slot, StatementId, Target, Unit,
+    AssertionId, BeginId, ChoiceId, Class, ConstantId, Count, DeferralId, DistributionId,
+    FunctionId, GatherId, NumbersId, Operand, PathId, ShellId, Slot, StatementId, Target, Unit,
 };
 use crate::operator::{Connective, Operator, Test};
 
@@ -92,6 +92,8 @@ instructions! {
     TakeNumber { variable: Slot, numbers: NumbersId }
     /// stores how many of these numbers are acknowledged in a variable
     Acknowledged { variable: Slot, numbers: NumbersId }
+    /// notes that a transaction is begun here at the isolation level that the script names
+    BeginAt { place: BeginId }
     /// stops for the engine to queue a script, with the values of variables
     Defer { deferral: DeferralId }
     /// stores the columns of a one-row answer in variables

@@ -42,6 +42,10 @@ pub(crate) struct AssertionId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NumbersId(pub u32);
 
+/// An index into the places of [`Program::begun_levels`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BeginId(pub u32);
+
 /// An index into [`Program::deferrals`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DeferralId(pub u32);
@@ -116,6 +120,7 @@ operands! {
     DistributionId,
     AssertionId,
     NumbersId,
+    BeginId,
     DeferralId,
     Target,
     FunctionId,

@@ -1,6 +1,7 @@
 //! Holds the compiled form of all scripts of a run, shared by all its clients.
 
 use crate::ScriptError;
+use crate::begun_levels::BegunLevels;
 use crate::children::Children;
 use crate::deferral::Deferral;
 use crate::document_path::DocumentPath;
@@ -39,6 +40,8 @@ pub struct Program {
     pub children: Children,
     /// The numbers that `\next` takes.
     pub shared_numbers: SharedNumbers,
+    /// Which `\begin`s with an isolation level were executed.
+    pub begun_levels: BegunLevels,
     pub(crate) assertions: Vec<Assertion>,
     /// The scripts that `\defer` queues.
     pub(crate) deferrals: Vec<Deferral>,

@@ -7,7 +7,7 @@ use crate::emit::Emitter;
 use crate::lexer::{Lexer, StatementKind};
 use crate::nearest::nearest;
 use crate::opcode::Instruction;
-use crate::operand::{StatementId, short};
+use crate::operand::{BeginId, StatementId, short};
 use crate::pending_statement::PendingStatement;
 use crate::place::Defect;
 use crate::program::{Need, Parameter, Statement};
@@ -79,6 +79,10 @@ impl<'a> Emitter<'_, 'a> {
                 .hint(hint)
                 .perhaps(meant.map(str::to_owned)));
         };
+        let levels = &mut self.assembler.program.begun_levels;
+        let place = levels.place(short(self.assembler.position.script), level);
+        let place = BeginId(short(place));
+        self.assembler.put(at, Instruction::BeginAt { place });
         for text in texts {
             let mut written = Written::plain(text);
             written.at = at;

@@ -64,6 +64,7 @@ pub(crate) fn show(operand: impl Into<Operand>, program: &Program) -> String {
         Operand::DistributionId(id) => program.distributions[id.0 as usize].0.clone(),
         Operand::AssertionId(id) => program.assertions[id.0 as usize].spelled.clone(),
         Operand::NumbersId(id) => format!("of {}", program.shared_numbers.name(id.0 as usize)),
+        Operand::BeginId(id) => program.begun_levels.level(id.0 as usize).to_owned(),
         Operand::DeferralId(id) => {
             let deferral = &program.deferrals[id.0 as usize];
             // The scripts after this one are not compiled yet where only a part of the program is shown.

@@ -1,4 +1,5 @@
-"""Takes the levels of isolation that scripts name; returns those that a dialect has for them."""
+"""Takes the isolation levels that scripts name, and where transactions were begun; returns those
+that a dialect has for them."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from collections.abc import Iterable
 from assay.contracts.dialects.protocol import Dialect
 from assay.contracts.driving import ISOLATION_LEVELS
 from assay.contracts.engine.drive import ScriptDocument
+from assay.contracts.observation.parts.transactions import BegunLevel
 from assay.workload.values import Script, Workload
 
 _BEGIN = re.compile(rf"^[ \t]*\\begin[ \t]+({'|'.join(ISOLATION_LEVELS)})\b", re.MULTILINE)
@@ -23,24 +25,26 @@ def begins(dialect: Dialect) -> dict[str, list[str]]:
 
 
 def other_isolation(
-    workload: Workload, dialect: Dialect, scripts: Iterable[ScriptDocument]
+    workload: Workload,
+    dialect: Dialect,
+    scripts: Iterable[ScriptDocument],
+    begun: Iterable[BegunLevel],
 ) -> dict[str, str]:
     """Isolation level that a script names → the one at which its transactions are, where that is
     another: the system has it not, or an override names a weaker one. ``scripts``: as they are
-    sent."""
-    found: dict[str, str] = {}
+    sent; ``begun``: which of their places clients reached."""
+    other: dict[str, str] = {}
     in_effect = _levels_in_effect(dialect)
-    for script in scripts:
-        sent = _BEGIN.findall(script.text)
-        common = workload.scripts.get(script.name)
-        named = _BEGIN.findall(common.text) if common is not None else sent
-        if len(named) == len(sent):
-            found |= {
-                level: in_effect[own]
-                for level, own in zip(named, sent, strict=True)
-                if in_effect.get(own, level) != level
-            }
-    return {level: found[level] for level in ISOLATION_LEVELS if level in found}
+    sent = {script.name: script.text for script in scripts}
+    for place in begun:
+        common = workload.scripts.get(place.script)
+        named = _BEGIN.findall(common.text) if common is not None else []
+        # A common form with other places than an override cannot be compared with it.
+        is_alike = len(named) == len(_BEGIN.findall(sent[place.script])) > place.number
+        level = named[place.number] if is_alike else place.level
+        if in_effect.get(place.level, level) != level:
+            other[level] = in_effect[place.level]
+    return {level: other[level] for level in ISOLATION_LEVELS if level in other}
 
 
 def too_strong(scripts: Iterable[Script], dialect: Dialect) -> str | None:

@@ -43,6 +43,27 @@ def test_a_level_that_the_system_does_not_have_is_said(tmp_path: Path) -> None:
     assert "isolation" not in run.judged.reason, "it limits no number"
 
 
+def test_a_level_that_no_client_began_is_not_said(tmp_path: Path) -> None:
+    """A script names levels for several settings; only those of the branches that are taken count,
+    each by its place."""
+    text = """
+\\set strict 0
+\\if :strict
+\\begin read committed
+\\else
+\\begin repeatable read
+\\endif
+SELECT 1;
+\\commit
+"""
+    folder = folder_of(tmp_path, 'scripts = ["one.sql"]\npasses = 1\n', one=text)
+    (run,) = ran(folder, "sqlite").runs
+    assert run.driven is not None
+    assert run.driven.other_isolation == {"repeatable read": "serializable"}
+    (begun,) = run.driven.begun_levels
+    assert (begun.script, begun.number, begun.level) == ("one", 1, "repeatable read")
+
+
 def test_a_weaker_level_that_an_override_names_is_said_and_limits_the_number(
     tmp_path: Path,
 ) -> None:

@@ -26,7 +26,7 @@ pub use result::{AnswerReport, AnswerSumReport, FirstAnswersReport, ResultReport
 pub use server::ServerReport;
 pub use service::{CarriedOver, InFlight, LittlesLaw, Standstill, TransactionsPerClient};
 pub use transactions::{
-    AllOk, FirstExecution, PassTime, Passes, StatementReport, TransactionReport,
+    AllOk, BegunLevelReport, FirstExecution, PassTime, Passes, StatementReport, TransactionReport,
 };
 
 use std::collections::BTreeMap;
@@ -141,6 +141,9 @@ pub struct Observation {
     /// How far the numbers came that its clients share.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub shared_numbers: Vec<SharedNumbersDocument>,
+    /// The `\begin`s with an isolation level that clients executed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub begun_levels: Vec<BegunLevelReport>,
     /// Why the run ended.
     pub ended_by: EndedBy,
 }

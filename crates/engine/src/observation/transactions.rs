@@ -85,3 +85,14 @@ pub struct PassTime {
     /// Of the whole pass, pauses between its transactions included.
     pub latency_ns: u64,
 }
+
+/// A `\begin` with an isolation level that clients executed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct BegunLevelReport {
+    /// The name of its script.
+    pub script: String,
+    /// Its number among those of its script, from 0.
+    pub number: u32,
+    /// As the script names it.
+    pub level: String,
+}

@@ -82,19 +82,20 @@ script test (test.sql)
    3  2:22  Choose    :table of 3           selects the statement of the next instruction by the values of these variables
    4  2:22  Queue     #1 (:table)           binds the variables and stops for the engine to put a statement into the pipeline
    5  2:1   Sync                            stops for the engine to send the pipeline and to return all its answers
-   6  4:1   Queue     #4 ()                 binds the variables and stops for the engine to put a statement into the pipeline
-   7  4:1   Queue     #5 ()                 binds the variables and stops for the engine to put a statement into the pipeline
-   8  5:1   Choose    :table of 3           selects the statement of the next instruction by the values of these variables
-   9  5:1   Queue     #6 ()                 binds the variables and stops for the engine to put a statement into the pipeline
-  10  6:1   Sync                            stops for the engine to send the pipeline and to return all its answers
-  11  7:1   Draw      exponential:12s,120s  draws a duration in seconds and pushes it
-  12  7:1   Rest      s                     the same, with a wait that is not part of the latency
-  13  8:1   Shell     :n = expr :table + 1  runs a shell command on the client machine
-  14  9:14  Load      :n                    pushes the value of a variable
-  15  9:8   Debug                           prints the topmost value
-  16  9:1   Store     :x                    pops a value and stores it in a variable
-  17  10:1  Abort     -> 18                 ends the transaction as aborted, then jumps to the pauses that end the script
-  18  10:1  End                             ends the transaction
+   6  4:1   BeginAt   serializable          notes that a transaction is begun here at the isolation level that the script names
+   7  4:1   Queue     #4 ()                 binds the variables and stops for the engine to put a statement into the pipeline
+   8  4:1   Queue     #5 ()                 binds the variables and stops for the engine to put a statement into the pipeline
+   9  5:1   Choose    :table of 3           selects the statement of the next instruction by the values of these variables
+  10  5:1   Queue     #6 ()                 binds the variables and stops for the engine to put a statement into the pipeline
+  11  6:1   Sync                            stops for the engine to send the pipeline and to return all its answers
+  12  7:1   Draw      exponential:12s,120s  draws a duration in seconds and pushes it
+  13  7:1   Rest      s                     the same, with a wait that is not part of the latency
+  14  8:1   Shell     :n = expr :table + 1  runs a shell command on the client machine
+  15  9:14  Load      :n                    pushes the value of a variable
+  16  9:8   Debug                           prints the topmost value
+  17  9:1   Store     :x                    pops a value and stores it in a variable
+  18  10:1  Abort     -> 19                 ends the transaction as aborted, then jumps to the pauses that end the script
+  19  10:1  End                             ends the transaction
 ";
     let found = compiled(text).explain();
     assert!(found.starts_with(expected), "\n{found}");

@@ -243,7 +243,9 @@ def observe(
     found["reads_device"] = state.test.reads_device
     found["left_out"] = tuple(_left_out(state, planned))
     found["went_without"] = lacking(state.test, cell.system)
-    found["other_isolation"] = other_isolation(state.workload, dialect, document.scripts)
+    found["other_isolation"] = other_isolation(
+        state.workload, dialect, document.scripts, observation.begun_levels
+    )
     return structs.replace(observation, **found), samples
 
 

@@ -18,8 +18,8 @@ use crate::account::{
 };
 use crate::document::SharedNumbersDocument;
 use crate::observation::{
-    AnswerSumReport, GroupReport, Latency, Observation, Outcomes, Passes, Resolution, ResultReport,
-    StatementReport, Unfinished, VERSION,
+    AnswerSumReport, BegunLevelReport, GroupReport, Latency, Observation, Outcomes, Passes,
+    Resolution, ResultReport, StatementReport, Unfinished, VERSION,
 };
 use transactions::{Recorded, arrival};
 
@@ -129,6 +129,13 @@ pub fn assemble(
         },
         shared_numbers: (plan.program.shared_numbers.reached().into_iter())
             .map(SharedNumbersDocument::from)
+            .collect(),
+        begun_levels: (plan.program.begun_levels.marked().into_iter())
+            .map(|begun| BegunLevelReport {
+                script: plan.program.scripts[begun.script as usize].name.clone(),
+                number: begun.number,
+                level: begun.level,
+            })
             .collect(),
         ended_by: ends::ended_by(ends, watched.was_interrupted),
         client_ends: ends

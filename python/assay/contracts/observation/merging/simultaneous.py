@@ -91,6 +91,7 @@ def merge(parts: Sequence[Observation], *, on_one_machine: bool = False) -> Obse
         ),
         next_transaction=max(part.next_transaction for part in parts),
         shared_numbers=numbers_of_all(part.shared_numbers for part in parts),
+        begun_levels=tuple(dict.fromkeys(one for part in parts for one in part.begun_levels)),
         ended_by=_ended_by([part.ended_by for part in parts]),
     )
 

@@ -85,6 +85,7 @@ def successive(parts: Sequence[Observation]) -> Observation:
         script_warnings=tuple(dict.fromkeys(one for part in parts for one in part.script_warnings)),
         next_transaction=max(part.next_transaction for part in parts),
         shared_numbers=numbers_of_all(part.shared_numbers for part in parts),
+        begun_levels=tuple(dict.fromkeys(one for part in parts for one in part.begun_levels)),
         ended_by=parts[-1].ended_by,
     )
 

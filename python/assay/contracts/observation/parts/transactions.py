@@ -69,3 +69,13 @@ class StatementReport(Shape, frozen=True):
     text: str
     count: int
     service_time: Latency
+
+
+class BegunLevel(Shape, frozen=True):
+    """A ``\\begin`` with an isolation level that clients executed."""
+
+    script: str
+    number: int
+    """Among those of its script, from 0."""
+    level: str
+    """As the script names it."""

@@ -1,4 +1,4 @@
--- CUBRID has no serializable level: in its snapshots the second of two updates of one record is refused
+-- CUBRID and DuckDB have no serializable level: in their snapshots the second of two updates of one record is refused
 -- read-modify-write: a record is read, and one of its fields, or all, written with a version one higher
 \acknowledged inserted insert_number
 \set records :recordcount + :inserted
@@ -15,8 +15,7 @@
 \set stamp (:client_id % 10000) * 100000000 + (:transaction_number + 1) % 100000000
 \set field random(0, :fieldcount - 1)
 \if :in_transaction
-\begin
-set transaction isolation level repeatable read;
+\begin repeatable read
 \endif
 \if :readallfields or :writeallfields
 select field0, field1, field2, field3, field4, field5, field6, field7, field8, field9
