@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from assay.contracts.dialects.protocol import Dialect
 from assay.contracts.driving import ISOLATION_LEVELS
 from assay.contracts.engine.drive import ScriptDocument
-from assay.contracts.observation.parts.transactions import BegunLevel
+from assay.contracts.observation.parts.transactions import BegunLevelReport
 from assay.workload.values import Script, Workload
 
 _BEGIN = re.compile(rf"^[ \t]*\\begin[ \t]+({'|'.join(ISOLATION_LEVELS)})\b", re.MULTILINE)
@@ -28,7 +28,7 @@ def other_isolation(
     workload: Workload,
     dialect: Dialect,
     scripts: Iterable[ScriptDocument],
-    begun: Iterable[BegunLevel],
+    begun: Iterable[BegunLevelReport],
 ) -> dict[str, str]:
     """Isolation level that a script names → the one at which its transactions are, where that is
     another: the system has it not, or an override names a weaker one. ``scripts``: as they are

@@ -37,7 +37,7 @@ from assay.contracts.observation.parts.shared_numbers import SharedNumbersDocume
 from assay.contracts.observation.parts.staleness import StalenessReport
 from assay.contracts.observation.parts.transactions import (
     AllOk,
-    BegunLevel,
+    BegunLevelReport,
     Passes,
     PassTime,
     StatementReport,
@@ -100,7 +100,7 @@ class EngineObservation(Shape, frozen=True):
     """Above the numbers that its transactions had (``:transaction_number``)."""
     shared_numbers: tuple[SharedNumbersDocument, ...] = ()
     """How far the numbers came that its clients share; without those of which none was taken."""
-    begun_levels: tuple[BegunLevel, ...] = ()
+    begun_levels: tuple[BegunLevelReport, ...] = ()
     """Where scripts name an isolation level, and a transaction was begun at it."""
 
 

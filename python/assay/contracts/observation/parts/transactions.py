@@ -71,7 +71,7 @@ class StatementReport(Shape, frozen=True):
     service_time: Latency
 
 
-class BegunLevel(Shape, frozen=True):
+class BegunLevelReport(Shape, frozen=True):
     """A ``\\begin`` with an isolation level that clients executed."""
 
     script: str
