@@ -6,7 +6,9 @@ generators of this machine. In two cases of three, a generator is killed (kill -
 (SIGSTOP) at a random instant, and the others end or continue: the rows of the table are then at
 least the transactions that were ok, and at most these and the unknown ones. In the others the
 process that coordinates is killed or stopped: the rows are at least what it had last heard of, and
-within 20 s no session of a client is left on the server and no generator has clients at work.
+within 20 s no session of a client is left on the server and no generator has clients at work. What
+each generator kept of its part then has every row: they are at least the transactions that were ok,
+and at most these and the unknown ones.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections import Counter
@@ -28,7 +31,9 @@ from msgspec import structs
 from assay.contracts.deployment import Deployment
 from assay.contracts.driving import ON_LOST
 from assay.contracts.engine.drive import DriveDocument, DriveProgress, ScriptDocument, StopDocument
-from assay.drive.fleet.at_once import PartOfDrive, Terms, drive_at_once
+from assay.contracts.observation import decode_observation
+from assay.drive.fleet.at_once import drive_at_once
+from assay.drive.fleet.values import PartOfDrive, Terms
 from assay.drive.observe import Generators, observe
 from assay.drive.parts import split
 from assay.errors import SystemMissing
@@ -50,7 +55,7 @@ _SESSIONS = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'INSERT INTO
 _COORDINATOR = """
 import sys
 from proofs.lost_generators import coordinate
-coordinate(int(sys.argv[1]), sys.stdin.readline())
+coordinate(int(sys.argv[1]), sys.stdin.readline(), sys.argv[2])
 """
 
 
@@ -82,7 +87,9 @@ def _case(deployment: Deployment, random: Random, number: int) -> tuple[str, str
     if number % 3 < 2:
         kind, wrong = _generator(deployment, random, generators, _Loss(how, after_s, random))
         return f"generator {word}, {kind}", wrong
-    return f"coordinator {word}", _coordinator(deployment, generators, how, after_s)
+    with tempfile.TemporaryDirectory() as kept_in:
+        wrong = _coordinator(deployment, generators, how, after_s, kept_in)
+    return f"coordinator {word}", wrong
 
 
 class _Loss:
@@ -119,11 +126,11 @@ def _generator(
     return f"others {on_lost}", wrong
 
 
-def coordinate(generators: int, document: str) -> None:
+def coordinate(generators: int, document: str, kept_in: str) -> None:
     """In a process of its own: says on standard output what it hears."""
     whole = msgspec.json.decode(document, type=DriveDocument)
     parts = [PartOfDrive(place, part) for place, part in enumerate(split(whole, generators))]
-    drive_at_once(LocalFleet(generators), parts, _say, terms=Terms())
+    drive_at_once(LocalFleet(generators), parts, _say, terms=Terms(kept_in=Path(kept_in)))
 
 
 def _say(report: DriveProgress) -> None:
@@ -131,12 +138,12 @@ def _say(report: DriveProgress) -> None:
 
 
 def _coordinator(
-    deployment: Deployment, generators: int, how: signal.Signals, after_s: float
+    deployment: Deployment, generators: int, how: signal.Signals, after_s: float, kept_in: str
 ) -> str:
     document = structs.replace(_document(_LONGEST_S), deployment=deployment.for_engine())
     heard: list[int] = []
     with subprocess.Popen(
-        [sys.executable, "-c", _COORDINATOR, str(generators)],
+        [sys.executable, "-c", _COORDINATOR, str(generators), kept_in],
         cwd=Path(__file__).parents[1],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -169,6 +176,11 @@ def _coordinator(
         return f"expected no generator left, found {len(alive)}"
     if rows < heard[-1]:
         return f"expected at least {heard[-1]} rows, found {rows}"
+    kept = [decode_observation(one.read_text("utf-8")) for one in Path(kept_in).iterdir()]
+    ok = sum(one.outcomes.ok for one in kept)
+    unknown = sum(one.outcomes.unknown for one in kept)
+    if len(kept) != generators or not ok <= rows <= ok + unknown:
+        return f"expected {ok} to {ok + unknown} rows of {len(kept)} kept parts, found {rows}"
     return ""
 
 

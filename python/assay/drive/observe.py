@@ -15,9 +15,10 @@ from assay.contracts.fleet import Fleet
 from assay.contracts.observation import Observation, decode_observation
 from assay.contracts.observation.merging.simultaneous import merge
 from assay.contracts.stop import NEVER, Stop
-from assay.drive.fleet.at_once import DrivenPart, PartOfDrive, Terms, drive_at_once
+from assay.drive.fleet.at_once import drive_at_once
 from assay.drive.fleet.generator_reports import reports
 from assay.drive.fleet.losses import known_of_lost
+from assay.drive.fleet.values import DrivenPart, PartOfDrive, Terms
 from assay.drive.parts import number_of, split
 from assay.errors import SystemDied
 from assay.provision.engine.local_fleet import LocalFleet

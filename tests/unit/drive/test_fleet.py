@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import queue
+import re
 import shutil
 import signal
 import subprocess
@@ -14,20 +16,24 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import psutil
 import pytest
 from msgspec import structs
 
 from assay.contracts.driving import CONTINUE, END, OnLost
 from assay.contracts.engine.drive import DriveDocument, DriveProgress, ScriptDocument, StopDocument
-from assay.contracts.observation import Observation
-from assay.drive.fleet.at_once import Terms
+from assay.contracts.engine.messages import Message
+from assay.contracts.fleet import Channel, Fleet, Receive
+from assay.contracts.observation import Observation, decode_observation
 from assay.drive.fleet.clocks import ClockOffset, ClockRoundTrip, drift_ns_per_s, offset
 from assay.drive.fleet.losses import GeneratorAccount
+from assay.drive.fleet.values import Terms
 from assay.drive.observe import Generators, observe
 from assay.errors import SystemDied
 from assay.experiment import StorageChoice
 from assay.experiment.choices.checked_choices import system_choice
+from assay.provision.engine.child_process import ChildProcess
 from assay.provision.engine.local_fleet import LocalFleet
 from assay.provision.provision import provision
 
@@ -36,9 +42,10 @@ AHEAD_S = 7
 
 
 def driven(
-    fleet: LocalFleet,
+    fleet: Fleet,
     progress: Callable[[DriveProgress], bool | None] = lambda _: None,
     on_lost: OnLost = END,
+    kept_in: Path | None = None,
     **more: Any,
 ) -> Observation:
     document = DriveDocument(
@@ -52,7 +59,7 @@ def driven(
     with provision(
         system_choice("null[delay=constant:2ms]"), StorageChoice(), connections=8
     ) as deployment:
-        generators = Generators(fleet, Terms(on_lost=on_lost))
+        generators = Generators(fleet, Terms(on_lost=on_lost, run=12, kept_in=kept_in))
         return observe(deployment, document, progress, generators=generators)
 
 
@@ -206,18 +213,30 @@ def test_where_assay_itself_stood_still_no_machine_is_blamed() -> None:
 
 
 COORDINATOR = """
+import sys
+from pathlib import Path
+from assay.provision.engine.child_process import ChildProcess
 from assay.provision.engine.local_fleet import LocalFleet
 from tests.unit.drive.test_fleet import StopDocument, driven
-driven(LocalFleet(2), lambda _: print("at work", flush=True), stop=StopDocument(duration_s=60.0))
+driven(
+    LocalFleet(2), lambda _: print("at work", flush=True), stop=StopDocument(duration_s=60.0),
+    kept_in=Path(sys.argv[1]),
+)
 """
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
-def test_where_the_coordinator_is_lost_clients_end(number: signal.Signals) -> None:
+def test_where_the_coordinator_is_lost_clients_end_in_order(
+    number: signal.Signals, tmp_path: Path
+) -> None:
     """Killed, its channels close. Where it only stands still, the lease runs out."""
+    kept = tmp_path / "parts"
     with subprocess.Popen(
-        [sys.executable, "-c", COORDINATOR], cwd=ROOT, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", COORDINATOR, str(kept)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as coordinator:
         try:
             assert coordinator.stdout and coordinator.stdout.readline() == "at work\n"
@@ -234,6 +253,65 @@ def test_where_the_coordinator_is_lost_clients_end(number: signal.Signals) -> No
             coordinator.wait()
     psutil.wait_procs(generators, timeout=10)
     assert not [one for one in generators if one.is_running()]
+    parts = sorted(kept.iterdir())
+    assert [re.sub(r"\d{9,}", "EPOCH", one.name) for one in parts] == [
+        "run-12-EPOCH-generator-1.json",
+        "run-12-EPOCH-generator-2.json",
+    ]
+    for part in parts:
+        found = decode_observation(part.read_text(encoding="utf-8"))
+        assert found.ended_by == "interrupted" and len(found.client_ends) == 4
+        # What was under way has ended: nothing was cut off.
+        assert found.outcomes.ok > 0 == found.outcomes.unknown
+        assert not found.unfinished and not found.errors
+
+
+class _Programs:
+    """Of which each passes on, before what it says itself, what another drive's would say."""
+
+    def __init__(self, run: int, later_ns: int) -> None:
+        self._fleet = LocalFleet(2)
+        self.machines, self.stop = self._fleet.machines, self._fleet.stop
+        self._other: Message = {"run": run, "epoch": time.time_ns() + later_ns}
+        self.said = 0
+
+    def start(self, machine: int, receive: Receive) -> Channel:
+        def both(message: Message | None) -> None:
+            if message is not None and "progress" in message:
+                self.said += 1
+                report = DriveProgress(0.1, 10**6, None, 10**6, 0, 4)
+                receive({"progress": msgspec.json.encode(report).decode(), **self._other})
+                receive({"value": "not even an observation", **self._other})
+                receive({"value": "of no drive at all"})
+            receive(message)
+
+        return self._fleet.start(machine, both)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("run", "later_ns"), [(12, -(10**9)), (13, 0)])
+def test_what_is_of_another_run_or_epoch_is_not_heard(run: int, later_ns: int) -> None:
+    reported: list[DriveProgress] = []
+    programs = _Programs(run, later_ns)
+    found = driven(programs, reported.append)
+    assert programs.said > 2
+    assert found.ended_by == "stop" and found.outcomes.ok < 10**6
+    assert all(one.ok < 10**6 for one in reported)
+
+
+def test_a_program_hears_no_earlier_epoch() -> None:
+    said: queue.Queue[Message | None] = queue.Queue()
+    process = ChildProcess(receive=said.put)
+    try:
+        process.send({"call": "clock", "run": 12, "epoch": 7})
+        process.send({"call": "clock", "run": 11, "epoch": 6})
+        process.send({"call": "load_average", "run": 12, "epoch": 7})
+        clock, load = said.get(timeout=30), said.get(timeout=30)
+    finally:
+        process.kill()
+    assert clock is not None and load is not None
+    assert (clock["run"], clock["epoch"]) == (12, 7) and "unix_ns" in clock["value"]
+    assert isinstance(load["value"], float), "the second was answered"
 
 
 def _is_at_work(process: psutil.Process) -> bool:

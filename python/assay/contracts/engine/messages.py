@@ -23,6 +23,12 @@ class EngineRequest(TypedDict, total=False):
     source: str
     tables: list[str]
     lease_s: float | None
+    part_file: str
+    """Where the process keeps its observation if the one that asked is lost."""
+    run: int
+    epoch: int
+    """The drive that this belongs to. A process that knows one hears no other, and says which it is
+    in each message."""
     begin: int
     """The instant at which clients begin, on the monotonic clock of the process, in nanoseconds."""
     rows: str
@@ -47,7 +53,8 @@ class ErrorFields(TypedDict, total=False):
 
 
 class Message(TypedDict, total=False):
-    """It has one key. ``value`` or ``error`` ends a call; ``ready`` and ``more`` are questions."""
+    """It has one key beside ``run`` and ``epoch``. ``value`` or ``error`` ends a call;
+    ``ready`` and ``more`` are questions."""
 
     value: Any
     """What the call returned."""
@@ -56,6 +63,9 @@ class Message(TypedDict, total=False):
     ready: bool
     more: str
     """The table whose next rows are asked for."""
+    run: int
+    epoch: int
+    """Those that it was given, where it was given any."""
 
 
 class ClockReading(TypedDict):

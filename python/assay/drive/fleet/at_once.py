@@ -12,20 +12,21 @@ import queue
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
-from assay.contracts.driving import CONTINUE, END, OnLost
+from assay.contracts.driving import CONTINUE
 from assay.contracts.engine.drive import DriveDocument, DriveProgress, read_progress
 from assay.contracts.engine.messages import ClockReading, EngineRequest, Message
-from assay.contracts.fleet import Channel, Fleet
-from assay.contracts.observation import Observation, decode_observation
+from assay.contracts.fleet import Channel, Fleet, Receive
+from assay.contracts.observation import decode_observation
 from assay.contracts.observation.parts.shape import convert
 from assay.contracts.stop import NEVER, Stop
 from assay.drive.fleet import clocks
 from assay.drive.fleet.clocks import ClockOffset
+from assay.drive.fleet.fence import Fence, FencedChannel
 from assay.drive.fleet.losses import GeneratorAccount, known_of_lost
 from assay.drive.fleet.progress import Seconds, together
+from assay.drive.fleet.values import DrivenPart, PartOfDrive, Terms
 from assay.errors import SystemDied
 from assay.provision.engine.python_calls import error_of
 from assay.provision.engine.session import raise_as_ours
@@ -46,38 +47,6 @@ _SUSPENDED_S = 1.0
 
 _Messages = queue.Queue[tuple[int, Message | None]]
 """Place of the part and what its program sent; None: it has ended."""
-
-
-@dataclass(frozen=True)
-class Terms:
-    """On which several machines drive."""
-
-    lease_s: float = 5.0
-    """Where a generator hears nothing for so long, its clients end."""
-    silence_s: float = 3.0
-    """A generator that says nothing for so long is lost."""
-    on_lost: OnLost = END
-
-
-@dataclass(frozen=True)
-class PartOfDrive:
-    machine: int
-    """Its place in the fleet's machines."""
-    document: DriveDocument
-
-
-@dataclass
-class DrivenPart:
-    """What is known of it."""
-
-    account: GeneratorAccount
-    observation: Observation | None = None
-    """None: its machine was lost."""
-    lost_after_s: float | None = None
-    unknown: int = 0
-    before: ClockOffset = clocks.SAME_CLOCK
-    after: ClockOffset | None = None
-    load_1min: float | None = None
 
 
 def drive_at_once(
@@ -112,6 +81,9 @@ class _Drive:
         terms: Terms | None,
     ) -> None:
         self._fleet, self._parts, self._terms = fleet, parts, terms
+        # By the time of day, so that one that begins later has the greater epoch, also where the
+        # process that coordinates is another one.
+        self._fence = None if terms is None else Fence(terms.run, time.time_ns())
         self._on_progress, self._stop = on_progress, stop
         self._messages: _Messages = queue.Queue()
         self._channels: list[Channel] = []
@@ -129,14 +101,13 @@ class _Drive:
 
     def followed(self) -> list[DrivenPart]:
         for place, part in enumerate(self._parts):
-            self._channels.append(self._fleet.start(part.machine, self._received_from(place)))
+            self._channels.append(self._started(part.machine, self._received_from(place)))
         if self._terms is not None:
             for place, driven in enumerate(self._driven):
                 driven.before = self._clock_of(place)
-        lease_s = None if self._terms is None else self._terms.lease_s
-        for channel, part in zip(self._channels, self._parts, strict=True):
+        for place, (channel, part) in enumerate(zip(self._channels, self._parts, strict=True)):
             request = EngineRequest(call="drive", document=part.document.json)
-            channel.send(request if lease_s is None else {**request, "lease_s": lease_s})
+            channel.send({**request, **self._lease(place)})
         self._follow()
         self._check_own_silence()
         if self._terms is not None and self._begun_s is not None:
@@ -147,6 +118,20 @@ class _Drive:
                         driven.load_1min = convert(self._ask(place, "load_average"), float, "it")
                         driven.after = self._clock_of(place)
         return self._driven
+
+    def _started(self, machine: int, receive: Receive) -> Channel:
+        if self._fence is None:
+            return self._fleet.start(machine, receive)
+        return FencedChannel(self._fleet, machine, receive, self._fence)
+
+    def _lease(self, place: int) -> EngineRequest:
+        if self._terms is None or self._fence is None:
+            return {}
+        request = EngineRequest(lease_s=self._terms.lease_s)
+        if self._terms.kept_in is not None:
+            name = f"run-{self._fence.run}-{self._fence.epoch}-generator-{place + 1}.json"
+            request["part_file"] = str(self._terms.kept_in / name)
+        return request
 
     def _received_from(self, place: int) -> Callable[[Message | None], None]:
         return lambda message: self._messages.put((place, message))
@@ -278,7 +263,8 @@ class _Drive:
                 channel.send({"stop": True})
 
     def _say_alive(self, now_s: float) -> None:
-        if self._terms is None or self._begun_s is None or now_s - self._alive_s < _ALIVE_EVERY_S:
+        """Also while clients connect, which may take longer than the lease."""
+        if self._terms is None or now_s - self._alive_s < _ALIVE_EVERY_S:
             return
         self._alive_s = now_s
         for place, channel in enumerate(self._channels):

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from assay.contracts.observation import GeneratorReport, Observation
-from assay.drive.fleet.at_once import DrivenPart
 from assay.drive.fleet.clocks import drift_ns_per_s
+from assay.drive.fleet.values import DrivenPart
 
 _LEAST_NS = 100_000_000
 """Shorter work says nothing of processors: the kernel counts in ticks."""

@@ -8,7 +8,7 @@ from assay.contracts.deployment import Deployment
 from assay.contracts.factors import CLIENT_PROGRAM, GENERATORS
 from assay.contracts.systems.abilities import capabilities_of
 from assay.drive.document import document_of, scripts_of
-from assay.drive.fleet.at_once import Terms
+from assay.drive.fleet.values import Terms
 from assay.drive.observe import Generators
 from assay.drive.parts import counts, why_whole
 from assay.errors import ArgumentError
@@ -20,20 +20,23 @@ from assay.provision.engine import ray_fleet
 from assay.provision.engine.engine_calls import calls_python
 from assay.provision.engine.local_fleet import LocalFleet
 from assay.provision.engine.ray_fleet import RayFleet
+from assay.provision.undo.ledger import state_directory
 from assay.text import units
 from assay.text.mentions import Mention, phrase
 from assay.workload.values import Workload
 
+PARTS = "parts"
+"""The folder in the state directory of what generators kept whose coordinator was lost."""
 OWN_PROCESSES = "own processes"
 """The capability of a system that works in none of the clients' processes."""
 
 
-def of_cell(cell: Cell, deployment: Deployment) -> Generators | None:
-    """Of one drive; None: this process drives all clients."""
+def of_cell(cell: Cell, deployment: Deployment, run: int) -> Generators | None:
+    """Of one drive of this run; None: this process drives all clients."""
     number = cell.level(GENERATORS)
     if number == 1:
         return None
-    terms = Terms(on_lost=cell.driving.on_lost)
+    terms = Terms(on_lost=cell.driving.on_lost, run=run, kept_in=state_directory().parent / PARTS)
     if not cell.driving.fleet:
         fleet = LocalFleet(number, deployment.address.options.get("module", ""))
         return Generators(fleet, terms)

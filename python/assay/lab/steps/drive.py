@@ -175,7 +175,7 @@ def _run_once(state: RunState, planned: PlannedDrive, document: DriveDocument) -
         statements,
         pooled.why_it_died,
         state.context.stop,
-        generators.of_cell(planned.run.cell, pooled.deployment),
+        generators.of_cell(planned.run.cell, pooled.deployment, state.context.store.run_id()),
     )
     state.context.stop.check()
 
@@ -223,7 +223,7 @@ def observe(
                 _session_statements(state, planned),
                 pooled.why_it_died,
                 context.stop,
-                generators.of_cell(cell, pooled.deployment),
+                generators.of_cell(cell, pooled.deployment, context.store.run_id()),
             )
     except RunFailed as error:
         if is_read_only and error.code in dialect.read_only_codes:

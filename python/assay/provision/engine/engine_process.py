@@ -9,8 +9,10 @@ it is answered by has one key: ``value`` or ``error``, and before it any number 
 this machine's monotonic clock) and ``rows``.
 
 It imports nothing of Assay but the engine and the forms of its messages, so that it is small. It
-ends with the process that started it. A drive may have a lease as well: where nothing was heard
-for so long, the other one stands still or cannot be reached, and the clients end by themselves.
+ends with the process that started it. A drive with a lease ends in order: where that process is
+gone, or nothing was heard of it for so long, the clients finish what is under way, begin nothing
+and close their sessions, and what they measured is written to a file. It belongs to one run and
+epoch (`assay.drive.fleet.fence`): what is said for another is not heard.
 """
 
 from __future__ import annotations
@@ -26,6 +28,8 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import TextIO
 
 from assay import _engine
@@ -37,6 +41,12 @@ ERROR_FIELDS = (
 
 
 _PIECE_BYTES = 1 << 16
+_END_S = 10.0
+"""How long behind its lease a drive may last: the engine gives up after a second what is under way,
+and a module may never return."""
+
+Fence = tuple[int, int]
+"""The run and the epoch of a drive."""
 
 
 class ParentEnded(Exception):
@@ -67,16 +77,40 @@ class Requests:
             yield self.next()
 
 
+class Watch:
+    """Ends this process with the one that started it: at once or, during a lease, in order. It
+    needs no interpreter, which a module may hold for ever: it is a thread of the engine that looks
+    at a descriptor, and during a lease the kernel's alarm."""
+
+    def __init__(self, requests: int, lines: int) -> None:
+        self._requests = requests
+        self._watched = os.dup(requests)
+        self._quiet, self._kept_open = os.pipe()
+        _engine.end_with_parent(self._watched, lines)
+
+    def lease(self, lease_s: float) -> None:
+        """From now on the lease decides; again with each word that is heard."""
+        os.dup2(self._quiet, self._watched, inheritable=False)
+        signal.setitimer(signal.ITIMER_REAL, lease_s + _END_S)
+
+    def end_lease(self) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        os.dup2(self._requests, self._watched, inheritable=False)
+
+
 class Calls:
     """Its methods without an underscore are the calls."""
 
-    def __init__(self, requests: Requests, lines: TextIO) -> None:
+    def __init__(self, requests: Requests, lines: TextIO, watch: Watch) -> None:
         self._requests = requests
         self._lines = lines
+        self._watch = watch
         self._session: _engine.Session | None = None
         self._saying = threading.Lock()
+        self._fence: Fence | None = None
         self._lease_s: float | None = None
         self._heard_s = 0.0
+        self._is_over = False
         self._is_to_stop = False
 
     def _serve(self) -> None:
@@ -84,6 +118,11 @@ class Calls:
             request = self._requests.next()
             if "call" not in request:
                 continue  # said to clients that had ended
+            if (fence := _fence_of(request)) is not None:
+                if self._fence is not None and fence[1] < self._fence[1]:
+                    continue  # of a drive that has ended
+                self._fence = fence
+                del request["run"], request["epoch"]
             call = getattr(self, request.pop("call"))
             try:
                 value = call(**request)
@@ -149,13 +188,18 @@ class Calls:
         """The mean number of processes that ran or waited to, in the last minute."""
         return os.getloadavg()[0]
 
-    def drive(self, document: str, lease_s: float | None = None) -> str:
-        """``lease_s``: how long clients work on where nothing is heard; None: until they are
-        done."""
-        self._lease_s, self._heard_s, self._is_to_stop = lease_s, time.monotonic(), False
+    def drive(self, document: str, lease_s: float | None = None, part_file: str = "") -> str:
+        """``lease_s``: how long clients work on where nothing is heard; None: until they are done,
+        or the process that started this one has ended. ``part_file``: see `EngineRequest`."""
+        self._lease_s, self._is_over, self._is_to_stop = lease_s, False, False
+        self._heard()
         observation = _engine.drive(document, self._driven, self._ready)
         if self._is_left_alone():
+            if part_file:
+                _keep(part_file, observation)
             raise ParentEnded
+        if lease_s is not None:
+            self._watch.end_lease()
         return observation
 
     def _progress(self, text: str) -> None:
@@ -163,27 +207,42 @@ class Calls:
 
     def _driven(self, text: str) -> bool:
         """Whether clients go on."""
-        self._progress(text)
+        try:
+            self._progress(text)
+        except ParentEnded:
+            if self._lease_s is None:
+                raise
+            self._is_over = True
         return not (self._is_left_alone() or self._is_to_stop)
 
+    def _heard(self) -> None:
+        self._heard_s = time.monotonic()
+        if self._lease_s is not None:
+            self._watch.lease(self._lease_s)
+
     def _is_left_alone(self) -> bool:
-        """Whether the lease has run out. Once it has, it stays so: what is heard later is of one
-        that has given this process up."""
-        if self._lease_s is None:
-            return False
-        is_over = time.monotonic() - self._heard_s > self._lease_s
-        for said in self._requests.waiting():
-            self._is_to_stop = self._is_to_stop or "stop" in said
-            if not is_over:
-                self._heard_s = time.monotonic()
-        return is_over
+        """Whether the lease has run out, or no one is left who could renew it. Once it has, it
+        stays so: what is heard later is of one that has given this process up."""
+        if self._lease_s is None or self._is_over:
+            return self._is_over
+        self._is_over = time.monotonic() - self._heard_s > self._lease_s
+        try:
+            for said in self._requests.waiting():
+                if _fence_of(said) != self._fence:
+                    continue
+                self._is_to_stop = self._is_to_stop or "stop" in said
+                if not self._is_over:
+                    self._heard()
+        except ParentEnded:
+            self._is_over = True
+        return self._is_over
 
     def _ready(self) -> int:
         self._say("ready", True)
-        while "begin" not in (said := self._requests.next()):
-            pass
+        while "begin" not in (said := self._requests.next()) or _fence_of(said) != self._fence:
+            self._heard()
         _engine.connects_are_measured()
-        self._heard_s = time.monotonic()
+        self._heard()
         return time.time_ns() + int(said["begin"]) - time.monotonic_ns()
 
     def _rows(self, table: str) -> Iterator[Sequence[object]]:
@@ -195,13 +254,32 @@ class Calls:
             yield from batch
 
     def _say(self, key: str, value: object) -> None:
-        line = json.dumps({key: value})
+        message: dict[str, object] = {key: value}
+        if self._fence is not None:
+            message["run"], message["epoch"] = self._fence
+        line = json.dumps(message)
         try:
             with self._saying:
                 self._lines.write(f"{line}\n")
                 self._lines.flush()
         except BrokenPipeError as error:
             raise ParentEnded from error
+
+
+def _fence_of(request: EngineRequest) -> Fence | None:
+    return (request["run"], request["epoch"]) if "run" in request else None
+
+
+def _keep(file: str, observation: str) -> None:
+    """What cannot be kept is lost with the process that asked for it."""
+    path, new = Path(file), Path(f"{file}.new")
+    with suppress(OSError):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with new.open("w", encoding="utf-8") as written:
+            written.write(observation)
+            written.flush()
+            os.fsync(written.fileno())
+        new.rename(path)
 
 
 def _plain(rows: _engine.Rows) -> TextRows:
@@ -228,8 +306,8 @@ def main() -> None:
         os.dup2(nothing, lines)
 
     os.register_at_fork(after_in_child=leave_ours_to_the_parent)
-    _engine.end_with_parent(requests, lines)
-    calls = Calls(Requests(requests), os.fdopen(lines, "w", encoding="utf-8"))
+    watch = Watch(requests, lines)
+    calls = Calls(Requests(requests), os.fdopen(lines, "w", encoding="utf-8"), watch)
     try:
         calls._serve()
     except ParentEnded:
