@@ -76,7 +76,9 @@ def test_an_experiment_that_has_ended_is_given_whole_and_the_stream_ends(
     assert (status["planned"], status["ended"], status["is_over"]) == (2, 2, True)
     (cell,) = status["cells"]
     assert (cell["ended"], cell["repetitions"]) == (2, 2) and cell["throughput_per_s"] > 100
-    assert {one["name"] for one in status["warnings"]} >= {"short-measurement"}
+    (warned,) = [one.data for one in events if one.name == "warnings"]
+    assert {one["name"] for one in warned} >= {"short-measurement"}
+    assert not any(one["is_under_way"] for one in warned)
     first = next(one.data for one in events if one.name == "second")
     assert first["offered"] == 500 and first["ok"] > 100
     assert 1e6 < first["p50_ns"] <= first["p99_ns"] <= first["max_ns"]
@@ -350,6 +352,30 @@ def test_the_page_stops_the_experiment_that_it_names_and_no_other_process(
         first, second = store.latest().runs
     assert (first.state, second.state) == ("interrupted", "planned")
     assert first.driven is not None and first.driven.intervals, "what was measured is kept"
+
+
+def test_warnings_appear_as_they_arise_with_the_words_of_the_end(working_folder: Path) -> None:
+    script(working_folder)
+    words = ("one.sql", "--on", "null[delay=constant:10ms,fail=timeout@0.05]", "--clients", "2")
+    words += ("--offered-rate", "400", "--duration", "8", "--warm-up", "0")
+    with started(working_folder, "run", *words) as run, watched(working_folder) as server:
+        wait_for_second(working_folder)
+        events = list(server.events())
+        run.wait(HANG_S)
+    every = [{line["name"]: line for line in one.data} for one in events if one.name == "warnings"]
+    arose = {"errors", "offered-rate-not-reached"}
+    (first, *_) = [one for one in every if one.keys() >= arose]
+    assert all(first[name]["is_under_way"] for name in arose)
+    with Store(working_folder / DEFAULT_FILE_NAME, must_exist=True) as store:
+        final = {one.name: one.detail for one in store.latest().runs[-1].warnings}
+    assert arose <= final.keys()
+    for name in arose:
+        (said,) = first[name]["details"]
+        wording = re.compile(r"[\d.,]+ ?")
+        assert wording.sub("", said) == wording.sub("", final[name])
+        assert first[name]["cause"] == every[-1][name]["cause"]
+    assert every[-1].keys() == final.keys()
+    assert not any(one["is_under_way"] for one in every[-1].values())
 
 
 def test_a_process_that_has_the_number_of_an_ended_one_is_not_stopped(

@@ -64,6 +64,8 @@ class Follower:
                         yield piece
                     if shown is None or seen.text != shown.text:
                         yield _message("status", seen.text)
+                    if shown is None or seen.warnings != shown.warnings:
+                        yield _message("warnings", seen.warnings)
                     if seen.doing and (shown is None or seen.doing != shown.doing):
                         yield _message("machine", seen.doing)
                     shown = seen

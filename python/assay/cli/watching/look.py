@@ -9,9 +9,11 @@ from pathlib import Path
 
 import msgspec
 
+from assay.cli.watching.arising import LiveWarnings
 from assay.cli.watching.machine import WatchedMachine
 from assay.errors import AssayError
 from assay.experiment import Driving
+from assay.judge.evidence.so_far import SoFar
 from assay.provision.machine.identity import ProcessIdentity
 from assay.record.progress import under_way
 from assay.record.progress.under_way import (
@@ -43,6 +45,7 @@ class Passed:
     place: Place
     driving: Driving | None = None
     charts: LiveCharts | None = None
+    so_far: SoFar | None = None
     numbers: list[int] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     is_whole: bool = False
@@ -55,6 +58,8 @@ class Passed:
         def question(connection: Connection) -> None:
             found, self.is_whole = under_way.seconds(connection, self.place, after)
             for groups in found:
+                if self.so_far is not None and not self.is_whole:
+                    groups = self.so_far.add(groups)
                 self.numbers.append(groups[0].second)
                 one = shown_seconds.shown(groups, self.driving)
                 if self.charts is not None and not self.is_whole:
@@ -88,6 +93,8 @@ class Seen:
     doing: str = ""
     """What the machine does at this moment, as JSON; empty: it is not known."""
     charts: tuple[LiveChart, ...] = ()
+    warnings: str = "[]"
+    """Those of ended runs and of the one under way, as JSON."""
     file: int = 0
     """Of the files of that name, which one."""
 
@@ -109,6 +116,7 @@ class Look:
         self._passed: Passed | None = None
         self._runs: list[RunSummary] = []
         self._process: ProcessIdentity | None = None
+        self._warnings = LiveWarnings()
         self._machine: tuple[int, WatchedMachine] | None = None
         """Of the run of that number."""
         self.file = 0
@@ -131,7 +139,14 @@ class Look:
         doing = self._machine[1].look() if self._machine else None
         text = "" if doing is None else msgspec.json.encode(doing).decode()
         return Seen(
-            self._status, self._text, self._passed, self._process, text, self._charts(), self.file
+            self._status,
+            self._text,
+            self._passed,
+            self._process,
+            text,
+            self._charts(),
+            self._warnings.text,
+            self.file,
         )
 
     def _charts(self) -> tuple[LiveChart, ...]:
@@ -187,6 +202,7 @@ class Look:
         self.file += 1
         self._mark = self._place = self._passed = self.before = None
         self._process = self._machine = None
+        self._warnings = LiveWarnings()
         self._not_before_s = 0.0
         self._set(NOTHING)
 
@@ -211,10 +227,15 @@ class Look:
             self._mark = mark
             self._show(reader, place)
             self._machine = self._sampled(reader, made)
+            self._warnings.read(reader, experiment.id, self._process is not None, made.stage)
             took_s = time.thread_time() - began_s
             self._not_before_s = now_s + max(_LEAST_WAIT_S, _SHARE * took_s) - _LEAST_WAIT_S / 2
         if self._passed is not None:
             self._passed.read_on(reader)
+        so_far = None
+        if self._passed is not None and not self._passed.is_whole:
+            so_far = self._passed.so_far
+        self._warnings.judge(so_far, self._place)
 
     def _show(self, reader: Reader, place: Place | None) -> None:
         if place == self._place:
@@ -228,7 +249,8 @@ class Look:
             run, _ = place
             pace = reader.read(lambda connection: under_way.last_drive(connection, run))
             charts = LiveCharts(None if pace is None else pace.duration_s)
-            self._passed = Passed(place, self._driving(place), charts)
+            driving = self._driving(place)
+            self._passed = Passed(place, driving, charts, SoFar(driving or Driving(), 0))
 
     def _sampled(self, reader: Reader, made: Status) -> tuple[int, WatchedMachine] | None:
         """While clients of the run may work."""

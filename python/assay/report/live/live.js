@@ -101,16 +101,7 @@ function showEnded() {
     add("verdict", cell.verdict + (cell.reason ? `: ${cell.reason}` : ""), `long verdict-${cell.verdict}`);
     return row;
   }));
-  const { warnings } = status;
   at("more").textContent = status.more_cells ? `${count(status.more_cells)} more that ended before are in the report.` : "";
-  at("warned").hidden = !warnings.length;
-  at("warned-names").textContent = `${warnings.length} warning${warnings.length > 1 ? "s" : ""}: ${warnings.map((one) => one.name).join(", ")}`;
-  at("warnings").replaceChildren(...warnings.map((one) => {
-    const item = document.createElement("li");
-    const runs = one.runs.length > 4 ? `${one.runs.length} runs` : `run ${one.runs.join(", ")}`;
-    item.append(make("b", one.name), ` (${runs}): ${[one.cause, one.details.join("; ")].filter(Boolean).join(": ")}.`);
-    return item;
-  }));
   const links = at("links");
   links.replaceChildren();
   if (status.experiment) {
@@ -123,6 +114,17 @@ function showEnded() {
   const begin = make("a", "New experiment");
   begin.href = own("new");
   links.append(begin);
+}
+function showWarnings(warnings) {
+  at("warned").hidden = !warnings.length;
+  at("warned-names").textContent = `${warnings.length} warning${warnings.length > 1 ? "s" : ""}: ${warnings.map((one) => one.name).join(", ")}`;
+  at("warnings").replaceChildren(...warnings.map((one) => {
+    const item = document.createElement("li");
+    const now = one.is_under_way ? ", under way" : "";
+    const runs = one.runs.length > 4 ? `${one.runs.length} runs` : `run ${one.runs.join(", ")}`;
+    item.append(make("b", one.name), ` (${runs}${now}): ${[one.cause, one.details.join("; ")].filter(Boolean).join(": ")}.`);
+    return item;
+  }));
 }
 function showAnswer() {
   const over = at("answer");
@@ -189,6 +191,7 @@ function listen() {
   source = new EventSource(own("events") + last);
   source.addEventListener("status", (event) => showStatus(JSON.parse(event.data)));
   source.addEventListener("second", showSecond);
+  source.addEventListener("warnings", (event) => showWarnings(JSON.parse(event.data)));
   source.addEventListener("charts", showCharts);
   source.addEventListener("machine", (event) => showMachine(JSON.parse(event.data)));
   source.addEventListener("end", () => { source.close(); setTimeout(next, 5000); });

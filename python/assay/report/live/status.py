@@ -1,5 +1,5 @@
 """Takes a record that is being written; returns what the live page says of its last experiment: the
-plan, the run under way, the cells that have ended and the warnings. All but the seconds."""
+plan, the run under way and the cells that have ended. All but the seconds and the warnings."""
 
 from __future__ import annotations
 
@@ -12,20 +12,16 @@ from assay.contracts.driving import ARRIVALS
 from assay.contracts.events import NOT_KNOWN, TimeNeeded
 from assay.contracts.storage_facts import NOT_SEEN
 from assay.experiment import Scalar
-from assay.judge.warnings.kinds import texts
 from assay.plan import cell_names
 from assay.plan.forecast import CellTimes
 from assay.record.progress import estimates, under_way
-from assay.record.progress.under_way import Connection, ExperimentUnderWay, KeptWarning, Place
+from assay.record.progress.under_way import Connection, ExperimentUnderWay, Place
 from assay.record.runs.records import END_STATES, RunSummary
-from assay.text.reasons import sentence
-from assay.text.secrets import without_secrets
+from assay.report.live.warned import shown_line
 from assay.text.visible import visible
 
 _MOST_CELLS = 300
-"""As the warnings, these go to each reader whenever anything changes."""
-_MOST_DETAILS = 4
-"""Of a warning; the report has all."""
+"""These go to each reader whenever anything changes."""
 
 
 class Stage(msgspec.Struct, frozen=True):
@@ -62,17 +58,6 @@ class CellLine(msgspec.Struct, frozen=True):
     latency_p99_ns: float | None
 
 
-class WarningLine(msgspec.Struct, frozen=True):
-    """Of all runs that have it."""
-
-    name: str
-    cause: str
-    runs: tuple[int, ...]
-    """The 1-based places of its runs in the plan."""
-    details: tuple[str, ...]
-    """Of the last runs."""
-
-
 class Status(msgspec.Struct, frozen=True):
     experiment: int
     """0: there is none yet."""
@@ -94,12 +79,11 @@ class Status(msgspec.Struct, frozen=True):
     """Those of which a run has ended; of many, the last ones of the plan."""
     more_cells: int
     """How many are left out."""
-    warnings: tuple[WarningLine, ...]
     problem: str = ""
     """Why the record cannot be read now."""
 
 
-NOTHING = Status(0, "", False, False, 0, 0, (), 0.0, False, 0, None, (), 0, ())
+NOTHING = Status(0, "", False, False, 0, 0, (), 0.0, False, 0, None, (), 0)
 
 
 def status(
@@ -134,7 +118,6 @@ def status(
         stage=stage,
         cells=cells[-_MOST_CELLS:],
         more_cells=max(0, len(cells) - _MOST_CELLS),
-        warnings=_warnings(connection, experiment.id),
     )
     return made, place
 
@@ -161,13 +144,9 @@ def _stage(connection: Connection, run: RunSummary, name: str) -> tuple[Stage, P
         has_schedule=pace is not None and pace.arrival in ARRIVALS[1:],
         duration_s=pace.duration_s if pace is not None and drives else None,
         unmeasured_s=pace.unmeasured_s if pace is not None and drives else 0.0,
-        reason=_line(run.reason),
+        reason=shown_line(run.reason),
     )
     return made, None if pace is None else (run.id, pace.step)
-
-
-def _line(text: str) -> str:
-    return visible(without_secrets(sentence(text)))
 
 
 def _cells(
@@ -196,7 +175,7 @@ def _cells(
                 repetitions=len(repetitions),
                 ended=len(ended),
                 verdict=word or last.state,
-                reason=_line(reason or last.reason),
+                reason=shown_line(reason or last.reason),
                 throughput_per_s=_median(one.throughput_per_s for one in values),
                 latency_p99_ns=_median(one.latency_p99_ns for one in values),
             )
@@ -207,24 +186,6 @@ def _cells(
 def _median(values: Iterable[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return statistics.median(known) if known else None
-
-
-def _warnings(connection: Connection, experiment_id: int) -> tuple[WarningLine, ...]:
-    """In the order in which a report has them."""
-    known = texts()
-    found: dict[str, list[KeptWarning]] = {}
-    for one in under_way.warnings(connection, experiment_id):
-        found.setdefault(one.name, []).append(one)
-    ordered = [name for name in known if name in found]
-    return tuple(
-        WarningLine(
-            name,
-            known[name].cause if name in known else "",
-            tuple(dict.fromkeys(one.position + 1 for one in found[name])),
-            tuple(dict.fromkeys(_line(one.detail) for one in found[name][-_MOST_DETAILS:])),
-        )
-        for name in [*ordered, *(name for name in found if name not in known)]
-    )
 
 
 def _names(runs: Sequence[RunSummary]) -> dict[str, str]:

@@ -1,0 +1,70 @@
+"""Takes the record of an experiment, and the seconds of its run under way; gives their warnings as
+JSON. Those of the run that is under way are judged by what is known so far, by the rules by which
+it will be judged when it has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import msgspec
+
+from assay.judge.evidence.so_far import SoFar
+from assay.judge.evidence.values import Evidence
+from assay.judge.warnings import run_warnings
+from assay.record.progress import under_way
+from assay.record.progress.under_way import Connection, KeptWarning, Place
+from assay.record.reader import Reader
+from assay.record.runs import reading
+from assay.record.runs.records import END_STATES
+from assay.report.live.status import Stage
+from assay.report.live.warned import warning_lines
+
+
+class LiveWarnings:
+    def __init__(self) -> None:
+        self.text = "[]"
+        self._kept: Sequence[KeptWarning] = ()
+        self._arising: Sequence[KeptWarning] = ()
+        self._evidence: Evidence | None = None
+        """Of the run under way; None: there is none, or what it measured is being checked."""
+        self._position = 0
+        self._seconds = 0
+
+    def read(
+        self, reader: Reader, experiment: int, is_under_way: bool, stage: Stage | None
+    ) -> None:
+        """When something has changed in the record besides seconds."""
+        self._kept = reader.read(lambda connection: under_way.warnings(connection, experiment))
+        self._evidence = None
+        if not is_under_way or stage is None or stage.state in END_STATES:
+            self._arising = ()
+        elif stage.state != "checking":
+            run, self._position = stage.run, stage.number - 1
+            self._evidence = reader.read(lambda connection: _evidence(connection, run))
+            self._arising = self._judged(self._evidence)
+        self._say()
+
+    def judge(self, so_far: SoFar | None, place: Place | None) -> None:
+        """Each second of the step under way."""
+        run = self._evidence
+        if run is None or so_far is None or place is None or place[0] != run.run:
+            return
+        observation = so_far.observation()
+        if observation is None or observation.elapsed_ns == self._seconds:
+            return
+        self._seconds = observation.elapsed_ns
+        self._arising = self._judged(replace(run, observation=observation))
+        self._say()
+
+    def _judged(self, run: Evidence) -> list[KeptWarning]:
+        return [KeptWarning(self._position, *one) for one in run_warnings.of_run(run)]
+
+    def _say(self) -> None:
+        lines = warning_lines(self._kept, self._arising)
+        self.text = msgspec.json.encode(lines).decode()
+
+
+def _evidence(connection: Connection, run: int) -> Evidence:
+    """Without what an earlier step observed."""
+    return replace(reading.run(connection, run).evidence, observation=None)

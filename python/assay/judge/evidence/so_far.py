@@ -1,0 +1,133 @@
+"""Takes the seconds of a step that is under way; gives its observation as far as they tell it, by
+which its warnings are those of a run that has ended.
+
+What only the end tells is left out: it is neither `stop` by which it ended, nor are there clients
+that have, costs, or the distribution of its latencies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from msgspec.structs import replace
+
+from assay.contracts.driving import DEFERRED
+from assay.contracts.observation import (
+    VERSION,
+    AllOk,
+    ClientCost,
+    Interval,
+    Latency,
+    Observation,
+    Outcomes,
+    Resolution,
+    Standstill,
+    TransactionsPerClient,
+)
+from assay.contracts.observation.parts.groups import Arrival, ArrivalKind
+from assay.contracts.observation.parts.service import CarriedOver, InFlight
+from assay.experiment import Driving
+
+_SECOND_NS = 1_000_000_000
+_SLOW = 10
+"""As for the engine: what lasts less than so many median transactions is no stall."""
+_COUNTS = ("ok", "aborted", "failed", "unknown", "skipped", "late", "retries")
+_NO_LATENCY = Latency(
+    count=0, min_ns=0, max_ns=0, sum_ns=0, overflow=0, histogram="", mean_ns=0.0, p50_ns=None,
+    p90_ns=None, p95_ns=None, p99_ns=None, p99_9_ns=None,
+)  # fmt: skip
+
+
+class SoFar:
+    """Of one step."""
+
+    def __init__(self, driving: Driving, clients: int) -> None:
+        self._clients = clients
+        kind = cast(ArrivalKind, driving.arrival)
+        self._arrival = Arrival(kind, None)
+        self._sums = dict.fromkeys(_COUNTS, 0)
+        self._seconds = 0
+        self._median_ns = 0
+        """The longest of any second and group."""
+        self._stalls: list[Standstill] = []
+        self._suspensions: list[Standstill] = []
+
+    def add(self, groups: Sequence[Interval]) -> tuple[Interval, ...]:
+        """A second; returns it with what of it was a stall. The engine says that at the end, of
+        parts of seconds as well."""
+        own = [one for one in groups if one.group != DEFERRED] or list(groups)
+        for name in _COUNTS:
+            self._sums[name] += sum(getattr(one, name) for one in own)
+        second = own[0].second
+        self._seconds = second + 1
+        suspended_ns = max(one.suspended_ns for one in own)
+        stalled_ns = max(one.stalled_ns for one in own)
+        if not stalled_ns and not suspended_ns and self._is_still(own):
+            stalled_ns = _SECOND_NS
+        self._median_ns = max(self._median_ns, *(one.p50_ns for one in own))
+        _note(self._stalls, second, stalled_ns)
+        _note(self._suspensions, second, suspended_ns)
+        return tuple(replace(one, stalled_ns=stalled_ns) for one in groups)
+
+    def _is_still(self, own: Sequence[Interval]) -> bool:
+        """Whether clients waited, nothing ended, and transactions are shorter than that."""
+        has_ended = any(one.ok + one.aborted + one.failed + one.unknown for one in own)
+        has_clients = any(one.clients_connected for one in own)
+        return has_clients and not has_ended and 0 < self._median_ns * _SLOW <= _SECOND_NS
+
+    def observation(self) -> Observation | None:
+        """None where no second has passed."""
+        if not self._seconds:
+            return None
+        sums = self._sums
+        attempted = sum(sums[name] for name in ("ok", "aborted", "failed", "unknown"))
+        return Observation(
+            version=VERSION,
+            started_unix_ns=0,
+            elapsed_ns=self._seconds * _SECOND_NS,
+            drained_ns=0,
+            connect_ns=0,
+            clients=self._clients,
+            threads=1,
+            arrival=self._arrival,
+            resolution=Resolution(1, 3, _SECOND_NS),
+            outcomes=Outcomes(
+                scheduled=attempted + sums["skipped"],
+                attempts=attempted + sums["retries"],
+                **sums,
+            ),
+            outcomes_by_transaction=(),
+            transactions=(),
+            all_ok=AllOk(sums["ok"], _NO_LATENCY, _NO_LATENCY, None),
+            passes=None,
+            statements=0,
+            per_statement=(),
+            groups=(),
+            intervals=(),
+            errors=(),
+            client_ends=(),
+            transactions_per_client=TransactionsPerClient(0, 0, 0),
+            in_flight=InFlight(0, 0, 0),
+            carried_over=CarriedOver(0, 0),
+            littles_law=None,
+            stalls=tuple(self._stalls),
+            suspensions=tuple(self._suspensions),
+            reconnects=0,
+            outages=(),
+            results=(),
+            client_cost=ClientCost(0, 0, 0.0, 0, 0, 0, 0, 0, 0, None),
+            ended_by="interrupted",
+        )
+
+
+def _note(spans: list[Standstill], second: int, lasted_ns: int) -> None:
+    """One that goes on from the second before is one."""
+    if not lasted_ns:
+        return
+    begins_ns = second * _SECOND_NS
+    if spans and spans[-1].to_ns == begins_ns:
+        spans[-1] = replace(spans[-1], to_ns=begins_ns + lasted_ns)
+    else:
+        from_ns = begins_ns + _SECOND_NS - lasted_ns
+        spans.append(Standstill(from_ns, begins_ns + _SECOND_NS))

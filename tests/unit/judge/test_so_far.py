@@ -1,0 +1,80 @@
+"""The warnings of a run under way, from its seconds alone, are those that it has when it has
+ended."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import assay
+from assay.experiment import Driving
+from assay.judge.evidence.so_far import SoFar
+from assay.judge.evidence.values import Evidence
+from assay.judge.warnings import run_warnings
+from assay.record import DEFAULT_FILE_NAME, Store
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("one.sql").write_text("SELECT 1;\n")
+
+
+def last_run() -> Evidence:
+    with Store(Path(DEFAULT_FILE_NAME), must_exist=True) as store:
+        return store.latest().runs[-1].evidence
+
+
+def warnings_so_far(run: Evidence, seconds: int | None = None) -> dict[str, str]:
+    """From what the engine says while clients work: it knows stalls at the end."""
+    assert run.driven is not None
+    so_far = SoFar(run.driving, run.clients)
+    every = [list(groups) for _, groups in groupby(run.driven.intervals, attrgetter("second"))]
+    for groups in every[:seconds]:
+        so_far.add([msgspec.structs.replace(one, stalled_ns=0) for one in groups])
+    made = replace(run, state="driving", observation=so_far.observation())
+    return dict(run_warnings.of_run(made))
+
+
+def test_what_arises_is_what_the_end_says() -> None:
+    assay.run(
+        "one.sql",
+        on="null[delay=constant:10ms,fail=timeout@0.05]",
+        clients=2,
+        offered_rate_per_s=300,
+        duration_s=5,
+        warm_up_s=0,
+    )
+    run = last_run()
+    final = dict(run_warnings.of_run(run))
+    found = warnings_so_far(run)
+    assert {"errors", "late-arrivals", "offered-rate-not-reached"} <= found.keys()
+    assert found.keys() <= final.keys(), "the end says nothing of what was said before"
+    for name in ("errors", "late-arrivals"):
+        assert found[name] == final[name]
+
+
+def test_a_stall_is_seen_in_the_second_after_it_began() -> None:
+    on = "null[delay=constant:10ms,stall=2.5s@2.2s]"
+    assay.run("one.sql", on=on, clients=2, duration_s=6, warm_up_s=0)
+    run = last_run()
+    assert "stalled" not in warnings_so_far(run, 3)
+    assert "from 3.0 s on" in warnings_so_far(run, 4)["stalled"], "a whole second"
+    assert "stalled" in dict(run_warnings.of_run(run))
+
+
+def test_a_sound_run_has_no_warning_that_goes_away() -> None:
+    assay.run("one.sql", on="null[delay=constant:1ms]", clients=2, duration_s=5, warm_up_s=0)
+    run = last_run()
+    final = dict(run_warnings.of_run(run))
+    for seconds in range(1, 6):
+        assert warnings_so_far(run, seconds).keys() <= final.keys()
+
+
+def test_nothing_is_said_of_transactions_before_the_first_second() -> None:
+    assert SoFar(Driving(), 2).observation() is None
