@@ -354,6 +354,33 @@ def test_the_page_stops_the_experiment_that_it_names_and_no_other_process(
     assert first.driven is not None and first.driven.intervals, "what was measured is kept"
 
 
+def test_a_single_run_is_stopped_and_the_experiment_goes_on(working_folder: Path) -> None:
+    script(working_folder)
+    words = ("one.sql", "--on", DELAYED, "--duration", "6", "--repetitions", "2")
+    with started(working_folder, "run", *words) as run, watched(working_folder) as server:
+        wait_for_second(working_folder)
+
+        def asked(number: int, experiment: int = 1) -> int:
+            body = json.dumps({"experiment": experiment, "run": number})
+            headers = {"x-assay-token": server.token}
+            return server.ask("/stop", method="POST", body=body, headers=headers).status
+
+        assert asked(2) == asked(-1) == asked(1, experiment=2) == 409, "it is not under way"
+        assert asked(1) == 202
+        *_, end = server.events()
+        assert end.name == "end"
+        run.wait(HANG_S)
+        assert run.returncode == 1, "a run of it has failed"
+        assert asked(2) == 409
+    with Store(working_folder / DEFAULT_FILE_NAME, must_exist=True) as store:
+        first, second = store.latest().runs
+    assert (first.state, first.verdict) == ("failed", "invalid")
+    assert first.reason == first.verdict_reason == "stopped by hand"
+    assert first.driven is not None and first.driven.ended_by == "interrupted"
+    assert 1 <= len(first.driven.intervals) < 6, "what was measured is kept"
+    assert (second.state, second.driven and second.driven.ended_by) == ("done", "stop")
+
+
 def test_warnings_appear_as_they_arise_with_the_words_of_the_end(working_folder: Path) -> None:
     script(working_folder)
     words = ("one.sql", "--on", "null[delay=constant:10ms,fail=timeout@0.05]", "--clients", "2")

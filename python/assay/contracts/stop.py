@@ -26,6 +26,8 @@ class StopReason:
     """``SIGTERM``, ``the deadline``; empty: Ctrl-C."""
     exit_code: int = INTERRUPTED
     """That of the program."""
+    run: int = 0
+    """The number of the run that alone is to end; 0: all work."""
 
 
 class Stopped(KeyboardInterrupt):
@@ -41,17 +43,26 @@ class Stop:
     """Not requested at first. Without locks, since a signal handler may run during any method."""
 
     def __init__(self) -> None:
-        self.reason: StopReason | None = None
-        """That of the first request; None: there was none."""
+        self._of_all: StopReason | None = None
+        self._of_run: StopReason | None = None
+        self.run = 0
+        """The number of the run that may be stopped alone; 0: there is none."""
         self.has_ended_work = False
         """Whether `Stopped` was raised: what still works is a teardown."""
         self._lookers = 0
         self._guided = 0
 
     def ask(self, reason: StopReason) -> None:
-        """From here on work is to end."""
-        if self.reason is None:
-            self.reason = reason
+        """From here on work is to end: that of a run only where it is the one under way."""
+        if not reason.run:
+            self._of_all = self._of_all or reason
+        elif reason.run == self.run:
+            self._of_run = self._of_run or reason
+
+    @property
+    def reason(self) -> StopReason | None:
+        """That of the first request; None: there was none. All work comes before a run."""
+        return self._of_all or self._of_run
 
     @property
     def is_asked(self) -> bool:
@@ -59,8 +70,8 @@ class Stop:
 
     def check(self) -> None:
         """Raises `Stopped` where work is to end."""
-        if self.reason is not None:
-            raise self.stopped(self.reason)
+        if (reason := self.reason) is not None:
+            raise self.stopped(reason)
 
     def stopped(self, reason: StopReason) -> Stopped:
         """To be raised."""
@@ -69,7 +80,19 @@ class Stop:
 
     def forget(self) -> None:
         """There was no request."""
-        self.reason, self.has_ended_work = None, False
+        self._of_all, self._of_run, self.has_ended_work = None, None, False
+
+    @contextmanager
+    def of_run(self, number: int) -> Iterator[None]:
+        """A block of the work of that run, with its teardown: behind it, a request that it alone is
+        to end is over, whether anything has looked or not."""
+        self.run = number
+        try:
+            yield
+        finally:
+            self.run = 0
+            if self._of_run is not None:
+                self._of_run, self.has_ended_work = None, False
 
     def wait(self, seconds: float) -> None:
         """Raises `Stopped` as soon as work is to end, also before that."""

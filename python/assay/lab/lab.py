@@ -24,7 +24,7 @@ from assay.contracts.events import (
 )
 from assay.contracts.factors import CACHE
 from assay.contracts.recorded import ExperimentFacts
-from assay.contracts.stop import NEVER, Stop
+from assay.contracts.stop import NEVER, Stop, Stopped
 from assay.drive import transaction_log
 from assay.drive.read_only import may_commit
 from assay.errors import (
@@ -73,6 +73,7 @@ from assay.workload.values import Workload
 
 BEGINS_ANEW = Request()
 NOT_PROBED = FirstUse()
+_STOPPED = "stopped by hand"
 
 
 @dataclass(frozen=True)
@@ -368,8 +369,23 @@ def _run(
         context.events.emit(RunRefused(planned.position, refusal))
         pool.release(planned)
         return RunEnd(REFUSED)
-    exit_code = 0
-    run = RunState(context, planned)
+    with context.stop.of_run(store.run_id()):
+        reason, exit_code = _worked(context, planned, runs)
+    if answers := context.known.questions.given_by(planned.position):
+        store.compared(answers)
+    state: EndState = "failed" if reason else "done"
+    # 7. Judge, and record.
+    _end_run(context, planned, state, reason, exit_code)
+    context.events.emit(RunEnded(planned.position, state, reason))
+    pool.release(planned)
+    return RunEnd(state, exit_code)
+
+
+def _worked(
+    context: Context, planned: PlannedRun, runs: tuple[PlannedRun, ...]
+) -> tuple[str | None, int]:
+    """Stages 4 to 6: why the run failed, None where it did not, and the exit status."""
+    pool, run = context.pool, RunState(context, planned)
     try:
         with plugin_failures():
             if need_a_system(run):  # 4. Provision
@@ -381,8 +397,12 @@ def _run(
                 take_steps(run)  # 5.
                 check(run)  # 6.
             reason = outcome_of_run.reason(run)
-        if reason is not None:
-            exit_code = RunFailed.exit_code
+        return reason, 0 if reason is None else RunFailed.exit_code
+    except Stopped as stopped:
+        if not stopped.reason.run:
+            raise
+        pool.discard(planned)
+        return _STOPPED, RunFailed.exit_code
     except (SystemUnderTestError, RunFailed, ArgumentError) as error:
         if isinstance(error, ArgumentError) and _is_alone(planned, runs):
             raise
@@ -395,14 +415,7 @@ def _run(
         reason = with_more(error.message, error.hint) if error.hint else error.message
         exit_code = SystemUnderTestError.exit_code if is_full else error.exit_code
         pool.discard(planned)
-    if answers := context.known.questions.given_by(planned.position):
-        store.compared(answers)
-    state: EndState = "failed" if reason else "done"
-    # 7. Judge, and record.
-    _end_run(context, planned, state, reason, exit_code)
-    context.events.emit(RunEnded(planned.position, state, reason))
-    pool.release(planned)
-    return RunEnd(state, exit_code)
+        return reason, exit_code
 
 
 def _end_run(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 import time
@@ -71,6 +72,48 @@ def test_what_does_not_look_at_the_token_is_interrupted_in_the_end(
         signal.raise_signal(signal.SIGTERM)
         time.sleep(60)
     assert signal.getsignal(signal.SIGALRM) == before
+
+
+def test_a_run_is_stopped_alone_and_work_goes_on() -> None:
+    with stopped_by_signals(), STOP.guides():
+        with STOP.of_run(17):
+            signal.raise_signal(signals.run_signal(17))
+            with pytest.raises(Stopped) as caught:
+                look()
+            assert caught.value.reason.run == 17
+            look()  # its teardown
+        assert not STOP.is_asked
+        look()
+        with STOP.of_run(18):
+            signal.raise_signal(signals.run_signal(17))
+            assert not STOP.is_asked, "it came too late, and is not for this run"
+        signal.raise_signal(signals.run_signal(18))
+        assert not STOP.is_asked, "nor between two"
+
+
+def test_a_signal_ends_all_also_while_a_run_is_stopped() -> None:
+    with stopped_by_signals(), pytest.raises(Stopped, match="SIGTERM"), STOP.guides():
+        with STOP.of_run(17):
+            signal.raise_signal(signals.run_signal(17))
+            signal.raise_signal(signal.SIGTERM)
+        STOP.check()
+
+
+def test_a_run_that_does_not_look_is_stopped_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signals, "PATIENCE_S", 0.2)
+    with stopped_by_signals(), STOP.guides(), STOP.of_run(17):
+        signal.raise_signal(signals.run_signal(17))
+        with pytest.raises(Stopped):
+            time.sleep(60)
+
+
+def test_a_process_says_which_signals_it_expects() -> None:
+    own = os.getpid()
+    assert not signals.expects(own, signals.run_signal(17))
+    with stopped_by_signals():
+        assert signals.expects(own, signals.run_signal(17))
+        assert signals.expects(own, signal.SIGTERM)
+    assert not signals.expects(own, signals.run_signal(17))
 
 
 def test_a_load_ends_when_another_thread_asks(tmp_path: Path) -> None:

@@ -26,6 +26,8 @@ from assay.cli.watching.stream import EventStream
 from assay.cli.watching.vega import Vega
 from assay.cli.watching.vega import name as vega_name
 from assay.errors import ArgumentError, AssayError
+from assay.provision.machine.signals import expects, run_signal
+from assay.record.runs.records import END_STATES
 from assay.report.live.experiments import experiments_page
 from assay.report.live.new import Suggestion, new_page
 from assay.report.live.page import page
@@ -117,13 +119,23 @@ def application(follower: Follower, starting: Starting, records: Path) -> Starle
         return await reports.page("compare", *sides)
 
     async def stop(request: Request) -> Response:
-        """As SIGTERM stops it: what was measured so far is kept, all is taken down in order."""
-        asked = _number(await request.body())
+        """The experiment, as SIGTERM stops it, or a run of it: what was measured so far is kept,
+        all is taken down in order."""
+        asked = _asked(await request.body())
         seen = await follower.look()
-        if seen.process is None or asked != seen.status.experiment:
+        if seen.process is None or asked is None or asked.experiment != seen.status.experiment:
             return PlainTextResponse("this experiment is not under way\n", 409)
-        seen.process.send(signal.SIGTERM)
-        return JSONResponse({"asked": asked}, 202)
+        number: int = signal.SIGTERM
+        if asked.run:
+            stage = seen.status.stage
+            number = run_signal(asked.run)
+            if stage is None or stage.run != asked.run or stage.state in END_STATES:
+                return PlainTextResponse("this run is not under way\n", 409)
+            if not expects(seen.process.pid, number):
+                text = "expected an assay run that can stop a single run, found one that cannot\n"
+                return PlainTextResponse(text, 409)
+        seen.process.send(number)
+        return JSONResponse(msgspec.structs.asdict(asked), 202)
 
     return Starlette(
         routes=[
@@ -179,12 +191,14 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
 
 class _Asked(msgspec.Struct, forbid_unknown_fields=True):
     experiment: int
+    run: int = 0
+    """That alone is to end; 0: the whole experiment."""
 
 
-def _number(body: bytes) -> int | None:
-    """Of the experiment that a request names; None: it names none."""
+def _asked(body: bytes) -> _Asked | None:
+    """What a request names; None: nothing that can be stopped."""
     try:
-        return msgspec.json.decode(body, type=_Asked).experiment
+        return msgspec.json.decode(body, type=_Asked)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return None
 

@@ -81,7 +81,7 @@ class ProcessIdentity:
         """
         self.send(signal.SIGCONT)
 
-    def send(self, number: signal.Signals) -> None:
+    def send(self, number: int) -> None:
         """Sends a signal to this process, and to no other that has its number.
 
         The handle is taken first and the start time compared after: between the two the number

@@ -18,6 +18,8 @@ The handler raises `Stopped` itself in three cases:
   storage of another package, rows that a package makes in Python). A call that does not return to
   Python (a reader of input files, ``fsync``, ``mount``) is over before any handler runs.
 - Ctrl-C was pressed again.
+
+A run can be stopped alone, by a signal that is its own (`run_signal`): the experiment goes on.
 """
 
 from __future__ import annotations
@@ -29,12 +31,16 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 
 from assay.contracts.stop import Stop, Stopped, StopReason, teardowns
+from assay.provision.machine.identity import process_file
 
 TERMINATIONS = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 """Besides Ctrl-C, what asks a program to end."""
 
 STOP = Stop()
 """Of this process: signals are of a process, too."""
+
+_RUN_SIGNALS = 16
+"""A signal names its run by this remainder, so that one that comes late does not stop the next."""
 
 Handler = Callable[[int, FrameType | None], object] | int | signal.Handlers | None
 
@@ -50,6 +56,22 @@ _late: list[Stopped] = []
 def reason_of(number: signal.Signals) -> StopReason:
     """The exit status is what a shell reports for a program that this signal ended."""
     return StopReason("" if number is signal.SIGINT else number.name, 128 + number)
+
+
+def run_signal(run: int) -> int:
+    """Stops the run of that number in the record, if it is the one under way. A process that does
+    not expect it (`expects`) ends by it."""
+    return signal.SIGRTMIN + run % _RUN_SIGNALS
+
+
+def expects(pid: int, number: int) -> bool:
+    """Whether that process has a handler for the signal."""
+    try:
+        text = process_file(pid, "status")
+    except OSError:
+        return False
+    caught = next((line for line in text.splitlines() if line.startswith("SigCgt:")), "SigCgt: 0")
+    return bool(int(caught.split()[1], 16) >> (number - 1) & 1)
 
 
 def is_ending() -> bool:
@@ -108,30 +130,44 @@ def stopped_by_signals(notify: Callable[[str], None] | None = None) -> Iterator[
             again = "; press Ctrl-C again to stop at once" if by is signal.SIGINT else ""
             notify(f"{by.name}: stopping{again}")
         if is_first and (STOP.is_looked_at or STOP.is_guiding):
-            before.setdefault(signal.SIGALRM, signal.signal(signal.SIGALRM, insist))
-            signal.setitimer(signal.ITIMER_REAL, PATIENCE_S, PATIENCE_S)
+            be_patient()
             return
         terminations = sum(received is not signal.SIGINT for received in _asked)
         if by is signal.SIGINT or terminations == 1:
             _raise(STOP.stopped(reason_of(by)))
 
+    def end_run(number: int, _frame: FrameType | None) -> None:
+        run = STOP.run
+        if not run or number != run_signal(run) or STOP.is_asked:
+            return
+        STOP.ask(StopReason("a request for this run", run=run))
+        if notify is not None:
+            notify(f"run {run}: stopping, the experiment goes on")
+        be_patient()
+
+    def be_patient() -> None:
+        before.setdefault(signal.SIGALRM, signal.signal(signal.SIGALRM, insist))
+        signal.setitimer(signal.ITIMER_REAL, PATIENCE_S, PATIENCE_S)
+
     def insist(_number: int, _frame: FrameType | None) -> None:
-        if STOP.has_ended_work or not STOP.is_guiding:
+        if STOP.has_ended_work or not STOP.is_guiding or not STOP.is_asked:
             signal.setitimer(signal.ITIMER_REAL, 0)
         elif STOP.reason is not None and not STOP.is_looked_at:
             signal.setitimer(signal.ITIMER_REAL, 0)
             _raise(STOP.stopped(STOP.reason))
 
-    before: dict[signal.Signals, Handler] = {}
+    before: dict[int, Handler] = {}
     for number in (signal.SIGINT, *TERMINATIONS):
         if signal.getsignal(number) is not signal.SIG_IGN:
             before[number] = signal.signal(number, end)
+    for of_run in map(run_signal, range(_RUN_SIGNALS)):
+        before[of_run] = signal.signal(of_run, end_run)
     try:
         yield
     finally:
         if signal.SIGALRM in before:
             signal.setitimer(signal.ITIMER_REAL, 0)
-        for number, handler in before.items():
-            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
+        for any_number, handler in before.items():
+            signal.signal(any_number, handler if handler is not None else signal.SIG_DFL)
         _asked.clear()
         STOP.forget()

@@ -144,16 +144,22 @@ function showMachine(one) {
   if (one.device) parts.push(`device ${one.device}: ${requests.map((name) => `${rate(one[name])} ${name}/s`).join(", ")}`);
   at("machine").textContent = parts.join(" · ");
 }
-async function stop() {
-  if (!confirm("Stop the experiment? What was measured so far is kept.")) return;
-  at("stop").disabled = true;
+async function stop(what, button, question) {
+  if (!confirm(question)) return;
+  button.disabled = true;
   try {
     const headers = { "x-assay-token": token, "content-type": "application/json" };
-    const answer = await fetch("stop", { method: "POST", headers, body: JSON.stringify({ experiment: status.experiment }) });
+    const answer = await fetch("stop", { method: "POST", headers, body: JSON.stringify(what) });
     say(answer.ok ? "stopping …" : (await answer.text()).trim(), "live");
+    if (!answer.ok) button.disabled = false;
   } catch { say("not connected", "lost"); }
 }
-at("stop").addEventListener("click", stop);
+at("stop").addEventListener("click", () => stop({ experiment: status.experiment }, at("stop"), "Stop the experiment? What was measured so far is kept."));
+let stopped = 0;
+at("stop-run").addEventListener("click", () => {
+  stopped = status.stage.run;
+  stop({ experiment: status.experiment, run: stopped }, at("stop-run"), "Stop this run? What it measured so far is kept, the run is invalid, and the next one begins.");
+});
 function showStatus(found) {
   status = found;
   const stage = found.stage;
@@ -166,6 +172,9 @@ function showStatus(found) {
   else if (at("stop").disabled && found.is_under_way) say("stopping …", "live");
   else say(found.is_over ? "ended" : "under way", found.is_over ? "" : "live");
   at("stop").hidden = !found.is_under_way;
+  const ended = ["done", "failed", "refused", "interrupted"];
+  at("stop-run").hidden = !found.is_under_way || !stage || ended.includes(stage.state);
+  if (stage?.run !== stopped) at("stop-run").disabled = false;
   if (!found.is_under_way) at("stop").disabled = false;
   if (found.stage?.state !== "driving") at("machine").textContent = "";
   showPlan();

@@ -44,13 +44,14 @@ _BODY = """<body>
 <section id="plan" hidden aria-label="Plan">
 <div id="bar" class="bar" role="progressbar" aria-valuemin="0"
  aria-label="runs that have ended"></div>
-<p><b id="progress"></b> <span id="left"></span>
+<p class="with-button"><b id="progress"></b> <span id="left"></span>
 <button type="button" id="stop" hidden>Stop the experiment</button></p>
 </section>
 <p id="answer" class="answer" hidden></p>
 <section id="now" hidden>
 <h2 id="run"></h2>
-<p id="step" class="quiet"></p>
+<p class="with-button"><span id="step" class="quiet"></span>
+<button type="button" id="stop-run" hidden>Stop this run</button></p>
 <dl id="numbers" class="numbers"></dl>
 <p id="machine" class="quiet"></p>
 <div id="charts" class="figures" data-vega="VEGA"></div>
