@@ -20,6 +20,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+import forked_programs
 import programs
 from assay.cli.commands import watch
 from assay.errors import SystemMissing
@@ -38,7 +39,8 @@ def script(folder: Path) -> Path:
 
 
 def seconds(events: list[Event]) -> list[str]:
-    return [one.id for one in events if one.name == "second"]
+    """Without when the experiment was begun."""
+    return [one.id.rsplit(":", 1)[0] for one in events if one.name == "second"]
 
 
 def recorded(folder: Path) -> list[str]:
@@ -247,7 +249,8 @@ def test_a_killed_server_comes_back_where_it_was_and_no_second_is_missing(
         time.sleep(2)
         with watched(working_folder) as server:
             assert server.url == url
-            rest = list(server.events(last=seconds(had)[-1]))
+            (*_, last) = [one.id for one in had if one.name == "second"]
+            rest = list(server.events(last=last))
         run.wait(HANG_S)
     assert rest[-1].name == "end"
     statuses = [one.data for one in rest if one.name == "status"]
@@ -515,11 +518,12 @@ def test_a_new_record_in_place_of_one_that_was_moved_shows_its_own_seconds(tmp_p
     record = tmp_path / DEFAULT_FILE_NAME
     with watched(tmp_path) as server:
         assert run_in(tmp_path, *words, "1").returncode == 0
-        assert len(seconds(list(server.events()))) >= 1
+        (*_, old) = [one.id for one in server.events() if one.name == "second"]
         record.rename(tmp_path / "moved.sqlite")
         assert "not there any more" in next(server.events()).data["problem"]
         assert run_in(tmp_path, *words, "3", "--clients", "3").returncode == 0
-        events = list(server.events())
+        # As a page asks that had the seconds of the one before.
+        events = list(server.events(last=old))
     shown = [one.data for one in events if one.name == "second"]
     assert {one["clients"] for one in shown} == {3}
     assert seconds(events) == recorded(tmp_path)
@@ -537,6 +541,34 @@ def test_a_port_that_is_taken_is_said_with_the_fix(folder: Path, server: Watched
     done = run_in(folder, "watch", "--port", str(server.port))
     assert done.returncode == 2
     assert f"port {server.port}" in done.stderr and "leave --port out" in done.stderr
+
+
+def test_a_record_is_watched_once_and_its_address_stays(folder: Path, server: Watched) -> None:
+    environment = {**os.environ, "XDG_STATE_HOME": str(folder / "state")}
+    done = forked_programs.run(
+        "assay", ["watch"], folder=folder, environment=environment, timeout_s=HANG_S
+    )
+    assert done.returncode == 2 and server.url in done.stderr and "--port 0" in done.stderr
+    with watched(folder, "--port", "0") as second:
+        assert second.port != server.port and second.token != server.token
+        assert second.ask(second.path("/latest")).status == 200
+    (kept,) = (folder / "state" / "assay").glob("watch-*")
+    assert json.loads(kept.read_text())["port"] == server.port
+
+
+def test_the_address_is_free_again_when_its_server_was_killed(tmp_path: Path) -> None:
+    with watched(tmp_path) as server:
+        url = server.url
+        server.process.send_signal(signal.SIGKILL)
+        server.process.wait()
+    with watched(tmp_path) as server:
+        assert server.url == url
+
+
+def test_a_file_that_is_no_record_is_refused_before_a_page_is_there(tmp_path: Path) -> None:
+    (tmp_path / "notes.sqlite").write_text("no record\n" * 500)
+    done = run_in(tmp_path, "watch", "--records", "notes.sqlite")
+    assert done.returncode == 2 and "notes.sqlite" in done.stderr and "127.0.0.1" not in done.stdout
 
 
 def test_without_its_packages_the_error_has_the_fix(monkeypatch: pytest.MonkeyPatch) -> None:

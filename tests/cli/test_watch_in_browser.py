@@ -121,6 +121,27 @@ def test_it_fits_a_phone_and_a_wide_screen(tmp_path: Path, browser: Browser, sch
             page.close()
 
 
+def test_an_open_page_shows_the_seconds_of_a_record_that_replaced_its_own(
+    working_folder: Path, browser: Browser
+) -> None:
+    """Its experiments and runs have the same numbers."""
+    (working_folder / "one.sql").write_text("select 1;\n")
+    words = ("run", "one.sql", "--on", DELAYED, "--warm-up", "0", "--duration")
+    record = working_folder / DEFAULT_FILE_NAME
+    assert run_in(working_folder, *words, "4", "--clients", "1").returncode == 0
+    with watched(working_folder) as server:
+        page, messages, _ = opened(browser, server.url)
+        page.wait_for_selector("#answer a", timeout=HANG_MS)
+        for file in working_folder.glob(f"{DEFAULT_FILE_NAME}*"):
+            file.unlink()
+        assert run_in(working_folder, *words, "7", "--clients", "3").returncode == 0
+        assert record.exists()
+        awaited(page, "seconds.length >= 7 && seconds.every((one) => one.clients === 3)")
+        awaited(page, "charts.get('timeline').view.data('points').length === 7")
+        assert messages == []
+        page.close()
+
+
 def test_an_experiment_is_put_together_started_and_stopped(
     working_folder: Path, browser: Browser
 ) -> None:

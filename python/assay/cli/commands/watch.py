@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import click
 from assay.cli.options.numbers import NumberType
 from assay.cli.options.shared_options import records_option
 from assay.cli.process.outcome import say
-from assay.errors import SystemMissing
+from assay.errors import SystemMissing, SystemUnderTestError
 from assay.text import quantities
 
 _NEEDED = ("starlette", "uvicorn")
@@ -47,7 +48,12 @@ def command(port: int | None, records: Path) -> None:
         )
     from assay.cli.watching.address import address_of
     from assay.cli.watching.serving import serve
+    from assay.record.reader import Reader
+    from assay.text.files import paths
 
+    if paths.exists(records):
+        with suppress(SystemUnderTestError):  # another process holds it now
+            Reader(records).close()
     address = address_of(records, port)
     click.echo(address.url)
     say("open it in a browser of this machine; Ctrl-C ends it")

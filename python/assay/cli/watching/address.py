@@ -3,6 +3,7 @@ the last time, so that a page that is open finds the server again after it was s
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -18,6 +19,7 @@ from assay.provision.undo import ledger
 HOST = "127.0.0.1"
 _TOKEN_BYTES = 32
 _LEAST_TOKEN = 40
+_MOST_BYTES = 1000
 
 
 @dataclass(frozen=True)
@@ -27,20 +29,37 @@ class PageAddress:
     port: int
     token: str
     """Without it nothing is shown."""
+    kept: _Kept
+    """Locked as long as this process lives."""
 
     @property
     def url(self) -> str:
-        return f"http://{HOST}:{self.port}/?token={self.token}"
+        return _url(self.port, self.token)
+
+
+def _url(port: int, token: str) -> str:
+    return f"http://{HOST}:{port}/?token={token}"
 
 
 def address_of(records: Path, port: int | None) -> PageAddress:
     """``port``: as asked; None: the one of the last time where that is free, or else any. Raises
-    `ArgumentError` where the asked one is taken."""
-    file = _file(records)
-    kept_port, token = _kept(file)
+    `ArgumentError` where the asked one is taken, and where the record is watched already and none
+    was asked for."""
+    kept = _Kept(_file(records))
+    kept_port, token = kept.read()
+    if not kept.is_own:
+        if port is None:
+            kept.close()
+            where = _url(kept_port, token) if kept_port else "at an address that is not known"
+            raise ArgumentError(
+                f"{records} is watched already: {where}",
+                hint="open that page, or name another port for a second one: --port 0",
+            )
+        token = secrets.token_urlsafe(_TOKEN_BYTES)
     bound = _asked(port) if port is not None else _bound(kept_port) or _asked(0)
-    found = PageAddress(bound, int(bound.getsockname()[1]), token)
-    _keep(file, found)
+    found = PageAddress(bound, int(bound.getsockname()[1]), token, kept)
+    if kept.is_own:
+        kept.write(found.port, token)
     return found
 
 
@@ -50,27 +69,48 @@ def _file(records: Path) -> Path:
     return ledger.state_directory().parent / f"watch-{name}"
 
 
-def _kept(file: Path) -> tuple[int, str]:
-    """Port and token of the last time; else any port and a new token."""
-    with suppress(OSError, ValueError, TypeError, KeyError):
-        found = file.lstat()
-        if found.st_uid == os.geteuid() and not found.st_mode & 0o077:
-            kept = json.loads(file.read_text(encoding="ascii"))
-            port, token = int(kept["port"]), str(kept["token"])
-            if 0 < port < 65_536 and len(token) >= _LEAST_TOKEN and token.isascii():
-                return port, token
-    return 0, secrets.token_urlsafe(_TOKEN_BYTES)
+class _Kept:
+    """The address of the last time: a file, readable for this user alone, that is locked while its
+    record is watched. Where it cannot be kept, the next address is another one."""
 
+    def __init__(self, file: Path) -> None:
+        self._descriptor: int | None = None
+        self.is_own = True
+        """Whether no other process watches the same record."""
+        with suppress(OSError):
+            how = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+            self._descriptor = os.open(file, how, 0o600)
+            try:
+                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                self.is_own = False
 
-def _keep(file: Path, address: PageAddress) -> None:
-    """Readable for this user alone. Where it cannot be kept, the next address is another one."""
-    text = json.dumps({"port": address.port, "token": address.token})
-    new = file.with_name(f".{file.name}.{os.getpid()}")
-    with suppress(OSError):
-        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w", encoding="ascii") as stream:
-            stream.write(text)
-        new.replace(file)
+    def read(self) -> tuple[int, str]:
+        """Port and token; else any port and a new token."""
+        with suppress(OSError, ValueError, TypeError, KeyError):
+            if self._descriptor is not None and self._is_private(self._descriptor):
+                kept = json.loads(os.pread(self._descriptor, _MOST_BYTES, 0))
+                port, token = int(kept["port"]), str(kept["token"])
+                if 0 < port < 65_536 and len(token) >= _LEAST_TOKEN and token.isascii():
+                    return port, token
+        return 0, secrets.token_urlsafe(_TOKEN_BYTES)
+
+    @staticmethod
+    def _is_private(descriptor: int) -> bool:
+        found = os.fstat(descriptor)
+        return found.st_uid == os.geteuid() and not found.st_mode & 0o077
+
+    def write(self, port: int, token: str) -> None:
+        text = json.dumps({"port": port, "token": token}).encode()
+        with suppress(OSError):
+            if self._descriptor is not None and self._is_private(self._descriptor):
+                os.ftruncate(self._descriptor, 0)
+                os.pwrite(self._descriptor, text, 0)
+
+    def close(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
 
 
 def _bound(port: int) -> socket.socket | None:

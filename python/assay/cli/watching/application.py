@@ -96,8 +96,9 @@ def application(follower: Follower, starting: Starting, records: Path) -> Starle
     async def latest(_request: Request) -> Response:
         """Whether there is something new to follow."""
         seen = await follower.look()
-        one = {"experiment": seen.status.experiment, "is_over": seen.status.is_over}
-        return JSONResponse(one)
+        status = seen.status
+        names = ("experiment", "begun_ms", "is_over")
+        return JSONResponse({name: getattr(status, name) for name in names})
 
     async def report(request: Request) -> Response:
         number = str(request.path_params["experiment"])

@@ -21,18 +21,19 @@ _AT_ONCE = 300
 
 
 class Cursor:
-    """The last second that a reader has had: ``17:1:42`` is second 42 of step 1 of run 17."""
+    """The last second that a reader has had: ``17:1:42:1795835222000`` is second 42 of step 1 of
+    run 17, of the experiment that was begun at that millisecond."""
 
-    def __init__(self, place: Place | None = None, second: int = -1) -> None:
-        self.place, self.second = place, second
+    def __init__(self, place: Place | None = None, second: int = -1, record: int = 0) -> None:
+        self.place, self.second, self.record = place, second, record
 
     @classmethod
     def of(cls, text: str | None) -> Cursor:
         """From the beginning where it is no such id."""
         parts = (text or "").split(":")
-        if len(parts) == 3 and all(part.isdecimal() and len(part) < 16 for part in parts):
-            run, step, second = map(int, parts)
-            return cls((run, step), second)
+        if len(parts) == 4 and all(part.isdecimal() and len(part) < 16 for part in parts):
+            run, step, second, record = map(int, parts)
+            return cls((run, step), second, record)
         return cls()
 
 
@@ -58,8 +59,9 @@ class Follower:
             while not self._is_closed:
                 changed, seen = self._changed, self._seen
                 if seen is not None:
-                    if shown is not None and seen.file != shown.file:
+                    if seen.passed is not None and seen.passed.record != cursor.record:
                         cursor.place, cursor.second = None, -1
+                        cursor.record = seen.passed.record
                     async for piece in self._rest(seen, cursor):
                         yield piece
                     if shown is None or seen.text != shown.text:
@@ -168,7 +170,7 @@ async def _behind(passed: Passed, cursor: Cursor) -> AsyncIterator[str]:
         numbers = passed.numbers[at : at + _AT_ONCE]
         texts = passed.texts[at : at + _AT_ONCE]
         yield "".join(
-            _message("second", text, f"{run}:{step}:{number}")
+            _message("second", text, f"{run}:{step}:{number}:{passed.record}")
             for number, text in zip(numbers, texts, strict=True)
         )
         cursor.second = numbers[-1]

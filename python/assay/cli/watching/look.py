@@ -34,6 +34,7 @@ _SHARE = 100
 1 % of a processor, however many runs there are. Of many runs the plan may be
 some seconds old; the seconds of the run under way are not."""
 _LEAST_WAIT_S = 1.0
+_GONE = -1
 _MOST = 200
 """Experiments in the list; `assay list experiments` has all."""
 
@@ -43,6 +44,8 @@ class Passed:
     """The seconds of a step, each as JSON; more come at the end."""
 
     place: Place
+    record: int = 0
+    """When its experiment was begun, in ms: another record has runs of the same numbers."""
     driving: Driving | None = None
     charts: LiveCharts | None = None
     so_far: SoFar | None = None
@@ -95,8 +98,6 @@ class Seen:
     charts: tuple[LiveChart, ...] = ()
     warnings: str = "[]"
     """Those of ended runs and of the one under way, as JSON."""
-    file: int = 0
-    """Of the files of that name, which one."""
 
 
 class Look:
@@ -106,6 +107,7 @@ class Look:
         self._path = path
         self._reader: Reader | None = None
         self._inode: int | None = None
+        self._begun_ms = 0
         self._copied_until_s: float | None = None
         """When it is to be copied anew; None: the file itself is read."""
         self._mark: tuple[ExperimentUnderWay, Mark, bool] | None = None
@@ -119,8 +121,6 @@ class Look:
         self._warnings = LiveWarnings()
         self._machine: tuple[int, WatchedMachine] | None = None
         """Of the run of that number."""
-        self.file = 0
-        """How many files of that name there were."""
         self.before: Passed | None = None
         """Of the step that was shown before."""
 
@@ -146,7 +146,6 @@ class Look:
             text,
             self._charts(),
             self._warnings.text,
-            self.file,
         )
 
     def _charts(self) -> tuple[LiveChart, ...]:
@@ -157,7 +156,7 @@ class Look:
 
     def seconds_of(self, place: Place, after: int) -> Passed:
         """Those of a step that is not shown any more; none where there is no such step."""
-        passed = Passed(place)
+        passed = Passed(place, self._begun_ms)
         reader = self._opened()
         if reader is not None:
             passed.driving = self._driving(place)
@@ -185,6 +184,7 @@ class Look:
             inode = self._path.stat().st_ino
         except OSError:
             self.close()
+            self._inode = self._inode and _GONE  # another file may get its number
             return None
         if inode != self._inode:
             self._forget()
@@ -199,7 +199,6 @@ class Look:
 
     def _forget(self) -> None:
         """What another file of that name had: its runs and seconds have the same numbers."""
-        self.file += 1
         self._mark = self._place = self._passed = self.before = None
         self._process = self._machine = None
         self._warnings = LiveWarnings()
@@ -211,6 +210,7 @@ class Look:
         if experiment is None:
             return
         self._process = experiment.process if experiment.is_under_way else None
+        self._begun_ms = experiment.begun_unix_ns // 1_000_000
         mark = (experiment, reader.read(under_way.mark), experiment.is_under_way)
         now_s = time.monotonic()
         if mark != self._mark and (now_s >= self._not_before_s or not experiment.is_under_way):
@@ -238,7 +238,8 @@ class Look:
         self._warnings.judge(so_far, self._place)
 
     def _show(self, reader: Reader, place: Place | None) -> None:
-        if place == self._place:
+        is_same = self._passed is None or self._passed.record == self._begun_ms
+        if place == self._place and is_same:
             return
         if self._passed is not None:
             self._passed.read_on(reader)
@@ -250,7 +251,8 @@ class Look:
             pace = reader.read(lambda connection: under_way.last_drive(connection, run))
             charts = LiveCharts(None if pace is None else pace.duration_s)
             driving = self._driving(place)
-            self._passed = Passed(place, driving, charts, SoFar(driving or Driving(), 0))
+            so_far = SoFar(driving or Driving(), 0)
+            self._passed = Passed(place, self._begun_ms, driving, charts, so_far)
 
     def _sampled(self, reader: Reader, made: Status) -> tuple[int, WatchedMachine] | None:
         """While clients of the run may work."""

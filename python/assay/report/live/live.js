@@ -164,7 +164,8 @@ function showStatus(found) {
   status = found;
   const stage = found.stage;
   // Another run begins: the seconds of the one before are not its own.
-  if (stage && place && `${stage.run}` !== place.split(":")[0]) { seconds = []; place = ""; draw(); }
+  const [run, , record] = place.split(":");
+  if (place && ((stage && `${stage.run}` !== run) || `${found.begun_ms}` !== record)) { seconds = []; place = ""; draw(); }
   at("title").textContent = found.experiment ? `Experiment ${found.experiment}: ${found.title}` : "No experiment yet";
   document.title = found.is_under_way && stage ? `${stage.number}/${found.planned} ${found.title}` : found.title || "assay watch";
   if (found.problem) say(found.problem, "lost");
@@ -188,15 +189,17 @@ function draw() {
   draws = setTimeout(() => { draws = 0; showNumbers(); if (status) { showRun(); showLeft(); } }, 50);
 }
 function showSecond(event) {
-  const [run, step] = event.lastEventId.split(":");
-  if (`${run}:${step}` !== place) { place = `${run}:${step}`; seconds = []; }
+  const [run, step, , record] = event.lastEventId.split(":");
+  const found = `${run}:${step}:${record}`;
+  if (found !== place) { place = found; seconds = []; }
   const one = JSON.parse(event.data);
   if (seconds.length && one.second <= seconds.at(-1).second) return;
   seconds.push(one);
   draw();
 }
 function listen() {
-  const last = seconds.length ? `&last=${place}:${seconds.at(-1).second}` : "";
+  const [run, step, record] = place.split(":");
+  const last = seconds.length ? `&last=${run}:${step}:${seconds.at(-1).second}:${record}` : "";
   source = new EventSource(own("events") + last);
   source.addEventListener("status", (event) => showStatus(JSON.parse(event.data)));
   source.addEventListener("second", showSecond);
@@ -215,8 +218,8 @@ function listen() {
 async function next() {
   try {
     const answer = await fetch(own("latest"));
-    const { experiment, is_over: isOver } = await answer.json();
-    if (experiment !== status.experiment || !isOver) { listen(); return; }
+    const { experiment, begun_ms: begun, is_over: isOver } = await answer.json();
+    if (experiment !== status.experiment || begun !== status.begun_ms || !isOver) { listen(); return; }
   } catch { /* the server may come back */ }
   setTimeout(next, 5000);
 }

@@ -61,6 +61,8 @@ class CellLine(msgspec.Struct, frozen=True):
 class Status(msgspec.Struct, frozen=True):
     experiment: int
     """0: there is none yet."""
+    begun_ms: int
+    """By which one of the same number in another record is told apart."""
     title: str
     is_under_way: bool
     is_over: bool
@@ -83,7 +85,7 @@ class Status(msgspec.Struct, frozen=True):
     """Why the record cannot be read now."""
 
 
-NOTHING = Status(0, "", False, False, 0, 0, (), 0.0, False, 0, None, (), 0)
+NOTHING = Status(0, 0, "", False, False, 0, 0, (), 0.0, False, 0, None, (), 0)
 
 
 def status(
@@ -106,6 +108,7 @@ def status(
     cells = _cells(connection, experiment.id, runs, names)
     made = Status(
         experiment=experiment.id,
+        begun_ms=experiment.begun_unix_ns // 1_000_000,
         title=visible(experiment.title) or (runs[0].full_test_name if runs else ""),
         is_under_way=is_under_way,
         is_over=not is_under_way,
