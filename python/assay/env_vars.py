@@ -37,6 +37,12 @@ SERVER_USER = EnvVar(
     "The unprivileged user that private servers run as when Assay is run by root (default: assay, "
     "made where it does not exist).",
 )
+SERVER_ADDRESS = EnvVar(
+    "ASSAY_SERVER_ADDRESS",
+    "The address of this machine at which a private server is reached by TCP (`transport=tcp`). "
+    "Another than of loopback lets load generators of other machines reach it; the server then has "
+    "a password, or is refused (default: 127.0.0.1).",
+)
 XDG_STATE_HOME = EnvVar(
     "XDG_STATE_HOME", "Where programs keep their state; see ASSAY_STATE_DIRECTORY."
 )

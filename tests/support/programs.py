@@ -48,6 +48,9 @@ FILE = Program("file", None, is_optional=True)
 """The same; where it is missing, the module does without."""
 CARGO = Program("cargo", None, is_optional=True)
 """Of the Rust that `tools/setup` asks for: Debian's own is too old."""
+IP = Program("ip", "iproute2")
+TC = Program("tc", "iproute2")
+NFT = Program("nft", "nftables")
 SLEEP = Program("sleep", "coreutils")
 CAT = Program("cat", "coreutils")
 CP = Program("cp", "coreutils")

@@ -18,7 +18,8 @@ TRANSPORT: Final = OptionSpec(
     name="transport",
     default="socket",
     levels=("socket", "tcp"),
-    help="How clients reach a private server: its Unix socket, or 127.0.0.1 with a password.",
+    help="How clients reach a private server: its Unix socket, or 127.0.0.1 (or "
+    "ASSAY_SERVER_ADDRESS) with a password.",
 )
 
 

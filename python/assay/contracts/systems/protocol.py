@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -15,6 +16,8 @@ from assay.contracts.option_spec import OptionSpec
 from assay.contracts.storage_facts import StorageFacts
 
 __all__ = ["OptionSpec", "ProcessSample", "ServerDirectory", "System"]
+
+LOOPBACK = "127.0.0.1"
 
 
 @dataclass(frozen=True)
@@ -36,9 +39,16 @@ class ServerDirectory:
     `SeparateLog`; it exists, is the server's alone, and is empty before the first start."""
     log_storage: StorageFacts | None = None
     """That of `log`."""
+    address: str = LOOPBACK
+    """Of this machine, at which a server listens that is reached by TCP. Beyond loopback it must
+    have a password or TLS: a system that has neither raises `ArgumentError`."""
     control_groups: tuple[Path, ...] = ()
     """Folders of control groups that every process of the server joins before its program begins:
     they hold the limits of its storage, memory and processors."""
+
+    @property
+    def is_on_loopback(self) -> bool:
+        return ipaddress.ip_address(self.address).is_loopback
 
     @property
     def plain_root(self) -> Path:

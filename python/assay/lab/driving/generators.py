@@ -3,7 +3,7 @@ why it cannot have them."""
 
 from __future__ import annotations
 
-from assay import registry
+from assay import env_vars, registry
 from assay.contracts.deployment import Deployment
 from assay.contracts.factors import CLIENT_PROGRAM, GENERATORS
 from assay.contracts.systems.abilities import capabilities_of
@@ -20,6 +20,7 @@ from assay.provision.engine import ray_fleet
 from assay.provision.engine.engine_calls import calls_python
 from assay.provision.engine.local_fleet import LocalFleet
 from assay.provision.engine.ray_fleet import RayFleet
+from assay.provision.machine.ports import is_loopback
 from assay.provision.undo.ledger import state_directory
 from assay.text import units
 from assay.text.mentions import Mention, phrase
@@ -41,17 +42,32 @@ def of_cell(cell: Cell, deployment: Deployment, run: int) -> Generators | None:
         fleet = LocalFleet(number, deployment.address.options.get("module", ""))
         return Generators(fleet, terms)
     cluster = RayFleet(cell.driving.fleet, number)
-    if not cluster.is_this_machine and not cell.system.url:
+    if not cluster.is_this_machine and (here := _only_here(deployment)):
         cluster.stop()
         raise ArgumentError(
             phrase(
-                "{}: a server that Assay starts is reached on this machine alone, and generators "
-                "are on others",
+                "{}: {} is reached at {} on this machine alone, and generators are on others",
                 Mention("fleet", cell.driving.fleet),
+                cell.system.label,
+                here,
             ),
-            hint=phrase("name a running server by its URL in {--on}"),
+            hint=phrase(
+                "transport=tcp and {} with an address of this machine, for a system that asks for "
+                "a password; or name a running server by its URL in {--on}",
+                env_vars.SERVER_ADDRESS.name,
+            ),
         )
     return Generators(cluster, terms, cluster.is_this_machine)
+
+
+def _only_here(deployment: Deployment) -> str | None:
+    """An endpoint that no other machine reaches."""
+    for endpoint in deployment.endpoints:
+        if endpoint.unix is not None:
+            return endpoint.unix
+        if endpoint.host is not None and is_loopback(endpoint.host_address or endpoint.host):
+            return endpoint.host
+    return None
 
 
 def why_not(workload: Workload, run: PlannedRun) -> str | None:

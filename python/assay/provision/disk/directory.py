@@ -20,6 +20,7 @@ from assay.contracts.storages.group_limits import GroupLimit
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import ArgumentError, AssayError, SystemUnderTestError
 from assay.provision.limits import control_groups, server_group
+from assay.provision.machine.ports import server_address
 from assay.provision.machine.users import ServerUser, first_unreachable, server_user
 from assay.provision.undo import ledger
 from assay.provision.undo.clean_up import undone_at_end
@@ -72,6 +73,7 @@ def server_directory(
             log=log,
             log_storage=log_storage,
             raw_device=raw_device,
+            address=server_address(),
             control_groups=groups,
         )
         directory.plain_root.symlink_to(root)

@@ -8,7 +8,6 @@ its actor, whose pipes close then.
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import queue
 import socket
@@ -22,6 +21,7 @@ from assay.contracts.engine.messages import EngineRequest, Message
 from assay.contracts.fleet import Receive
 from assay.errors import ArgumentError, SystemDied, SystemMissing
 from assay.provision.engine.child_process import ChildProcess
+from assay.provision.machine.ports import is_loopback
 from assay.text.mentions import Mention, phrase
 
 _SCHEME = "ray://"
@@ -126,7 +126,7 @@ class RayFleet:
         return [str(node["NodeManagerAddress"]) for node in self._nodes]
 
     def _refuse(self, address: str, machines: int) -> None:
-        others = [one for one in self._addresses() if not _is_loopback(one)]
+        others = [one for one in self._addresses() if not is_loopback(one)]
         if others and os.environ.get(_TOKEN, "").lower() != "token":
             raise ArgumentError(
                 phrase(
@@ -192,13 +192,6 @@ class _Channel:
                 self._receive(message)
                 if message is None:
                     return
-
-
-def _is_loopback(address: str) -> bool:
-    try:
-        return ipaddress.ip_address(address).is_loopback
-    except ValueError:
-        return address == "localhost"
 
 
 def _is_here(address: str) -> bool:

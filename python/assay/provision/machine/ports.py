@@ -1,18 +1,49 @@
-"""Returns free TCP ports of this machine."""
+"""Returns free TCP ports of this machine, and its address at which servers listen."""
 
 from __future__ import annotations
 
+import ipaddress
 import socket
 from contextlib import ExitStack
 
+from assay import env_vars
+from assay.contracts.systems.protocol import LOOPBACK
+from assay.errors import ArgumentError
 
-def free_port(host: str = "127.0.0.1") -> int:
+
+def server_address() -> str:
+    """Raises `ArgumentError` where the one that was asked for is none of this machine."""
+    address = env_vars.SERVER_ADDRESS.get() or LOOPBACK
+    try:
+        with socket.socket() as tried:
+            tried.bind((address, 0))
+            # A name, 0.0.0.0 or an address of IPv6 is not what clients can be told.
+            if tried.getsockname()[0] == address != "0.0.0.0":
+                return address
+    except OSError:
+        pass
+    raise ArgumentError(
+        f"{env_vars.SERVER_ADDRESS.name}: expected an IPv4 address of this machine, found "
+        f"{address}",
+        hint="ip -4 addr lists them",
+    )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches it."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def free_port(host: str = LOOPBACK) -> int:
     """A port that was free an instant ago. A server whose port is taken reports it in its log and
     can be started with another."""
     return free_ports(1, host)[0]
 
 
-def free_ports(count: int, host: str = "127.0.0.1") -> list[int]:
+def free_ports(count: int, host: str = LOOPBACK) -> list[int]:
     """Different ones: the kernel assigns them by chance, so all are held until the last is had."""
     with ExitStack() as held:
         listeners = [held.enter_context(socket.socket()) for _ in range(count)]

@@ -56,7 +56,8 @@ class RunningServer:
     """PostgreSQL."""
     socket: Path | None
     port: int | None
-    """FerretDB listens at a socket without a password, or at a port of 127.0.0.1 with one."""
+    """FerretDB listens at a socket without a password, or at a port of ``host`` with one."""
+    host: str
 
     @property
     def address_behind(self) -> Address:
@@ -129,11 +130,12 @@ def _front(
     own = directory.run / "ferretdb.sock"
     with contextlib.ExitStack() as stack:
         for tries_left in reversed(range(_PORT_TRIES)):
-            port = free_port() if over_tcp else None
+            host = directory.address
+            port = free_port(host) if over_tcp else None
             own.unlink(missing_ok=True)
             ferretdb = stack.enter_context(
                 process.start(
-                    _arguments(installed, own, port),
+                    _arguments(installed, own, host, port),
                     directory,
                     stop=STOP,
                     # A URL of PostgreSQL would else stand in the list of processes.
@@ -145,21 +147,23 @@ def _front(
                 )
             )
             try:
-                ferretdb.wait_ready(functools.partial(_why_not_ready, own, port))
+                ferretdb.wait_ready(functools.partial(_why_not_ready, own, host, port))
                 break
             except SystemDied:
                 taken = _PORT_IS_TAKEN in programs.last_lines(ferretdb.log)
                 if ferretdb.died() is None or not taken or tries_left == 0:
                     raise
                 stack.close()
-        yield RunningServer(ferretdb, behind, None if port else own, port)
+        yield RunningServer(ferretdb, behind, None if port else own, port, host)
 
 
-def _arguments(programs: FerretdbPrograms, own: Path, port: int | None) -> list[str | Path]:
+def _arguments(
+    programs: FerretdbPrograms, own: Path, host: str, port: int | None
+) -> list[str | Path]:
     where = (
         ["--listen-addr=", f"--listen-unix={own}", "--no-auth"]
         if port is None
-        else [f"--listen-addr=127.0.0.1:{port}", "--listen-unix=", "--auth"]
+        else [f"--listen-addr={host}:{port}", "--listen-unix=", "--auth"]
     )
     quiet = ["--debug-addr=", "--state-dir=.", "--telemetry=disable", f"--log-level={LOG_LEVEL}"]
     return [programs.ferretdb, *where, *quiet]
@@ -173,13 +177,13 @@ def _url(directory: ServerDirectory, port: int, connections: int) -> str:
     )
 
 
-def _why_not_ready(own: Path, port: int | None) -> str | None:
+def _why_not_ready(own: Path, host: str, port: int | None) -> str | None:
     """None when it accepts connections."""
     family = socket.AF_UNIX if port is None else socket.AF_INET
     with socket.socket(family) as probe:
         probe.settimeout(1.0)
         try:
-            probe.connect(str(own) if port is None else ("127.0.0.1", port))
+            probe.connect(str(own) if port is None else (host, port))
         except OSError as error:
             return f"it does not accept connections: {error}"
     return None

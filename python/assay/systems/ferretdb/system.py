@@ -260,7 +260,7 @@ def _address(running: server.RunningServer) -> Address:
     return Address(
         driver="mongodb",
         unix=None if running.socket is None else str(running.socket),
-        host=None if is_socket else "127.0.0.1",
+        host=None if is_socket else running.host,
         port=running.port,
         user="" if is_socket else server.USER,
         password=None if is_socket else running.behind.password,

@@ -120,14 +120,14 @@ class MariadbProduct(Product):
         # From version 11.4 on it would make itself a key for TLS at each start, for seconds.
         return ["--skip-ssl"]
 
-    def users(self, user: str, password: str | None) -> list[str]:
+    def users(self, user: str, password: str | None, clients: str) -> list[str]:
         """The user has every privilege except that of connecting when the server is full: with it a
         test of the connection limit would find one session more than other users have."""
         names = [f"'{user}'@'localhost'"]
         lines: list[str] = []
         proof = ""
         if password is not None:
-            names.append(f"'{user}'@'127.0.0.1'")
+            names.append(f"'{user}'@'{clients}'")
             proof = f" IDENTIFIED BY '{password}'"
             lines += ["DELETE FROM mysql.global_priv WHERE User = 'root';", "FLUSH PRIVILEGES;"]
         for name in names:

@@ -134,13 +134,13 @@ class MysqlProduct(Product):
         # take a port of its own.
         return ["--secure-file-priv=", "--mysqlx=OFF"]
 
-    def users(self, user: str, password: str | None) -> list[str]:
+    def users(self, user: str, password: str | None, clients: str) -> list[str]:
         """The user has every privilege except that of connecting when the server is full: with it a
         test of the connection limit would find one session more than other users have."""
         names = [f"'{user}'@'localhost'"]
         lines: list[str] = []
         if password is not None:
-            names.append(f"'{user}'@'127.0.0.1'")
+            names.append(f"'{user}'@'{clients}'")
             lines.append("DROP USER IF EXISTS 'root'@'localhost';")
         for name in names:
             # The user is not dropped: it may be the definer of what was loaded.

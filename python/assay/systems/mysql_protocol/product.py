@@ -100,9 +100,10 @@ class Product(ABC):
         """Of every private server."""
 
     @abstractmethod
-    def users(self, user: str, password: str | None) -> list[str]:
+    def users(self, user: str, password: str | None, clients: str) -> list[str]:
         """Statements that make the ordinary user anew, for the socket and, with a password, for
-        127.0.0.1; and that shut out the administrator whom no password keeps."""
+        ``clients``: the address that they come from, ``%`` for any; and that shut out the
+        administrator whom no password keeps."""
 
     @abstractmethod
     def descriptions(self, opened: Session) -> dict[str, Described]:

@@ -71,6 +71,7 @@ _SAYS_NOTHING = (
 class RunningServer:
     process: ServerProcess
     socket: Path
+    host: str
     port: int | None
     """None: it listens at its socket alone."""
     password: str | None
@@ -144,7 +145,7 @@ def running(
 ) -> Iterator[RunningServer]:
     """Starts the server on its data directory with these settings, and stops it at the end.
 
-    It listens at a socket in ``directory.run``; with `over_tcp` also at a free port of 127.0.0.1,
+    It listens at a socket in ``directory.run``; with `over_tcp` also at a free port of its address,
     where it asks for a password. Its ordinary user is made anew before it listens, and its database
     where there is none.
 
@@ -155,9 +156,9 @@ def running(
     first_words = directory.run / "first-words.sql"
     with contextlib.ExitStack() as stack:
         stack.callback(first_words.unlink, missing_ok=True)
-        _write_first_words(product, first_words, password)
+        _write_first_words(product, first_words, password, directory)
         for tries_left in reversed(range(_PORT_TRIES)):
-            port = free_port() if over_tcp else None
+            port = free_port(directory.address) if over_tcp else None
             server = stack.enter_context(
                 process.start(
                     _arguments(product, programs, directory, settings, port, first_words),
@@ -176,7 +177,7 @@ def running(
                 if _PORT_IS_TAKEN not in words or tries_left == 0:
                     raise _refused(words, product, programs, settings) from error
         first_words.unlink()
-        yield RunningServer(server, directory.run / "socket", port, password)
+        yield RunningServer(server, directory.run / "socket", directory.address, port, password)
 
 
 def _arguments(
@@ -202,16 +203,19 @@ def _arguments(
         f"--socket={directory.run / 'socket'}",
         f"--pid-file={directory.run / 'pid'}",
         f"--init-file={first_words}",
-        "--bind-address=127.0.0.1",
+        f"--bind-address={directory.address}",
         *product.server_arguments(),
         *listens,
         *given,
     ]
 
 
-def _write_first_words(product: Product, path: Path, password: str | None) -> None:
+def _write_first_words(
+    product: Product, path: Path, password: str | None, directory: ServerDirectory
+) -> None:
     """What the server runs before it listens, each statement on a line."""
-    lines = [f"CREATE DATABASE IF NOT EXISTS {DATABASE};", *product.users(USER, password)]
+    clients = directory.address if directory.is_on_loopback else "%"
+    lines = [f"CREATE DATABASE IF NOT EXISTS {DATABASE};", *product.users(USER, password, clients)]
     path.write_text("\n".join(lines) + "\n", encoding="ascii")
     path.chmod(0o644)  # its directory is closed to all but the server's user and us
 

@@ -411,7 +411,7 @@ def _address(running: server.RunningServer) -> Address:
     return Address(
         driver="mysql",
         unix=str(running.socket) if running.port is None else None,
-        host=None if running.port is None else "127.0.0.1",
+        host=None if running.port is None else running.host,
         port=running.port,
         user=server.USER,
         password=running.password,

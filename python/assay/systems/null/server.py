@@ -49,6 +49,11 @@ def running(
 
     Raises `ArgumentError` in its own words where an option is wrong.
     """
+    if transport != "socket" and not directory.is_on_loopback:
+        raise ArgumentError(
+            f"a null server asks for no password, and does not listen at {directory.address}",
+            hint="start one on another machine (assay null-server --host), and name its URL",
+        )
     socket = directory.run / f"{name}.sock"
     words = ["--protocol", protocol]
     words += ["--unix", str(socket)] if transport == "socket" else ["--port", "0"]

@@ -49,6 +49,7 @@ _PORT_IS_TAKEN = "could not create any TCP/IP sockets"
 @dataclass(frozen=True)
 class RunningServer:
     process: ServerProcess
+    host: str
     port: int
     socket: Path
     password: str
@@ -123,6 +124,13 @@ def _insist_on_a_name(directory: ServerDirectory) -> None:
         ) from error
 
 
+_ADMITTED = """\
+local all all trust
+host all all all scram-sha-256
+"""
+"""By the socket, whose directory is closed to others, and from any machine with a password."""
+
+
 @contextlib.contextmanager
 def running(
     installation: Installation,
@@ -132,14 +140,15 @@ def running(
 ) -> Iterator[RunningServer]:
     """Starts the server on its data directory with these settings, and stops it at the end.
 
-    It listens on a socket in ``directory.run`` and on a free port of 127.0.0.1. Killed outright it
+    It listens on a socket in ``directory.run`` and on a free port of its address, where it asks for
+    a password. Killed outright it
     leaves its shared memory in /dev/shm, which is removed then. Raises `SystemRefused` in the
     server's own words where it does not start, `SystemDied` where it hangs.
     """
     with contextlib.ExitStack() as stack:
         noted = stack.enter_context(_noted_shared_memory(directory))
         for tries_left in reversed(range(_PORT_TRIES)):
-            port = free_port()
+            port = free_port(directory.address)
             server = stack.enter_context(
                 process.start(
                     _arguments(installation, directory, settings, port),
@@ -163,7 +172,9 @@ def running(
                 noted = stack.enter_context(_noted_shared_memory(directory))
         noted(server.pid)
         try:
-            yield RunningServer(server, port, directory.run / f".s.PGSQL.{port}", password)
+            yield RunningServer(
+                server, directory.address, port, directory.run / f".s.PGSQL.{port}", password
+            )
         finally:
             with contextlib.suppress(SystemDied):
                 server.wait_ready(functools.partial(_why_recovering, server.log), _RECOVERY_S)
@@ -199,9 +210,15 @@ def _arguments(
 ) -> list[str | Path]:
     ours = {
         "port": str(port),
-        "listen_addresses": "127.0.0.1",
+        "listen_addresses": directory.address,
         "unix_socket_directories": str(directory.run),
     }
+    if not directory.is_on_loopback:
+        # That of the data directory admits no other machine.
+        admitted = directory.run / "pg_hba.conf"
+        admitted.write_text(_ADMITTED, encoding="ascii")
+        admitted.chmod(0o644)  # its directory is closed to all but the server's user and us
+        ours["hba_file"] = str(admitted)
     given = [f"{name}={value}" for name, value in {**settings, **ours}.items()]
     words = [word for setting in given for word in ("-c", setting)]
     return [installation.program("postgres"), "-D", directory.data, *words]

@@ -307,7 +307,7 @@ def _address(running: server.RunningServer, transport: str) -> Address:
         )
     return Address(
         driver="postgresql",
-        host="127.0.0.1",
+        host=running.host,
         port=running.port,
         user=server.USER,
         password=running.password,
