@@ -357,6 +357,25 @@ def test_the_page_stops_the_experiment_that_it_names_and_no_other_process(
     assert first.driven is not None and first.driven.intervals, "what was measured is kept"
 
 
+def test_each_generator_of_a_fleet_is_shown_when_its_step_has_ended(tmp_path: Path) -> None:
+    script(tmp_path)
+    words = ("one.sql", "--on", "null[protocol=postgresql]", "--generators", "2")
+    words += ("--clients", "4", "--offered-rate", "400", "--duration", "2")
+    done = run_in(tmp_path, "run", *words)
+    assert done.returncode == 0, done.stderr
+    with watched(tmp_path) as server:
+        (fleet,) = [one.data for one in server.events() if one.name == "generators"]
+    with Store(tmp_path / DEFAULT_FILE_NAME, must_exist=True) as store:
+        driven = store.latest().runs[-1].driven
+    assert driven is not None
+    assert sum(one["ok"] for one in fleet["reports"]) == driven.outcomes.ok
+    assert [one["machine"] for one in fleet["reports"]] == [
+        one.machine for one in driven.generators
+    ]
+    assert fleet["elapsed_s"] == pytest.approx(driven.elapsed_ns / 1e9)
+    assert all(0 <= one["cpu_share"] <= 1 and one["lag_p99_ns"] for one in fleet["reports"])
+
+
 def test_a_single_run_is_stopped_and_the_experiment_goes_on(working_folder: Path) -> None:
     script(working_folder)
     words = ("one.sql", "--on", DELAYED, "--duration", "6", "--repetitions", "2")

@@ -142,6 +142,43 @@ def test_an_open_page_shows_the_seconds_of_a_record_that_replaced_its_own(
         page.close()
 
 
+def test_a_run_of_a_fleet_is_stopped_by_keyboard_on_a_phone(
+    working_folder: Path, browser: Browser
+) -> None:
+    """Its warnings stand above its charts; its generators are shown when it has ended."""
+    (working_folder / "one.sql").write_text("select 1;\n")
+    on = "null[protocol=postgresql,delay=constant:5ms]"
+    words = ("run", "one.sql", "--on", on, "--clients", "4", "--generators", "2", "--warm-up", "0")
+    words += ("--offered-rate", "2000", "--duration", "12", "--repetitions", "2")
+    phone = {"width": 360, "height": 740}
+    with started(working_folder, *words) as run, watched(working_folder) as server:
+        wait_for_second(working_folder)
+        page, messages, _ = opened(browser, server.url, viewport=phone, has_touch=True)
+        page.wait_for_selector("#warned:visible", timeout=HANG_MS)
+        assert "offered-rate-not-reached" in page.locator("#warned-names").inner_text()
+        page.locator("#warned-names").focus()
+        page.keyboard.press("Enter")
+        assert "under way" in page.locator("#warnings").inner_text()
+        assert page.evaluate(
+            "document.querySelector('#warned').getBoundingClientRect().top < "
+            "document.querySelector('#charts').getBoundingClientRect().top"
+        )
+        asked: list[str] = []
+        page.once("dialog", lambda dialog: (asked.append(dialog.message), dialog.accept()))
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.id") == "stop-run"
+        page.keyboard.press("Enter")
+        awaited(page, "status.states[0] === 'failed' && status.stage.number === 2")
+        assert len(asked) == 1 and "the next one begins" in asked[0]
+        page.wait_for_selector("#answer a", timeout=HANG_MS)
+        run.wait(HANG_S)
+        assert page.locator("#generators tr").count() == 2
+        assert "1 of 2 repetitions ended" in page.locator("#cells").inner_text()
+        assert page.evaluate("document.documentElement.scrollWidth") <= phone["width"]
+        assert messages == []
+        page.close()
+
+
 def test_an_experiment_is_put_together_started_and_stopped(
     working_folder: Path, browser: Browser
 ) -> None:

@@ -54,6 +54,7 @@ class Follower:
         given in pieces, each when the one before it was taken."""
         shown: Seen | None = None
         drawn: Drawn = {}
+        generators = ""
         async with self._reading():
             yield "retry: 1000\n\n"
             while not self._is_closed:
@@ -74,6 +75,9 @@ class Follower:
                     if seen.passed is not None:
                         async for piece in _behind(seen.passed, cursor):
                             yield piece
+                    if seen.passed is not None and seen.passed.generators != generators:
+                        generators = seen.passed.generators
+                        yield _message("generators", generators or "null")
                     if text := charts_text(seen.charts, drawn):
                         yield _message("charts", text)
                     if seen.status.is_over:

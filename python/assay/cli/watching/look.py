@@ -52,6 +52,8 @@ class Passed:
     numbers: list[int] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     is_whole: bool = False
+    generators: str = ""
+    """What each load generator did, as JSON; empty: there were none, or it is not known yet."""
 
     def place_behind(self, second: int) -> int:
         """How many there are up to that one."""
@@ -68,6 +70,8 @@ class Passed:
                 if self.charts is not None and not self.is_whole:
                     self.charts.add(one)
                 self.texts.append(msgspec.json.encode(one).decode())
+            if self.is_whole and (fleet := under_way.generators(connection, self.place)):
+                self.generators = msgspec.json.encode(fleet).decode()
             if self.is_whole and self.charts is not None:
                 every, _ = under_way.seconds(connection, self.place, -1)
                 measured = every[: under_way.whole_seconds(connection, self.place)]

@@ -144,6 +144,21 @@ function showMachine(one) {
   if (one.device) parts.push(`device ${one.device}: ${requests.map((name) => `${rate(one[name])} ${name}/s`).join(", ")}`);
   at("machine").textContent = parts.join(" · ");
 }
+function showGenerators(fleet) {
+  at("fleet").hidden = !fleet;
+  at("generators").replaceChildren(...(fleet?.reports ?? []).map((one) => {
+    const row = make("tr"), name = make("th", one.machine);
+    name.scope = "row";
+    row.append(name);
+    const add = (label, text, kind) => { const cell = make("td", text, kind); cell.dataset.label = label; row.append(cell); };
+    add("clients", count(one.clients), "n");
+    add("TPS", rate(one.ok / (one.lost_after_s ?? fleet.elapsed_s)), "n");
+    add("busy", (one.cpu_share ?? null) === null ? "" : `${Math.round(100 * one.cpu_share)} %`, "n");
+    add("lag, p99", one.lag_p99_ns ? time(one.lag_p99_ns) : "", "n");
+    add("lost", (one.lost_after_s ?? null) === null ? "" : `after ${duration(one.lost_after_s)}`);
+    return row;
+  }));
+}
 async function stop(what, button, question) {
   if (!confirm(question)) return;
   button.disabled = true;
@@ -204,6 +219,7 @@ function listen() {
   source.addEventListener("status", (event) => showStatus(JSON.parse(event.data)));
   source.addEventListener("second", showSecond);
   source.addEventListener("warnings", (event) => showWarnings(JSON.parse(event.data)));
+  source.addEventListener("generators", (event) => showGenerators(JSON.parse(event.data)));
   source.addEventListener("charts", showCharts);
   source.addEventListener("machine", (event) => showMachine(JSON.parse(event.data)));
   source.addEventListener("end", () => { source.close(); setTimeout(next, 5000); });

@@ -48,6 +48,8 @@ _BODY = """<body>
 <button type="button" id="stop" hidden>Stop the experiment</button></p>
 </section>
 <p id="answer" class="answer" hidden></p>
+<details id="warned" class="warnings" hidden><summary id="warned-names"></summary>
+<ul id="warnings"></ul></details>
 <section id="now" hidden>
 <h2 id="run"></h2>
 <p class="with-button"><span id="step" class="quiet"></span>
@@ -55,6 +57,11 @@ _BODY = """<body>
 <dl id="numbers" class="numbers"></dl>
 <p id="machine" class="quiet"></p>
 <div id="charts" class="figures" data-vega="VEGA"></div>
+<div id="fleet" class="box" hidden><table class="cards"><caption>Load generators</caption>
+<thead><tr><th scope="col">machine</th><th scope="col" class="n">clients</th>
+<th scope="col" class="n">TPS</th><th scope="col" class="n">busy</th>
+<th scope="col" class="n">lag, p99</th><th scope="col">lost</th></tr></thead>
+<tbody id="generators"></tbody></table></div>
 </section>
 <section id="ended" hidden><h2>Cells</h2>
 <div class="box"><table class="cards"><thead><tr><th scope="col">cell</th>
@@ -62,8 +69,6 @@ _BODY = """<body>
 <th scope="col" class="n">p99</th>
 <th scope="col">verdict</th></tr></thead><tbody id="cells"></tbody></table></div>
 <p id="more" class="quiet"></p></section>
-<details id="warned" class="warnings" hidden><summary id="warned-names"></summary>
-<ul id="warnings"></ul></details>
 </main>
 <footer>Record: <code>RECORD</code>. <span id="links"></span></footer>
 <noscript><p>This page needs scripts; <code>assay report</code> shows the same
