@@ -83,6 +83,27 @@ def test_two_settings_that_change_each_other_s_effect(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_the_combination_that_is_faster_than_all_others_is_named(tmp_path: Path) -> None:
+    """Two settings are slow only together, so that the effect of each alone says little."""
+
+    def slow_together(levels: Levels) -> float:
+        is_slow = levels["jit"] == "on" and levels["work_mem"] == "4MB"
+        return (9.0 if is_slow else 1.0) * (1.0 if levels["wal_level"] == "minimal" else 1.2)
+
+    settings = {"jit": ("on", "off"), "work_mem": ("4MB", "64MB")}
+    alike = only(grid(tmp_path, slow_together, {**settings, "wal_level": ("minimal",)}))
+    assert alike.best == (), "three cells are alike"
+
+    def one_is_best(levels: Levels) -> float:
+        return slow_together({**levels, "wal_level": "minimal"}) * (
+            0.8 if levels == {"jit": "off", "work_mem": "64MB"} else 1.0
+        )
+
+    (tmp_path / "best").mkdir()
+    said = sentence(only(grid(tmp_path / "best", one_is_best, settings)))
+    assert said.startswith("fastest: jit off, work_mem 64MB; ")
+
+
 def test_every_form_has_sentence_and_table(tmp_path: Path) -> None:
     experiment = grid(tmp_path, with_interaction)
     report = build(experiment)

@@ -30,7 +30,8 @@ def _said(setting_effects: SettingEffects) -> str:
     """``synchronous_commit matters: off is 3.1 times (2.9 to 3.3) as fast as on; shared_buffers: no
     difference seen (0.98 to 1.03); no interaction seen``."""
     single = [one for one in setting_effects.effects if not one.is_interaction]
-    parts = _counted([_of_one(setting_effects, one) for one in single], "more factor")
+    parts = _best(setting_effects)
+    parts += _counted([_of_one(setting_effects, one) for one in single], "more factor")
     parts += _interactions([one for one in setting_effects.effects if one.is_interaction])
     if setting_effects.reason:
         parts.append(f"{NOT_DECIDED}: {setting_effects.reason}")
@@ -42,6 +43,22 @@ def _said(setting_effects: SettingEffects) -> str:
             "left out"
         )
     return "; ".join(parts)
+
+
+def _best(setting_effects: SettingEffects) -> list[str]:
+    """``fastest: jit off, work_mem 64MB``."""
+    if not setting_effects.best:
+        return []
+    metric = setting_effects.metric
+    named = [
+        ", ".join(f"{factor} {cell_names.level_text(level)}" for factor, level in levels.items())
+        for levels in setting_effects.best
+    ]
+    if metric.is_speed:
+        word = "fastest"
+    else:
+        word = f"{'highest' if metric.is_more_better else 'lowest'} {metric.label}"
+    return [f"{word}: {' or '.join(named)}"]
 
 
 def _counted(said: list[str], what: str) -> list[str]:

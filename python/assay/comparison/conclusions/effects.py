@@ -13,12 +13,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from assay.comparison.compare_sides import ComparisonOptions, compared_cell
+from assay.comparison.conclusions.best_cells import best_cells
 from assay.comparison.ratios import undecided
 from assay.comparison.ratios.adjusting import holm
 from assay.comparison.ratios.limits_of_runs import worst_word
 from assay.comparison.ratios.verdicts import LEAST_REPETITIONS
 from assay.comparison.sides import ranked_cells
-from assay.comparison.sides.ranked_cells import RankedCell
+from assay.comparison.sides.ranked_cells import Levels, RankedCell
 from assay.comparison.sides.side_cells import SideCell
 from assay.comparison.sides.values import Difference, Side
 from assay.contracts.metric import Metric
@@ -105,6 +106,8 @@ class SettingEffects:
     """Each cell was run once: the error is that of interactions of three and more factors."""
     runs_verdict: RunVerdict | None
     """The worst of the runs."""
+    best: tuple[Levels, ...]
+    """The levels of the best cell, or of the best two; empty: none stands apart."""
 
 
 def effects(experiment: ExperimentRecord) -> tuple[SettingEffects, ...]:
@@ -168,6 +171,7 @@ def _of_test(
         reason=reason,
         is_pooled=statistic.is_pooled,
         runs_verdict=worst_word(run.verdict for run in every),
+        best=() if reason else best_cells(counted, values, metric),
     )
 
 

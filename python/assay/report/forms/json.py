@@ -75,6 +75,7 @@ def _of_grid(grid: SettingEffects) -> dict[str, Any]:
         "reason": grid.reason,
         "is_pooled": grid.is_pooled,
         "runs_verdict": grid.runs_verdict,
+        "best": [dict(levels) for levels in grid.best],
         "effects": [
             {
                 "of": [vars(change) for change in effect.of],
