@@ -78,3 +78,19 @@ def test_a_sound_run_has_no_warning_that_goes_away() -> None:
 
 def test_nothing_is_said_of_transactions_before_the_first_second() -> None:
     assert SoFar(Driving(), 2).observation() is None
+
+
+def test_a_busy_client_is_seen_by_its_share_of_the_machine() -> None:
+    on = "null[protocol=postgresql,delay=constant:5ms]"
+    assay.run("one.sql", on=on, clients=1, duration_s=2, warm_up_s=0)
+    run = last_run()
+    assert run.driven is not None
+    so_far = SoFar(run.driving, run.clients)
+    so_far.add([run.driven.intervals[0]])
+    processors = run.machine.processors_usable or 1
+    for share, is_warned in ((0.1, False), (0.5, True), (None, False)):
+        cpu = None if share is None else share * processors
+        made = replace(run, state="driving", observation=so_far.observation(cpu))
+        found = dict(run_warnings.of_run(made))
+        assert ("client-busy" in found) is is_warned
+        assert not is_warned or "used 50 % of the machine's CPUs" in found["client-busy"]

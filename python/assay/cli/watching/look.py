@@ -239,7 +239,9 @@ class Look:
         so_far = None
         if self._passed is not None and not self._passed.is_whole:
             so_far = self._passed.so_far
-        self._warnings.judge(so_far, self._place)
+        doing = self._machine[1].look() if self._machine else None
+        client_cpu = None if doing is None else doing.client_cpu
+        self._warnings.judge(so_far, self._place, client_cpu)
 
     def _show(self, reader: Reader, place: Place | None) -> None:
         is_same = self._passed is None or self._passed.record == self._begun_ms

@@ -32,6 +32,9 @@ from assay.experiment import Driving
 _SECOND_NS = 1_000_000_000
 _SLOW = 10
 """As for the engine: what lasts less than so many median transactions is no stall."""
+_THREADS = 1_000_000
+"""The engine says at the end how many it had: nothing is to be divided by them before."""
+_NO_COST = ClientCost(0, 0, 0.0, 0, 0, 0, 0, 0, 0, None)
 _COUNTS = ("ok", "aborted", "failed", "unknown", "skipped", "late", "retries")
 _NO_LATENCY = Latency(
     count=0, min_ns=0, max_ns=0, sum_ns=0, overflow=0, histogram="", mean_ns=0.0, p50_ns=None,
@@ -76,8 +79,8 @@ class SoFar:
         has_clients = any(one.clients_connected for one in own)
         return has_clients and not has_ended and 0 < self._median_ns * _SLOW <= _SECOND_NS
 
-    def observation(self) -> Observation | None:
-        """None where no second has passed."""
+    def observation(self, client_cpu: float | None = None) -> Observation | None:
+        """None where no second has passed. ``client_cpu``: CPU seconds per second of the client."""
         if not self._seconds:
             return None
         sums = self._sums
@@ -89,7 +92,7 @@ class SoFar:
             drained_ns=0,
             connect_ns=0,
             clients=self._clients,
-            threads=1,
+            threads=_THREADS,
             arrival=self._arrival,
             resolution=Resolution(1, 3, _SECOND_NS),
             outcomes=Outcomes(
@@ -116,7 +119,9 @@ class SoFar:
             reconnects=0,
             outages=(),
             results=(),
-            client_cost=ClientCost(0, 0, 0.0, 0, 0, 0, 0, 0, 0, None),
+            client_cost=_NO_COST
+            if client_cpu is None
+            else replace(_NO_COST, user_ns=round(client_cpu * self._seconds * _SECOND_NS)),
             ended_by="interrupted",
         )
 
