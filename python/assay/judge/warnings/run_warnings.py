@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from assay.contracts.capabilities import CAPABILITIES
 from assay.contracts.driving import ISOLATION_LEVELS
-from assay.contracts.observation import Observation, Standstill
+from assay.contracts.observation import GeneratorReport, Observation, Standstill
 from assay.judge.evidence import cache, durability, headroom, offered_rate, service
 from assay.judge.evidence.modelled_disks import missed
 from assay.judge.evidence.setting_values import mean_the_same
@@ -117,8 +117,14 @@ def _of_run(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
 def _of_generators(run: Evidence, driven: Observation) -> Iterator[tuple[WarningKind, str]]:
     if driven.lost_generators and driven.ended_by == "stop":
         yield WarningKind.GENERATOR_LOST, f"{run.named_run}: {', '.join(driven.lost_generators)}"
-    for number, one in enumerate(driven.generators, 1):
-        name = f"{run.named_run}: load machine {number}"
+    yield from clocks_apart(run.named_run, driven.generators)
+
+
+def clocks_apart(
+    named_run: str, generators: Sequence[GeneratorReport]
+) -> Iterator[tuple[WarningKind, str]]:
+    for number, one in enumerate(generators, 1):
+        name = f"{named_run}: load machine {number}"
         uncertain_ns, drift_ns_per_s = one.clock_uncertainty_ns, one.clock_drift_ns_per_s
         if uncertain_ns is not None and uncertain_ns > kinds.CLOCKS_UNCERTAIN_NS:
             yield WarningKind.CLOCKS_APART, f"{name} is known to ±{uncertain_ns / 1e6:.1f} ms"
