@@ -1,8 +1,8 @@
-"""Takes the seconds of a step that is under way; gives its observation as far as they tell it, by
+"""Takes the seconds of a step that is under way; gives its observation as far as it is known, by
 which its warnings are those of a run that has ended.
 
-What only the end tells is left out: it is neither `stop` by which it ended, nor are there clients
-that have, costs, or the distribution of its latencies.
+What is known only at the end is left out: it is neither `stop` by which it ended, nor are there
+clients that have, costs, or the distribution of its latencies.
 """
 
 from __future__ import annotations

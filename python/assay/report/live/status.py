@@ -62,7 +62,7 @@ class Status(msgspec.Struct, frozen=True):
     experiment: int
     """0: there is none yet."""
     begun_ms: int
-    """By which one of the same number in another record is told apart."""
+    """Another record has an experiment of the same number, begun at another time."""
     title: str
     is_under_way: bool
     is_over: bool
