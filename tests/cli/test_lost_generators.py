@@ -35,15 +35,16 @@ def _report(result: Result) -> str:
     return " ".join(result.report().split())
 
 
-def _driven(folder: Path, on_lost: str) -> Result:
-    """With one of two generators killed while clients work."""
+def _driven(folder: Path, on_lost: str, killed: int = 1) -> Result:
+    """With so many of two generators killed while clients work."""
     before = _generators()
 
-    def kill_one() -> None:
+    def kill() -> None:
         wait_for_second(folder)
-        [one for one in _generators() if one not in before][-1].kill()
+        for one in [one for one in _generators() if one not in before][-killed:]:
+            one.kill()
 
-    killer = threading.Thread(target=kill_one)
+    killer = threading.Thread(target=kill)
     killer.start()
     try:
         return assay.run(
@@ -62,6 +63,21 @@ def test_where_a_generator_is_lost_the_run_is_invalid_and_kept(tmp_path: Path) -
     assert re.search(r"failed \(load machine \d of 2 lost after \d+ s\)", report)
     assert "Load generators" in report
     assert "generator-lost" not in report, "no others went on"
+
+
+@pytest.mark.parametrize("on_lost", ["end", "continue"])
+def test_where_all_generators_are_lost_the_run_is_invalid_and_kept(
+    on_lost: str, tmp_path: Path
+) -> None:
+    result = _driven(tmp_path, on_lost, killed=2)
+    (run,) = result.runs
+    assert run.verdict == "invalid"
+    report = _report(result)
+    assert re.search(
+        r"failed \(load machine 1 of 2 lost after \d+ s, load machine 2 of 2 lost after \d+ s\)",
+        report,
+    )
+    assert "Load generators" in report, "what they had reported is there"
 
 
 def test_where_the_others_continue_the_run_is_indicative(tmp_path: Path) -> None:

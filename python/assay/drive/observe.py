@@ -15,12 +15,11 @@ from assay.contracts.fleet import Fleet
 from assay.contracts.observation import Observation, decode_observation
 from assay.contracts.observation.merging.simultaneous import merge
 from assay.contracts.stop import NEVER, Stop
+from assay.drive.fleet import all_lost
 from assay.drive.fleet.at_once import drive_at_once
 from assay.drive.fleet.generator_reports import reports
-from assay.drive.fleet.losses import known_of_lost
 from assay.drive.fleet.values import DrivenPart, PartOfDrive, Terms
 from assay.drive.parts import number_of, split
-from assay.errors import SystemDied
 from assay.provision.engine.local_fleet import LocalFleet
 from assay.provision.engine.session import raise_as_ours
 
@@ -73,7 +72,7 @@ def observe(
     terms = None if generators is None else generators.terms
     driven = drive_at_once(fleet, parts, progress, stop, terms)
     is_one = generators is None or generators.are_on_one_machine
-    merged = _merged(driven, on_one_machine=is_one)
+    merged = _merged(document, driven, on_one_machine=is_one)
     whole = structs.replace(merged, client_processes=processes and processes * machines)
     if generators is None:
         return whole
@@ -85,7 +84,9 @@ def _module(document: DriveDocument) -> str:
     return "" if document.deployment is None else document.deployment.options.get("module", "")
 
 
-def _merged(driven: Sequence[DrivenPart], *, on_one_machine: bool) -> Observation:
+def _merged(
+    document: DriveDocument, driven: Sequence[DrivenPart], *, on_one_machine: bool
+) -> Observation:
     """Of the parts that were observed, on the clock of this machine."""
     found = [
         structs.replace(
@@ -96,10 +97,7 @@ def _merged(driven: Sequence[DrivenPart], *, on_one_machine: bool) -> Observatio
         if part.observation is not None
     ]
     if not found:
-        raise SystemDied(
-            f"every load machine was lost{known_of_lost(driven)}",
-            hint="see the memory and the network of these machines",
-        )
+        return all_lost.observation(document, driven)
     return merge(found, on_one_machine=on_one_machine)
 
 
