@@ -499,6 +499,7 @@ def test_a_signal_ends_it_at_once_with_open_streams(folder: Path, number: int) -
         with watched(waiting) as idle:
             stream = idle.events()
             assert next(stream).data["experiment"] == 0
+            assert next(stream).data == [], "no warnings"
             began_s = time.monotonic()
             idle.process.send_signal(number)
             idle.process.wait(HANG_S)
@@ -509,7 +510,7 @@ def test_a_signal_ends_it_at_once_with_open_streams(folder: Path, number: int) -
 
 def test_a_report_that_is_being_made_ends_with_the_server_and_says_nothing(folder: Path) -> None:
     answers: list[Answer] = []
-    with watched(folder) as found:
+    with watched(folder, "--port", "0") as found:
         asking = threading.Thread(target=lambda: answers.append(found.ask(found.path("/report/1"))))
         asking.start()
         server = psutil.Process(found.process.pid)
