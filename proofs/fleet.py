@@ -11,7 +11,10 @@ whose generators keep every transaction in a log, are counted again one by one.
 
 from __future__ import annotations
 
+import base64
+import struct
 import tempfile
+import zlib
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -136,8 +139,45 @@ def _histograms(document: DriveDocument, file: Path) -> Sequence[tuple[str, obje
     seconds = [one.latency for one in found.intervals if one.latency is not None]
     return (
         ("latencies of the log", counted, merged),
+        ("buckets", _buckets_of(latencies_ns), _buckets_in(latency.histogram)),
         ("seconds", encoded(merged_latency(seconds)), encoded(latency)),
     )
+
+
+_HALF_BITS = 10
+"""Of a histogram of three significant digits in nanoseconds: 1,024 buckets for each power of two,
+as HdrHistogram has them."""
+
+
+def _buckets_of(values: Sequence[int]) -> dict[int, int]:
+    """The count of each bucket, from single values."""
+
+    def bucket(value: int) -> int:
+        shift = max(0, value.bit_length() - _HALF_BITS - 1)
+        return (shift << _HALF_BITS) + (value >> shift)
+
+    return dict(sorted(Counter(map(bucket, values)).items()))
+
+
+def _buckets_in(histogram: str) -> dict[int, int]:
+    """The same of an encoded one (HdrHistogram, V2, compressed)."""
+    plain = zlib.decompress(base64.b64decode(histogram)[8:])
+    digits, lowest_ns = struct.unpack(">iq", plain[12:24])
+    assert (digits, lowest_ns) == (3, 1)
+    found, at, numbers = {}, 0, iter(plain[40:])
+    for byte in numbers:
+        number, shift = byte & 0x7F, 7
+        while byte & 0x80:
+            byte = next(numbers)
+            number |= (byte if shift == 56 else byte & 0x7F) << shift
+            shift += 7
+            if shift > 56:
+                break
+        count = (number >> 1) ^ -(number & 1)
+        if count > 0:
+            found[at] = count
+        at += max(1, -count)  # a negative one is so many empty buckets
+    return found
 
 
 def _by_type(observation: Observation) -> dict[str, int]:
