@@ -1,0 +1,187 @@
+"""The capsule of each experiment file's quick version is run again in a fresh clone by one command,
+and the same is called different in at most 5 % of the cells.
+
+A case is an experiment file that Assay brings. Its quick version is run on the first of its
+systems that this machine has (one that needs no server, if there is one), in a folder here, three
+times each cell; `assay pack` makes one file of it, `assay verify-capsule` looks at that, and `assay
+rerun` of a clone of this repository, in which nothing but `make run` was done, runs it again in
+another folder and compares. It must end as the first run did, have every cell of it, and find each
+comparable, as far as it has a number. Both are on one machine, one after the other: by the verdicts
+of `assay compare`, 2 % of false ones are allowed for where the machine itself is as it was, and
+what other programs did is said beside them.
+
+`CLONE=FOLDER` in the environment names a clone in which `make run` was done; a single case uses
+this program in its place.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from assay import comparison, registry
+from assay.comparison.sides.values import Comparison, Direction
+from assay.contracts.experiment import SystemChoice
+from assay.contracts.systems.abilities import WorksInProcess
+from assay.experiment import from_file
+from assay.lab.preflight.availability import look_for
+from assay.record import Store
+from assay.record.capsule import layout
+from proofs._proof import Found
+
+CASES = len(registry.experiments())
+SHORT = 1
+
+_ROOT = Path(__file__).parents[1]
+_REPETITIONS = 3
+"""The fewest of which a difference that is not seen says something."""
+_CALLED = 0.05
+_DIFFERENT = (Direction.BETTER, Direction.WORSE)
+_LONGEST_S = 900.0
+_AS_QUICK = ("--no-probe", "--no-durability", "--progress", "0")
+
+
+def prove(cases: int, seed: int, timeout_s: float, first: int = 0) -> Found:
+    """Packs so many experiments and runs each again."""
+    del timeout_s  # a quick version takes minutes
+    outcomes: Counter[str] = Counter()
+    faults: list[str] = []
+    called = compared = 0
+    files = _files()
+    with _program(is_single=cases == 1) as program:
+        for number, name in enumerate(files[first : first + cases], first):
+            command = f"python -m proofs capsules --first {number} --cases 1 --seed {seed}"
+            system = _system(name)
+            if system is None:
+                outcomes[f"{name}: left out: none of its systems is here"] += 1
+                continue
+            case = f"{name} on {system}"
+            with tempfile.TemporaryDirectory(prefix="assay-capsules-") as folder:
+                try:
+                    made, said = _case(name, system, program, Path(folder))
+                except _Wrong as wrong:
+                    outcomes[f"{case}: wrong"] += 1
+                    faults.append(f"{command}\n{case}: {wrong}")
+                    continue
+            verdicts = Counter(cell.primary.verdict.partition(":")[0] for cell in made.cells)
+            outcomes.update({f"{case}: {verdict}": n for verdict, n in verdicts.items()})
+            print(f"{case}: {dict(verdicts)}; {said}", file=sys.stderr, flush=True)
+            compared += len(made.cells)
+            seen = [one for one in made.cells if one.primary.direction in _DIFFERENT]
+            called += len(seen)
+            for cell in seen:
+                ratio = cell.primary.estimate.ratio if cell.primary.estimate else 0
+                print(f"{cell.name}: {cell.primary.verdict}, {ratio:.3g}", file=sys.stderr)
+    most = max(1, int(_CALLED * compared))
+    outcomes[f"cells called different, of {compared} and at most {most}"] = called
+    if called > most:
+        faults.append(f"{called} of {compared} cells called different, at most {most} expected")
+    return Found(cases, outcomes, faults)
+
+
+class _Wrong(Exception):
+    """What a command did that it should not."""
+
+
+def _quick(name: str) -> tuple[SystemChoice, ...]:
+    file = registry.experiment_file(f"{name}.toml")
+    experiment, _ = from_file.read(file, is_quick=True)
+    return experiment.systems
+
+
+def _files() -> list[str]:
+    """In the order of the guide that lists them, but first the shortest one, for a short case."""
+    text = (_ROOT / "docs" / "guides" / "papers.md").read_text("utf-8")
+    listed = re.findall(r"^\| `([\w-]+)\.toml`", text, re.MULTILINE)
+    names = [name for name in listed if name in registry.experiments()]
+    names += [name for name in registry.experiments() if name not in names]
+    shortest = min(names, key=lambda one: registry.experiment_file(f"{one}.toml").stat().st_size)
+    return [shortest, *(name for name in names if name != shortest)]
+
+
+def _system(name: str) -> str | None:
+    choices = _quick(name)
+    missing = look_for(choices).missing
+    here = [one for one in choices if one.label not in missing]
+    here.sort(key=lambda one: not _is_in_process(one))
+    return here[0].name if here else None
+
+
+def _is_in_process(choice: SystemChoice) -> bool:
+    system = registry.system(choice.name)
+    return isinstance(system, WorksInProcess) and system.is_in_process(choice)
+
+
+@contextmanager
+def _program(*, is_single: bool) -> Iterator[Path]:
+    """That of a fresh clone."""
+    if is_single:
+        yield Path(sys.executable).with_name("assay")
+    elif given := os.environ.get("CLONE"):
+        yield Path(given, ".venv", "bin", "assay")
+    else:
+        with tempfile.TemporaryDirectory(prefix="assay-clone-") as folder:
+            clone = Path(folder, "assay")
+            subprocess.run(["git", "clone", "--quiet", str(_ROOT), str(clone)], check=True)
+            subprocess.run(["make", "-C", str(clone), "run"], check=True, stdout=sys.stderr)
+            yield clone / ".venv" / "bin" / "assay"
+
+
+def _case(name: str, system: str, program: Path, folder: Path) -> tuple[Comparison, str]:
+    """How both compare, and what was said of the machine's load."""
+    own = Path(sys.executable).with_name("assay")
+    here, there = folder / "here", folder / "there"
+    here.mkdir()
+    there.mkdir()
+    capsule = there / f"{name}{layout.ENDING}"
+    words = ("--quick", "--on", system, "--storage", "here", "--repetitions", str(_REPETITIONS))
+    first = _done(own, here, "run", f"experiments/{name}.toml", *words, *_AS_QUICK)
+    _insist(_done(own, here, "pack", "latest", "-o", str(capsule)), 0)
+    _insist(_done(program, there, "verify-capsule", capsule.name), 0)
+    again = _done(program, there, "rerun", capsule.name, *_AS_QUICK)
+    _insist(again, first.returncode)
+    made = _compared(capsule, there)
+    if made.unequal:
+        raise _Wrong(f"expected the same cells in both, found {made.unequal[0].name} in one")
+    for cell in made.cells:
+        if cell.blocked_by:
+            raise _Wrong(f"{cell.name}: expected two that compare, found {cell.not_comparable}")
+    load = [one for one in again.stdout.splitlines() if one.startswith("other programs used")]
+    return made, "".join(load)
+
+
+def _compared(capsule: Path, there: Path) -> Comparison:
+    with zipfile.ZipFile(capsule) as file:
+        file.extract(layout.RECORD, there / "packed")
+    sides = []
+    for side, record in (("A", there / "packed" / layout.RECORD), ("B", there / layout.RECORD)):
+        with Store(record, must_exist=True) as store:
+            sides.append(comparison.side(side, "", [store.latest()]))
+    return comparison.compare(*sides)
+
+
+def _done(program: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [program, *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=_LONGEST_S,
+    )
+
+
+def _insist(done: subprocess.CompletedProcess[str], status: int) -> None:
+    if done.returncode != status:
+        command = " ".join(map(str, done.args[1:3]))
+        raise _Wrong(
+            f"{command}: expected exit status {status}, found {done.returncode}: {done.stderr}"
+        )
