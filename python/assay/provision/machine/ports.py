@@ -17,7 +17,7 @@ def server_address() -> str:
     try:
         with socket.socket() as tried:
             tried.bind((address, 0))
-            # A name, 0.0.0.0 or an address of IPv6 is not what clients can be told.
+            # Clients connect to it as it is written: a name, 0.0.0.0 or an address of IPv6 is none.
             if tried.getsockname()[0] == address != "0.0.0.0":
                 return address
     except OSError:
