@@ -58,8 +58,11 @@ def application(follower: Follower, starting: Starting, records: Path) -> Starle
         return Response(text, media_type="text/javascript", headers=kept)
 
     async def new(_request: Request) -> Response:
-        systems, tests, storages = await asyncio.to_thread(_choices)
-        default_system = reader.read(registry.workloads()[0]).default_system
+        try:
+            systems, tests, storages = await asyncio.to_thread(_choices)
+            default_system = reader.read(registry.workloads()[0]).default_system
+        except AssayError as error:  # a workload of a package that cannot be read
+            return PlainTextResponse(f"{error}\n", 500)
         return _own_page(lambda nonce: new_page(default_system, systems, tests, storages, nonce))
 
     async def plan(request: Request) -> Response:

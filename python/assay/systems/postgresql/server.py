@@ -141,9 +141,9 @@ def running(
     """Starts the server on its data directory with these settings, and stops it at the end.
 
     It listens on a socket in ``directory.run`` and on a free port of its address, where it asks for
-    a password. Killed outright it
-    leaves its shared memory in /dev/shm, which is removed then. Raises `SystemRefused` in the
-    server's own words where it does not start, `SystemDied` where it hangs.
+    a password. Killed outright it leaves its shared memory in /dev/shm, which is removed then.
+    Raises `SystemRefused` in the server's own words where it does not start, `SystemDied` where it
+    hangs.
     """
     with contextlib.ExitStack() as stack:
         noted = stack.enter_context(_noted_shared_memory(directory))
