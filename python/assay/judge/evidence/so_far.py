@@ -13,20 +13,9 @@ from typing import cast
 from msgspec.structs import replace
 
 from assay.contracts.driving import DEFERRED
-from assay.contracts.observation import (
-    VERSION,
-    AllOk,
-    ClientCost,
-    Interval,
-    Latency,
-    Observation,
-    Outcomes,
-    Resolution,
-    Standstill,
-    TransactionsPerClient,
-)
-from assay.contracts.observation.parts.groups import Arrival, ArrivalKind
-from assay.contracts.observation.parts.service import CarriedOver, InFlight
+from assay.contracts.observation import Arrival, Interval, Observation, Outcomes, Standstill
+from assay.contracts.observation.of_nothing import of_nothing
+from assay.contracts.observation.parts.groups import ArrivalKind
 from assay.experiment import Driving
 
 _SECOND_NS = 1_000_000_000
@@ -34,21 +23,14 @@ _SLOW = 10
 """As for the engine: what lasts less than so many median transactions is no stall."""
 _THREADS = 1_000_000
 """The engine says at the end how many it had: nothing is to be divided by them before."""
-_NO_COST = ClientCost(0, 0, 0.0, 0, 0, 0, 0, 0, 0, None)
 _COUNTS = ("ok", "aborted", "failed", "unknown", "skipped", "late", "retries")
-_NO_LATENCY = Latency(
-    count=0, min_ns=0, max_ns=0, sum_ns=0, overflow=0, histogram="", mean_ns=0.0, p50_ns=None,
-    p90_ns=None, p95_ns=None, p99_ns=None, p99_9_ns=None,
-)  # fmt: skip
 
 
 class SoFar:
     """Of one step."""
 
     def __init__(self, driving: Driving, clients: int) -> None:
-        self._clients = clients
-        kind = cast(ArrivalKind, driving.arrival)
-        self._arrival = Arrival(kind, None)
+        self._nothing = of_nothing(clients, Arrival(cast(ArrivalKind, driving.arrival), None))
         self._sums = dict.fromkeys(_COUNTS, 0)
         self._seconds = 0
         self._median_ns = 0
@@ -85,44 +67,22 @@ class SoFar:
             return None
         sums = self._sums
         attempted = sum(sums[name] for name in ("ok", "aborted", "failed", "unknown"))
-        return Observation(
-            version=VERSION,
-            started_unix_ns=0,
+        cost = self._nothing.client_cost
+        if client_cpu is not None:
+            cost = replace(cost, user_ns=round(client_cpu * self._seconds * _SECOND_NS))
+        return replace(
+            self._nothing,
             elapsed_ns=self._seconds * _SECOND_NS,
-            drained_ns=0,
-            connect_ns=0,
-            clients=self._clients,
             threads=_THREADS,
-            arrival=self._arrival,
-            resolution=Resolution(1, 3, _SECOND_NS),
             outcomes=Outcomes(
                 scheduled=attempted + sums["skipped"],
                 attempts=attempted + sums["retries"],
                 **sums,
             ),
-            outcomes_by_transaction=(),
-            transactions=(),
-            all_ok=AllOk(sums["ok"], _NO_LATENCY, _NO_LATENCY, None),
-            passes=None,
-            statements=0,
-            per_statement=(),
-            groups=(),
-            intervals=(),
-            errors=(),
-            client_ends=(),
-            transactions_per_client=TransactionsPerClient(0, 0, 0),
-            in_flight=InFlight(0, 0, 0),
-            carried_over=CarriedOver(0, 0),
-            littles_law=None,
+            all_ok=replace(self._nothing.all_ok, count=sums["ok"]),
             stalls=tuple(self._stalls),
             suspensions=tuple(self._suspensions),
-            reconnects=0,
-            outages=(),
-            results=(),
-            client_cost=_NO_COST
-            if client_cpu is None
-            else replace(_NO_COST, user_ns=round(client_cpu * self._seconds * _SECOND_NS)),
-            ended_by="interrupted",
+            client_cost=cost,
         )
 
 
