@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -130,6 +131,14 @@ class _Terminal:
         os.close(terminal)
         self.shown = ""
 
+    def interrupt(self) -> None:
+        """Ctrl-C, and again where nothing is shown: Python's input() does not hear a signal that
+        comes between its prompt and its read."""
+        for _ in range(60):
+            self.process.send_signal(signal.SIGINT)
+            if select.select([self._screen], [], [], 2)[0]:
+                return
+
     def until(self, text: str) -> None:
         """What is shown behind the last answer has the text, within two minutes."""
         until_s = time.monotonic() + 120
@@ -179,7 +188,7 @@ def test_without_consent_nothing_is_written(here: Path, answer: str | None) -> N
     user.answer("")
     user.until("Write experiment.toml? [Y/n]")
     if answer is None:
-        user.process.send_signal(signal.SIGINT)
+        user.interrupt()
     else:
         user.answer(answer)
     user.until("interrupted")
