@@ -1,5 +1,8 @@
 """The live page: what it gives of a record, each second once also where its server is killed, who
-is refused, and that no reader holds anything up."""
+is refused, and that no reader holds anything up.
+
+Long because each promise is tried against the same server of the page and the same record.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Runs a program as if on another machine: in a network namespace, behind a connection that passes
-through the network between, in no group or session of ours.
+"""Runs a program as if on another machine: in a network namespace, over a connection that crosses
+the simulated network, and outside the test's process group and session.
 
 ``far_program.py NAMESPACE ADDRESS COMMAND…`` begins it and passes on what is written to it and what
 it says. Where the network is cut, neither notices.

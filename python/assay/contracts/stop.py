@@ -84,8 +84,8 @@ class Stop:
 
     @contextmanager
     def of_run(self, number: int) -> Iterator[None]:
-        """A block of the work of that run, with its teardown: behind it, a request that it alone is
-        to end is over, whether anything has looked or not."""
+        """A block for the work of that run, with its teardown. A request to end this run alone is
+        dropped at the end of the block, even if nothing has seen it."""
         self.run = number
         try:
             yield

@@ -11,7 +11,7 @@ from assay.contracts.metric import Metric
 from assay.judge.statistics import factorial
 
 _MOST = 2
-"""Of more it is the factors that do not matter which say what is alike."""
+"""Where more cells are alike, the sentences of the factors that do not matter say so."""
 
 
 def best_cells(

@@ -1,5 +1,5 @@
-"""Takes what is known of a drive of which every generator was lost; returns its observation: one of
-no transaction, with what they had reported in the report of each."""
+"""Takes what is known of a drive that lost every generator; returns its observation, which has no
+transaction: what they had counted is in each generator's own report."""
 
 from __future__ import annotations
 

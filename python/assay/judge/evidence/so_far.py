@@ -22,7 +22,7 @@ _SECOND_NS = 1_000_000_000
 _SLOW = 10
 """As for the engine: what lasts less than so many median transactions is no stall."""
 _THREADS = 1_000_000
-"""The engine says at the end how many it had: nothing is to be divided by them before."""
+"""Unknown until the end: so many that the busy share of each is about 0, and warns of nothing."""
 _COUNTS = ("ok", "aborted", "failed", "unknown", "skipped", "late", "retries")
 
 
@@ -39,8 +39,8 @@ class SoFar:
         self._suspensions: list[Standstill] = []
 
     def add(self, groups: Sequence[Interval]) -> tuple[Interval, ...]:
-        """A second; returns it with what of it was a stall. The engine says that at the end, of
-        parts of seconds as well."""
+        """Adds a second; returns it with its stalled time, which the engine itself reports only at
+        the end, and then of parts of seconds as well."""
         own = [one for one in groups if one.group != DEFERRED] or list(groups)
         for name in _COUNTS:
             self._sums[name] += sum(getattr(one, name) for one in own)
@@ -87,7 +87,7 @@ class SoFar:
 
 
 def _note(spans: list[Standstill], second: int, lasted_ns: int) -> None:
-    """One that goes on from the second before is one."""
+    """Extends the last span where this one continues it."""
     if not lasted_ns:
         return
     begins_ns = second * _SECOND_NS

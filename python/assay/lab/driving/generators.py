@@ -27,7 +27,8 @@ from assay.text.mentions import Mention, phrase
 from assay.workload.values import Workload
 
 PARTS = "parts"
-"""The folder in the state directory of what generators kept whose coordinator was lost."""
+"""The folder in the state directory where generators keep their measurements if they lose the
+coordinator."""
 OWN_PROCESSES = "own processes"
 """The capability of a system that works in none of the clients' processes."""
 

@@ -102,8 +102,8 @@ class Product(ABC):
     @abstractmethod
     def users(self, user: str, password: str | None, clients: str) -> list[str]:
         """Statements that make the ordinary user anew, for the socket and, with a password, for
-        ``clients``: the address that they come from, ``%`` for any; and that shut out the
-        administrator whom no password keeps."""
+        ``clients``: the address that they come from, ``%`` for any; and that lock the
+        administrator's account, which has no password."""
 
     @abstractmethod
     def descriptions(self, opened: Session) -> dict[str, Described]:
