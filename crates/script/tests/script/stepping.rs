@@ -1,4 +1,5 @@
 //! A client stepping through its script: branches, loops, answers, endings, variables, streams.
+//! Long because each command that moves a client on has its steps here.
 use crate::support::{Client, compiled};
 use assay_script::{Ending, Machine, Need, NumberOutcome, Options, Reply, Source, Step, compile};
 use assay_values::{Random, Value};
