@@ -43,7 +43,7 @@ def test_a_run_is_watched_to_its_end_though_its_server_is_killed(
     working_folder: Path, browser: Browser
 ) -> None:
     (working_folder / "one.sql").write_text("select 1;\n")
-    words = ("one.sql", "--on", DELAYED, "--clients", "2", "--duration", "14")
+    words = ("one.sql", "--on", DELAYED, "--clients", "2", "--duration", "20")
     with started(working_folder, "run", *words, "--offered-rate", "800") as run:
         wait_for_second(working_folder)
         with watched(working_folder) as server:
@@ -63,7 +63,7 @@ def test_a_run_is_watched_to_its_end_though_its_server_is_killed(
             page.wait_for_selector("#answer a", timeout=HANG_MS)
             run.wait(HANG_S)
             found = page.evaluate("seconds.map((one) => one.second)")
-            assert found == list(range(len(found))) and len(found) >= 14
+            assert found == list(range(len(found))) and len(found) >= 20
             assert drawn(page) == reported(working_folder)
             with page.expect_navigation(timeout=HANG_MS):
                 page.locator("#answer a").click()
@@ -137,8 +137,24 @@ def test_an_open_page_shows_the_seconds_of_a_record_that_replaced_its_own(
         assert run_in(working_folder, *words, "7", "--clients", "3").returncode == 0
         assert record.exists()
         awaited(page, "seconds.length >= 7 && seconds.every((one) => one.clients === 3)")
-        awaited(page, "charts.get('timeline').view.data('points').length === 7")
+        awaited(page, "charts.get('timeline')?.view?.data('points').length === 7")
         assert messages == []
+        page.close()
+
+
+def test_a_page_of_what_has_ended_says_that_its_server_has_ended_too(
+    working_folder: Path, browser: Browser
+) -> None:
+    (working_folder / "one.sql").write_text("select 1;\n")
+    words = ("run", "one.sql", "--on", DELAYED, "--duration", "1.2")
+    assert run_in(working_folder, *words).returncode == 0
+    with watched(working_folder) as server:
+        page, _, _ = opened(browser, server.url)
+        page.wait_for_selector("#answer a", timeout=HANG_MS)
+    page.wait_for_selector(".state.lost", timeout=HANG_MS)
+    with watched(working_folder):
+        page.wait_for_selector(".state:not(.lost)", timeout=HANG_MS)
+        assert page.locator("#state").inner_text() == "ended"
         page.close()
 
 

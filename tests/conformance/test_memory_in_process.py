@@ -24,7 +24,7 @@ def test_a_run_on_a_library_has_its_limit_and_too_many_sessions_are_refused(assa
     """The kernel would end this process."""
     ended = assay(
         "run", "tpcb", "--on", "sqlite", "--memory", "96MB,64MB", "--clients", "8",
-        "--warm-up", "0", "--transactions", "20", "--format", "json",
+        "--warm-up", "0", "--transactions", "20", "--format", "json", is_forked=False,
     )  # fmt: skip
     enough, little = ended.runs
     assert enough.state == "done", ended.err

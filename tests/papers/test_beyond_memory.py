@@ -46,7 +46,7 @@ def test_queries_read_from_the_device_only_where_memory_cannot_hold_the_data(
     def run(storages: str, *words: str) -> Ended:
         return assay(
             "run", "bibsql.beyond-memory", "--on", "sqlite", "--bib", beebe,
-            "--set", "replicas=5", "--storage", storages, *words,
+            "--set", "replicas=5", "--storage", storages, *words, is_forked=False,
         )  # fmt: skip
 
     within = run(FLASH, "--cache", "warm")

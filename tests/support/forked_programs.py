@@ -35,14 +35,16 @@ def run(
     stdin: str | None = None,
     packages: Path | None = None,
     timeout_s: float = 280,
+    is_forked: bool = True,
 ) -> subprocess.CompletedProcess[str]:
     """As `subprocess.run` of one of our programs, with its output as text; the Python packages in
-    the folder ``packages`` are as if they were installed."""
+    the folder ``packages`` are as if they were installed. ``is_forked`` is False where its own
+    memory matters: a forked one takes memory anew for each page that it inherited and changes."""
     given = dict(os.environ if environment is None else environment)
     if packages is not None and _is_read_at_import(packages):
         path = filter(None, [str(packages), given.get("PYTHONPATH")])
         given["PYTHONPATH"] = os.pathsep.join(path)
-    if _of_the_interpreter(given) != _of_the_interpreter(_environment):
+    if not is_forked or _of_the_interpreter(given) != _of_the_interpreter(_environment):
         return subprocess.run(
             _command(program, words), cwd=folder, env=given, input=stdin, capture_output=True,
             text=True, timeout=timeout_s, check=False,

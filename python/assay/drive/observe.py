@@ -15,9 +15,9 @@ from assay.contracts.fleet import Fleet
 from assay.contracts.observation import Observation, decode_observation
 from assay.contracts.observation.merging.simultaneous import merge
 from assay.contracts.stop import NEVER, Stop
-from assay.drive.fleet import all_lost
 from assay.drive.fleet.at_once import drive_at_once
 from assay.drive.fleet.generator_reports import reports
+from assay.drive.fleet.losses import nothing_observed
 from assay.drive.fleet.values import DrivenPart, PartOfDrive, Terms
 from assay.drive.parts import number_of, split
 from assay.provision.engine.local_fleet import LocalFleet
@@ -97,7 +97,7 @@ def _merged(
         if part.observation is not None
     ]
     if not found:
-        return all_lost.observation(document, driven)
+        return nothing_observed(document, driven)
     return merge(found, on_one_machine=on_one_machine)
 
 

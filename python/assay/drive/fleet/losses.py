@@ -10,10 +10,16 @@ that their outcome is unknown.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Sequence
 from typing import Protocol
 
-from assay.contracts.engine.drive import DriveProgress
+from msgspec.structs import replace
+
+from assay.contracts.engine.drive import ArrivalDocument, DriveDocument, DriveProgress
+from assay.contracts.observation import Arrival, Observation
+from assay.contracts.observation.of_nothing import of_nothing
+from assay.contracts.observation.parts.shape import convert
 
 _MARGIN = 2.0
 """Between two reports a generator may have been faster than from one to the next."""
@@ -55,6 +61,8 @@ class Lost(Protocol):
     def account(self) -> GeneratorAccount: ...
     @property
     def unknown(self) -> int: ...
+    @property
+    def lost_after_s(self) -> float | None: ...
 
 
 def known_of_lost(parts: Sequence[Lost]) -> str:
@@ -62,3 +70,22 @@ def known_of_lost(parts: Sequence[Lost]) -> str:
     reported = sum(one.account.last.ok for one in parts if one.account.last is not None)
     unknown = sum(one.unknown for one in parts)
     return f"; {reported} transactions were reported ok, and at most {unknown} more are unknown"
+
+
+def nothing_observed(document: DriveDocument, parts: Sequence[Lost]) -> Observation:
+    """The observation of a drive that lost every generator, without a transaction: what they had
+    counted is in each generator's own report."""
+    elapsed_ns = int(max(part.lost_after_s or 0.0 for part in parts) * 1e9)
+    arrival = document.arrival or ArrivalDocument(kind="closed")
+    rate_per_s = arrival.offered_rate_per_s
+    arrived = {
+        "kind": arrival.kind,
+        "offered_rate_per_s": rate_per_s if isinstance(rate_per_s, float) else None,
+    }
+    return replace(
+        of_nothing(
+            sum(part.account.clients for part in parts), convert(arrived, Arrival, "arrival")
+        ),
+        started_unix_ns=time.time_ns() - elapsed_ns,
+        elapsed_ns=elapsed_ns,
+    )

@@ -21,6 +21,9 @@ function say(words, name) {
   if (at("state").textContent !== words) at("state").textContent = words;
   at("state").className = `state ${name}`;
 }
+function sayLost() {
+  say("not connected: assay watch has ended, or is being started anew", "lost");
+}
 function showLeft() {
   if (!status?.is_under_way) { at("left").textContent = ""; return; }
   const passed = Date.now() / 1000 - status.as_of_unix_ns / 1e9;
@@ -224,7 +227,7 @@ function listen() {
   source.addEventListener("machine", (event) => showMachine(JSON.parse(event.data)));
   source.addEventListener("end", () => { source.close(); setTimeout(next, 5000); });
   source.onerror = () => {
-    say("not connected: assay watch has ended, or is being started anew", "lost");
+    sayLost();
     // A browser gives up where it is refused; the server may only not be there yet.
     if (source.readyState === EventSource.CLOSED) setTimeout(listen, 3000);
   };
@@ -236,7 +239,8 @@ async function next() {
     const answer = await fetch(own("latest"));
     const { experiment, begun_ms: begun, is_over: isOver } = await answer.json();
     if (experiment !== status.experiment || begun !== status.begun_ms || !isOver) { listen(); return; }
-  } catch { /* the server may come back */ }
+    showStatus(status);
+  } catch { sayLost(); }
   setTimeout(next, 5000);
 }
 listen();
