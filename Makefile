@@ -44,6 +44,7 @@ test: $(ENGINE) ## install the servers, then run all tests
 	RUST_TEST_THREADS=6 $(RUST_TESTS) --quiet || $(RUST_ONCE_MORE)
 	$(BYTECODE)
 	-$(SYNC) --group site
+	-$(SYNC) --extra fleet
 	$(BIN)/pytest -m "not alone" --numprocesses 6 --dist loadfile --no-loadscope-reorder || $(ONCE_MORE)
 	$(BIN)/pytest -m alone
 
@@ -84,11 +85,8 @@ bench: $(ENGINE) ## compare Assay with other tools, alternately on this machine
 	$(SYNC) --group bench
 	$(BIN)/python -m benches
 
-# With Ray, which is a large download, as a user of a cluster has it.
 prove: $(ENGINE) ## try properties with thousands of inputs; results in docs/proofs
 	$(BIN)/python -m proofs
-	$(SYNC) --extra fleet
-	$(BIN)/pytest tests/conformance/test_ray_fleet.py
 	ASSAY_TEST_MYSQLD="$$($(BIN)/python tools/servers.py where mysql)" \
 	$(BIN)/pytest --every-system -m same_line --numprocesses 2 --dist loadfile tests/papers tests/conformance tests/cli
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 pytestmark = [
+    pytest.mark.alone,
     pytest.mark.skipif(find_spec("ray") is None, reason="needs Ray (assay-db[fleet])"),
 ]
 
