@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from commands import Assay
+from commands import IN_MEMORY, Assay
 from running import started, wait_for_state
 
 FILE = """\
@@ -54,6 +54,53 @@ def test_the_capacity_lies_in_the_interval_that_is_said(folder: Path, assay: Ass
     if goal["met_at_per_s"] is not None:  # on a busy machine the capacity is a lower one
         assert goal["met_at_per_s"] <= 2 * CAPACITY_PER_S < 80
     assert "The highest offered rate with mean < 5s" in assay("report").out
+
+
+def sized_workload(folder: Path, script: str) -> None:
+    """Of one transaction, with a parameter ``size``."""
+    folder.mkdir()
+    (folder / "workload.toml").write_text(
+        'title = "Sizes"\nsource = "none"\ndefault_test = "all"\n[data]\nsource = "none"\n'
+        '[parameters.size]\ntype = "int"\ndefault = 1\nhelp = "Rows"\n'
+        '[tests.all]\ntitle = "All"\nhelp = "All"\nscripts = ["one.sql"]\ntransactions = 1\n'
+    )
+    (folder / "one.sql").write_text(script)
+
+
+COUNTING = """\
+WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < :size)
+SELECT count(*) FROM n;
+"""
+
+
+def test_a_size_far_beyond_the_limit_is_not_run_to_its_end(
+    assay: Assay, working_folder: Path
+) -> None:
+    """The larger sizes would take an hour each."""
+    sized_workload(working_folder / "work", COUNTING)
+    sizes = "size=100,10000000000,20000000000"
+    ended = assay(
+        "run", "work", "--on", "sqlite", *IN_MEMORY, "--goal", "elapsed < 700ms",
+        "--goal-over", "size", "--set", sizes,
+    )  # fmt: skip
+    assert ended.status == 0, ended.out + ended.err
+    why = "elapsed time more than 2.1 s: ended, 3 times the limit"
+    assert f"run 2 exceeded: {why}" in ended.err
+    assert "goal         elapsed < 700ms: met up to size 100 (elapsed time" in ended.out
+    assert f"not at size 10000000000 ({why})" in " ".join(ended.out.split())
+    by_size = {run.parameters["size"]: run for run in ended.runs}
+    assert (by_size[100].state, by_size[100].reason) == ("done", "")
+    excessive = by_size[10_000_000_000]
+    assert (excessive.state, excessive.reason, excessive.verdict) == ("exceeded", why, "")
+    tables = assay("report", "--format", "json").document["tables"]
+    (goal,) = tables["goals"]
+    assert (goal["met_at"], goal["not_met_at"], goal["at_limit"]) == (100, 10_000_000_000, None)
+    assert goal["why_not_met"] == why
+    (row,) = [one for one in tables["runs"] if one["state"] == "exceeded"]
+    assert (row["elapsed_ns"], row["reason"]) == (None, why)
+    assert "exceeded (elapsed time more than 2.1 s: ended" in assay("report").out
+    assert "errors" not in {one for run in tables["runs"] for one in run["warnings"]}
+    assert "1 exceeded" in ended.out and "failed" not in ended.out.partition("TPS")[0]
 
 
 def test_the_largest_size_whose_run_ends_within_a_limit(assay: Assay, working_folder: Path) -> None:

@@ -142,9 +142,9 @@ class Run(_Factors):
     repetition: int
     seed: int
     state: str
-    """done, failed, interrupted, refused …"""
+    """done, failed, exceeded, interrupted, refused …"""
     reason: str
-    """Why it failed or was refused."""
+    """Why it failed, was ended early or refused."""
     verdict: str
     """Of this run alone; that of its cell considers the number of repetitions, too."""
     verdict_reason: str

@@ -21,12 +21,17 @@ from assay.comparison.conditions import Condition
 from assay.errors import ArgumentError
 from assay.judge.ended_run import MeasuredRun
 from assay.judge.evidence import offered_rate
+from assay.judge.evidence.values import EXCEEDED
 from assay.judge.statistics.samples import NOT_REACHED, UNREACHED
 from assay.judge.warnings import steadiness
 from assay.judge.warnings.kinds import WarningKind
 from assay.text import rates, units
+from assay.text.cut import cut
 from assay.text.mentions import phrase
+from assay.text.reasons import sentence
 
+_MOST_OF_A_REASON = 200
+"""Columns; the run itself has all of it."""
 _EXAMPLES = "'p99 < 5ms', 'latency_p95[payment] <= 20ms'"
 
 
@@ -52,7 +57,8 @@ class Trial:
     reason: str
     """Why it did not meet the goal; empty: it did."""
     value: float | None
-    """Of the metric. None: there is none."""
+    """Of the metric; `UNREACHED`: of a run that was ended, since it was far beyond the limit. None:
+    there is none."""
     runs: tuple[int, ...]
     over: str = ""
     """The parameter; empty: the offered rate."""
@@ -111,6 +117,8 @@ def of_run(run: MeasuredRun, condition: Condition, over: str = "") -> Trial:
     def answer(word: TrialAnswer, reason: str = "", value: float | None = None) -> Trial:
         return Trial(level, word, reason, value, (run.id,), over)
 
+    if run.state == EXCEEDED:
+        return answer(TrialAnswer.NOT_MET, run.reason, UNREACHED)
     if run.driven is None or run.driving is None:
         return answer(TrialAnswer.FAILED, run.reason or run.state)
     value = condition.metric.value(run)
@@ -215,10 +223,14 @@ class SearchSoFar:
         met, missed, failed = self.met, self.missed, self.failed
         few = [one for one in self.trials if one.answer is TrialAnswer.TOO_FEW]
         if failed is not None and not (met or missed):
-            return f"not known: the run at {failed.shown} was not measured ({failed.reason})"
+            why = cut(sentence(failed.reason), _MOST_OF_A_REASON)
+            return f"not known: the run at {failed.shown} was not measured ({why})"
         if not self.trials:
             return "not known: none was tried"
         said = []
+        if failed is not None:
+            why = cut(sentence(failed.reason), _MOST_OF_A_REASON)
+            said.append(f"ended by the run at {failed.shown}, which was not measured ({why})")
         if met is not None:
             value = "" if met.value is None else f" ({shown(self.condition, met.value)})"
             said.append(f"met up to {met.shown}{value}")
@@ -232,8 +244,6 @@ class SearchSoFar:
         if met is None and few:
             lowest = f"{few[0].shown} to " if len(few) > 1 else ""
             said.append(f"not judged at {lowest}{few[-1].shown} ({few[-1].reason})")
-        if failed is not None:
-            said.append(f"ended by a run that was not measured, at {failed.shown}")
         return ", ".join(said)
 
 

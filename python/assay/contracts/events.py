@@ -136,9 +136,9 @@ class RunRefused:
 class RunEnded:
     position: int
     state: str
-    """``done`` or ``failed``."""
+    """``done``, ``failed`` or ``exceeded``."""
     reason: str | None
-    """Why it failed."""
+    """Why it failed or was ended early."""
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,8 @@ class StopReason:
     """That of the program."""
     run: int = 0
     """The number of the run that alone is to end; 0: all work."""
+    exceeded: str = ""
+    """Which limit this run is far beyond, so that its number is of no interest; empty: none."""
 
 
 class Stopped(KeyboardInterrupt):

@@ -75,9 +75,11 @@ def observe(
     why_it_died: Callable[[], str | None],
     emit: Sink,
     stop: Stop,
+    look: Callable[[int], object],
 ) -> ClientsReport:
-    """They end with the block, whatever happens. Raises `SystemDied` where the system ends before
-    they do, or no longer responds."""
+    """They end with the block, whatever happens; ``look`` gets now and then how long they have
+    worked, in nanoseconds. Raises `SystemDied` where the system ends before they do, or no longer
+    responds."""
     words, environment = client
     folder = directory.run / _FOLDER
     folder.mkdir(mode=0o700)
@@ -101,6 +103,7 @@ def observe(
             watch = DeathWatch(why_it_died)
             block.enter_context(stop.looked_at())
             while not running.have_ended(ASK_EVERY_S):
+                look(running.elapsed_ns)
                 stop.check()
                 if not watch.is_alive():
                     raise SystemDied(str(watch.reason))
@@ -130,6 +133,10 @@ class _Running:
         self._began_ns = time.monotonic_ns()
         # Early, so that clients of some milliseconds have one too.
         self._sample_s = time.monotonic() + _SAMPLED_EVERY_S / 4
+
+    @property
+    def elapsed_ns(self) -> int:
+        return time.monotonic_ns() - self._began_ns
 
     @property
     def ended(self) -> int:

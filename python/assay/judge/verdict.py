@@ -12,7 +12,7 @@ from typing import Literal
 
 from assay.contracts.observation import Observation, Outcomes
 from assay.judge.check.verdict import CONFLICTS, LOSSES, STATEMENT_LIMIT, by_class
-from assay.judge.evidence.values import Evidence
+from assay.judge.evidence.values import EXCEEDED, Evidence
 from assay.judge.statistics.spread import Spread
 from assay.judge.warnings import kinds, run_warnings
 from assay.text import units
@@ -37,7 +37,7 @@ _BETWEEN = "; "
 @dataclass(frozen=True)
 class Verdict:
     word: str
-    """Empty for a refused run, which has no number."""
+    """Empty for a run that was refused or ended early, which has no number."""
     reasons: tuple[Reason, ...] = ()
     """The most direct first; none for ``valid``."""
 
@@ -78,7 +78,7 @@ NONE = Verdict("")
 
 def of_run(run: Evidence) -> Verdict:
     """The verdict on a single run."""
-    if run.state == "refused":
+    if run.state in ("refused", EXCEEDED):
         return NONE
     if run.state in ("failed", "interrupted"):
         return Verdict.because("invalid", sentence(run.reason) if run.reason else run.state)

@@ -18,6 +18,7 @@ from assay.comparison import goals
 from assay.comparison.conditions import Condition
 from assay.comparison.goals import Trial, TrialAnswer
 from assay.experiment import Experiment
+from assay.judge.statistics.samples import UNREACHED
 from assay.plan import PlannedRun
 
 
@@ -119,9 +120,14 @@ class GoalSearch:
 
     def _is_decided(self, search: _Search, level: float) -> bool:
         """Whether further repetitions would not let it meet the goal. Of a parameter the one in the
-        middle is not known before."""
-        answers = {one.answer for one in search.ended.get(level, [])}
-        return bool(answers & {TrialAnswer.FAILED} if self._over else answers - {TrialAnswer.MET})
+        middle is not known before, unless it is one of those that were ended early."""
+        ended = search.ended.get(level, [])
+        answers = {one.answer for one in ended}
+        if not self._over:
+            return bool(answers - {TrialAnswer.MET})
+        planned = len(ended) + len(search.runs.get(level, []))
+        excessive = sum(one.value == UNREACHED for one in ended)
+        return TrialAnswer.FAILED in answers or excessive > (planned - 1) // 2
 
     def _found(self, search: _Search) -> goals.SearchSoFar:
         trials = (goals.together(ended, self._condition) for ended in search.ended.values())

@@ -7,10 +7,12 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from assay import __version__
-from assay.comparison import goals
+from assay.comparison import excess, goals
 from assay.comparison.conditions import Condition
+from assay.comparison.excess import Excess
 from assay.comparison.goals import Trial
 from assay.contracts.events import (
     Events,
@@ -35,6 +37,7 @@ from assay.errors import (
 )
 from assay.experiment import Experiment
 from assay.judge import EndedRun, judge_run
+from assay.judge.evidence.values import EXCEEDED
 from assay.judge.precision import number_to_be_precise
 from assay.lab.continuation import Begun, Request, begin, continued_runs
 from assay.lab.goal_search import GoalSearch
@@ -179,6 +182,7 @@ def run(
                 stop,
                 EarlierFindings(begun.questions, begun.cells),
                 probe_s=first_use.probe_s,
+                excess=_excess(experiment),
                 log=log,
             )
             too_short_budget = _run_all(context, prepared, begun)
@@ -190,6 +194,12 @@ def run(
         events.emit(ExperimentEnded(begun.experiment_id))
     rescue = None if store.path == records else store.path
     return ExperimentResult(begun.experiment_id, begun.ended, rescue)
+
+
+def _excess(experiment: Experiment) -> Excess | None:
+    """Of a search over a parameter; where the rate is searched, runs have a time of their own."""
+    is_asked = experiment.goal and experiment.goal_over
+    return excess.of_goal(goals.goal(experiment.goal)) if is_asked else None
 
 
 @dataclass(frozen=True)
@@ -370,10 +380,9 @@ def _run(
         pool.release(planned)
         return RunEnd(REFUSED)
     with context.stop.of_run(store.run_id()):
-        reason, exit_code = _worked(context, planned, runs)
+        state, reason, exit_code = _worked(context, planned, runs)
     if answers := context.known.questions.given_by(planned.position):
         store.compared(answers)
-    state: EndState = "failed" if reason else "done"
     # 7. Judge, and record.
     _end_run(context, planned, state, reason, exit_code)
     context.events.emit(RunEnded(planned.position, state, reason))
@@ -381,10 +390,17 @@ def _run(
     return RunEnd(state, exit_code)
 
 
-def _worked(
-    context: Context, planned: PlannedRun, runs: tuple[PlannedRun, ...]
-) -> tuple[str | None, int]:
-    """Stages 4 to 6: why the run failed, None where it did not, and the exit status."""
+class _Worked(NamedTuple):
+    """How a run has ended."""
+
+    state: EndState
+    reason: str | None = None
+    """Why it failed, or was ended early."""
+    exit_code: int = 0
+
+
+def _worked(context: Context, planned: PlannedRun, runs: tuple[PlannedRun, ...]) -> _Worked:
+    """Stages 4 to 6."""
     pool, run = context.pool, RunState(context, planned)
     try:
         with plugin_failures():
@@ -397,12 +413,16 @@ def _worked(
                 take_steps(run)  # 5.
                 check(run)  # 6.
             reason = outcome_of_run.reason(run)
-        return reason, 0 if reason is None else RunFailed.exit_code
+        if reason is None:
+            return _Worked("done")
+        return _Worked("failed", reason, RunFailed.exit_code)
     except Stopped as stopped:
         if not stopped.reason.run:
             raise
         pool.discard(planned)
-        return _STOPPED, RunFailed.exit_code
+        if stopped.reason.exceeded:
+            return _Worked(EXCEEDED, stopped.reason.exceeded)
+        return _Worked("failed", _STOPPED, RunFailed.exit_code)
     except (SystemUnderTestError, RunFailed, ArgumentError) as error:
         if isinstance(error, ArgumentError) and _is_alone(planned, runs):
             raise
@@ -415,7 +435,7 @@ def _worked(
         reason = with_more(error.message, error.hint) if error.hint else error.message
         exit_code = SystemUnderTestError.exit_code if is_full else error.exit_code
         pool.discard(planned)
-        return reason, exit_code
+        return _Worked("failed", reason, exit_code)
 
 
 def _end_run(

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 import invented_records as invented
-from assay.comparison import goals
+from assay.comparison import excess, goals
 from assay.comparison.conditions import Condition
 from assay.comparison.goals import Trial, TrialAnswer
 from assay.experiment import Driving, Experiment, SystemChoice
+from assay.judge.ended_run import MeasuredRun
+from assay.judge.statistics.samples import UNREACHED
 from assay.lab.goal_search import GoalSearch, level_of
 from assay.plan import PlannedRun, fingerprint, goal_rates
 
@@ -237,3 +241,56 @@ def test_lower_rates_that_were_not_judged_are_not_said_to_have_missed_it() -> No
     assert found.words == "not met at 400/s (why), not judged at 200/s to 300/s (why)"
     alone = goals.search(goals.goal(GOAL), [missed])
     assert alone.words == "none met it, not even at 400/s (why)"
+
+
+def test_a_run_that_was_ended_early_missed_the_limit_and_has_no_number() -> None:
+    condition = goals.goal("elapsed < 9s")
+    found = excess.of_goal(condition)
+    assert found == (27e9, "elapsed time more than 27 s: ended, 3 times the limit")
+    assert excess.of_goal(goals.goal("p99 < 5ms")) is None
+    run = SimpleNamespace(
+        id=1, state="exceeded", reason=found.reason, parameters={"tuples": 400}, driving=None
+    )
+    ended = goals.of_run(cast("MeasuredRun", run), condition, "tuples")
+    met = Trial(200, TrialAnswer.MET, "", 4e9, (), "tuples")
+    search = goals.search(condition, [met, ended])
+    assert search.missed == ended and search.at_limit is None
+    assert search.left([100, 300, 500]) == [300]
+    assert search.words == (
+        "met up to tuples 200 (elapsed time 4.00 s), not at tuples 400 (elapsed time more than "
+        "27 s: ended, 3 times the limit)"
+    )
+    measured = replace(ended, value=16e9)
+    assert goals.together([measured, met, ended], condition) == measured
+
+
+@pytest.mark.parametrize(("seconds", "number"), [((None, None, 2.0), 2), ((None, 2.0, None), 3)])
+def test_repetitions_that_cannot_change_the_one_in_the_middle_are_spared(
+    seconds: tuple[float | None, ...], number: int
+) -> None:
+    """None: it was ended early."""
+    experiment = asked(repetitions=3, goal_over="tuples")
+    base = invented.plan([A]).runs[0]
+    cell = replace(base.cell, parameters={"tuples": 100})
+    runs = [replace(base, position=at, repetition=at + 1, cell=cell) for at in range(3)]
+
+    def read(position: int, _: Condition) -> Trial:
+        took = seconds[position]
+        answer = TrialAnswer.NOT_MET if took is None else TrialAnswer.MET
+        value = UNREACHED if took is None else took * 1e9
+        return Trial(100, answer, "", value, (position,), "tuples")
+
+    assert len(list(GoalSearch(experiment, runs, read, lambda *_: None).needed(runs))) == number
+
+
+def test_a_run_that_ends_the_search_is_named_first_with_its_reason() -> None:
+    condition = goals.goal("elapsed < 9s")
+    met = Trial(200, TrialAnswer.MET, "", 4e9, (), "tuples")
+    failed = Trial(
+        400, TrialAnswer.FAILED, "the server died" + " and more" * 40, None, (), "tuples"
+    )
+    words = goals.search(condition, [met, failed]).words
+    assert words.startswith(
+        "ended by the run at tuples 400, which was not measured (the server died and more and"
+    )
+    assert "…), met up to tuples 200 (elapsed time 4.00 s)" in words

@@ -109,8 +109,8 @@ class Lines:
 
 
 class _Once:
-    """The lines of warnings, and of runs that failed or were refused: each reason once; of later
-    runs, with which earlier one they share it."""
+    """The lines of warnings, and of runs that failed, were ended early or refused: each reason
+    once; of later runs, with which earlier one they share it."""
 
     def __init__(self) -> None:
         self._first: dict[tuple[str, str], int] = {}
@@ -120,8 +120,8 @@ class _Once:
         match event:
             case Warned(message):
                 return f"warning: {message}"
-            case RunEnded(position, _, str(reason)):
-                return self._of("failed", position + 1, reason)
+            case RunEnded(position, state, str(reason)):
+                return self._of(state, position + 1, reason)
             case RunRefused(position, reason):
                 return self._of("refused", position + 1, reason)
             case _:

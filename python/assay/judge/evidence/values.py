@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import msgspec
 
@@ -40,7 +41,7 @@ class Evidence:
     """Of one run. A part is None where the run did not get so far."""
 
     state: str
-    """How it ended: done, failed, interrupted or refused; or its current stage."""
+    """How it ended: done, failed, exceeded, interrupted or refused; or its current stage."""
     reason: str
     system_label: str
     clients: int
@@ -95,4 +96,6 @@ class Evidence:
         return self.driven is None or self.driven.ended_by == "stop"
 
 
+EXCEEDED: Literal["exceeded"] = "exceeded"
+"""The state of a run that was ended since it was far beyond the limit of a goal."""
 OBSERVED_STATES = ("checking", "done", "failed")

@@ -14,7 +14,7 @@ from assay.contracts.observation import GeneratorReport, Observation, Standstill
 from assay.judge.evidence import cache, durability, headroom, offered_rate, service
 from assay.judge.evidence.modelled_disks import missed
 from assay.judge.evidence.setting_values import mean_the_same
-from assay.judge.evidence.values import Evidence
+from assay.judge.evidence.values import EXCEEDED, Evidence
 from assay.judge.warnings import cell_changes, kinds, seconds
 from assay.judge.warnings.kinds import WarningKind
 from assay.judge.warnings.machine_load import (
@@ -97,7 +97,8 @@ def _of_run(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
     yield from _of_cache(run)
     if driven is not None:
         yield from _of_service(run, driven)
-        yield from _of_driving(run, driven)
+        if run.state != EXCEEDED:  # its last transactions were cancelled, which is no error
+            yield from _of_driving(run, driven)
         if driven.left_out:
             yield WarningKind.SCRIPTS_LEFT_OUT, f"{run.name}: without {', '.join(driven.left_out)}"
         for name in driven.went_without:

@@ -8,7 +8,7 @@ They take the place of our own clients in a drive step where a run's cell says s
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace as changed
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from assay.drive.read_only import may_change_data
 from assay.errors import Bug, SystemMissing
 from assay.experiment import NATIVE
 from assay.lab.driving import cache
+from assay.lab.driving.early_end import EarlyEnd
 from assay.lab.run_context.context import RunState
 from assay.plan import PlannedRun
 from assay.plan.drives import PlannedDrive
@@ -33,6 +34,7 @@ from assay.provision.limits import client_memory
 from assay.systems.program_version import said_version
 from assay.text import units
 from assay.workload.scripts.scripts import as_file
+from assay.workload.steps import Step
 from assay.workload.values import Script, Workload
 
 
@@ -75,13 +77,13 @@ def _not_followed(run: PlannedRun) -> list[str]:
 
 def take(
     state: RunState,
-    label: str,
+    step: Step,
     planned: PlannedDrive,
     scripts: Sequence[Script],
     expected: Mapping[str, int | None],
     session_statements: Sequence[str],
 ) -> None:
-    """Keeps their report, under this label of the step. Raises `SystemDied` where the server ends
+    """Keeps their report, under the label of the step. Raises `SystemDied` where the server ends
     meanwhile, or hangs."""
     cell, system = planned.run.cell, state.up().system
     passes = cell.driving.passes
@@ -92,7 +94,7 @@ def take(
     sent = statements_of(state.workload, planned, system.dialect)
     text = "\n".join([as_file(scripts, sent)] * passes)
 
-    def run() -> ClientsReport:
+    def run(look: Callable[[int], object] = lambda _ns: None) -> ClientsReport:
         pooled = state.up()
         if pooled.directory is None:
             raise Bug(f"{pooled.deployment.label} has no directory")
@@ -107,6 +109,7 @@ def take(
             pooled.why_it_died,
             state.context.events.emit,
             state.context.stop,
+            look,
         )
 
     if may_change_data(state.context.compiled, state.planned):
@@ -116,8 +119,8 @@ def take(
     state.context.events.stage(f"drive {cell.test_name} in {programs}")
     deployment = state.up().deployment
     with Sampler(deployment, system) as sampler:
-        found = run()
-    state.observed(label, replace(_report(found, rows), cache_state=cached))
+        found = run(EarlyEnd(state, step).look)
+    state.observed(step.label, replace(_report(found, rows), cache_state=cached))
     # A library works in the client programs, not in this process, which the sampler sees.
     state.context.store.sampled(found.samples if deployment.is_embedded else sampler.samples)
 

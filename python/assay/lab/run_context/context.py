@@ -9,6 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from assay import registry
+from assay.comparison.excess import Excess
 from assay.contracts.events import Events
 from assay.contracts.observation import Observation, Observed, StepReport
 from assay.contracts.observation.parts.shared_numbers import SharedNumbersDocument
@@ -63,6 +64,8 @@ class Context:
     known: EarlierFindings = field(default_factory=EarlierFindings)
     probe_s: float = 0.0
     """How long to probe each storage before its first use; 0: not."""
+    excess: Excess | None = None
+    """From where on a run is too far beyond the goal; None: none is ended for that."""
     log: TransactionLog | None = None
     """Where single transactions are written; None: they are not."""
 

@@ -14,7 +14,7 @@ from msgspec import UNSET, UnsetType, structs
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.engine.drive import DriveDocument, LogDocument
-from assay.contracts.events import ClientsAtWork, Event, SecondMeasured, Sink
+from assay.contracts.events import ClientsAtWork, Event, SecondMeasured, Sink, ignored
 from assay.contracts.factors import CLIENT_PROGRAM, GENERATORS
 from assay.contracts.observation import Observation
 from assay.contracts.observation.parts.shared_numbers import numbers_of_all
@@ -38,6 +38,7 @@ from assay.judge.check.verdict import cancelled
 from assay.judge.evidence.durability import as_it_held
 from assay.lab.driving import cache, generators, native_clients, staleness
 from assay.lab.driving.driven_parts import DrivenDocument, documents_of, keep_samples, whole
+from assay.lab.driving.early_end import EarlyEnd
 from assay.lab.run_context.context import RunState
 from assay.load.row_sources.request import DataRequest
 from assay.plan.drives import PlannedDrive, drive
@@ -70,16 +71,19 @@ class DriveStep(Drive):
         expected = expected_rows(workload, state.request, scripts, state.planned.cell.parameters)
         if state.planned.cell.level(CLIENT_PROGRAM) == NATIVE:
             statements = _session_statements(state, planned)
-            native_clients.take(state, self.label, planned, scripts, expected, statements)
+            native_clients.take(state, self, planned, scripts, expected, statements)
             return
         document = document_of(workload, planned, dialect, scripts, expected)
         measured: list[DrivenDocument] = []
+        early_end = EarlyEnd(state, self)
         for part in documents_of(state.test, planned, document):
             cached = cache.prepare(state, partial(_run_once, state, planned, part))
             if not measured:
                 as_result = {IS_RESULT: True} if self.is_result else {}
                 state.context.store.driving({**document.plain, **as_result})
-            observation, samples = observe(state, self, planned, part)
+            before_ns = sum(one.observation.elapsed_ns for one in measured)
+            looked_at = early_end.during(part, before_ns)
+            observation, samples = observe(state, self, planned, part, looked_at)
             measured.append(
                 DrivenDocument(structs.replace(observation, cache_state=cached), samples)
             )
@@ -188,10 +192,15 @@ def _session_statements(state: RunState, planned: PlannedDrive) -> list[str]:
 
 
 def observe(
-    state: RunState, step: Step, planned: PlannedDrive, document: DriveDocument
+    state: RunState,
+    step: Step,
+    planned: PlannedDrive,
+    document: DriveDocument,
+    sink: Sink = ignored,
 ) -> tuple[Observation, list[TimedSample]]:
     """The observation of the document's clients, and the samples of the server's processes.
-    Transactions are numbered on from those of earlier steps on the same data."""
+    Transactions are numbered on from those of earlier steps on the same data. ``sink``: hears of
+    the clients too."""
     if state.next_transaction:
         document = structs.replace(
             document,
@@ -219,7 +228,7 @@ def observe(
                 pooled.deployment,
                 pooled.system,
                 structs.replace(document, log=log),
-                _reports_seconds(state),
+                _reports_seconds(state, sink),
                 _session_statements(state, planned),
                 pooled.why_it_died,
                 context.stop,
@@ -249,13 +258,14 @@ def observe(
     return structs.replace(observation, **found), samples
 
 
-def _reports_seconds(state: RunState) -> Sink:
-    """Reports the clients, and of each second of the measurement that is complete. Seconds are
-    numbered on from those of earlier parts of the same step."""
+def _reports_seconds(state: RunState, sink: Sink) -> Sink:
+    """Reports the clients, to this sink too, and of each second of the measurement that is
+    complete. Seconds are numbered on from those of earlier parts of the same step."""
     emit, first = state.context.events.emit, state.seconds_measured
 
     def tell(event: Event) -> None:
         emit(event)
+        sink(event)
         if not isinstance(event, ClientsAtWork):
             return
         for second, lines in groupby(event.report.seconds, attrgetter("second")):

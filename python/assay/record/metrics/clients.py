@@ -11,6 +11,7 @@ from typing import Any
 from assay.contracts.metric import COUNT, SPEED, DifferenceWords, Metric, Over, Read
 from assay.contracts.observation import Interval, Latency, Observation
 from assay.judge.ended_run import MeasuredRun
+from assay.judge.evidence.values import EXCEEDED
 from assay.judge.statistics import samples
 from assay.judge.statistics.samples import BY_NAME, RELATIVE_RESOLUTION
 from assay.record.metrics.work import Work, driven, in_all, kept
@@ -32,8 +33,10 @@ def _headline_per_min(whole: Observation) -> float | None:
 
 
 def _elapsed_ns(run: MeasuredRun) -> int | None:
-    """Of an update, too."""
-    return None if run.observation is None else run.observation.elapsed_ns
+    """Of an update, too; of a run that was ended early it is only known that it is longer."""
+    if run.observation is None or run.state == EXCEEDED:
+        return None
+    return run.observation.elapsed_ns
 
 
 def _is_not_asked(run: MeasuredRun, elapsed_ns: float) -> bool:

@@ -10,7 +10,7 @@ from assay.record.file.json_text import storable
 from assay.record.file.record_file import insert
 from assay.text.secrets import without_secrets
 
-EndState = Literal["done", "failed", "interrupted", "refused"]
+EndState = Literal["done", "failed", "exceeded", "interrupted", "refused"]
 
 
 def enter(connection: sqlite3.Connection, run_id: int, state: str, now_ns: int) -> None:

@@ -39,7 +39,7 @@ Document = Mapping[str, Any]
 
 CellKey = tuple[str, str]
 """Fingerprint of a cell, and the name of the machine where there are several."""
-END_STATES = ("done", "failed", "interrupted", "refused")
+END_STATES = ("done", "failed", "exceeded", "interrupted", "refused")
 PROCESS_ENDED = "process ended"
 """Reason of an unfinished run whose process is gone: it was killed, or the power was cut."""
 
@@ -101,9 +101,10 @@ class RunSummary:
     seed: int
     cell_fingerprint: str
     state: str
-    """planned, provisioning, loading, driving, checking, done, failed, interrupted or refused."""
+    """planned, provisioning, loading, driving, checking, done, failed, exceeded (ended early, far
+    beyond the limit of a goal), interrupted or refused."""
     reason: str
-    """Why it failed, was interrupted or refused; else empty."""
+    """Why it failed, was ended early, interrupted or refused; else empty."""
     verdict: str
     """As it was kept when the run ended."""
     verdict_reason: str
@@ -169,7 +170,7 @@ class StepRecord:
     """Its kind: load, drive, restart, compare …"""
     name: str
     state: str
-    """running, done, failed, interrupted, refused or skipped."""
+    """running, done, failed, exceeded, interrupted, refused or skipped."""
     reason: str
     begun_unix_ns: int | None
     ended_unix_ns: int | None

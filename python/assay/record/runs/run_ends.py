@@ -10,9 +10,10 @@ from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 from assay.errors import RunFailed, SystemUnderTestError, YouError
+from assay.judge.evidence.values import EXCEEDED
 
 REFUSED: Literal["refused"] = "refused"
-ENDED = ("done", "failed", REFUSED)
+ENDED = ("done", "failed", EXCEEDED, REFUSED)
 """States of runs that are not repeated when their experiment is continued."""
 
 EXIT_STATUS = f"""coalesce(runs.exit_status, CASE
@@ -29,7 +30,8 @@ class RunEnd(NamedTuple):
     state: str
     exit_status: int = 0
     """1: it was measured and failed; 2: it cannot be done as asked; 3: it could not be measured
-    because of the system under test or the machine; 0: neither. A refused run has 0 of its own."""
+    because of the system under test or the machine; 0: neither. A run that was refused, or ended
+    early since it was far beyond the limit of a goal, has 0 of its own."""
 
     @property
     def is_refused(self) -> bool:

@@ -22,7 +22,7 @@ from assay.record.runs import live_seconds, run_samples, storage_requests, typed
 from assay.record.runs.records import ScriptRecord, StepRecord
 from assay.text.secrets import without_secrets
 
-StepState = Literal["done", "failed", "interrupted", "refused", "skipped"]
+StepState = Literal["done", "failed", "exceeded", "interrupted", "refused", "skipped"]
 RUNNING = "running"
 Place = tuple[int, int]
 """The number of a run, and the position of its step."""

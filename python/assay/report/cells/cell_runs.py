@@ -14,6 +14,7 @@ from assay.contracts.observation import Observation
 from assay.experiment import Scalar
 from assay.judge import CellVerdict, middle_repetition
 from assay.judge.evidence import durability
+from assay.judge.evidence.values import EXCEEDED
 from assay.plan import cell_names, server_machines, system_settings
 from assay.plan.cell_names import (
     AS_DECLARED,
@@ -108,7 +109,7 @@ class CellRuns:
         for run in self.runs:
             if run.state == "refused":
                 return absent("refused", note=f"refused: {run.reason}" if run.reason else "")
-        for state in ("failed", "interrupted"):
+        for state in ("failed", "interrupted", EXCEEDED):
             for run in self.runs:
                 if run.state == state:
                     return absent(state, note=f"run {run.id}: {run.state_shown}")

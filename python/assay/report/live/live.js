@@ -39,8 +39,8 @@ function showPlan() {
   bar.replaceChildren();
   for (let from = 0; from < states.length; from += size) {
     const some = states.slice(from, from + size);
-    const isNow = status.is_under_way && stage && stage.number > from && stage.number <= from + size && !["done", "failed", "refused", "interrupted"].includes(stage.state);
-    const worst = ["failed", "interrupted", "invalid", "refused", "indicative", "planned"].find((word) => some.includes(word)) ?? some[0];
+    const isNow = status.is_under_way && stage && stage.number > from && stage.number <= from + size && !["done", "failed", "exceeded", "refused", "interrupted"].includes(stage.state);
+    const worst = ["failed", "interrupted", "invalid", "refused", "exceeded", "indicative", "planned"].find((word) => some.includes(word)) ?? some[0];
     const one = make("span", undefined, isNow ? "now" : worst);
     one.title = `run ${from + 1}${size > 1 ? ` to ${from + some.length}` : ""}: ${isNow ? "under way" : worst}`;
     bar.append(one);
@@ -191,7 +191,7 @@ function showStatus(found) {
   else if (at("stop").disabled && found.is_under_way) say("stopping …", "live");
   else say(found.is_over ? "ended" : "under way", found.is_over ? "" : "live");
   at("stop").hidden = !found.is_under_way;
-  const ended = ["done", "failed", "refused", "interrupted"];
+  const ended = ["done", "failed", "exceeded", "refused", "interrupted"];
   at("stop-run").hidden = !found.is_under_way || !stage || ended.includes(stage.state);
   if (stage?.run !== stopped) at("stop-run").disabled = false;
   if (!found.is_under_way) at("stop").disabled = false;

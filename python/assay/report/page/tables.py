@@ -6,6 +6,7 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 
+from assay.judge.evidence.values import EXCEEDED
 from assay.judge.verdict import WORDS
 from assay.report.page.links import Links, escaped
 from assay.report.values import ReportCell, ReportColumn, ReportTable, Row
@@ -18,7 +19,7 @@ _LONG_TEXT = 45
 """Characters of a text that may be wrapped."""
 _SUMMARIES = ("summary", "summary_measured")
 """The tables whose rows are cards on a phone: number, verdict and why are seen together."""
-_VERDICTS = (*WORDS, "refused")
+_VERDICTS = (*WORDS, "refused", EXCEEDED)
 
 
 def table_html(table: ReportTable, links: Links) -> str:

@@ -90,17 +90,24 @@ def line(experiment: ExperimentRecord) -> str:
     condition = asked(experiment)
     if condition is None:
         return ""
-    found = [
-        (test, one)
-        for test, runs in cell_runs.tests(experiment).items()
-        for one in searches(experiment, cell_runs.cells(experiment, runs))
-    ]
+    found = of_all_tests(experiment)
     several_tests = len({test for test, _ in found}) > 1
     said = []
     for test, one in found:
         named = f"{test}: {one.name}" if several_tests else one.name
         said.append(one.so_far.words if len(found) == 1 else f"{named}: {one.so_far.words}")
     return f"{condition.text}: {'; '.join(said)}"
+
+
+def of_all_tests(experiment: ExperimentRecord) -> list[tuple[str, Searched]]:
+    """Each search, with its test."""
+    if asked(experiment) is None:
+        return []
+    return [
+        (test, one)
+        for test, runs in cell_runs.tests(experiment).items()
+        for one in searches(experiment, cell_runs.cells(experiment, runs))
+    ]
 
 
 def section(experiment: ExperimentRecord, test: str, cells: Sequence[CellRuns]) -> Section | None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from assay.contracts.observation import Observation
 from assay.contracts.observation.parts.outcomes import OUTCOMES
+from assay.judge.evidence.values import EXCEEDED
 from assay.record.metrics.clients import THROUGHPUT
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
@@ -21,6 +22,7 @@ from assay.report.values import (
     run_number,
 )
 from assay.text import units
+from assay.text.reasons import sentence
 
 OF_THESE = ("late", "retries")
 """Counts beside the outcomes, shown where they are not zero."""
@@ -76,7 +78,9 @@ def _runs_table(test: str, measured_cells: Sequence[CellRuns]) -> ReportTable:
         for run in cell.runs:
             cells = [absent("")] * (len(OUTCOMES) + 3 + len(beside))
             elapsed_ns = run.observation.elapsed_ns if run.observation else None
-            if elapsed_ns is not None:
+            if elapsed_ns is not None and run.state == EXCEEDED:
+                cells[0] = absent(f"> {units.time(elapsed_ns, 's')}", note=sentence(run.reason))
+            elif elapsed_ns is not None:
                 cells[0] = ReportCell(units.time(elapsed_ns, "s"), Number(elapsed_ns, "ns", n=1))
             if (driven := run.driven) is not None:
                 rate = THROUGHPUT.value(run)

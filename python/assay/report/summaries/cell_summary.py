@@ -15,6 +15,7 @@ from assay.contracts.role import PRIMARY
 from assay.experiment import Scalar
 from assay.judge import Verdict
 from assay.judge.evidence.offered_rate import OfferedAndReached
+from assay.judge.evidence.values import EXCEEDED
 from assay.judge.statistics.samples import UNREACHED
 from assay.judge.statistics.spread import spread
 from assay.record import ExperimentRecord, RunRecord
@@ -116,6 +117,9 @@ def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellSummary:
     verdict = Verdict.because("refused", refused[0]) if refused else cell.judged.verdict
     if {run.state for run in cell.runs} <= {"interrupted", "planned"} and verdict.word:
         verdict = Verdict("interrupted", verdict.reasons)
+    exceeded = [run.reason for run in cell.runs if run.state == EXCEEDED]
+    if exceeded and not verdict.word:
+        verdict = Verdict.because(EXCEEDED, exceeded[0])
     declared = declaration.of_test(experiment.workload, cell.runs[0].test, cell.runs)
     has_fields = bool(declared and declared.fields)
     elapsed = aggregates.number(cell, aggregates.ELAPSED)
@@ -265,7 +269,8 @@ def _fields(fields: Sequence[declaration.Field], cell: CellRuns) -> tuple[tuple[
 def errors(runs: Sequence[RunRecord]) -> str:
     """How many transactions failed, the first error, and the runs that failed before their first
     transaction; empty for a test without transactions."""
-    driven = [run.driven for run in runs if run.driven is not None]
+    # What was cancelled since a run was ended is no error of the system.
+    driven = [run.driven for run in runs if run.driven is not None and run.state != EXCEEDED]
     if not driven:
         return ""
     total = {
@@ -312,6 +317,6 @@ def counted(cell: CellRuns, outcome: str) -> str:
     driven = [
         run.driven.outcomes
         for run in cell.runs
-        if run.driven is not None and run.state != "interrupted"
+        if run.driven is not None and run.state not in ("interrupted", EXCEEDED)
     ]
     return str(sum(getattr(one, outcome) for one in driven)) if driven else ABSENT

@@ -41,6 +41,9 @@ _MOST_OF_EFFECTS = 6
 """Lines of a test."""
 _MOST_OF_THE_RECORD = 2
 _MOST_OF_A_GOAL = 4
+_MOST_OF_GOALS = 8
+_MOST_OF_A_FAILURE = 2
+"""Lines more for a run that ended a search."""
 
 
 def render(
@@ -93,7 +96,7 @@ def lines(
     judged = "; ".join(one.lines[0] for one in report.sections if one.answers and one.lines)
     last = [*named_line("claims", judged, width, most=2), *last]
     searched = goals.line(experiment)
-    last = [*named_line("goal", searched, width, most=_MOST_OF_A_GOAL), *last]
+    last = [*named_line("goal", searched, width, most=_most_of_goal(experiment)), *last]
     last = [*named_line("precision", precision.line(experiment), width), *last]
     spare = min(1, len(report.warnings))
     answered: list[str] = []
@@ -120,6 +123,14 @@ def lines(
         parameters = []
     warnings = warning_lines.lines(report.warnings, left - len(parameters), width)
     return [*answered, *shown, *warnings, *parameters, *last]
+
+
+def _most_of_goal(experiment: ExperimentRecord) -> int:
+    """Lines of what all searches found."""
+    found = goals.of_all_tests(experiment)
+    failed = sum(one.so_far.failed is not None for _, one in found)
+    most = min(_MOST_OF_GOALS, _MOST_OF_A_GOAL - 2 + 2 * len(found))
+    return most + _MOST_OF_A_FAILURE * failed
 
 
 def _effects(report: Report, width: int) -> list[str]:

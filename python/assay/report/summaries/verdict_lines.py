@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from assay.judge import Verdict
+from assay.judge.evidence.values import EXCEEDED
 from assay.judge.verdict import WORDS
 from assay.report.summaries.cell_summary import CellSummary
 from assay.report.summaries.named_line import named_line
@@ -14,7 +15,7 @@ from assay.text import units
 
 LEAST = 2
 """Lines that a verdict on numbers that are not usable needs at least."""
-_ORDER = ("", *WORDS[:1], "interrupted", "refused", *WORDS[1:])
+_ORDER = ("", *WORDS[:1], EXCEEDED, "interrupted", "refused", *WORDS[1:])
 
 
 def of_one(verdict: Verdict, width: int, room: int) -> list[str]:

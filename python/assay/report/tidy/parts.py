@@ -237,8 +237,8 @@ STEPS = _of_part(
         _number("position", "from 0"),
         _text("do", "kind of step"),
         _text("name", "in the workload"),
-        _text("state", "running, done, failed, interrupted, refused, skipped"),
-        _text("reason", "why it failed or was refused"),
+        _text("state", "running, done, failed, exceeded, interrupted, refused, skipped"),
+        _text("reason", "why it failed, was ended early or refused"),
         _number("begun_unix_ns", "null: not begun"),
         _number("ended_unix_ns", "null: not ended"),
     ]

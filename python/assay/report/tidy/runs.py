@@ -44,8 +44,14 @@ RUNS = [
     never_null("cell", "string", "fingerprint", attribute("cell_fingerprint")),
     never_null("repetition", "integer", "from 1", attribute("repetition")),
     never_null("seed", "string", "of all random streams", lambda run: str(run.seed)),
-    never_null("state", "string", "done, failed, refused …", attribute("state")),
-    TidyColumn("reason", "string", "why it failed or was refused", attribute("reason")),
+    never_null(
+        "state", "string",
+        "done, failed, refused …; exceeded: ended early, far beyond the limit of a goal search",
+        attribute("state"),
+    ),
+    TidyColumn(
+        "reason", "string", "why it failed, was ended early or refused", attribute("reason")
+    ),
     *of(attribute("judged"), verdict("of this run alone, however many repetitions its cell has")),
     never_null(
         "warnings", "array", "their names",

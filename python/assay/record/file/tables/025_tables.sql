@@ -62,8 +62,8 @@ CREATE TABLE runs (
   cell             TEXT NOT NULL,            -- JSON: all of the above that make the cell, in full
   cell_fingerprint TEXT NOT NULL,            -- equal cells have equal fingerprints: of the fields that are not their defaults
   state            TEXT NOT NULL DEFAULT 'planned',  -- planned provisioning loading driving checking done
-                                             -- failed interrupted refused
-  reason           TEXT NOT NULL DEFAULT '', -- why it failed, was interrupted or refused
+                                             -- failed exceeded interrupted refused
+  reason           TEXT NOT NULL DEFAULT '', -- why it failed, was ended early, interrupted or refused
   verdict          TEXT NOT NULL DEFAULT '', -- valid, indicative or invalid
   verdict_reason   TEXT NOT NULL DEFAULT '',
   begun_unix_ns    INTEGER,
@@ -71,7 +71,7 @@ CREATE TABLE runs (
   content_fingerprint TEXT NOT NULL DEFAULT '',  -- cell, seed, texts, input and versions; '': not begun
   continuation     INTEGER NOT NULL DEFAULT 0,   -- continuations.position of its process; 0: the first one
   superseded       INTEGER NOT NULL DEFAULT 0,   -- 1: its content has changed; no part of the results
-  exit_status      INTEGER,                  -- 0 done or refused, 1 measured and failed, 2 cannot be done as asked,
+  exit_status      INTEGER,                  -- 0 done, exceeded or refused, 1 measured and failed, 2 cannot be done as asked,
                                              -- 3 not measured because of the system or the machine; NULL: not ended
   UNIQUE (experiment_id, position)
 );
@@ -94,7 +94,7 @@ CREATE TABLE steps (
   position      INTEGER NOT NULL,            -- 0-based; the tables below name their step by it
   do            TEXT NOT NULL,               -- the kind of step
   name          TEXT NOT NULL DEFAULT '',
-  state         TEXT NOT NULL,               -- running, done, failed, interrupted, refused, skipped
+  state         TEXT NOT NULL,               -- running, done, failed, exceeded, interrupted, refused, skipped
   reason        TEXT NOT NULL DEFAULT '',
   begun_unix_ns INTEGER,
   ended_unix_ns INTEGER,
