@@ -198,6 +198,15 @@ class SearchSoFar:
         return met.level * math.pow(missed.level / met.level, share)
 
     @property
+    def highest(self) -> float | None:
+        """What was found: of a parameter the level at the limit, where it is known, else the
+        highest that met the goal. None: none did."""
+        met = self.met
+        if met is None:
+            return None
+        return (self.at_limit if met.over else None) or met.level
+
+    @property
     def failed(self) -> Trial | None:
         return next((one for one in self.trials if one.answer is TrialAnswer.FAILED), None)
 

@@ -227,6 +227,16 @@ class StoragePrice:
     """As it was written; empty: not said."""
 
 
+@dataclass(frozen=True)
+class SystemPrice:
+    """What a whole system under test costs: machine, storage, software, and whatever else the one
+    who gives the price reckons to it."""
+
+    amount: float
+    currency: str = ""
+    """As it was written; empty: not said."""
+
+
 ENCODINGS = ("utf-8", "latin-1")
 """Of files that rows are read from."""
 PROTOCOLS = ("simple", "extended", "prepared")
@@ -342,6 +352,7 @@ class ExperimentChanges(LevelsOfTest, total=False):
     log_storages: tuple[StorageChoice | None, ...]
     systems: tuple[SystemChoice, ...]
     prices: Mapping[str, StoragePrice]
+    system_prices: Mapping[str, SystemPrice]
     log: str | None
     required_rate_per_s: float | None
     goal: str
@@ -437,6 +448,8 @@ class Experiment:
     what was left out because it cannot be had here."""
     prices: Mapping[str, StoragePrice] = field(default_factory=dict)
     """Those that are known, by the names of the storages."""
+    system_prices: Mapping[str, SystemPrice] = field(default_factory=dict)
+    """Those that are known, by the labels of the systems."""
     log: str | None = None
     """The file that single transactions are written to."""
     required_rate_per_s: float | None = None

@@ -99,6 +99,8 @@ class WorkloadRecord(TypedDict, total=False):
     series: dict[str, TomlData]
     sheets: list[SheetRecord]
     derived: list[DerivedRecord]
+    bytes_per_unit: dict[str, float]
+    """Parameter → how much data each unit of it makes, of those that say it."""
 
 
 class StorageDocument(TypedDict, total=False):
@@ -179,6 +181,13 @@ class PriceDocument(TypedDict):
     currency: str
 
 
+class SystemPriceDocument(TypedDict):
+    """A `SystemPrice`, as JSON."""
+
+    amount: float
+    currency: str
+
+
 class OfTestDocument(TypedDict, total=False):
     """What is otherwise for one test of an experiment."""
 
@@ -235,6 +244,7 @@ class ExperimentDocument(TypedDict, total=False):
     scaled: list[ScaledDocument]
     of_tests: dict[str, OfTestDocument]
     prices: dict[str, PriceDocument]
+    system_prices: dict[str, SystemPriceDocument]
 
 
 class DatasetDocument(TypedDict, total=False):

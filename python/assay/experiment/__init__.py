@@ -25,6 +25,7 @@ from assay.contracts.experiment import (
     StorageChoice,
     StoragePrice,
     SystemChoice,
+    SystemPrice,
     shown_scripts,
 )
 from assay.contracts.factors import Scalar
@@ -48,5 +49,6 @@ __all__ = [
     "StorageChoice",
     "StoragePrice",
     "SystemChoice",
+    "SystemPrice",
     "shown_scripts",
 ]

@@ -69,6 +69,7 @@ def tables_of(asked: ExperimentDocument, places: Places, quick: TomlData) -> Tab
         **_what(document, places),
         "systems": [_system(one) for one in document.get("systems", [])],
         **_storages(document),
+        **_system_prices(document),
         **({"feed": places.feed} if document.get("feed") else {}),
         **({"input": list(places.input)} if places.input else {}),
         **_optional(document),
@@ -237,6 +238,14 @@ def _storages(document: Fields) -> Tables:
             for name, one in declared.items()
         }
     return found
+
+
+def _system_prices(document: Fields) -> Tables:
+    found = [
+        f"{label}={price['amount']:.15g}{price['currency']}"
+        for label, price in document.get("system_prices", {}).items()
+    ]
+    return {"price": found} if found else {}
 
 
 def _price(price: PriceDocument | None) -> Tables:

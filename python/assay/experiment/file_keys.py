@@ -129,6 +129,7 @@ EXPERIMENT = Keys(
             below=_QUICK),
         Key("storages", TEXTS),
         Key("log_storage", TEXTS),
+        Key("price", TEXTS),
         Key("systems", TEXTS),
         Key("system", help="[system.NAME]: options and settings of a system; a list gives the "
             "levels of a factor.", below=Keys(of_any_name=Key("", below=_PARAMETERS))),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
 from assay import registry
 from assay.contracts.driving import NATIVE, DrivingChanges
-from assay.contracts.experiment import Experiment, ExperimentChanges, StorageChoice, StoragePrice
+from assay.contracts.experiment import Experiment, ExperimentChanges, StorageChoice, SystemChoice
 from assay.contracts.factors import CLIENT_PROGRAM, Scalar
 from assay.errors import ArgumentError, ScriptError
 from assay.experiment import from_file as experiment_file
@@ -58,11 +59,12 @@ def asked(words: Words) -> quick.Asked:
     if not words.on:  # a setting may replace a list of the file
         systems = kept_settings.each_once(systems, _keys(words))
     systems, parameters = checked_choices.apply(words.set, systems, workload)
-    given = _given(words, start)
+    systems = system_names.named(systems)
+    given = _given(words, start, systems)
     options = set(given) - {"driving"} | ({"systems"} if words.on else set())
     result = replace(
         start.changed(given),
-        systems=system_names.named(systems),
+        systems=systems,
         parameters={**start.parameters, **parameters},
         optional=tuple(name for name in start.optional if name not in _typed_machines(words)),
         of_tests=of_tests.without(start.of_tests, options, parameters, _driving(words)),
@@ -119,8 +121,9 @@ def _keys(words: Words) -> list[str]:
     return [checked_choices.key_and_values(word)[0] for word in words.set]
 
 
-def _given(words: Words, start: Experiment) -> ExperimentChanges:
-    """The fields of `Experiment` that the words set, without systems and parameters."""
+def _given(words: Words, start: Experiment, systems: Sequence[SystemChoice]) -> ExperimentChanges:
+    """The fields of `Experiment` that the words set, without systems and parameters. ``systems``:
+    those of the experiment."""
     fields = {
         setting.experiment_field: setting.value(getattr(words, name))
         for name, setting in SETTINGS.items()
@@ -132,7 +135,7 @@ def _given(words: Words, start: Experiment) -> ExperimentChanges:
     given |= _clients(words.clients)
     if words.log_storage:
         given["log_storages"] = _log_storages(words, start)
-    given["prices"] = _prices(words, start)
+    given |= _prices(words, start, systems)
     given["driving"] = {**start.driving, **_driving(words)}
     return given
 
@@ -240,14 +243,18 @@ def _erasing(asked: Experiment) -> Experiment:
     )
 
 
-def _prices(words: Words, start: Experiment) -> dict[str, StoragePrice]:
-    """Those of the file, of storages that are used, with the words' in their place."""
+def _prices(words: Words, start: Experiment, systems: Sequence[SystemChoice]) -> ExperimentChanges:
+    """Those of the file, of storages and systems that are used, with the words' in their place."""
     storages = storage_words.storage_choices(words.storage) or start.storages
+    given = prices.of_words(words.price, storages, systems)
     names = [storage.name for storage in storages]
-    of_file = {name: price for name, price in start.prices.items() if name in names}
-    found = {**of_file, **prices.of_words(words.price, storages)}
-    prices.refuse_several_currencies(found)
-    return found
+    labels = [system.label for system in systems]
+    of_storages = {name: price for name, price in start.prices.items() if name in names}
+    of_systems = {label: price for label, price in start.system_prices.items() if label in labels}
+    of_storages |= given.of_storages
+    of_systems |= given.of_systems
+    prices.refuse_several_currencies({**of_storages, **of_systems})
+    return {"prices": of_storages, "system_prices": of_systems}
 
 
 def _driving(words: Words) -> DrivingChanges:

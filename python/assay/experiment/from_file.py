@@ -27,6 +27,7 @@ from assay.experiment.choices import (
     storage_words,
     system_names,
 )
+from assay.experiment.choices.prices import Prices
 from assay.experiment.file_keys import EXPERIMENT
 from assay.experiment.settings import levels
 from assay.experiment.settings.catalogue import OPTIONS
@@ -71,14 +72,17 @@ def read(
     else:
         workload, of_each = _workload(top, scripts), {}
     storages = _storages(top, is_quick=is_quick)
+    systems = _systems(top, workload)
+    costs = _prices(top, storages, systems)
     experiment = Experiment(
         workload=workload.name if is_ad_hoc else _workload_name(top),
         tests=_tests(top, workload),
         series=workload.series_among(_named_tests(top, workload)[1]),
-        systems=_systems(top, workload),
+        systems=systems,
         storages=storages.of_data,
         log_storages=storages.of_logs,
-        prices=storages.prices,
+        prices=costs.of_storages,
+        system_prices=costs.of_systems,
         input_paths=tuple(str(file.parent / path) for path in _input(top)),
         feed=str(file.parent / top.text("feed")) if "feed" in top else None,
         scripts=scripts,
@@ -315,9 +319,23 @@ def _storages(top: TomlTable, *, is_quick: bool) -> _Storages:
                 name,
                 hint=f'storages = ["{name}"]',
             )
-    with ErrorPlace(top, "storages"):
-        prices.refuse_several_currencies(costs)
     return _Storages(tuple(data), tuple(logs), costs)
+
+
+def _prices(top: TomlTable, storages: _Storages, systems: tuple[SystemChoice, ...]) -> Prices:
+    """Those of the tables of storages, and those of ``price``."""
+    with ErrorPlace(top, "price"):
+        given = prices.of_words(top.texts("price", ()), storages.of_data, systems)
+        for name in given.of_storages:
+            if name in storages.prices:
+                raise ArgumentError(
+                    f"{name} has two prices",
+                    hint=f"leave out that of [storage.{name}], or this one",
+                )
+    found = Prices({**storages.prices, **given.of_storages}, given.of_systems)
+    with ErrorPlace(top, "price" if "price" in top else "storages"):
+        prices.refuse_several_currencies({**found.of_storages, **found.of_systems})
+    return found
 
 
 def _price(section: TomlTable) -> StoragePrice | None:

@@ -229,6 +229,7 @@ _MOST_WHOLE = (1 << 63) - 1
 
 INTEGER: Final = Whole(-_MOST_WHOLE - 1, _MOST_WHOLE)
 MULTIPLE: Final = Whole(1, _MOST_WHOLE)
+BYTES_PER_UNIT: Final = Real(1e-9, 1e18)
 """Any that a script or a database can hold."""
 NUMBER: Final = Real(-1.7e308, 1.7e308)
 COUNT: Final = Whole(0, _MOST_WHOLE)
@@ -275,6 +276,7 @@ BUFFER_BYTES: Final = Size(1, 1 << 60)
 STORAGE_BYTES: Final = Size(1 << 20, 1 << 50)
 LOG_SAMPLE: Final = Real(1e-6, 1)
 PRICE_PER_GB: Final = Real(1e-9, 1e12)
+SYSTEM_PRICE: Final = Real(1e-9, 1e15)
 OPERATIONS_PER_S: Final = Whole(1, 1_000_000_000, "operations per second")
 BYTES_PER_S: Final = Size(1, 1 << 40)
 MEMORY_BYTES: Final = Size(1 << 20, 1 << 50)

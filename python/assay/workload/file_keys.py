@@ -63,6 +63,9 @@ _PARAMETER = Keys(
         Key("most", NumberWithin(quantities.NUMBER), "The largest number allowed."),
         Key("multiple_of", NumberWithin(quantities.MULTIPLE), "The number of which a whole number "
             "must be a multiple."),
+        Key("bytes_per_unit", NumberWithin(quantities.BYTES_PER_UNIT), "How many bytes of data "
+            "each unit of it makes, as the source counts them: reports then have the size that a "
+            "search over it found."),
         Key("levels", TEXTS, "The values allowed."),
         Key("tests", TEXTS, "The tests that have it; otherwise all."),
         Key("quick", SCALAR, "Its value in a quick version (--quick)."),

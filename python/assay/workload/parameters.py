@@ -11,7 +11,16 @@ from assay.errors import ArgumentError
 from assay.registry import unknown
 from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
-from assay.text.quantities import INTEGER, MULTIPLE, NUMBER, Quantity, Real, Whole, shown
+from assay.text.quantities import (
+    BYTES_PER_UNIT,
+    INTEGER,
+    MULTIPLE,
+    NUMBER,
+    Quantity,
+    Real,
+    Whole,
+    shown,
+)
 
 Scalar = str | int | float | bool
 
@@ -29,6 +38,9 @@ class Parameter:
     most: int | float | None = None
     multiple_of: int = 1
     """Of a whole number."""
+    bytes_per_unit: float | None = None
+    """How much data each unit of it makes, as the source of the workload counts them; None: it does
+    not say."""
     levels: tuple[str, ...] = ()
     """The values allowed; empty: any."""
     tests: tuple[str, ...] = ()
@@ -138,6 +150,16 @@ def _multiple_of(section: TomlTable) -> int:
     return section.whole("multiple_of", MULTIPLE)
 
 
+def _bytes_per_unit(section: TomlTable) -> float | None:
+    if "bytes_per_unit" not in section:
+        return None
+    if section.choice("type", PARAMETER_TYPES) not in ("int", "float"):
+        raise section.error(
+            "bytes_per_unit: only of numbers", "bytes_per_unit", hint='type = "int"'
+        )
+    return float(section.number("bytes_per_unit", BYTES_PER_UNIT))
+
+
 def _parameter(name: str, section: TomlTable) -> Parameter:
     parameter = Parameter(
         name=name,
@@ -147,6 +169,7 @@ def _parameter(name: str, section: TomlTable) -> Parameter:
         least=_bound(section, "least"),
         most=_bound(section, "most"),
         multiple_of=_multiple_of(section),
+        bytes_per_unit=_bytes_per_unit(section),
         levels=section.texts("levels", ()),
         tests=section.texts("tests", ()),
         quick=section.scalar("quick") if "quick" in section else None,

@@ -513,6 +513,15 @@ class Workload:
                 if self.derived
                 else {}
             ),
+            **({"bytes_per_unit": self._bytes_per_unit} if self._bytes_per_unit else {}),
+        }
+
+    @property
+    def _bytes_per_unit(self) -> dict[str, float]:
+        return {
+            name: one.bytes_per_unit
+            for name, one in self.parameters.items()
+            if one.bytes_per_unit is not None
         }
 
     @property

@@ -76,6 +76,8 @@ def test_built_in_experiments_and_their_quick_versions(name: str, tmp_path: Path
               threads=2, warm_up_s=1.5, ramp_up_s=0.5, drain_s=3.0, statement_limit_s=2.0),
         Words("a.sql", on=("sqlite",), goal="p99 < 5ms", offered_rate_per_s="10,1000",
               goal_tolerance=0.1, goal_trials=4, budget_s=60.0),
+        Words("a.sql", on=("sqlite", "old=postgresql[shared_buffers=1GB]"), goal="p99 < 5ms",
+              offered_rate_per_s="10,1000", price=("sqlite=900EUR,old=4500EUR",)),
         Words("bibsql.sequential", on=("sqlite", "mariadb[engine=MyISAM]"), set=("copies=1,10",)),
         Words("wisconsin-1983.toml", on=("sqlite", "mine=duckdb"), storage=("tmpfs",)),
         Words("beebe-2011.toml", on=("sqlite",), repetitions=2),

@@ -60,6 +60,7 @@ SAMPLES = {
     "read": "replica",
     "cache": "cold,warm",
     "client_program": "engine,native",
+    "price": "null=4500EUR",
     "required_rate": "500",
     "repetitions": "3",
     "precision": "5%",
@@ -129,12 +130,13 @@ def test_a_hint_means_the_same_in_all_three_places(
     Path("e.toml").write_text(f'workload = "{workload}"\n{systems}{in_a_file}{equals}\n')
     read, _ = experiment_file.read(Path("e.toml"))
     given = {"on": (system,), name.argument: getattr(words, name.argument)}
-    price = ("here=1/GB",) if field == "required_rate" else ()  # without it nothing is required
+    if field == "required_rate":  # without it nothing is required
+        given["price"] = ("here=1/GB",)
     if field in OF_GOALS:  # without one nothing is searched for
         given["goal"] = SAMPLES["goal"].strip("'")
     if field == "on_lost":  # of one process nothing is lost
         given["generators"] = "2"
-    expected, _ = experiment(Words(workload, price=price, **given))  # type: ignore[arg-type]
+    expected, _ = experiment(Words(workload, **given))  # type: ignore[arg-type]
     expected = replace(expected, goal="") if field in OF_GOALS else expected
     expected = replace(expected, levels={}) if field == "on_lost" else expected
     # The command line alone reads what the files hold.

@@ -1,4 +1,5 @@
-"""Prices of storages: how they are written, what is refused, and what a report makes of them."""
+"""Prices of storages and systems: how they are written, what is refused, and what a report makes of
+them."""
 
 from __future__ import annotations
 
@@ -7,14 +8,15 @@ import io
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import invented_records as invented
 import observations
 from assay.errors import ArgumentError, ExperimentError
-from assay.experiment import Driving, StorageChoice, StoragePrice
-from assay.experiment.choices import prices
+from assay.experiment import Driving, StorageChoice, StoragePrice, SystemChoice, SystemPrice
+from assay.experiment.choices import prices, system_names
 from assay.experiment.from_command_line import Words, experiment
 from assay.judge import required_rate
 from assay.judge.required_rate import RateKept
@@ -28,6 +30,14 @@ STORAGES = (
     StorageChoice("disk (throttled)", "throttled"),
     StorageChoice("ssd", "here"),
     StorageChoice("a=b", "tmpfs"),
+)
+SYSTEMS = system_names.named(
+    [
+        SystemChoice("sqlite"),
+        SystemChoice("mariadb", settings={"innodb_buffer_pool_size": "64MB"}),
+        SystemChoice("mariadb", settings={"innodb_buffer_pool_size": "1GB"}),
+        SystemChoice("postgresql", called="old"),
+    ]
 )
 
 
@@ -45,7 +55,27 @@ STORAGES = (
 def test_a_price_names_its_storage_and_may_name_its_currency(
     word: str, expected: dict[str, StoragePrice]
 ) -> None:
-    assert prices.of_words([word], STORAGES) == expected
+    assert prices.of_words([word], STORAGES, SYSTEMS) == (expected, {})
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        ("sqlite=1200", {"sqlite": SystemPrice(1200)}),
+        ("sqlite=1200EUR, old=4.5e3 EUR",
+         {"sqlite": SystemPrice(1200, "EUR"), "old": SystemPrice(4500, "EUR")}),
+        ("postgresql=$", {}),
+        (f"{SYSTEMS[1].label}=1$", {SYSTEMS[1].label: SystemPrice(1, "$")}),
+    ],
+)  # fmt: skip
+def test_a_price_without_a_unit_is_that_of_a_whole_system(
+    word: str, expected: dict[str, SystemPrice]
+) -> None:
+    if not expected:
+        with pytest.raises(ArgumentError, match="expected a number"):
+            prices.of_words([word], STORAGES, SYSTEMS)
+        return
+    assert prices.of_words([word], STORAGES, SYSTEMS) == ({}, expected)
 
 
 @pytest.mark.parametrize(
@@ -60,12 +90,17 @@ def test_a_price_names_its_storage_and_may_name_its_currency(
         ("ssd=1/TB", "expected --price STORAGE=0.60/GB"),
         ("1/GB", "expected --price STORAGE=0.60/GB"),
         ("ssd=1/GB,ssd=2/GB", "two prices"),
+        ("sqlite=1,sqlite=2", "sqlite has two prices"),
+        ("mariadb=1", "several systems; known: mariadb"),
+        ("sqlit=1", "not a system of this experiment; did you mean 'sqlite'?"),
+        ("sqlite=0", "found '0'"),
+        ("sqlite=1/GB", "is a system, not a storage; its price is that of the whole: "),
     ],
 )
 def test_what_is_no_price_is_refused(word: str, says: str) -> None:
     with pytest.raises(ArgumentError) as raised:
-        prices.of_words([word], STORAGES)
-    assert says in f"{raised.value.message} {raised.value.hint}"
+        prices.of_words([word], STORAGES, SYSTEMS)
+    assert says in f"{raised.value.message}; {raised.value.hint}"
 
 
 def test_a_file_says_prices_and_words_override_them(tmp_path: Path) -> None:
@@ -92,6 +127,101 @@ def test_a_file_says_prices_and_words_override_them(tmp_path: Path) -> None:
         with pytest.raises(ExperimentError, match=says) as raised:
             experiment(Words(str(file)))
         assert raised.value.line == line
+
+
+def test_prices_of_systems_are_of_those_of_the_experiment(tmp_path: Path) -> None:
+    file = tmp_path / "e.toml"
+    text = (
+        'workload = "tpcb"\nsystems = ["sqlite", "duckdb"]\n'
+        'price = ["sqlite=900EUR", "duckdb=800EUR"]\n'
+    )
+    file.write_text(text)
+    asked, _ = experiment(Words(str(file), price=("duckdb=700EUR",)))
+    assert asked.system_prices == {
+        "sqlite": SystemPrice(900, "EUR"), "duckdb": SystemPrice(700, "EUR")
+    }  # fmt: skip
+    other, _ = experiment(Words(str(file), on=("null", "sqlite")))
+    assert other.system_prices == {"sqlite": SystemPrice(900, "EUR")}
+    with pytest.raises(ArgumentError, match="need one currency: here in USD and sqlite in EUR"):
+        experiment(Words(str(file), on=("sqlite",), price=("here=0.5USD/GB",)))
+    for wrong, says in (
+        (text.replace("duckdb=", "mysql="), "'mysql' is not a system of this experiment"),
+        (text.replace("duckdb=", "sqlite="), "sqlite has two prices"),
+        (text.replace("800EUR", "800USD"), "need one currency"),
+    ):
+        file.write_text(wrong)
+        with pytest.raises(ExperimentError, match=says) as raised:
+            experiment(Words(str(file)))
+        assert raised.value.line == 3
+
+
+def searched(tmp_path: Path, seconds: dict[int, float], bytes_per_unit: float | None) -> Any:
+    """The report of a search over ``scale`` for at most 10 s, on SQLite for 1,000 EUR and on
+    PostgreSQL without a price."""
+    planned = invented.plan([invented.SQLITE, invented.POSTGRESQL])
+    runs = [
+        replace(
+            run, position=position,
+            cell=replace(run.cell, parameters={"scale": scale}, fingerprint=f"{scale}{position}"),
+        )
+        for position, (run, scale) in enumerate(
+            (run, scale) for run in planned.runs for scale in seconds
+        )
+    ]  # fmt: skip
+    asked = replace(
+        planned.experiment, goal="elapsed < 10s", goal_over="scale",
+        system_prices={"sqlite": SystemPrice(1000, "EUR")},
+    )  # fmt: skip
+    with Store(tmp_path / "records.sqlite") as store:
+        whole = replace(planned, experiment=asked, runs=tuple(runs))
+        of_unit = {} if bytes_per_unit is None else {"scale": bytes_per_unit}
+        invented.begin(store, whole, workload={"bytes_per_unit": of_unit})
+        for run in runs:
+            took_s = seconds[int(run.cell.parameters["scale"])]
+            invented.write_run(store, run, int(took_s * invented.S))
+        store.end_experiment()
+        return build(store.latest())
+
+
+@pytest.mark.parametrize(
+    ("seconds", "found", "per_mb"),
+    [
+        ({100: 5.0, 400: 20.0}, 200.0, 12.5),  # at the limit
+        ({100: 5.0, 400: 9.0}, 400.0, 6.25),  # the highest that met it
+        ({100: 15.0, 400: 20.0}, None, None),
+    ],
+)
+def test_the_price_of_a_system_is_divided_by_what_a_goal_found(
+    tmp_path: Path, seconds: dict[int, float], found: float | None, per_mb: float | None
+) -> None:
+    report = searched(tmp_path, seconds, 400_000.0)
+    sqlite, other = report.tidy["tables"]["goals"]
+    assert sqlite["found_bytes"] == (found and pytest.approx(found * 400_000))
+    assert sqlite["price_per_unit"] == (found and pytest.approx(1000 / found))
+    assert sqlite["price_per_mb"] == (per_mb and pytest.approx(per_mb))
+    assert (sqlite["system_price"], sqlite["currency"]) == (1000, "EUR")
+    assert (other["system_price"], other["price_per_mb"]) == (None, None)
+    (table,) = (
+        one for part in report.sections for one in part.tables if one.name.endswith("_goal")
+    )
+    shown = {
+        column.heading: [row.cells[place].shown for row in table.rows]
+        for place, column in enumerate(table.columns)
+    }
+    assert shown["price, EUR"] == ["1000", "-"]
+    assert shown["price/MB, EUR"] == [f"{per_mb:g}" if per_mb else "-", "-"]
+    assert shown["size, MB"][0] == ("-" if not found else "80.0" if found == 200 else "160")
+
+
+def test_without_a_size_in_bytes_the_price_is_of_a_unit_of_the_parameter(tmp_path: Path) -> None:
+    report = searched(tmp_path, {100: 5.0, 400: 20.0}, None)
+    (table,) = (
+        one for part in report.sections for one in part.tables if one.name.endswith("_goal")
+    )
+    headings = [column.heading for column in table.columns]
+    assert "price/scale, EUR" in headings and "size, MB" not in headings
+    (sqlite, _) = report.tidy["tables"]["goals"]
+    assert sqlite["price_per_unit"] == pytest.approx(5.0) and sqlite["price_per_mb"] is None
 
 
 def test_speed_ups_are_those_over_the_first_storage_that_was_measured(tmp_path: Path) -> None:

@@ -83,11 +83,12 @@ class Words:
         help="Allow the devices of the storages (device:, raw:) to be erased.",
     )  # fmt: skip
     price: tuple[str, ...] = _declared(
-        (), NameList(), Heading.WHAT, metavar="STORAGE=PRICE/GB,…", key=IN_NO_FILE,
-        help="What a storage costs (ssd=0.60EUR/GB): reports then divide its speed-up by its "
-        "price. A GB has 1,000,000,000 bytes.",
+        (), NameList(), Heading.WHAT, metavar="NAME=PRICE,…",
+        help="Price of a storage (ssd=0.60EUR/GB), which divides its speed-up, or of a whole "
+        "system (SYSTEM=4500EUR), divided by what a --goal found.",
+        file_help="What whole systems cost (SYSTEM=4500EUR): a price is divided by what a goal "
+        "found. Those of storages may be in their tables: price_per_gb.",
     )  # fmt: skip
-    """In a file it is in the table of each storage: ``price_per_gb``."""
     required_rate_per_s: float | None = _declared(
         None, NumberOf(quantities.REQUIRED_RATE_PER_S), Heading.WHAT, metavar="R",
         experiment_field="required_rate_per_s", applies=applies.TO_PRICES,

@@ -17,7 +17,7 @@ from pathlib import Path
 from assay.contracts.observation import Interval
 from assay.contracts.recorded import Build, CellDocument, ExperimentDocument, Machine
 from assay.errors import ArgumentError
-from assay.experiment import StoragePrice
+from assay.experiment import StoragePrice, SystemPrice
 from assay.experiment.command import spelled
 from assay.judge import CellVerdict, RunWarning, Verdict, judge_run, of_cell
 from assay.probe import Probe
@@ -200,6 +200,10 @@ def experiment(
         name: StoragePrice(float(one["per_gb"]), str(one["currency"]))
         for name, one in asked.get("prices", {}).items()
     }
+    system_prices = {
+        label: SystemPrice(float(one["amount"]), str(one["currency"]))
+        for label, one in asked.get("system_prices", {}).items()
+    }
     if only_run is None:
         of_experiment = "WHERE runs.experiment_id = ? AND superseded = 0 ORDER BY runs.position"
         rows = rows_of(connection, RunRow, f"{RUNS_QUESTION} {of_experiment}", experiment_id)
@@ -210,8 +214,13 @@ def experiment(
     named = run_names.with_machines(run_names.of_records(found)) if only_run is None else found
     required = asked.get("required_rate_per_s")
     runs = tuple(
-        replace(one, storage_price=prices.get(one.storage), required_rate_per_s=required)
-        if prices
+        replace(
+            one,
+            storage_price=prices.get(one.storage),
+            system_price=system_prices.get(run_names.label_without_machine(one)),
+            required_rate_per_s=required,
+        )
+        if prices or system_prices
         else one
         for one in named
     )

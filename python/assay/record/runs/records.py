@@ -21,7 +21,7 @@ from assay.contracts.recorded import (
 )
 from assay.contracts.storages.abilities import AccountedSecond
 from assay.drive.monitoring.sampler import TimedSample
-from assay.experiment import Driving, Scalar, ServerMachine, StoragePrice
+from assay.experiment import Driving, Scalar, ServerMachine, StoragePrice, SystemPrice
 from assay.judge import Ceiling, CellVerdict, Evidence, RunWarning, Verdict
 from assay.judge.check.answers import Check
 from assay.judge.evidence.values import MachineFacts
@@ -276,6 +276,8 @@ class RunRecord(RunSummary):
     it did, or an earlier Assay did not look."""
     storage_price: StoragePrice | None = None
     """As it was given with the experiment."""
+    system_price: SystemPrice | None = None
+    """Of its whole system, as it was given with the experiment."""
     required_rate_per_s: float | None = None
     """Of the experiment; None: not asked for."""
 

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from assay.contracts.observation.parts.shape import ShapeError, convert
 from assay.contracts.recorded import CellDocument
-from assay.experiment import StorageChoice, SystemChoice
+from assay.experiment import ServerMachine, StorageChoice, SystemChoice
 from assay.experiment.choices import system_identity, system_names
 from assay.experiment.choices.storage_names import written
 from assay.record.machine import machines
@@ -45,6 +45,13 @@ def named(runs: Sequence[R], cells: Iterable[CellDocument]) -> list[R]:
         else run
         for run, system, storage in zip(runs, systems, storages, strict=True)
     ]
+
+
+def label_without_machine(run: RunRecord) -> str:
+    """That of its system among those that the experiment was asked for; of one that cannot be read,
+    its name on record."""
+    choice = _read(run.cell.get("system"), SystemChoice, {})
+    return run.system_label if choice is None else replace(choice, machine=ServerMachine()).label
 
 
 def _labels(runs: Sequence[R], cells: Sequence[CellDocument]) -> list[str]:

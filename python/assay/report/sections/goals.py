@@ -9,7 +9,7 @@ from typing import NamedTuple
 from assay.comparison import goals
 from assay.comparison.conditions import Condition
 from assay.comparison.goals import SearchSoFar
-from assay.experiment import Scalar
+from assay.experiment import Scalar, SystemPrice
 from assay.plan import cell_names
 from assay.plan.cell_names import OFFERED_RATE
 from assay.record import ExperimentRecord
@@ -29,6 +29,9 @@ from assay.report.values import (
 from assay.text import units
 from assay.text.rates import shown
 
+MB = 1_000_000
+_FOUND = "the level at the limit, or the highest that met the goal where that is not known"
+
 
 class Searched(NamedTuple):
     """A search, and the cells of its trials."""
@@ -37,6 +40,33 @@ class Searched(NamedTuple):
     so_far: SearchSoFar
     name: str
     """Of what was searched: system, storage and clients; empty: there is one search in the test."""
+    bytes_per_unit: float | None = None
+    """How much data each unit of the parameter makes; None: it is not known, or a rate was
+    searched."""
+
+    @property
+    def price(self) -> SystemPrice | None:
+        """Of the whole system."""
+        return self.cells[0].runs[0].system_price
+
+    @property
+    def found_bytes(self) -> float | None:
+        """The data of what was found: AS3AP's equivalent database size."""
+        highest = self.so_far.highest
+        if highest is None or self.bytes_per_unit is None:
+            return None
+        return highest * self.bytes_per_unit
+
+    @property
+    def price_per_unit(self) -> float | None:
+        """Of each transaction per second, or unit of the parameter, that was found."""
+        highest = self.so_far.highest
+        return self.price.amount / highest if self.price and highest else None
+
+    @property
+    def price_per_mb(self) -> float | None:
+        found = self.found_bytes
+        return self.price.amount / (found / MB) if self.price and found else None
 
 
 def asked(experiment: ExperimentRecord) -> Condition | None:
@@ -70,8 +100,14 @@ def searches(experiment: ExperimentRecord, cells: Sequence[CellRuns]) -> list[Se
         others = tuple((name, one) for name, one in cell.factors.items() if name not in varied)
         of_searches.setdefault(others, []).append(cell)
     names = cell_names.names([dict(others) for others in of_searches])
+    sizes = experiment.workload.get("bytes_per_unit", {})
     return [
-        Searched(each, goals.search(condition, _trials(each, condition, searched)), name)
+        Searched(
+            each,
+            goals.search(condition, _trials(each, condition, searched)),
+            name,
+            sizes.get(searched),
+        )
         for each, name in zip(of_searches.values(), names, strict=True)
     ]
 
@@ -121,12 +157,14 @@ def section(experiment: ExperimentRecord, test: str, cells: Sequence[CellRuns]) 
     unit = "" if searched else " /s"
     sizes = [one.so_far.at_limit if searched else None for one in found]
     beside = [_at_limit(sizes)] if any(sizes) else []
+    costs = _costs(found, searched)
     rows = [
         Row(
             (
                 *cell_runs.label_cells(one.cells[0], factors),
                 *_numbers(one.so_far),
                 *(cell for column in beside for cell in column[place]),
+                *(column.cells[place] for column in costs),
                 text(one.so_far.words),
             )
         )
@@ -145,6 +183,7 @@ def section(experiment: ExperimentRecord, test: str, cells: Sequence[CellRuns]) 
                 ReportColumn(title, is_number=True)
                 for title in (["at the limit", "ratio"] if beside else [])
             ),
+            *(column.head for column in costs),
             ReportColumn("found"),
         ),
         rows=tuple(rows),
@@ -164,9 +203,60 @@ def section(experiment: ExperimentRecord, test: str, cells: Sequence[CellRuns]) 
                 if beside
                 else []
             ),
+            *dict.fromkeys(column.note for column in costs if column.note),
         ),
     )
     return Section("Goal", (), (table,))
+
+
+class _Column(NamedTuple):
+    head: ReportColumn
+    cells: Sequence[ReportCell]
+    note: str = ""
+
+
+def _costs(results: Sequence[Searched], searched: str) -> list[_Column]:
+    """The size of the data that each search found, where the workload says how large a unit of the
+    parameter is; where the system has a price, this and what it is for each MB, unit of the
+    parameter or transaction per second."""
+    columns = []
+    of_each = results[0].bytes_per_unit
+    if of_each is not None:
+        columns.append(
+            _Column(
+                ReportColumn("size", is_number=True, unit="MB"),
+                [_amount(one.found_bytes, "bytes", MB) for one in results],
+                f"size: of the data at the limit, and of the highest level that met the goal where "
+                f"that is not known: {of_each:.15g} bytes for each of {searched}, as the workload "
+                "counts them; a MB has 1,000,000 bytes",
+            )
+        )
+    priced = [one.price for one in results if one.price]
+    if not priced:
+        return columns
+    currency, unit = priced[0].currency, searched or "TPS"
+    of_unit = [one.price_per_unit for one in results]
+    if of_each is not None:
+        unit, of_unit = "MB", [one.price_per_mb for one in results]
+    return [
+        *columns,
+        _Column(
+            ReportColumn("price", is_number=True, unit=currency),
+            [_amount(one.price.amount if one.price else None, currency) for one in results],
+        ),
+        _Column(
+            ReportColumn(f"price/{unit}", is_number=True, unit=currency),
+            [_amount(one, currency) for one in of_unit],
+            f"price/{unit}: that of the whole system, as it was given, divided by "
+            + ("the size" if of_each is not None else _FOUND if searched else "the rate met"),
+        ),
+    ]
+
+
+def _amount(value: float | None, unit: str, of: float = 1.0) -> ReportCell:
+    if value is None:
+        return absent("-")
+    return ReportCell(units.digits(value / of, 3), Number(value, unit))
 
 
 def _numbers(search: SearchSoFar) -> tuple[ReportCell, ...]:

@@ -47,6 +47,12 @@ def _of_machine(factor: Factor) -> Callable[[RunRecord], Any]:
     return lambda run: server_limits.plain(run.server_machine, factor.name)
 
 
+def _currency(run: RunRecord) -> str | None:
+    """An experiment has its prices in one."""
+    price = run.storage_price or run.system_price
+    return price.currency if price else None
+
+
 MACHINE_MEANING = "its name; without one, by its processors and memory"
 SHOWN_IF_VARIED = tuple(
     factor.column
@@ -70,8 +76,10 @@ FACTORS = [
         path("storage_price", "per_gb"),
     ),
     TidyColumn(
-        "currency", "string", "of the price; null: not given", path("storage_price", "currency")
+        "system_price", "number", "of the whole system; null: not given",
+        path("system_price", "amount"),
     ),
+    TidyColumn("currency", "string", "of prices; null: not given", _currency),
     TidyColumn(
         "required_rate_per_s", "number", "that a storage must keep; null: not asked for",
         attribute("required_rate_per_s"),

@@ -9,7 +9,7 @@ from assay.record import ExperimentRecord
 from assay.report.cells import cell_runs
 from assay.report.sections import goals
 from assay.report.sections.goals import Searched
-from assay.report.tidy.columns import TidyColumn, Value, never_null
+from assay.report.tidy.columns import TidyColumn, Value, attribute, never_null
 
 
 def _of(read: Callable[[SearchSoFar], Value]) -> Callable[[Searched], Value]:
@@ -57,6 +57,26 @@ GOALS = [
         "level of the parameter at which the metric would be at the limit, between the two, if it "
         "is a power of the level",
         _of(lambda search: search.at_limit if search.missed and search.missed.over else None),
+    ),
+    TidyColumn(
+        "found_bytes",
+        "number",
+        "data at the limit, else at the highest level that met it, as the workload counts them; "
+        "null: it does not say, or a rate was searched",
+        attribute("found_bytes"),
+    ),
+    TidyColumn(
+        "price_per_unit",
+        "number",
+        "of the whole system, divided by what was found: transactions per second, or units of the "
+        "parameter; null: no price was given (`--price`), or nothing was found",
+        attribute("price_per_unit"),
+    ),
+    TidyColumn(
+        "price_per_mb",
+        "number",
+        "of the whole system, for each 1,000,000 bytes of `found_bytes`",
+        attribute("price_per_mb"),
     ),
     TidyColumn(
         "why_not_met",
