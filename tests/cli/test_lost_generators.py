@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -35,21 +36,27 @@ def _report(result: Result) -> str:
     return " ".join(result.report().split())
 
 
-def _driven(folder: Path, on_lost: str, killed: int = 1) -> Result:
-    """With so many of two generators killed while clients work."""
+def _driven(
+    folder: Path,
+    on_lost: str,
+    killed: int = 1,
+    duration_s: int = 5,
+    end: Callable[[psutil.Process], None] = psutil.Process.kill,
+) -> Result:
+    """With so many of two generators killed, or ended so, while clients work."""
     before = _generators()
 
     def kill() -> None:
         wait_for_second(folder)
         for one in [one for one in _generators() if one not in before][-killed:]:
-            one.kill()
+            end(one)
 
     killer = threading.Thread(target=kill)
     killer.start()
     try:
         return assay.run(
-            "tpcb", on=SERVER, clients=4, generators=2, on_lost=on_lost, duration_s=5, warm_up_s=0,
-            records=folder / DEFAULT_FILE_NAME,
+            "tpcb", on=SERVER, clients=4, generators=2, on_lost=on_lost, warm_up_s=0,
+            duration_s=duration_s, records=folder / DEFAULT_FILE_NAME,
         )  # fmt: skip
     finally:
         killer.join()
@@ -63,6 +70,16 @@ def test_where_a_generator_is_lost_the_run_is_invalid_and_kept(tmp_path: Path) -
     assert re.search(r"failed \(load machine \d of 2 lost after \d+ s\)", report)
     assert "Load generators" in report
     assert "generator-lost" not in report, "no others went on"
+
+
+def test_where_a_loss_is_noticed_when_the_others_have_ended_the_run_is_invalid(
+    tmp_path: Path,
+) -> None:
+    """It is after three seconds of silence."""
+    result = _driven(tmp_path, "end", duration_s=3, end=psutil.Process.suspend)
+    (run,) = result.runs
+    assert run.verdict == "invalid"
+    assert re.search(r"failed \(load machine \d of 2 lost after \d+ s\)", _report(result))
 
 
 @pytest.mark.parametrize("on_lost", ["end", "continue"])

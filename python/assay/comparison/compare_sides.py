@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from assay.comparison.ratios import offered_rates, pairs, undecided
 from assay.comparison.ratios.limits_of_runs import reasons_of, worst_word
@@ -107,7 +107,8 @@ def compared_cell(
     is_apart = undecided.one_after_the_other(a.measured, b.measured)
     # Two experiments are never interleaved; the report then says that the verdict is indicative.
     is_sequential = is_apart and a.experiments_are_those_of(b)
-    return ComparedCell(
+    changed = undecided.why_changed(a.measured) or undecided.why_changed(b.measured)
+    cell = ComparedCell(
         name=name,
         fingerprint=a.first.cell_fingerprint,
         workload=a.first.workload,
@@ -122,15 +123,23 @@ def compared_cell(
         answers=_agreement(a, b, differing),
         blocked_by=() if fault else tuple(one.what for one in blocking),
         b_does_not_count=b.why_no_number,
-        not_decided=undecided.why_changed(a.measured)
-        or undecided.why_changed(b.measured)
+        not_decided=changed
         or undecided.why_disturbed(both)
         or (undecided.SEQUENTIAL if is_sequential else ""),
+        disturbance=None if changed or is_apart else undecided.factor_of_others(both),
         runs_verdict=worst_word(run.verdict for run in both) if both else None,
         runs_reasons=tuple(_reasons(a, b)),
         not_measured={one.side.name: count for one in (a, b) if (count := _not_measured(one))},
         notes=tuple(_notes(a, b, matched)),
     )
+    if cell.not_decided and cell.is_decided(first):
+        cell = replace(cell, notes=(*cell.notes, _beyond_others(cell)))
+    return cell
+
+
+def _beyond_others(cell: ComparedCell) -> str:
+    factor = f"{cell.disturbance or 1.0:.3g}"
+    return f"{cell.not_decided}, a factor of {factor} at most: the whole interval is beyond it"
 
 
 def _why_blocked(blocking: Sequence[Difference]) -> str:

@@ -169,9 +169,10 @@ def _of_ratio(condition: Condition, cell: ComparedCell, compared: Compared) -> C
         return answer(ConditionAnswer.UNKNOWN, f"{shown}; {why}", ratio)
     bounds = " to ".join(map(units.digits, interval))
     shown += " (interval unbounded)" if compared.estimate.is_unbounded() else f" ({bounds})"
-    if cell.not_decided and compared.metric.depends_on_machine:
+    possible = cell.interval(compared)
+    met = [condition.is_met_by(bound) for bound in possible or ()]
+    if cell.not_decided and compared.metric.depends_on_machine and len(set(met)) != 1:
         return answer(ConditionAnswer.UNKNOWN, f"{shown}; {cell.not_decided}", ratio)
-    met = [condition.is_met_by(bound) for bound in interval]
     if not any(met):
         return answer(ConditionAnswer.NOT_MET, shown, ratio)
     if all(met):

@@ -10,6 +10,7 @@ from msgspec import structs
 
 from assay import _engine
 from assay.contracts.deployment import Deployment
+from assay.contracts.driving import CONTINUE
 from assay.contracts.engine.drive import DriveDocument, DriveProgress, read_progress
 from assay.contracts.fleet import Fleet
 from assay.contracts.observation import Observation, decode_observation
@@ -76,6 +77,10 @@ def observe(
     whole = structs.replace(merged, client_processes=processes and processes * machines)
     if generators is None:
         return whole
+    is_lost = any(part.lost_after_s is not None for part in driven)
+    if is_lost and generators.terms.on_lost != CONTINUE:
+        # Also where the others had done their whole work before it was noticed.
+        whole = structs.replace(whole, ended_by="interrupted")
     names = fleet.machines()
     return structs.replace(whole, generators=reports(driven, [names[one.machine] for one in parts]))
 

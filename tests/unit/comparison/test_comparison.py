@@ -61,12 +61,17 @@ def compared(a: ExperimentRecord, b: ExperimentRecord, **given: Any) -> Comparis
     )
 
 
-def on_storages(path: Path, here: tuple[float, ...], ssd: tuple[float, ...]) -> Comparison:
-    """Interleaved repetitions on two storages."""
+def on_storages(
+    path: Path, here: tuple[float, ...], ssd: tuple[float, ...], others: float = 0.0
+) -> Comparison:
+    """Interleaved repetitions on two storages; ``others``: the share of the processors that other
+    programs used."""
     storages = [invented.HERE, invented.SSD]
     planned = invented.plan([invented.POSTGRESQL], storages, repetitions=len(here))
     elapsed = {("postgresql", "here", 8): here, ("postgresql", "ssd", 8): ssd}
     found = invented.experiment(path, planned, elapsed)
+    if others:
+        found = replace(found, runs=tuple(invented.disturbed(run, others) for run in found.runs))
     return comparison.compare(comparison.side("A", "", [found]), None, between="storage")
 
 
@@ -115,6 +120,14 @@ def test_noise_is_no_difference(folder: Path) -> None:
     made = compared(measured(folder / "a"), measured(folder / "b", FAST[::-1]))
     assert made.cells[0].primary.verdict == "no difference seen"
     assert made.cells[0].primary.direction is Direction.NONE
+
+
+def test_medians_that_say_the_opposite_are_named(folder: Path) -> None:
+    """A report shows medians."""
+    a, b = measured(folder / "a", (1.0, 1.0, 2.0)), measured(folder / "b", (1.1, 1.1, 1.1))
+    words = "by medians, as in assay report, the other side is ahead"
+    assert words in " ".join(shown(compared(a, b)).split())
+    assert words not in shown(compared(a, measured(folder / "c", (0.5, 0.5, 0.5))))
 
 
 def test_interleaved_repetitions_are_pairs(folder: Path) -> None:
@@ -638,6 +651,25 @@ def test_nothing_is_decided_while_other_programs_use_the_machine(folder: Path) -
     assert answers(made, "throughput_per_s < 0.95x", "throughput_per_s < 0.5x") == (
         [ConditionAnswer.UNKNOWN] * 2
     )
+
+
+def test_a_difference_beyond_what_other_programs_can_make_is_decided(folder: Path) -> None:
+    """With 50 % of the processors a factor of 4."""
+
+    here = (1.0, 1.02, 0.98)
+    little, great = (
+        on_storages(folder / str(factor), here, tuple(one / factor for one in here), others=0.5)
+        for factor in (3.5, 6.0)
+    )
+    why = "not decided: other programs used 50 % of the processors in the worst of 6 such runs"
+    assert little.cells[0].primary.verdict == why
+    assert great.cells[0].primary.verdict == "faster"
+    found = {one.metric.name: one.verdict for one in great.cells[0].metrics}
+    assert found["latency_p50_ns"] == why, "how long a wait behind them takes has no bound"
+    assert "a factor of 4 at most" in " ".join(shown(great).split())
+    for limit, answer in (("1.2x", "MET"), ("5x", "UNKNOWN"), ("30x", "NOT_MET")):
+        condition = f"throughput_per_s > {limit}"
+        assert answers(great, condition) == [ConditionAnswer[answer]], limit
 
 
 def test_one_cell_after_the_other_in_one_experiment_decides_nothing(folder: Path) -> None:

@@ -12,6 +12,8 @@ from assay.judge.warnings import cell_changes, kinds, machine_load
 from assay.record import RunRecord
 from assay.record.runs.records import CellKey
 
+_MOST_OF_OTHERS = 0.9
+"""Beyond this share of the processors a bound says nothing."""
 SEQUENTIAL = 'measured one after the other, not interleaved (order = "interleaved")'
 
 
@@ -33,6 +35,19 @@ def why_disturbed(runs: Iterable[RunRecord]) -> str:
         return ""
     _, worst = max(disturbed, key=lambda pair: pair[0])
     return worst + (f" in the worst of {len(disturbed)} such runs" if len(disturbed) > 1 else "")
+
+
+def factor_of_others(runs: Iterable[RunRecord]) -> float | None:
+    """The factor that other programs may have made between interleaved cells of these runs; None:
+    not bounded, as they took nearly everything, or as something else forbids deciding, too. A share
+    *s* of the processors that others used leaves 1 - *s* of what one side could have done; the
+    square of that allows as much again for waiting behind them."""
+    runs = list(runs)
+    names = {warning.name for run in runs for warning in run.warnings}
+    if names & kinds.undeciding() != {kinds.WarningKind.OTHER_PROGRAMS.id}:
+        return None
+    share = max(machine_load.other_programs(run.evidence) or 0.0 for run in runs)
+    return (1 - share) ** -2 if 0 < share <= _MOST_OF_OTHERS else None
 
 
 def why_changed(runs: Iterable[RunRecord]) -> str:

@@ -28,8 +28,8 @@ NOT_COMPARABLE = "not comparable"
 
 def with_verdicts(cells: Sequence[ComparedCell]) -> tuple[ComparedCell, ...]:
     """With p-values adjusted for their number, and verdicts."""
-    main = [cell.primary for cell in cells if _is_decided(cell, cell.primary)]
-    rest = [one for cell in cells for one in cell.metrics[1:] if _is_decided(cell, one)]
+    main = [cell.primary for cell in cells if cell.is_decided(cell.primary)]
+    rest = [one for cell in cells for one in cell.metrics[1:] if cell.is_decided(one)]
     whole = [one for one in rest if not one.metric.transaction]
     of_types = [one for one in rest if one.metric.transaction]
     adjusted: dict[int, tuple[float, int]] = {}
@@ -47,10 +47,6 @@ def with_verdicts(cells: Sequence[ComparedCell]) -> tuple[ComparedCell, ...]:
     )
 
 
-def _is_decided(cell: ComparedCell, compared: Compared) -> bool:
-    return not cell.not_comparable and not (cell.not_decided and compared.metric.depends_on_machine)
-
-
 def _with_verdict(
     cell: ComparedCell, compared: Compared, adjusted: tuple[float, int] | None
 ) -> Compared:
@@ -61,7 +57,7 @@ def _with_verdict(
         return replace(compared, direction=Direction.NONE, verdict=NO_DIFFERENCE)
     if compared.estimate is None:
         return replace(compared, verdict=f"{NOT_COMPARABLE}: {_without_ratio(compared)}")
-    if not _is_decided(cell, compared):
+    if not cell.is_decided(compared):
         return replace(
             compared, direction=Direction.NONE, verdict=f"{NOT_DECIDED}: {cell.not_decided}"
         )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple
 
 from assay.contracts.metric import Metric
-from assay.judge.statistics.estimate import Estimate
+from assay.judge.statistics.estimate import Design, Estimate
 from assay.judge.statistics.samples import UNREACHED
 from assay.judge.verdict import RunVerdict
 from assay.record import ExperimentRecord, RunRecord
@@ -93,6 +94,16 @@ class Compared:
         return min(len(self.a_values), len(self.b_values))
 
     @property
+    def are_medians_turned(self) -> bool:
+        """Whether B is above A by the means of the repetitions, and below it by their medians, or
+        the reverse."""
+        if not self.a or not self.b:
+            return False
+        by_mean = self.b - self.a
+        by_median = statistics.median(self.b_values) - statistics.median(self.a_values)
+        return by_mean * by_median < 0
+
+    @property
     def is_zero(self) -> bool:
         """Whether it counts, and counted nothing on either side."""
         return self.metric.unit == "count" and self.a == self.b == 0
@@ -132,6 +143,9 @@ class ComparedCell:
     """Why there is no verdict; empty: there is one."""
     not_decided: str = ""
     """Why no number that depends on time is decided; empty: they may be."""
+    disturbance: float | None = None
+    """The factor by which that reason may have changed a ratio of interleaved repetitions: a speed
+    whose whole interval lies beyond it is decided all the same. None: not bounded."""
     answers: str = ""
     """How far the answers of both sides were compared and are the same; empty: they differ, or are
     not known."""
@@ -146,6 +160,25 @@ class ComparedCell:
     not_measured: Mapping[str, int] = field(default_factory=dict)
     """Side → the runs of it that were not measured, beside others that were."""
     notes: tuple[str, ...] = ()
+
+    def interval(self, compared: Compared) -> tuple[float, float] | None:
+        """What the ratio may be with what disturbed the cell; None: not known, or not bounded."""
+        found = compared.estimate.interval() if compared.estimate else None
+        if found is None or not (self.not_decided and compared.metric.depends_on_machine):
+            return found
+        is_paired = compared.estimate is not None and compared.estimate.design is Design.PAIRED
+        if self.disturbance is None or not is_paired or not compared.metric.is_speed:
+            return None
+        return found[0] / self.disturbance, found[1] * self.disturbance
+
+    def is_decided(self, compared: Compared) -> bool:
+        """Whether other reasons than its interval leave nothing open."""
+        if self.not_comparable:
+            return False
+        if not (self.not_decided and compared.metric.depends_on_machine):
+            return True
+        found = self.interval(compared)
+        return found is not None and not found[0] <= 1 <= found[1]
 
     @property
     def every_note(self) -> tuple[str, ...]:

@@ -3,6 +3,7 @@ on; of many the verdicts alone, and what they rest on as a detail. All metrics a
 
 from __future__ import annotations
 
+import statistics
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -74,7 +75,11 @@ def _verdicts(comparison: Comparison, shown: Shown) -> ReportTable:
     ]
     numbers = (ReportColumn(name, is_number=True) for name in ("B/A", "interval"))
     columns = (ReportColumn("cell"), *numbers, *([] if word else [ReportColumn("verdict")]))
-    notes = (*_notes_of_cells(comparison), *_several(shown, "; an interval is that of one alone"))
+    notes = (
+        *_notes_of_cells(comparison),
+        *_turned_medians(shown),
+        *_several(shown, "; an interval is that of one alone"),
+    )
     title = f"{_one_metric(shown)}ratios of B to A with {units.share(CONFIDENCE)} intervals"
     found = ReportTable(
         "verdicts", title, columns, tuple(rows), notes, of_all=_sentence(word, of_all)
@@ -106,6 +111,7 @@ def _ratios(comparison: Comparison, shown: Shown, *, is_detail: bool = False) ->
     notes = (
         *([] if is_detail else _notes_of_cells(comparison)),
         *_meaning(shown),
+        *([] if is_detail else _turned_medians(shown)),
         *_several(shown, "; interval and detectable difference are those of one alone, so an "
         "interval may exclude 1 by chance"),
     )  # fmt: skip
@@ -279,6 +285,20 @@ def _meaning(shown: Shown) -> Iterator[str]:
         if any(one is not None and ratio_cells.is_factor(one) for one in least):
             note += "; from 100 % on, the factor between A and B"
         yield note
+
+
+def _turned_medians(shown: Shown) -> Iterator[str]:
+    """The cells whose medians, which a report shows, have the other side ahead."""
+    for cell, one in shown:
+        if one.are_medians_turned:
+            a, b = (
+                ratio_cells.value_cell(statistics.median(values), one.metric).shown
+                for values in (one.a_values, one.b_values)
+            )
+            yield (
+                f"{cell.name}: by medians, as in assay report, the other side is ahead (A {a}, "
+                f"B {b}): the repetitions of a side differ more than the sides"
+            )
 
 
 def _several(shown: Shown, of_one: str = "") -> Iterator[str]:
