@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -29,7 +30,7 @@ from assay.cli.commands import watch
 from assay.errors import SystemMissing
 from assay.record import DEFAULT_FILE_NAME, Store
 from commands import run_in
-from running import started, wait_for_second
+from running import end_a_generator, started, wait_for_second
 from watching import HANG_S, Answer, Event, Watched, watched
 
 DELAYED = "null[delay=constant:1ms]"
@@ -368,6 +369,7 @@ def test_each_generator_of_a_fleet_is_shown_when_its_step_has_ended(tmp_path: Pa
     assert done.returncode == 0, done.stderr
     with watched(tmp_path) as server:
         (fleet,) = [one.data for one in server.events() if one.name == "generators"]
+        assert not fleet["are_at_work"]
     with Store(tmp_path / DEFAULT_FILE_NAME, must_exist=True) as store:
         driven = store.latest().runs[-1].driven
     assert driven is not None
@@ -377,6 +379,44 @@ def test_each_generator_of_a_fleet_is_shown_when_its_step_has_ended(tmp_path: Pa
     ]
     assert fleet["elapsed_s"] == pytest.approx(driven.elapsed_ns / 1e9)
     assert all(0 <= one["cpu_share"] <= 1 and one["lag_p99_ns"] for one in fleet["reports"])
+
+
+def test_each_generator_is_shown_while_it_works_and_the_moment_it_is_lost(
+    working_folder: Path,
+) -> None:
+    script(working_folder)
+    words = ("one.sql", "--on", "null[protocol=postgresql]", "--generators", "2", "--warm-up", "1")
+    words += ("--on-lost", "continue", "--clients", "4", "--offered-rate", "400", "--duration", "7")
+    with started(working_folder, "run", *words) as run, watched(working_folder) as server:
+        shown = (one.data for one in server.events() if one.name == "generators" and one.data)
+        first = next(one for one in shown if all(report["ok"] for report in one["reports"]))
+        assert first["are_at_work"] and first["unmeasured_s"] == 1
+        assert 0 < first["elapsed_s"] < 7 and not any(map(is_lost, first["reports"]))
+        later = next(one for one in shown if all(one.get("lag_p99_ns") for one in one["reports"]))
+        end_a_generator(run.pid)
+        lost = next(one for one in shown if any(map(is_lost, one["reports"])))
+        (gone,) = filter(is_lost, lost["reports"])
+        assert lost["are_at_work"] and 1 < gone["lost_after_s"] < 8 and gone["unknown"] >= 2
+        after = next(shown)
+        assert after["are_at_work"] and gone in after["reports"], "it stays as it was lost"
+        assert done(after) > done(lost) > done(later) > done(first), "the other one goes on"
+        *_, last = shown
+        run.wait(HANG_S)
+    assert not last["are_at_work"] and [*map(is_lost, last["reports"])].count(True) == 1
+    with Store(working_folder / DEFAULT_FILE_NAME, must_exist=True) as store:
+        driven = store.latest().runs[-1].driven
+    assert driven is not None
+    assert [one["ok"] for one in last["reports"]] == [one.ok for one in driven.generators]
+    with closing(sqlite3.connect(working_folder / DEFAULT_FILE_NAME)) as connection:
+        assert not connection.execute("SELECT * FROM generators_at_work").fetchall()
+
+
+def is_lost(report: Mapping[str, float]) -> bool:
+    return report.get("lost_after_s") is not None
+
+
+def done(fleet: Mapping[str, Any]) -> int:
+    return sum(one["ok"] for one in fleet["reports"])
 
 
 def test_a_single_run_is_stopped_and_the_experiment_goes_on(working_folder: Path) -> None:

@@ -3,6 +3,7 @@ is missing; it fits a phone, light and dark; no request leaves for another site.
 
 from __future__ import annotations
 
+import re
 import signal
 import time
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from assay.record import DEFAULT_FILE_NAME, Store
 from assay.report.build import build
 from browsers import NEEDS_CHROMIUM, chromium, opened
 from commands import run_in
-from running import started, wait_for_second
+from running import end_a_generator, started, wait_for_second
 from watching import HANG_S, watched
 
 pytestmark = NEEDS_CHROMIUM
@@ -161,11 +162,13 @@ def test_a_page_of_what_has_ended_says_that_its_server_has_ended_too(
 def test_a_run_of_a_fleet_is_stopped_by_keyboard_on_a_phone(
     working_folder: Path, browser: Browser
 ) -> None:
-    """Its warnings stand above its charts; its generators are shown when it has ended."""
+    """Its warnings stand above its charts; its generators are shown while they work, one that is
+    lost too, and when it has ended."""
     (working_folder / "one.sql").write_text("select 1;\n")
     on = "null[protocol=postgresql,delay=constant:5ms]"
     words = ("run", "one.sql", "--on", on, "--clients", "4", "--generators", "2", "--warm-up", "0")
     words += ("--offered-rate", "2000", "--duration", "12", "--repetitions", "2")
+    words += ("--on-lost", "continue")
     phone = {"width": 360, "height": 740}
     with started(working_folder, *words) as run, watched(working_folder) as server:
         wait_for_second(working_folder)
@@ -179,8 +182,17 @@ def test_a_run_of_a_fleet_is_stopped_by_keyboard_on_a_phone(
             "document.querySelector('#warned').getBoundingClientRect().top < "
             "document.querySelector('#charts').getBoundingClientRect().top"
         )
+        page.wait_for_selector("#fleet:visible", timeout=HANG_MS)
+        assert page.locator("#fleet caption").inner_text() == "Load generators, so far"
+        assert page.locator("#generators tr").count() == 2
+        end_a_generator(run.pid)
+        page.wait_for_selector("#generators tr.alarm", timeout=HANG_MS)
+        said = page.locator("#generators tr.alarm td[data-label=lost]").inner_text()
+        assert re.search(r"after \d+ s", said)
+        assert page.evaluate("document.documentElement.scrollWidth") <= phone["width"]
         asked: list[str] = []
         page.once("dialog", lambda dialog: (asked.append(dialog.message), dialog.accept()))
+        page.locator("#warned-names").focus()
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.id") == "stop-run"
         page.keyboard.press("Enter")
@@ -189,6 +201,7 @@ def test_a_run_of_a_fleet_is_stopped_by_keyboard_on_a_phone(
         page.wait_for_selector("#answer a", timeout=HANG_MS)
         run.wait(HANG_S)
         assert page.locator("#generators tr").count() == 2
+        assert page.locator("#fleet caption").inner_text() == "Load generators"
         assert "1 of 2 repetitions ended" in page.locator("#cells").inner_text()
         assert page.evaluate("document.documentElement.scrollWidth") <= phone["width"]
         assert messages == []

@@ -31,7 +31,6 @@ OWN_IDEA = {
     "cli/watching/vega.py": "where the program that draws comes from, beside the pages",
     "report/live/experiments.py": "a page, beside the server that gives it",
     "comparison/sides/unequal_cells.py": "cells without a partner are found by a rule of their own",
-    "drive/fleet/generator_reports.py": "what is kept of a fleet, beside how it is driven",
     "drive/pacing.py": "a calculation that is tried by itself",
     "judge/statistics/drift.py": "a statistic, which imports SciPy on first use",
     "load/bibsql/reported.py": "the rule by which a variant of the data set is made",

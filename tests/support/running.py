@@ -56,3 +56,9 @@ def server_of(assay: Started) -> psutil.Process:
     """The server that this Assay started: its child."""
     (server,) = psutil.Process(assay.pid).children()
     return server
+
+
+def end_a_generator(pid: int) -> None:
+    """Kills the last of the load generators that this process has started."""
+    found = psutil.Process(pid).children(recursive=True)
+    [one for one in found if "engine_process" in " ".join(one.cmdline())][-1].kill()

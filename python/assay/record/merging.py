@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,7 @@ from assay.record.file import column_types, faults, long_texts
 from assay.record.file.read_only import open_for_reading
 from assay.record.file.record_file import SqlValue, insert, reading_errors
 from assay.record.progress import cell_verdicts
-from assay.record.runs import reading
+from assay.record.runs import live_seconds, reading
 from assay.record.writer import OnMessage, Writer
 from assay.text.files import paths
 from assay.text.mentions import phrase
@@ -232,11 +232,14 @@ def _free_position(target: sqlite3.Connection, experiment_id: int, position: Sql
 def _written(
     connection: sqlite3.Connection, run_id: SqlValue, tables: list[str]
 ) -> tuple[int, int]:
-    """How much has been written of a run: rows, and seconds of a step under way, which an
+    """How much has been written of a run: rows, and those of a step under way, which an
     observation takes the place of."""
-    counts = [f"(SELECT count(*) FROM {table} WHERE run_id = ?1)" for table in tables]
-    of_seconds = counts.pop(tables.index("seconds"))
-    question = f"SELECT {' + '.join(counts)}, {of_seconds}"
+
+    def counted(some: Iterable[str]) -> str:
+        return " + ".join(f"(SELECT count(*) FROM {table} WHERE run_id = ?1)" for table in some)
+
+    lasting = [table for table in tables if table not in live_seconds.TABLES]
+    question = f"SELECT {counted(lasting)}, {counted(live_seconds.TABLES)}"
     rows, seconds = connection.execute(question, (run_id,)).fetchone()
     return int(rows), int(seconds)
 

@@ -27,7 +27,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from assay.contracts.deployment import Deployment
-from assay.contracts.events import Event, SecondMeasured
+from assay.contracts.events import ClientsAtWork, Event, SecondMeasured
 from assay.contracts.observation import Observation, Observed
 from assay.contracts.observation.merging.simultaneous import merge
 from assay.contracts.recorded import Build, Command, ExperimentFacts, Machine
@@ -298,12 +298,21 @@ class Store(RecordQuestions):
         self._so_far().add(drive=rest)
 
     def heard(self, event: Event) -> None:
-        """Keeps each second of a measurement at once, without waiting for it. A sink of the events
-        of the experiment."""
-        if isinstance(event, SecondMeasured) and self._run_id is not None:
-            if self._seconds is None:
-                self._seconds = live_seconds.LiveSeconds(self.path, self._run_id, self._step or 0)
-            self._seconds.add(event.groups)
+        """Keeps each second of a measurement at once, and what load generators do, without waiting
+        for it. A sink of the events of the experiment."""
+        if self._run_id is None:
+            return
+        if isinstance(event, SecondMeasured):
+            self._live(self._run_id).add(event.groups)
+        elif isinstance(event, ClientsAtWork) and event.report.generators:
+            report = event.report
+            self._live(self._run_id).add_generators(report.elapsed_s, report.generators)
+
+    def _live(self, run_id: int) -> live_seconds.LiveSeconds:
+        """Of the step that is under way."""
+        if self._seconds is None:
+            self._seconds = live_seconds.LiveSeconds(self.path, run_id, self._step or 0)
+        return self._seconds
 
     def observed(self, observation: Observed) -> None:
         """What was measured, in place of its single seconds: state checking."""

@@ -15,7 +15,7 @@ from assay.errors import AssayError
 from assay.experiment import Driving
 from assay.judge.evidence.so_far import SoFar
 from assay.provision.machine.identity import ProcessIdentity
-from assay.record.progress import under_way
+from assay.record.progress import generators, under_way
 from assay.record.progress.under_way import (
     Connection,
     ExperimentUnderWay,
@@ -53,7 +53,8 @@ class Passed:
     texts: list[str] = field(default_factory=list)
     is_whole: bool = False
     generators: str = ""
-    """What each load generator did, as JSON; empty: there were none, or it is not known yet."""
+    """What each load generator does or did, as JSON; empty: there are none, or it is not known
+    yet."""
 
     def place_behind(self, second: int) -> int:
         """How many there are up to that one."""
@@ -70,7 +71,7 @@ class Passed:
                 if self.charts is not None and not self.is_whole:
                     self.charts.add(one)
                 self.texts.append(msgspec.json.encode(one).decode())
-            if self.is_whole and (fleet := under_way.generators(connection, self.place)):
+            if fleet := generators.of_step(connection, self.place, has_ended=self.is_whole):
                 self.generators = msgspec.json.encode(fleet).decode()
             if self.is_whole and self.charts is not None:
                 every, _ = under_way.seconds(connection, self.place, -1)

@@ -8,6 +8,7 @@ from msgspec import UNSET, UnsetType, field
 
 from assay.contracts.engine.deployment import DeploymentDocument
 from assay.contracts.engine.document import EngineDocument
+from assay.contracts.observation.parts.generators import GeneratorReport
 from assay.contracts.observation.parts.intervals import Interval
 from assay.contracts.observation.parts.shared_numbers import SharedNumbersDocument
 
@@ -172,6 +173,9 @@ class DriveProgress(msgspec.Struct, frozen=True):
     """The seconds of the measurement that were completed since the last report: an interval of each
     group. The observation has the same and, where a transaction was counted late, more."""
     draining: DrainProgress | None = None
+    generators: tuple[GeneratorReport, ...] = ()
+    """What is known of each load generator so far, where there are several: once a second, and when
+    one is lost. The engine, which is one of them, says none."""
 
 
 def read_progress(text: str) -> DriveProgress:

@@ -14,6 +14,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
+from msgspec.structs import replace
+
 from assay.contracts.driving import CONTINUE
 from assay.contracts.engine.drive import DriveDocument, DriveProgress, read_progress
 from assay.contracts.engine.messages import ClockReading, EngineRequest, Message
@@ -22,6 +24,7 @@ from assay.contracts.observation import decode_observation
 from assay.contracts.observation.parts.shape import convert
 from assay.contracts.stop import NEVER, Stop
 from assay.drive.fleet import clocks
+from assay.drive.fleet.at_work import GeneratorsAtWork
 from assay.drive.fleet.clocks import ClockOffset
 from assay.drive.fleet.fence import Fence, FencedChannel
 from assay.drive.fleet.losses import GeneratorAccount, known_of_lost
@@ -92,6 +95,8 @@ class _Drive:
         """Those that were observed or lost."""
         self._progress: dict[int, DriveProgress] = {}
         self._seconds = Seconds(range(len(parts)))
+        names = fleet.machines() if terms is not None else ()
+        self._at_work = GeneratorsAtWork([names[part.machine] for part in parts if names])
         self._heard_s = [0.0] * len(parts)
         self._begun_s: float | None = None
         self._is_stopping = False
@@ -244,6 +249,8 @@ class _Drive:
             return
         self._reported_s = now_s
         whole = together(list(self._progress.values()), self._seconds.take())
+        if self._terms is not None:
+            whole = replace(whole, generators=self._at_work.take(self._driven, now_s))
         if self._on_progress(whole) is False and not self._is_stopping:
             if self._terms is None:
                 raise KeyboardInterrupt

@@ -34,6 +34,8 @@ class GeneratorAccount:
     def __init__(self, clients: int) -> None:
         self.clients = clients
         self.last: DriveProgress | None = None
+        self.lag_p99_ns: int | None = None
+        """Of the last second; None: none has passed, or its clients have no schedule."""
         self._at_s = 0.0
         self._greatest_per_s = 0.0
 
@@ -43,6 +45,10 @@ class GeneratorAccount:
             rate_per_s = (report.done - before.done) / (now_s - before_s)
             self._greatest_per_s = max(self._greatest_per_s, rate_per_s)
         self.last, self._at_s = report, now_s
+        if report.seconds:
+            last = report.seconds[-1].second
+            lags = [one.schedule_lag_p99_ns for one in report.seconds if one.second == last]
+            self.lag_p99_ns = max((lag for lag in lags if lag is not None), default=None)
 
     @property
     def greatest_per_client_s(self) -> float:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from assay.contracts.observation import GeneratorReport, Interval
+from assay.contracts.observation import Interval
 from assay.provision.machine.identity import ProcessIdentity
 from assay.record.file.record_file import SqlValue
 from assay.record.runs import reading
@@ -241,26 +241,6 @@ def whole_seconds(connection: Connection, place: Place) -> int:
     )
     row = connection.execute(question, place).fetchone()
     return 0 if row is None else max(0, row[0])
-
-
-class MeasuredGenerators(msgspec.Struct, frozen=True):
-    """The load generators of a step that was observed."""
-
-    elapsed_s: float
-    reports: tuple[GeneratorReport, ...]
-
-
-def generators(connection: Connection, place: Place) -> MeasuredGenerators | None:
-    """None where one process drove all clients."""
-    question = (
-        "SELECT json_extract(document, '$.elapsed_ns') / 1e9, document -> '$.generators' "
-        "FROM observations WHERE run_id = ? AND step = ? AND agent = 0"
-    )
-    row = connection.execute(question, place).fetchone()
-    if row is None or row[1] is None:
-        return None
-    reports = msgspec.json.decode(row[1], type=tuple[GeneratorReport, ...])
-    return MeasuredGenerators(row[0], reports) if reports else None
 
 
 def measured(connection: Connection, experiment_id: int) -> dict[int, MeasuredRates]:

@@ -1,5 +1,5 @@
-"""Takes the seconds of a step that is under way; keeps each at once, where another process can read
-it. What the step observed takes their place when it ends.
+"""Takes the seconds of a step that is under way, and what its load generators do; keeps each at
+once, where another process can read it. What the step observed takes their place when it ends.
 
 The clients are at work meanwhile, perhaps on the same disk. So a thread with a connection of its
 own writes them, which no client waits for; nothing is flushed (a power cut may take the last
@@ -12,18 +12,19 @@ from __future__ import annotations
 import queue
 import sqlite3
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 
 import msgspec
 
-from assay.contracts.observation import Interval
+from assay.contracts.observation import GeneratorReport, Interval
 from assay.contracts.observation.parts.shape import convert
 from assay.record.file import opening, rows_of_runs
 from assay.record.file.json_text import storable
 from assay.record.file.rows_of_runs import RUNS
 
+TABLES = ("seconds", "generators_at_work")
 _LOCK_S = 0.2
 """How long a write waits for a lock."""
 _LOG_PAGES = 16_384
@@ -33,7 +34,12 @@ _INSERT = (
     "INSERT OR REPLACE INTO seconds (run_id, step, second, group_name, document) "
     "VALUES (?, ?, ?, ?, ?)"
 )
-_Row = tuple[int, int, int, str, str]
+_INSERT_GENERATORS = (
+    "INSERT OR REPLACE INTO generators_at_work (run_id, step, elapsed_ns, document) "
+    "VALUES (?, ?, ?, ?)"
+)
+_Row = tuple[str, tuple[int | str, ...]]
+"""A statement and its values."""
 
 
 class LiveSeconds:
@@ -41,13 +47,17 @@ class LiveSeconds:
 
     def __init__(self, path: Path, run_id: int, step: int) -> None:
         self._path, self._place = path, (run_id, step)
-        self._passed: queue.SimpleQueue[Sequence[Interval] | None] = queue.SimpleQueue()
+        self._passed: queue.SimpleQueue[Callable[[], list[_Row]] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._write, name="seconds", daemon=True)
         self._thread.start()
 
     def add(self, groups: Sequence[Interval]) -> None:
         """A second: an interval of each group."""
-        self._passed.put(groups)
+        self._passed.put(lambda: [self._row(interval) for interval in groups])
+
+    def add_generators(self, elapsed_s: float, reports: Sequence[GeneratorReport]) -> None:
+        """What each has done since clients began."""
+        self._passed.put(lambda: [self._row_of_generators(elapsed_s, reports)])
 
     def end(self) -> None:
         """No more is written after this."""
@@ -60,15 +70,19 @@ class LiveSeconds:
             if mode != "wal":  # a file system that has none: each write would be a flush
                 return
             left: list[_Row] = []
-            while (groups := self._passed.get()) is not None:
-                left += [self._row(interval) for interval in groups]
+            while (rows := self._passed.get()) is not None:
+                left += rows()
                 with suppress(sqlite3.Error):
                     _keep(connection, left)
                     left = []
 
     def _row(self, interval: Interval) -> _Row:
         text = msgspec.json.encode(interval).decode()
-        return (*self._place, interval.second, storable(interval.group), text)
+        return _INSERT, (*self._place, interval.second, storable(interval.group), text)
+
+    def _row_of_generators(self, elapsed_s: float, reports: Sequence[GeneratorReport]) -> _Row:
+        text = msgspec.json.encode(reports).decode()
+        return _INSERT_GENERATORS, (*self._place, int(elapsed_s * 1e9), storable(text))
 
 
 def of_runs(
@@ -91,7 +105,8 @@ def of_runs(
 
 def forget(connection: sqlite3.Connection, run_id: int, step: int) -> None:
     """What was observed says the same."""
-    connection.execute("DELETE FROM seconds WHERE run_id = ? AND step = ?", (run_id, step))
+    for table in TABLES:
+        connection.execute(f"DELETE FROM {table} WHERE run_id = ? AND step = ?", (run_id, step))
 
 
 def _opened(path: Path) -> sqlite3.Connection:
@@ -105,7 +120,8 @@ def _keep(connection: sqlite3.Connection, rows: Iterable[_Row]) -> None:
     """One transaction."""
     connection.execute("BEGIN IMMEDIATE")
     try:
-        connection.executemany(_INSERT, rows)
+        for statement, values in rows:
+            connection.execute(statement, values)
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:

@@ -149,16 +149,20 @@ function showMachine(one) {
 }
 function showGenerators(fleet) {
   at("fleet").hidden = !fleet;
+  at("fleet-name").textContent = `Load generators${fleet?.are_at_work ? ", so far" : ""}`;
   at("generators").replaceChildren(...(fleet?.reports ?? []).map((one) => {
-    const row = make("tr"), name = make("th", one.machine);
+    const isLost = (one.lost_after_s ?? null) !== null;
+    const row = make("tr", undefined, isLost ? "alarm" : ""), name = make("th", one.machine);
     name.scope = "row";
     row.append(name);
     const add = (label, text, kind) => { const cell = make("td", text, kind); cell.dataset.label = label; row.append(cell); };
     add("clients", count(one.clients), "n");
-    add("TPS", rate(one.ok / (one.lost_after_s ?? fleet.elapsed_s)), "n");
+    const measured = isLost ? one.lost_after_s - fleet.unmeasured_s : fleet.elapsed_s;
+    add("ok", count(one.ok), "n");
+    add("TPS", measured > 0 ? rate(one.ok / measured) : "", "n");
     add("busy", (one.cpu_share ?? null) === null ? "" : `${Math.round(100 * one.cpu_share)} %`, "n");
     add("lag, p99", one.lag_p99_ns ? time(one.lag_p99_ns) : "", "n");
-    add("lost", (one.lost_after_s ?? null) === null ? "" : `after ${duration(one.lost_after_s)}`);
+    add("lost", isLost ? `after ${duration(one.lost_after_s)}` : "");
     return row;
   }));
 }
