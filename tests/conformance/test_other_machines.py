@@ -82,6 +82,17 @@ def test_what_asks_for_no_password_does_not_listen_beyond_loopback(
             "tpcb", on="null[protocol=postgresql,transport=tcp]", clients=2, transactions=1,
             records=tmp_path / "r.sqlite",
         )  # fmt: skip
+    assert not (tmp_path / "r.sqlite").exists(), "before anything is started"
+
+
+def test_a_wrong_address_is_refused_before_there_is_an_experiment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(SERVER_ADDRESS.name, "nonsense")
+    records = tmp_path / "r.sqlite"
+    with pytest.raises(ArgumentError, match="expected an IPv4 address of this machine"):
+        assay.run("tpcb", on="null", clients=2, transactions=1, records=records)
+    assert not records.exists()
 
 
 @pytest.mark.parametrize("address", ["203.0.113.7", "localhost", "0.0.0.0", "::1", "nonsense"])

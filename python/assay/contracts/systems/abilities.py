@@ -267,6 +267,17 @@ class LeastServer(Protocol):
 
 
 @runtime_checkable
+class ChecksAddress(Protocol):
+    """It is known beforehand whether a private server listens where other machines reach it."""
+
+    def refuse_address(self, choice: SystemChoice, address: str) -> None:
+        """Raises `ArgumentError` where its private server, with these options, is reached by TCP
+        and cannot listen at this address of this machine, which may be one beyond loopback. Opens
+        no connection."""
+        ...
+
+
+@runtime_checkable
 class BufferSize(Protocol):
     """It has a buffer for pages of data, whose size can be read."""
 

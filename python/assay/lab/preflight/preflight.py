@@ -22,6 +22,7 @@ from assay.plan import Plan, PlannedRun, only
 from assay.plan.only import Patterns
 from assay.plugin_failures import of_package
 from assay.provision.engine.session import as_ours
+from assay.provision.machine.ports import server_address
 from assay.record.metrics.clients import ELAPSED, HEADLINE
 from assay.registry import WORKLOAD_FILE
 from assay.report import check_declarations
@@ -68,6 +69,8 @@ def _preflight(workload: Workload, plan: Plan, patterns: Patterns) -> Preflight:
     row_source(workload).check_input(plan.experiment.input_paths)
     _check_rows(workload, runs)
     cache.check(runs)
+    if any(run.cell.system.url is None for run in runs):
+        server_address()  # raises where private servers are to listen at none of this machine
     compiled = Compiled(workload)
     refusals = {
         run.position: reason for run in runs if (reason := why_refused(compiled, run)) is not None

@@ -14,7 +14,7 @@ from assay.contracts import capabilities
 from assay.contracts.dialects.protocol import HasViews
 from assay.contracts.factors import CACHE
 from assay.contracts.languages import SQL
-from assay.contracts.systems.abilities import capabilities_of
+from assay.contracts.systems.abilities import ChecksAddress, capabilities_of
 from assay.dialects.limits import Limited, beyond
 from assay.drive.document import scripts_of
 from assay.drive.isolation import too_strong
@@ -26,6 +26,7 @@ from assay.lab.driving import cache, generators, native_clients
 from assay.plan import PlannedRun
 from assay.plan.drives import drives
 from assay.provision.limits import client_memory
+from assay.provision.machine.ports import server_address
 from assay.storages.known_file_system import known_file_system
 from assay.workload.values import RunsScripts, Workload
 
@@ -58,8 +59,11 @@ def why_not_on_machine(run: PlannedRun) -> str | None:
     choice, storage = run.cell.system, run.cell.storage
     if refused := server_limits.why_refused(choice):
         return refused
+    system = registry.system(choice.name)
     try:
-        registry.system(choice.name).check(choice)
+        system.check(choice)
+        if choice.url is None and isinstance(system, ChecksAddress):
+            system.refuse_address(choice, server_address())
         if client_memory.is_limited(choice):
             file_system = known_file_system(storage)
             client_memory.refuse_too_little(choice, storage.name, file_system, run.cell.clients)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from assay.contracts.deployment import Address
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import ArgumentError
+from assay.provision.machine.ports import is_loopback
 from assay.provision.processes.own_program import own_program
 from assay.provision.processes.process import ServerProcess
 
@@ -35,6 +36,15 @@ def check_open_files(connections: int | None) -> None:
             )
 
 
+def refuse_address(transport: str, address: str) -> None:
+    """Raises `ArgumentError` where other machines would reach it."""
+    if transport != "socket" and not is_loopback(address):
+        raise ArgumentError(
+            f"a null server asks for no password, and does not listen at {address}",
+            hint="start one on another machine (assay null-server --host), and name its URL",
+        )
+
+
 @contextlib.contextmanager
 def running(
     protocol: str,
@@ -49,11 +59,7 @@ def running(
 
     Raises `ArgumentError` in its own words where an option is wrong.
     """
-    if transport != "socket" and not directory.is_on_loopback:
-        raise ArgumentError(
-            f"a null server asks for no password, and does not listen at {directory.address}",
-            hint="start one on another machine (assay null-server --host), and name its URL",
-        )
+    refuse_address(transport, directory.address)
     socket = directory.run / f"{name}.sock"
     words = ["--protocol", protocol]
     words += ["--unix", str(socket)] if transport == "socket" else ["--port", "0"]

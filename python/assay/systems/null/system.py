@@ -87,6 +87,11 @@ class Null:
     def check(self, choice: SystemChoice) -> None:
         _for_engine(choice)
 
+    def refuse_address(self, choice: SystemChoice, address: str) -> None:
+        if not self.is_in_process(choice):
+            transport = choice.options.get(REACHED_BY.name, REACHED_BY.default)
+            server.refuse_address(transport, address)
+
     @contextlib.contextmanager
     def attach(self, choice: SystemChoice) -> Iterator[Deployment]:
         """``null:///?delay=constant:1ms&rows=3``: options in the URL, and those of the choice."""
