@@ -4,16 +4,17 @@ what each showed, between which the highest lies that meets the goal, and the on
 A rate is tried by a *trial*: all repetitions of a cell in the open loop. It met the goal if each of
 them kept its rate, was measured steadily, and met the condition. A trial that was not steady is no
 evidence that the rate can be had, so the search goes on below it, and says so. One with too few
-transactions for the percentile is no evidence either; lower rates have still fewer, so the search
-goes on above it. Where a parameter is searched, such as the size of the data, the repetition in the
-middle decides: one that other programs disturbed would send the search the wrong way for good.
+transactions for the percentile is no evidence either, unless a lower percentile is beyond the limit
+already; lower rates have still fewer, so the search goes on above it. Where a parameter is
+searched, such as the size of the data, the repetition in the middle decides: one that other
+programs disturbed would send the search the wrong way for good.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from assay.comparison import conditions
@@ -25,6 +26,7 @@ from assay.judge.evidence.values import EXCEEDED
 from assay.judge.statistics.samples import NOT_REACHED, UNREACHED
 from assay.judge.warnings import steadiness
 from assay.judge.warnings.kinds import WarningKind
+from assay.record.metrics import catalogue
 from assay.text import rates, units
 from assay.text.cut import cut
 from assay.text.mentions import phrase
@@ -129,6 +131,11 @@ def of_run(run: MeasuredRun, condition: Condition, over: str = "") -> Trial:
     if not run.evidence.is_measured:
         return answer(TrialAnswer.FAILED, run.reason or run.state)
     if value is None:
+        for lower in catalogue.lower_percentiles(condition.metric) if condition.is_upper else ():
+            known = lower.value(run)
+            if known is not None and not condition.is_met_by(known):
+                already = f"already the {shown(replace(condition, metric=lower), known)}"
+                return answer(TrialAnswer.NOT_MET, already)
         name = condition.metric.label
         return answer(TrialAnswer.TOO_FEW, f"too few transactions for the {name}; measure longer")
     if not condition.is_met_by(value):

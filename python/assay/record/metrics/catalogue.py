@@ -17,6 +17,7 @@ from assay.contracts.metric import GREATNESS, DifferenceWords, Metric, Value
 from assay.contracts.observation import DerivedValue, StepReport
 from assay.errors import ArgumentError
 from assay.judge.ended_run import MeasuredRun
+from assay.judge.statistics.samples import BY_NAME
 from assay.record.metrics import work
 from assay.record.metrics.clients import ELAPSED, MEAN, OF_CLIENTS, P99, THROUGHPUT
 from assay.record.metrics.costs import OF_COSTS
@@ -73,6 +74,18 @@ def metric(name: str) -> Metric:
         nearest = did_you_mean(match["metric"] if match else name, COMPARED)
         raise ArgumentError(f"there is no metric {name!r} to compare", hint=nearest)
     return of_type(base, match["transaction"]) if match["transaction"] else base
+
+
+def lower_percentiles(upper: Metric) -> list[Metric]:
+    """Of the same times, where it is a percentile, the next one first."""
+    base, bracket, transaction = upper.name.partition("[")
+    names = list(BY_NAME)
+    for place, name in enumerate(names):
+        times = base.removesuffix(f"_{name}_ns")
+        if times != base:
+            lower = (f"{times}_{one}_ns{bracket}{transaction}" for one in reversed(names[:place]))
+            return [metric(one) for one in lower]
+    return []
 
 
 def of_type(base: Metric, transaction: str) -> Metric:
