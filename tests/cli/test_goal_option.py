@@ -56,7 +56,8 @@ def test_the_capacity_lies_in_the_interval_that_is_said(folder: Path, assay: Ass
     assert "The highest offered rate with mean < 5s" in assay("report").out
 
 
-def test_a_percentile_of_too_few_is_missed_where_a_lower_one_is(folder: Path, assay: Assay) -> None:
+@pytest.mark.usefixtures("folder")
+def test_a_percentile_of_too_few_is_missed_with_a_lower_one(assay: Assay) -> None:
     words = ("--goal", "p99 < 20ms", "--offered-rate", "20,80", "--goal-tolerance", "100%")
     on = ("--on", "null[delay=constant:40ms]", "--clients", "4", "--duration", "1")
     ended = assay("run", "one.sql", *on, *words, "--no-probe")

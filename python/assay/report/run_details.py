@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from assay.contracts.factors import PROTOCOL
 from assay.record import RunRecord
 from assay.text import units
+from assay.text.secrets import without_url_passwords
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,10 @@ def of_run(run: RunRecord, cell: int, name: str) -> RunDetail:
         {key: str(value) for key, value in sorted(deployment.settings.items())}
         if deployment
         else {},
-        tuple((script.path or script.name, script.text) for script in run.scripts),
+        tuple(
+            (script.path or script.name, without_url_passwords(script.text))
+            for script in run.scripts
+        ),
     )
 
 

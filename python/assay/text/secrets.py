@@ -25,7 +25,7 @@ _SECRETS_IN_TEXT = (
     (re.compile(r"(\w:/{1,2}[^\s/:@]*):(?!PASSWORD@)\S*@"), rf"\1:{HIDDEN}@"),
     (re.compile(rf"([?&]{re.escape(HIDDEN_PARAMETER)}[^=&\s]*=)[^&\s]*"), rf"\1{HIDDEN}"),
 )
-_URL_PASSWORD = re.compile(r"\w://[^\s/:@]*:(?!PASSWORD@|\*\*\*@)[^\s/@]+@")
+_URL_PASSWORD = re.compile(r"(\w://[^\s/:@]*:)(?!PASSWORD@|\*\*\*@)[^\s/@]+@")
 _CONNECTION_STRING = re.compile(r"\s*\w+\s*=\s*\S")
 
 
@@ -47,6 +47,12 @@ def has_url_password(line: str) -> bool:
     """Whether a line of a file holds a URL with a password: of less than `without_secrets` hides,
     as words of a statement or of input may look like one."""
     return "@" in line and _URL_PASSWORD.search(line) is not None
+
+
+def without_url_passwords(text: str) -> str:
+    """A script without the passwords of URLs, for all to read; less than `without_secrets` hides,
+    for the same reason."""
+    return _URL_PASSWORD.sub(rf"\1{HIDDEN}@", text) if "@" in text else text
 
 
 def is_connection_string(word: str) -> bool:
