@@ -91,6 +91,14 @@ def test_an_experiment_that_has_ended_is_given_whole_and_the_stream_ends(
     assert first["lag_p99_ns"] > 0
 
 
+def test_a_record_without_its_option_is_refused_with_it(folder: Path) -> None:
+    done = run_in(folder, "watch", DEFAULT_FILE_NAME)
+    assert done.returncode == 2
+    assert f"a record file is named with --records {DEFAULT_FILE_NAME}" in done.stderr
+    other = run_in(folder, "watch", "no-such-file")
+    assert "found no-such-file" in other.stderr and "a record file" not in other.stderr
+
+
 def test_the_page_asks_no_other_site_and_runs_its_own_script_only(server: Watched) -> None:
     answer = server.ask(server.path("/"))
     policy = answer.headers["content-security-policy"]

@@ -4,12 +4,15 @@ expected and what was found."""
 from __future__ import annotations
 
 import re
+import shlex
+from pathlib import Path
 
 import click
 
 from assay.cli.options.grouped_help import Headed
 from assay.cli.options.other_tools import meaning
 from assay.text.alternatives import alternatives
+from assay.text.files import paths
 from assay.text.nearest import nearest
 
 
@@ -46,7 +49,11 @@ def sentence(error: click.UsageError) -> str:
             return f"{error.option_name}: expected no value"
     extra = re.fullmatch(r"Got unexpected extra arguments? \((.*)\)", error.message, re.DOTALL)
     if extra:
-        return f"expected no further argument, found {extra[1]}"
+        found = f"expected no further argument, found {extra[1]}"
+        options = [one for param in _context(error).command.params for one in param.opts]
+        if "--records" in options and paths.exists(Path(extra[1])):
+            found += f"; a record file is named with --records {shlex.quote(extra[1])}"
+        return found
     return error.format_message()
 
 
