@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.contracts.members import ContractBroken
 from assay.contracts.server_url import is_url
-from assay.errors import ArgumentError, Bug, PluginFailed
+from assay.errors import ArgumentError, AssayError, Bug, PluginFailed
 from assay.text.files import paths
 from assay.text.mentions import phrase
 from assay.text.nearest import did_you_mean
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from assay.dialects.standard import StandardSql
 
 WORKLOADS_FOLDER = Path(__file__).parent / "workloads"
+KNOWN_AS = "known_as"
+"""In that file: names that others have for the workload and its tests."""
 WORKLOAD_FILE = "workload.toml"
 EXPERIMENTS_FOLDER = Path(__file__).parent / "experiment" / "papers"
 _BUILT_IN = (".", "experiments")
@@ -491,11 +494,25 @@ def workload_folder(name: str) -> Path:
         )
     if name in experiments():
         raise ArgumentError(f"{name} is an experiment file, no workload", hint=f"{name}.toml")
-    raise unknown("workload", name, workloads())
+    raise unknown("workload", name, workloads(), _known_as())
 
 
-def unknown(what: str, word: str, names: Iterable[str]) -> ArgumentError:
-    """The error for an unknown name, with the nearest one and all known names as its hint."""
+def _known_as() -> dict[str, str]:
+    """Name by which other tools know a workload or a test of it → what it is called here."""
+    found = {}
+    for name in workloads():
+        with suppress(AssayError, OSError, ValueError, AttributeError):
+            text = (workload_folder(name) / WORKLOAD_FILE).read_text(encoding="utf-8")
+            for other, test in tomllib.loads(text).get(KNOWN_AS, {}).items():
+                found[other] = f"{name}.{test}" if test else name
+    return found
+
+
+def unknown(
+    what: str, word: str, names: Iterable[str], known_as: Mapping[str, str] | None = None
+) -> ArgumentError:
+    """The error for an unknown name, with the nearest one and all known names as its hint.
+    ``known_as``: as `did_you_mean` has it."""
     return ArgumentError(
-        f"unknown {what} {without_secrets(word)!r}", hint=did_you_mean(word, names)
+        f"unknown {what} {without_secrets(word)!r}", hint=did_you_mean(word, names, known_as)
     )

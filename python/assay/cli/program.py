@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from assay.cli.options.other_tools import meaning
+from assay.cli.options.usage_errors import WORDS
 from assay.cli.process.outcome import outcome_of
 from assay.cli.process.process_environment import refuse_other_encodings
 from assay.text.nearest import did_you_mean
@@ -90,6 +91,7 @@ class Commands(click.Group):
                 f"there is no command {args[0]!r}; {did_you_mean(args[0], COMMANDS)}", ctx
             )
         found = super().resolve_command(ctx, args)
+        ctx.meta[WORDS] = tuple(found[2])
         if found[1] is not None:
             within = _context_of(ctx, str(found[0]), found[1])
             _refuse_empty_words(within, found[1], found[2])

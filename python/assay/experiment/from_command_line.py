@@ -24,7 +24,7 @@ from assay.experiment.choices import (
     storage_words,
     system_names,
 )
-from assay.experiment.settings import client_options
+from assay.experiment.settings import client_options, other_names
 from assay.experiment.settings.catalogue import SETTINGS, Words
 from assay.experiment.settings.repeated_levels import refuse_repeated
 from assay.experiment.settings.unused_settings import refuse_unused
@@ -58,7 +58,10 @@ def asked(words: Words) -> quick.Asked:
     systems = start.systems
     if not words.on:  # a setting may replace a list of the file
         systems = kept_settings.each_once(systems, _keys(words))
-    systems, parameters = checked_choices.apply(words.set, systems, workload)
+    try:
+        systems, parameters = checked_choices.apply(words.set, systems, workload)
+    except checked_choices.UnknownParameter as error:
+        raise other_names.corrected(error, workload, words) from None
     systems = system_names.named(systems)
     given = _given(words, start, systems)
     options = set(given) - {"driving"} | ({"systems"} if words.on else set())

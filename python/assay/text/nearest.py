@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
 
@@ -13,9 +13,11 @@ def nearest(word: str, names: Iterable[str]) -> str | None:
     return by_lower[found[0]] if found else None
 
 
-def did_you_mean(word: str, names: Iterable[str]) -> str:
-    """The hint for an unknown word: the nearest name if there is one, and the whole list."""
-    names = sorted(names)
-    guess = nearest(word, names)
+def did_you_mean(word: str, names: Iterable[str], known_as: Mapping[str, str] | None = None) -> str:
+    """The hint for an unknown word: the nearest name if there is one, and the whole list.
+    ``known_as``: further words, and the name that each of them stands for."""
+    names, others = sorted(names), known_as or {}
+    found = nearest(word, [*others, *names])
+    guess = others.get(found, found) if found else None
     known = f"known: {', '.join(names)}" if names else "there are none"
     return f"did you mean {guess!r}? {known}" if guess else known

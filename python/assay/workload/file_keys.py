@@ -348,6 +348,9 @@ WORKLOAD = Keys(
             is_required=True),
         Key("description", TEXT, "What the workload is, in a few sentences."),
         Key("default_test", TEXT, "The test of `assay run NAME`.", is_required=True),
+        Key("known_as", help="Name by which other tools know the workload, or a test of it → the "
+            "test; empty: the workload. Who types it is told how it is called here.",
+            below=_named(TEXT)),
         Key("default_system", OneOfNames(registry.systems),
             "The system of `assay run NAME` without --on."),
         Key("not_expressible",

@@ -123,10 +123,19 @@ def _read(folder: Path, extending: tuple[Path, ...] = ()) -> Workload:
         series={entry: section.plain() for entry, section in series.items()},
     )
     _refuse_unknown_tests(top, workload)
+    _refuse_names_of_no_test(top, workload)
     data.done()
     top.done()
     row_source.check(workload, [{}])
     return workload
+
+
+def _refuse_names_of_no_test(top: TomlTable, workload: Workload) -> None:
+    names = top.section(registry.KNOWN_AS)
+    for name in names.names():
+        test = names.text(name)
+        if test and test not in workload.tests:
+            raise names.error(f"{test!r} is no test", name, hint=did_you_mean(test, workload.tests))
 
 
 def _base(top: TomlTable, extending: tuple[Path, ...]) -> Workload | None:

@@ -409,6 +409,13 @@ class Workload:
         """The tables as declared; those of a deployment: `tables_for`."""
         return tuple(declared.table for declared in self.schema.declared)
 
+    @property
+    def size(self) -> Parameter | None:
+        """The first parameter is the size of the data, where that is a number of all tests."""
+        first = next(iter(self.parameters.values()), None)
+        is_number = first is not None and first.type in ("int", "float")
+        return first if first is not None and is_number and not first.tests else None
+
     def tables_for(
         self, parameters: Mapping[str, Scalar], language: str | None = None
     ) -> tuple[Table, ...]:

@@ -86,6 +86,7 @@ def test_a_users_workload_is_read_like_a_built_in_one(tmp_path: Path) -> None:
         ('passes = "copies"', 'passes = 1\nchecks = ["sume"]', 28, "no check is called 'sume'"),
         ('passes = "copies"', 'passes = 1\ncounted_checks = ["sum*s"]', 28, "no check is called"),
         ('passes = "copies"', "passes = 1\n[tests.all.mix]\nthree = 1", 29, "no script is called"),
+        ('passes = "copies"', 'passes = 1\n[known_as]\nother = "al"', 29, "'al' is no test"),
         (
             'passes = "copies"',
             'passes = 1\n[not_expressible.postgres]\none = "it"',

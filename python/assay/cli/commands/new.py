@@ -30,7 +30,6 @@ from assay.workload import reader
 from assay.workload.parameters import Parameter
 
 _DEFAULT_STORAGE = "here"
-_NUMBERS = ("int", "float")
 
 _Said = Callable[[str], command_line.Words]
 """An answer → the words that are known with it. Raises `AssayError` where it is wrong."""
@@ -182,7 +181,6 @@ def _of_tests(words: command_line.Words, shows_choices: bool) -> _Question:
 
 
 def _of_size(words: command_line.Words) -> _Question | None:
-    """The first parameter of a workload is its size, where that is a number."""
     parameter = _size_of(words)
     if parameter is None:
         return None
@@ -198,8 +196,7 @@ def _of_size(words: command_line.Words) -> _Question | None:
 
 def _size_of(words: command_line.Words) -> Parameter | None:
     _, workload = command_line.asked(words)
-    first = next(iter(workload.parameters.values()), None)
-    return first if first is not None and first.type in _NUMBERS and not first.tests else None
+    return workload.size
 
 
 def _of_storage(words: command_line.Words) -> _Question:

@@ -5,21 +5,28 @@ from __future__ import annotations
 
 import re
 import shlex
+from contextlib import suppress
 from pathlib import Path
 
 import click
 
+from assay import registry
 from assay.cli.options.grouped_help import Headed
 from assay.cli.options.other_tools import meaning
+from assay.errors import AssayError
+from assay.experiment.settings.other_names import setting_known_as
 from assay.text.alternatives import alternatives
 from assay.text.files import paths
 from assay.text.nearest import nearest
+from assay.workload import reader
 
 
 class DestroyingOption(Headed):
     """Allows something to be erased or replaced: never suggested for another word."""
 
 
+WORDS = "assay.words"
+"""In `click.Context.meta`: the words of the command, as they were typed."""
 _CHOICE = re.compile(r"(?P<found>.*) is not one of .*\.", re.DOTALL)
 
 
@@ -35,8 +42,13 @@ def sentence(error: click.UsageError) -> str:
         return f"{name}: {what}" if name else what
     if isinstance(error, click.NoSuchOption):
         params = _context(error).command.params
+        if parameter := _parameter(error.option_name, _context(error)):
+            return f"there is no option {error.option_name}; {parameter}"
         if meant := meaning(error.option_name, [one for param in params for one in param.opts]):
             return f"there is no option {error.option_name}; {meant}"
+        setting = setting_known_as(error.option_name.removeprefix("--"))
+        if setting is not None and any(setting.option in param.opts for param in params):
+            return f"there is no option {error.option_name}; did you mean {setting.option}?"
         safe = [param for param in params if not isinstance(param, DestroyingOption)]
         options = [one for param in safe for one in param.opts if one[:2] == "--"]
         near = nearest(error.option_name, options)
@@ -55,6 +67,28 @@ def sentence(error: click.UsageError) -> str:
             found += f"; a record file is named with --records {shlex.quote(extra[1])}"
         return found
     return error.format_message()
+
+
+def _parameter(option: str, context: click.Context) -> str:
+    """``--set warehouses=2``, where the option has the name of a parameter of the workload that the
+    command names; empty: it has not."""
+    words = context.meta.get(WORDS, ())
+    if not any("--set" in param.opts for param in context.command.params):
+        return ""
+    name = option.removeprefix("--").replace("-", "_")
+    place = next((n for n, word in enumerate(words) if word.partition("=")[0] == option), None)
+    if place is None:
+        return ""
+    value = words[place].partition("=")[2] or next(iter(words[place + 1 :]), "")
+    value = "VALUE" if not value or value.startswith("-") else value
+    for word in words:
+        workload = word.partition(".")[0]
+        if workload not in registry.workloads():
+            continue
+        with suppress(AssayError):
+            if name in reader.read(workload).parameters:
+                return f"a parameter of {workload} is given as --set {name}={value}"
+    return ""
 
 
 def _missing(error: click.MissingParameter) -> str:

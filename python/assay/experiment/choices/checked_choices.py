@@ -336,16 +336,24 @@ def _not_chosen(system: str, choices: tuple[SystemChoice, ...]) -> ArgumentError
     return registry.unknown("system", system, _names(choices))
 
 
+class UnknownParameter(ArgumentError):
+    """Of a workload: ``name`` may be one of something else."""
+
+    name = ""
+
+
 def parameter_levels(workload: Workload, name: str, words: Iterable[str]) -> tuple[Scalar, ...]:
     """The levels of a workload parameter, each of its type and in its range."""
     if name not in workload.parameters:
         error = registry.unknown(f"parameter of {workload.name}", name, workload.parameters)
-        raise ArgumentError(
+        unknown = UnknownParameter(
             error.message,
             hint=phrase(
                 "{}; a server's own setting: {}", error.hint, Mention("set", f"SYSTEM.{name}=VALUE")
             ),
         )
+        unknown.name = name
+        raise unknown
     return tuple(workload.parameters[name].value(word) for word in words)
 
 

@@ -189,6 +189,7 @@ class Words:
     clients: str | None = _declared(
         None, Levels(quantities.CLIENTS, may_be_of_groups=True), Heading.CLIENTS, metavar="N,…",
         short="-c", is_of_tests=True, applies=applies.TO_CLIENTS,
+        known_as=("users", "threads", "threadcount", "terminals"),
         help="Concurrent clients, each number a cell; by group: readers=8,writers=2. [default: "
         "the test's]",
     )  # fmt: skip

@@ -67,6 +67,9 @@ class Setting:
     """None: to every test."""
     is_short_for: str = ""
     """Another setting, which is the only one that Python and files know."""
+    known_as: tuple[str, ...] = ()
+    """What others call it: the answer to an option or a parameter of that name, where there is
+    none."""
     name: str = ""
     """In Python, and in `Words`: with the unit at its end where there is one."""
 
