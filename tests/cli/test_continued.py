@@ -111,7 +111,9 @@ def test_an_interrupted_part_is_continued_by_its_own_command(folder: Path, assay
     with started(folder, "run", "e.toml", "--only", "null", *ways) as running:
         wait_for_state(folder, "driving")
         running.send_signal(signal.SIGINT)
-        running.communicate(timeout=60)
+        _, said = running.communicate(timeout=60)
+    assert "what was measured is in the record: `assay report 1" in said
+    assert "; the same command again continues this experiment" in said
     header = assay("report", "--format", "markdown").out
     part = "assay run e.toml --only null --no-probe --no-durability"
     assert f"`cd {folder} && {part}` continues it" in header

@@ -26,6 +26,8 @@ class WarningText:
     """A template of `assay.text.mentions`; ``{longer}``: what lets this run measure for longer."""
     limits: bool = False
     """Whether it makes the verdict of its run indicative."""
+    is_of_other_work: bool = False
+    """Whether the numbers are of other or less work than was asked for: said before all others."""
     is_unsteady: bool = False
     """Whether its throughput is not the rate of clients at work: nothing is derived from it."""
     forbids_deciding: bool = False

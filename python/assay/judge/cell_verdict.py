@@ -53,7 +53,7 @@ def _warnings(asked: int, over: Spread, measured: Sequence[Evidence]) -> Iterato
     if asked == 1:
         yield RunWarning(kinds.WarningKind.ONE_REPETITION.id, "")
     if over.relative > kinds.NOISE_LIMIT:
-        detail = f"{units.share(over.relative)} over {over.n} repetitions"
+        detail = f"{units.share_beyond(over.relative, kinds.NOISE_LIMIT)} over {over.n} repetitions"
         yield RunWarning(kinds.WarningKind.NOISY_REPETITIONS.id, detail)
     if changes := cell_changes.changes(measured):
         yield RunWarning(kinds.WarningKind.CELL_CHANGED.id, changes)

@@ -12,7 +12,7 @@ from assay.comparison.conclusions.effects import SettingEffects
 from assay.comparison.ratios.knees import Knee
 from assay.contracts.warning_text import WarningText
 from assay.judge import RunWarning
-from assay.judge.warnings.kinds import WarningKind, texts
+from assay.judge.warnings.kinds import WarningKind, place, texts
 from assay.record import ExperimentRecord, RunRecord
 from assay.report import empty_parts, footnotes, run_details
 from assay.report.cells import by_machine, cell_runs, compared_answers, durability, factor_order
@@ -302,11 +302,9 @@ def _warning_notes(
     details: dict[str, list[str]] = {}
     for name, detail in warnings:
         details.setdefault(name, []).append(detail)
-    ordered = [name for name in texts() if name in details]
-    ordered += [name for name in details if name not in texts()]
     return tuple(
         WarningNote(name, text.cause, _distinct(details[name]), text.fix_of(limits))
-        for name in ordered
+        for name in sorted(details, key=place)
         for text in [texts().get(name, WarningText("", ""))]
     )
 

@@ -152,6 +152,14 @@ def share(value: float) -> str:
     return f"{value * 100:.0f} %"
 
 
+def share_beyond(value: float, limit: float) -> str:
+    """A share that is more than a limit, with as many places as show that: ``5.3 %`` of 5 %."""
+    for places in range(4):
+        if float(shown := f"{value * 100:.{places}f}") > round(limit * 100, 9):
+            return f"{shown} %"
+    return share(value)
+
+
 def percent(value: float) -> str:
     """A small share, with what is left of it: ``0.42 %``, ``3.1 %``; never an exponent."""
     if value >= 0.1:

@@ -378,6 +378,25 @@ def test_warnings_without_room_are_named(tmp_path: Path) -> None:
     assert "one-repetition, few-samples" in beginning(lines, "also")
 
 
+def test_a_warning_of_less_work_than_was_asked_for_stands_first_with_its_cause(
+    tmp_path: Path,
+) -> None:
+    names = ("other-programs", "short-measurement", "generator-lost")
+    lines = one_run(tmp_path, warnings=[(name, "detail") for name in names])
+    warning = next(line for line in lines if line.startswith("warning "))
+    assert "generator-lost: a load generator was lost" in warning
+
+
+def test_a_cell_in_which_every_transaction_failed_has_no_numbers(tmp_path: Path) -> None:
+    outcomes = {"scheduled": 6, "ok": 0, "aborted": 0, "failed": 6, "unknown": 0, "skipped": 0}
+    planned = invented.plan([invented.SQLITE])
+    experiment = invented.experiment(
+        tmp_path / "r.sqlite", planned, 1.0, observation={"outcomes": outcomes}
+    )
+    (cell,) = cell_runs.cells(experiment, experiment.runs)
+    assert cell_summary.of_cell(experiment, cell).columns[:4] == ("-", "-", "-", "6")
+
+
 def test_a_warning_says_what_its_fix_speaks_of(tmp_path: Path) -> None:
     """Where there is no room for cause and detail, the detail is shown."""
     detail = "postgresql fsync=off: fsync = off; durable: its default; measured D1"

@@ -125,25 +125,35 @@ def measured(
     insist(experiment, workload)
     from assay.cli.output.progress import progress
     from assay.cli.process.passwords import with_passwords
+    from assay.contracts.events import Event, ExperimentBegun
     from assay.lab import lab
     from assay.provision.machine.signals import STOP
 
     experiment = with_passwords(experiment)
+    begun: list[int] = []
+
+    def remember(event: Event) -> None:
+        if isinstance(event, ExperimentBegun):
+            begun.append(event.experiment_id)
+
     try:
         with progress(every_s=progress_s) as shown:
             return lab.run(
                 experiment,
                 workload,
                 records=records,
-                sinks=[shown],
+                sinks=[shown, remember],
                 stop=STOP,
                 loading=loading,
                 request=request,
                 first_use=first_use,
             )
     except KeyboardInterrupt:
+        kept = [f"what was measured is in the record: `{_details(one, records)}`" for one in begun]
         if request.command is not None:
-            say("the same command again continues this experiment")
+            kept.append("the same command again continues this experiment")
+        if kept:
+            say("; ".join(kept))
         raise
 
 

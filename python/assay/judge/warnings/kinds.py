@@ -94,6 +94,7 @@ class WarningKind(Enum):
         "than other systems have, so that its times are not compared",
         "feed all systems the same scripts ({--feed FILE}), or compare the times of single scripts",
         limits=True,
+        is_of_other_work=True,
         forbids_deciding=True,
     )
     WENT_WITHOUT = WarningText(
@@ -302,12 +303,14 @@ class WarningKind(Enum):
         "the system did not keep up with the offered rate: latency grows as long as the run lasts",
         "a lower {--offered-rate}; the highest rate that is reached is the system's capacity",
         limits=True,
+        is_of_other_work=True,
     )
     SKIPPED_BY_LATENCY_LIMIT = WarningText(
         "some offered transactions could not start within the latency limit and were skipped: "
         "the numbers belong to a lower rate than the offered one",
         "a lower {--offered-rate}, more clients, or a longer {--latency-limit}",
         limits=True,
+        is_of_other_work=True,
     )
     SHORT_WARM_UP = WarningText(
         "throughput at the beginning of the measurement differs from the rest",
@@ -349,6 +352,7 @@ class WarningKind(Enum):
         "than the number of clients says",
         "see the memory and the network of its machine",
         limits=True,
+        is_of_other_work=True,
         forbids_deciding=True,
     )
     CLOCKS_APART = WarningText(
@@ -376,6 +380,7 @@ class WarningKind(Enum):
         "load the same rows into each of them; what depends on the time or on the order of rows "
         "belongs in no script that compares systems",
         limits=True,
+        is_of_other_work=True,
     )
     SETTINGS_DIFFER = WarningText(
         "a setting has another value than was asked for",
@@ -423,6 +428,21 @@ def texts() -> Mapping[str, WarningText]:
 def _names(has: Callable[[WarningText], bool]) -> frozenset[str]:
     """Of the warnings that have it."""
     return frozenset(name for name, text in texts().items() if has(text))
+
+
+@cache
+def _places() -> Mapping[str, int]:
+    """Name → its place among all warnings of a report."""
+    ordered = sorted(
+        texts(), key=lambda name: (not texts()[name].limits, not texts()[name].is_of_other_work)
+    )
+    return {name: place for place, name in enumerate(ordered)}
+
+
+def place(name: str) -> int:
+    """The place of a warning among those of a report: those of other work than was asked for, then
+    those that limit a number, then the others, then kinds that this version does not know."""
+    return _places().get(name, len(_places()))
 
 
 @cache

@@ -25,6 +25,7 @@ from assay.judge.warnings.machine_load import (
 )
 from assay.load.dataset_facts import DatasetFacts
 from assay.text import units
+from assay.text.units import share_beyond as beyond
 
 _COUNTED_BY = {
     "read_iops": "reads",
@@ -65,9 +66,10 @@ def _of_run(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
     shares = client_shares(run)
     busy = []
     if shares and shares[0] > kinds.CLIENT_SHARE_LIMIT:
-        busy.append(f"used {units.share(shares[0])} of the machine's CPUs")
+        busy.append(f"used {beyond(shares[0], kinds.CLIENT_SHARE_LIMIT)} of the machine's CPUs")
     if shares and shares[1] > kinds.CLIENT_THREADS_LIMIT:
-        busy.append(f"its threads were busy {units.share(shares[1])} of the time")
+        busy_share = beyond(shares[1], kinds.CLIENT_THREADS_LIMIT)
+        busy.append(f"its threads were busy {busy_share} of the time")
     if busy:
         yield WarningKind.CLIENT_BUSY, f"{run.name}: {'; '.join(busy)}"
     waits = processor_wait(run)
@@ -80,14 +82,15 @@ def _of_run(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
         )
     others = other_programs(run)
     if others and others > kinds.OTHERS_LIMIT:
-        words = f"other programs used {units.share(others)} of the processors"
+        words = f"other programs used {beyond(others, kinds.OTHERS_LIMIT)} of the processors"
         yield WarningKind.OTHER_PROGRAMS, f"{run.named_run}: {words}"
     room = headroom.of_run(run)
     if room and room.share > headroom.CEILING_LIMIT:
         yield (
             WarningKind.NEAR_THE_CLIENT_CEILING,
             f"{run.name}: "
-            f"{units.digits(room.statements_per_s)} statements/s, {units.share(room.share)} of "
+            f"{units.digits(room.statements_per_s)} statements/s, "
+            f"{beyond(room.share, headroom.CEILING_LIMIT)} of "
             f"{units.digits(room.ceiling.statements_per_s)} at "
             f"{units.counted(room.ceiling.clients, 'client')}",
         )

@@ -56,8 +56,8 @@ def of_seconds(run: Evidence, observation: Observation) -> Iterator[tuple[Warnin
         yield (
             WarningKind.DRIFT,
             f"{run.name}: {'rose' if trend.relative > 0 else 'fell'} by "
-            f"{units.share(abs(trend.relative))} within {len(rest)} s, from "
-            f"{units.digits(max(0.0, trend.first_per_s))}/s to "
+            f"{units.share_beyond(abs(trend.relative), kinds.DRIFT_LIMIT)} within {len(rest)} s, "
+            f"from {units.digits(max(0.0, trend.first_per_s))}/s to "
             f"{units.digits(max(0.0, trend.last_per_s))}/s",
         )
     found = [

@@ -298,6 +298,9 @@ def errors(runs: Sequence[RunRecord]) -> str:
 
 
 def _columns(cell: CellRuns, measured: Sequence[DrivenRun]) -> tuple[str, ...]:
+    outcomes = [one.driven.outcomes for one in measured]
+    if any(one.failed for one in outcomes) and not any(one.ok or one.aborted for one in outcomes):
+        return (ABSENT, ABSENT, ABSENT, counted(cell, "failed"))
     rates = [clients.THROUGHPUT.value(one.run) for one in measured]
     known = [rate for rate in rates if rate is not None]
     tps = units.digits(spread(known).median) if known else ABSENT

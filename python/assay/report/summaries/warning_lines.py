@@ -6,28 +6,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from assay.judge.warnings.kinds import WarningKind, limiting
 from assay.report.summaries.named_line import named_line
 from assay.report.values import WarningNote
 
-_OF_OTHER_WORK = {
-    WarningKind.ANSWERS_DIFFER.id,
-    WarningKind.OFFERED_RATE_NOT_REACHED.id,
-    WarningKind.SKIPPED_BY_LATENCY_LIMIT.id,
-}
-"""The numbers are of other work than was asked for: said before all others."""
-
 
 def lines(warnings: Sequence[WarningNote], room: int, width: int) -> list[str]:
-    """As many as there is room for, those that limit the numbers first: with cause, detail and fix,
+    """As many as there is room for, in the order of the report: with cause, detail and fix,
     or without the cause; the rest by name."""
     shown: list[str] = []
     left_out: list[str] = []
-    ordered = sorted(
-        warnings,
-        key=lambda warning: (warning.name not in limiting(), warning.name not in _OF_OTHER_WORK),
-    )
-    for place, warning in enumerate(ordered, 1):
+    for place, warning in enumerate(warnings, 1):
         fix = named_line("", f"fix: {warning.fix}", width) if warning.fix else []
         first = _first(warning)
         forms = [
@@ -37,7 +25,7 @@ def lines(warnings: Sequence[WarningNote], room: int, width: int) -> list[str]:
         ]
         # Lines are kept for the names of those left out.
         others = named_line(
-            "also", ", ".join([*left_out, *(one.name for one in ordered[place:])]), width
+            "also", ", ".join([*left_out, *(one.name for one in warnings[place:])]), width
         )
         most = room - len(shown) - len(others)
         text = next((text for text in forms if len(text) <= most), None)
