@@ -106,6 +106,12 @@ def test_an_installation_that_fails_leaves_nothing(
     assert installed().exists(), "and it can be tried again"
 
 
+def test_a_version_that_is_asked_for_is_not_announced_as_if_it_were_there() -> None:
+    lines: list[str] = []
+    installed(version="2.9", lines=lines)
+    assert lines[0].startswith("looking for brought 2.9; if it is there, ")
+
+
 def without_program(prefix: Prefix, _report: Report) -> None:
     (prefix.folder / "program").unlink()
 

@@ -49,7 +49,10 @@ def install(system: System, version: str | None, report: Report) -> Ready:
         if (ready := _already(system.name, system, wanted, report)) is not None:
             return ready
         _insist_on_room(system)
-        report(f"installing {system.name} {wanted}: {system.install_source}")
+        if version is None:
+            report(f"installing {system.name} {wanted}: {system.install_source}")
+        else:
+            report(f"looking for {system.name} {wanted}; if it is there, {system.install_source}")
         try:
             return _bring(system.name, system, wanted, report)
         except (VersionUnknown, _CannotBeUsed) as error:
