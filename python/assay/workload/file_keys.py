@@ -349,7 +349,7 @@ WORKLOAD = Keys(
         Key("description", TEXT, "What the workload is, in a few sentences."),
         Key("default_test", TEXT, "The test of `assay run NAME`.", is_required=True),
         Key("known_as", help="Name by which other tools know the workload, or a test of it → the "
-            "test; empty: the workload. Who types it is told how it is called here.",
+            "test; empty: the workload. Who types it is shown its name here.",
             below=_named(TEXT)),
         Key("default_system", OneOfNames(registry.systems),
             "The system of `assay run NAME` without --on."),
