@@ -13,10 +13,12 @@ import assay
 from assay import registry
 from assay.contracts.deployment import Address, Deployment
 from assay.contracts.factors import GENERATORS
+from assay.contracts.systems.abilities import ChecksAddress
 from assay.drive.fleet.values import Terms
 from assay.drive.observe import Generators
 from assay.env_vars import SERVER_ADDRESS
 from assay.errors import ArgumentError
+from assay.experiment import SystemChoice
 from assay.lab.driving import generators
 from assay.plan.values import Cell
 from assay.provision.engine.local_fleet import LocalFleet
@@ -93,6 +95,15 @@ def test_a_wrong_address_is_refused_before_there_is_an_experiment(
     with pytest.raises(ArgumentError, match="expected an IPv4 address of this machine"):
         assay.run("tpcb", on="null", clients=2, transactions=1, records=records)
     assert not records.exists()
+
+
+@pytest.mark.parametrize("name", ["cassandra", "cubrid"])
+def test_a_server_that_stays_on_loopback_is_refused_elsewhere(name: str) -> None:
+    system = registry.system(name)
+    assert isinstance(system, ChecksAddress)
+    system.refuse_address(SystemChoice(name), "127.0.0.2")
+    with pytest.raises(ArgumentError, match=f"{name}: the server .* not at 203.0.113.7"):
+        system.refuse_address(SystemChoice(name), "203.0.113.7")
 
 
 @pytest.mark.parametrize("address", ["203.0.113.7", "localhost", "0.0.0.0", "::1", "nonsense"])

@@ -37,6 +37,15 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
+def refuse_beyond_loopback(label: str, address: str) -> None:
+    """Of a server that listens on this machine alone. Raises `ArgumentError`."""
+    if not is_loopback(address):
+        raise ArgumentError(
+            f"{label}: the server that Assay starts listens on loopback alone, not at {address}",
+            hint=f"name a running server by its URL, or unset {env_vars.SERVER_ADDRESS.name}",
+        )
+
+
 def free_port(host: str = LOOPBACK) -> int:
     """A port that was free an instant ago. A server whose port is taken reports it in its log and
     can be started with another."""

@@ -20,7 +20,7 @@ from assay.env_vars import EnvVar
 from assay.errors import ArgumentError, Bug, SystemRefused
 from assay.provision.disk.size import allocated_bytes
 from assay.provision.engine.session import session
-from assay.provision.machine import sampling
+from assay.provision.machine import ports, sampling
 from assay.provision.processes import process
 from assay.systems import urls
 from assay.systems.answers import rows_of
@@ -213,6 +213,9 @@ class Cassandra:
                     for one in running
                 ),
             )
+
+    def refuse_address(self, choice: SystemChoice, address: str) -> None:
+        ports.refuse_beyond_loopback(choice.label, address)
 
     def check_url(self, text: str) -> None:
         url.address_of(text)

@@ -17,7 +17,7 @@ from assay.dialects.cubrid import CUBRID as DIALECT
 from assay.errors import ArgumentError, Bug, SystemRefused
 from assay.provision.disk.size import allocated_bytes
 from assay.provision.engine.session import session
-from assay.provision.machine import sampling
+from assay.provision.machine import ports, sampling
 from assay.provision.processes import process
 from assay.systems.cubrid import home, installation, server, settings, size, url
 from assay.systems.dbapi.system import CLIENT_PROCESSES
@@ -139,6 +139,9 @@ class Cubrid:
                 )
             finally:
                 del self._broker_sessions[running.process.pid]
+
+    def refuse_address(self, choice: SystemChoice, address: str) -> None:
+        ports.refuse_beyond_loopback(choice.label, address)
 
     def check_url(self, text: str) -> None:
         url.address_of(text)
