@@ -35,7 +35,7 @@ OWN_IDEA = {
     "judge/statistics/drift.py": "a statistic, which imports SciPy on first use",
     "load/bibsql/reported.py": "the rule by which a variant of the data set is made",
     "lab/run_context/read_only_server.py": "a refusal, beside what is noted before the first step",
-    "report/summaries/warning_lines.py": "how many warnings there is room for, beside what is shown",
+    "report/summaries/warning_lines.py": "how many warnings have room, beside what is shown",
     "provision/limits/control_groups.py": "seen by `provision/disk`, one level above",
     "provision/processes/paused.py": "acts on processes, not on backups",
 }
