@@ -168,7 +168,7 @@ def unknown_system(word: str) -> ArgumentError:
     """The error for a name that is no system's; its hint begins with the system that is also called
     so, or with the nearest name."""
     error = unknown("system", word, systems())
-    if meant := _also_called(word.lower()):
+    if word.lower() not in systems() and (meant := _also_called(word.lower())):
         error.hint = f"did you mean {meant!r}? known: {', '.join(systems())}"
     return error
 

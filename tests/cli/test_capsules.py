@@ -96,6 +96,10 @@ def test_it_is_run_again_elsewhere_and_compared(
         ({"driving": {"duration_s": 0.5, "allow_shell": True}}, "--allow-shell lets them"),
         ({"input_paths": ["/data/papers.bib"]}, "rows were read from papers.bib"),
         ({"systems": [{"name": "null", "url": "null://"}]}, "name all its systems: --on null://"),
+        (
+            {"systems": [{"name": "mysql", "url": "mysql://me:***@h/shop"}]},
+            "name all its systems: --on mysql://me@h/shop",
+        ),
     ],
 )
 def test_what_only_the_user_may_allow_is_not_done_unasked(

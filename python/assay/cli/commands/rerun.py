@@ -25,6 +25,7 @@ from assay.errors import ArgumentError
 from assay.experiment.settings.catalogue import SETTINGS, Words
 from assay.load.load_options import Loading
 from assay.probe.first_use import FirstUse
+from assay.text.secrets import HIDDEN
 
 if TYPE_CHECKING:
     from assay.contracts.experiment import Experiment
@@ -163,7 +164,8 @@ def _insist_on_what_is_not_in_it(capsule: Capsule, before: ExperimentRecord, wor
 
 def _named(before: ExperimentRecord) -> Iterator[str]:
     for one in before.experiment.get("systems", []):
-        yield str(one.get("url") or one["name"])
+        # A hint is copied, and a hidden password would be sent as it stands.
+        yield str(one.get("url") or one["name"]).replace(f":{HIDDEN}@", "@")
 
 
 def _insist_on_shell(experiment: Experiment, words: Words) -> None:
