@@ -50,3 +50,9 @@ def test_a_limit_without_its_unit_is_refused_with_the_unit(text: str, hint: str)
     with pytest.raises(ArgumentError, match="expected a limit with its unit") as refused:
         condition(text)
     assert refused.value.hint == hint
+
+
+def test_an_unknown_percentile_is_answered_with_those_that_are_kept() -> None:
+    with pytest.raises(ArgumentError, match="there is no metric 'p98'") as caught:
+        condition("p98 < 5ms")
+    assert caught.value.hint == "the percentiles that are kept: p50, p90, p95, p99, p99.9"

@@ -48,7 +48,7 @@ _MOST_REASONS = 3
     metavar="CONDITION",
     multiple=True,
     help="End with exit status 1 where a cell meets it: 'throughput_per_s < 0.95x' (a ratio to A, "
-    "with its whole interval) or 'latency_p99_ns[insert] > 5000000' (a value of B, here of one "
+    "with its whole interval) or 'p99[insert] > 5ms' (a value of B, here of one "
     "transaction type). May be repeated.",
 )
 @click.option(

@@ -17,7 +17,7 @@ from assay.contracts.metric import GREATNESS, DifferenceWords, Metric, Value
 from assay.contracts.observation import DerivedValue, StepReport
 from assay.errors import ArgumentError
 from assay.judge.ended_run import MeasuredRun
-from assay.judge.statistics.samples import BY_NAME
+from assay.judge.statistics.samples import BY_NAME, SHARES
 from assay.record.metrics import work
 from assay.record.metrics.clients import ELAPSED, MEAN, OF_CLIENTS, P99, THROUGHPUT
 from assay.record.metrics.costs import OF_COSTS
@@ -63,6 +63,7 @@ OF_TYPES = tuple(metric for metric in COMPARED.values() if metric.of_work)
 
 
 _NAME = re.compile(r"(?P<metric>[^\[\]]*)(?:\[(?P<transaction>[^\[\]]+)\])?")
+_PERCENTILE = re.compile(r"(latency_)?p\d")
 
 
 def metric(name: str) -> Metric:
@@ -72,6 +73,8 @@ def metric(name: str) -> Metric:
     base = COMPARED.get(match["metric"]) if match else None
     if match is None or base is None:
         nearest = did_you_mean(match["metric"] if match else name, COMPARED)
+        if _PERCENTILE.match(name):
+            nearest = f"the percentiles that are kept: {', '.join(SHARES)}"
         raise ArgumentError(f"there is no metric {name!r} to compare", hint=nearest)
     return of_type(base, match["transaction"]) if match["transaction"] else base
 
