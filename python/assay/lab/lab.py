@@ -40,6 +40,7 @@ from assay.judge import EndedRun, judge_run
 from assay.judge.evidence.values import EXCEEDED
 from assay.judge.precision import number_to_be_precise
 from assay.lab.continuation import Begun, Request, begin, continued_runs
+from assay.lab.driving import generators
 from assay.lab.goal_search import GoalSearch
 from assay.lab.pool import CommitDurability, Pool
 from assay.lab.preflight.optional_levels import plan_here
@@ -148,6 +149,8 @@ def run(
         stack.enter_context(client_group.experiment(is_limited=is_limited))
         for cleared in clear_leftovers():
             events.warning(cleared.sentence())
+        if kept := generators.kept_parts():
+            events.warning(kept)
         stack.enter_context(in_use(found.available.places))
         continued = continued_runs(records, prepared.plan, request) if experiment.log else None
         log = stack.enter_context(transaction_log.opened(experiment.log, continued))

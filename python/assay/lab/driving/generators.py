@@ -3,6 +3,9 @@ why it cannot have them."""
 
 from __future__ import annotations
 
+import time
+from contextlib import suppress
+
 from assay import env_vars, registry
 from assay.contracts.deployment import Deployment
 from assay.contracts.factors import CLIENT_PROGRAM, GENERATORS
@@ -29,6 +32,7 @@ from assay.workload.values import Workload
 PARTS = "parts"
 """The folder in the state directory where generators keep their measurements if they lose the
 coordinator."""
+_KEPT_DAYS = 30
 OWN_PROCESSES = "own processes"
 """The capability of a system that works in none of the clients' processes."""
 
@@ -59,6 +63,26 @@ def of_cell(cell: Cell, deployment: Deployment, run: int) -> Generators | None:
             ),
         )
     return Generators(cluster, terms, cluster.is_this_machine)
+
+
+def kept_parts() -> str:
+    """What generators of this machine kept in the last day, where they lost the coordinator, as a
+    sentence; empty: nothing. Removes what is a month old."""
+    folder, now_s = state_directory().parent / PARTS, time.time()
+    recent = []
+    for file in sorted(folder.glob("*.json")):
+        with suppress(OSError):
+            days = (now_s - file.stat().st_mtime) / 86400
+            if days > _KEPT_DAYS:
+                file.unlink()
+            elif days < 1:
+                recent.append(file.name)
+    if not recent:
+        return ""
+    return (
+        f"load generators that lost their coordinator kept what they measured in {folder}, for "
+        f"{_KEPT_DAYS} days: {', '.join(recent)}"
+    )
 
 
 def _only_here(deployment: Deployment) -> str | None:
