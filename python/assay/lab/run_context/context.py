@@ -4,12 +4,11 @@ of the current run."""
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
 from assay import registry
-from assay.comparison.excess import Excess
 from assay.contracts.events import Events
 from assay.contracts.observation import Observation, Observed, StepReport
 from assay.contracts.observation.parts.shared_numbers import SharedNumbersDocument
@@ -31,6 +30,10 @@ from assay.plan import PlannedRun
 from assay.probe import Probe
 from assay.record import Store
 from assay.workload.values import Test, Workload
+
+if TYPE_CHECKING:
+    # It imports all metrics, also those of other packages, whose steps import this module.
+    from assay.comparison.excess import Excess
 
 
 @dataclass
