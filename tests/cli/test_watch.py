@@ -409,7 +409,7 @@ def test_each_generator_is_shown_while_it_works_and_the_moment_it_is_lost(
         is_over = not after["are_at_work"]  # where this machine is slow
         assert is_over or gone in after["reports"], "it stays as it was lost"
         assert done(after) > done(lost) > done(later) > done(first), "the other one goes on"
-        *_, last = shown
+        *_, last = after, *shown
         run.wait(HANG_S)
     assert not last["are_at_work"] and [*map(is_lost, last["reports"])].count(True) == 1
     with Store(working_folder / DEFAULT_FILE_NAME, must_exist=True) as store:
