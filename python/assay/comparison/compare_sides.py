@@ -139,7 +139,7 @@ def compared_cell(
 
 def _beyond_others(cell: ComparedCell) -> str:
     factor = f"{cell.disturbance or 1.0:.3g}"
-    return f"{cell.not_decided}, a factor of {factor} at most: the whole interval is beyond it"
+    return f"{cell.not_decided}, which explains a factor of {factor}: the interval is beyond it"
 
 
 def _why_blocked(blocking: Sequence[Difference]) -> str:

@@ -229,8 +229,8 @@ _MOST_WHOLE = (1 << 63) - 1
 
 INTEGER: Final = Whole(-_MOST_WHOLE - 1, _MOST_WHOLE)
 MULTIPLE: Final = Whole(1, _MOST_WHOLE)
-BYTES_PER_UNIT: Final = Real(1e-9, 1e18)
 """Any that a script or a database can hold."""
+BYTES_PER_UNIT: Final = Real(1e-9, 1e18)
 NUMBER: Final = Real(-1.7e308, 1.7e308)
 COUNT: Final = Whole(0, _MOST_WHOLE)
 

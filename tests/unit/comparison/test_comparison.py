@@ -666,7 +666,7 @@ def test_a_difference_beyond_what_other_programs_can_make_is_decided(folder: Pat
     assert great.cells[0].primary.verdict == "faster"
     found = {one.metric.name: one.verdict for one in great.cells[0].metrics}
     assert found["latency_p50_ns"] == why, "how long a wait behind them takes has no bound"
-    assert "a factor of 4 at most" in " ".join(shown(great).split())
+    assert "which explains a factor of 4:" in " ".join(shown(great).split())
     for limit, answer in (("1.2x", "MET"), ("5x", "UNKNOWN"), ("30x", "NOT_MET")):
         condition = f"throughput_per_s > {limit}"
         assert answers(great, condition) == [ConditionAnswer[answer]], limit

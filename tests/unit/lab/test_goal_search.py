@@ -18,6 +18,7 @@ from assay.judge.ended_run import MeasuredRun
 from assay.judge.statistics.samples import UNREACHED
 from assay.lab.goal_search import GoalSearch, level_of
 from assay.plan import PlannedRun, fingerprint, goal_rates
+from assay.record.metrics import catalogue
 
 A, B = invented.POSTGRESQL, invented.SQLITE
 GOAL = "p99 < 5ms"
@@ -294,3 +295,18 @@ def test_a_run_that_ends_the_search_is_named_first_with_its_reason() -> None:
         "ended by the run at tuples 400, which was not measured (the server died and more and"
     )
     assert "…), met up to tuples 200 (elapsed time 4.00 s)" in words
+
+
+@pytest.mark.parametrize(
+    ("name", "lower"),
+    [
+        ("latency_p99_ns[insert]", ["latency_p95_ns[insert]", "latency_p90_ns[insert]"]),
+        ("latency_p99_9_ns", ["latency_p99_ns", "latency_p95_ns"]),
+        ("deferred_wait_p99_ns", ["deferred_wait_p90_ns", "deferred_wait_p50_ns"]),
+        ("staleness_p99_ns", ["staleness_p50_ns"]),
+        ("throughput_per_s", []),
+    ],
+)
+def test_the_lower_percentiles_are_those_that_there_are(name: str, lower: list[str]) -> None:
+    found = catalogue.lower_percentiles(catalogue.metric(name))
+    assert [one.name for one in found][:2] == lower

@@ -38,10 +38,10 @@ def why_disturbed(runs: Iterable[RunRecord]) -> str:
 
 
 def factor_of_others(runs: Iterable[RunRecord]) -> float | None:
-    """The factor that other programs may have made between interleaved cells of these runs; None:
-    not bounded, as they took nearly everything, or as something else forbids deciding, too. A share
-    *s* of the processors that others used leaves 1 - *s* of what one side could have done; the
-    square of that allows as much again for waiting behind them."""
+    """The greatest factor between interleaved cells of these runs that other programs can explain;
+    None: not bounded, as they took nearly all processors, or as something else forbids deciding,
+    too. With a share *s* of the processors used by others, one side did at least 1 - *s* of what it
+    could; the square of that allows as much again for waiting behind them."""
     runs = list(runs)
     names = {warning.name for run in runs for warning in run.warnings}
     if names & kinds.undeciding() != {kinds.WarningKind.OTHER_PROGRAMS.id}:

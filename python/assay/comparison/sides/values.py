@@ -94,7 +94,7 @@ class Compared:
         return min(len(self.a_values), len(self.b_values))
 
     @property
-    def are_medians_turned(self) -> bool:
+    def do_medians_disagree(self) -> bool:
         """Whether B is above A by the means of the repetitions, and below it by their medians, or
         the reverse."""
         if not self.a or not self.b:

@@ -268,8 +268,8 @@ class WarningKind(Enum):
     )
     OTHER_PROGRAMS = WarningText(
         f"programs other than client and server used more than {units.share(OTHERS_LIMIT)} of the "
-        "machine's CPUs during the measurement: nothing is decided from this run, but a ratio of "
-        "interleaved repetitions that is far beyond what they can have made",
+        "machine's CPUs during the measurement: nothing is decided from this run, except a ratio "
+        "of interleaved repetitions that is greater than they can explain",
         "stop other programs on this machine (top shows them) and measure again",
         limits=True,
         forbids_deciding=True,

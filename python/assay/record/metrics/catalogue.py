@@ -80,14 +80,14 @@ def metric(name: str) -> Metric:
 
 
 def lower_percentiles(upper: Metric) -> list[Metric]:
-    """Of the same times, where it is a percentile, the next one first."""
+    """Those that there are of the same times, the next one first; of no percentile, none."""
     base, bracket, transaction = upper.name.partition("[")
     names = list(BY_NAME)
     for place, name in enumerate(names):
         times = base.removesuffix(f"_{name}_ns")
         if times != base:
-            lower = (f"{times}_{one}_ns{bracket}{transaction}" for one in reversed(names[:place]))
-            return [metric(one) for one in lower]
+            lower = (f"{times}_{one}_ns" for one in reversed(names[:place]))
+            return [metric(f"{one}{bracket}{transaction}") for one in lower if one in COMPARED]
     return []
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, get_args
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.observation import Interval, Observation, Observed, StepReport
@@ -30,6 +30,7 @@ from assay.load.existing_data import ExistingData
 from assay.probe import Probe
 from assay.provision.machine.identity import ProcessIdentity
 from assay.record.machine import machines
+from assay.record.progress.run_states import EndState
 from assay.record.runs.run_ends import RunEnd
 from assay.record.runs.run_samples import OpenFile
 from assay.text.reasons import sentence
@@ -39,7 +40,7 @@ Document = Mapping[str, Any]
 
 CellKey = tuple[str, str]
 """Fingerprint of a cell, and the name of the machine where there are several."""
-END_STATES = ("done", "failed", "exceeded", "interrupted", "refused")
+END_STATES: tuple[str, ...] = get_args(EndState)
 PROCESS_ENDED = "process ended"
 """Reason of an unfinished run whose process is gone: it was killed, or the power was cut."""
 

@@ -18,11 +18,12 @@ from assay.record.file.json_text import storable
 from assay.record.file.long_texts import LongTexts
 from assay.record.file.record_file import insert
 from assay.record.file.rows_of_runs import RUNS, Row
+from assay.record.progress.run_states import EndState
 from assay.record.runs import live_seconds, run_samples, storage_requests, typed
 from assay.record.runs.records import ScriptRecord, StepRecord
 from assay.text.secrets import without_secrets
 
-StepState = Literal["done", "failed", "exceeded", "interrupted", "refused", "skipped"]
+StepState = Literal[EndState, "skipped"]
 RUNNING = "running"
 Place = tuple[int, int]
 """The number of a run, and the position of its step."""

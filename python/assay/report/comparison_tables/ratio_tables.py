@@ -77,7 +77,7 @@ def _verdicts(comparison: Comparison, shown: Shown) -> ReportTable:
     columns = (ReportColumn("cell"), *numbers, *([] if word else [ReportColumn("verdict")]))
     notes = (
         *_notes_of_cells(comparison),
-        *_turned_medians(shown),
+        *_disagreeing_medians(shown),
         *_several(shown, "; an interval is that of one alone"),
     )
     title = f"{_one_metric(shown)}ratios of B to A with {units.share(CONFIDENCE)} intervals"
@@ -111,7 +111,7 @@ def _ratios(comparison: Comparison, shown: Shown, *, is_detail: bool = False) ->
     notes = (
         *([] if is_detail else _notes_of_cells(comparison)),
         *_meaning(shown),
-        *([] if is_detail else _turned_medians(shown)),
+        *([] if is_detail else _disagreeing_medians(shown)),
         *_several(shown, "; interval and detectable difference are those of one alone, so an "
         "interval may exclude 1 by chance"),
     )  # fmt: skip
@@ -287,10 +287,10 @@ def _meaning(shown: Shown) -> Iterator[str]:
         yield note
 
 
-def _turned_medians(shown: Shown) -> Iterator[str]:
+def _disagreeing_medians(shown: Shown) -> Iterator[str]:
     """The cells whose medians, which a report shows, have the other side ahead."""
     for cell, one in shown:
-        if one.are_medians_turned:
+        if one.do_medians_disagree:
             a, b = (
                 ratio_cells.value_cell(statistics.median(values), one.metric).shown
                 for values in (one.a_values, one.b_values)

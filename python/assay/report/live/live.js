@@ -1,4 +1,5 @@
 // The stream of the server, the numbers of the last second, and what has ended.
+const END_STATES = ["done", "failed", "exceeded", "refused", "interrupted"];
 let seconds = [], status = null, place = "", source = null, draws = 0;
 function count(value) {
   return Math.round(value).toLocaleString("en").replaceAll(",", " ");
@@ -39,7 +40,7 @@ function showPlan() {
   bar.replaceChildren();
   for (let from = 0; from < states.length; from += size) {
     const some = states.slice(from, from + size);
-    const isNow = status.is_under_way && stage && stage.number > from && stage.number <= from + size && !["done", "failed", "exceeded", "refused", "interrupted"].includes(stage.state);
+    const isNow = status.is_under_way && stage && stage.number > from && stage.number <= from + size && !END_STATES.includes(stage.state);
     const worst = ["failed", "interrupted", "invalid", "refused", "exceeded", "indicative", "planned"].find((word) => some.includes(word)) ?? some[0];
     const one = make("span", undefined, isNow ? "now" : worst);
     one.title = `run ${from + 1}${size > 1 ? ` to ${from + some.length}` : ""}: ${isNow ? "under way" : worst}`;
@@ -195,8 +196,7 @@ function showStatus(found) {
   else if (at("stop").disabled && found.is_under_way) say("stopping …", "live");
   else say(found.is_over ? "ended" : "under way", found.is_over ? "" : "live");
   at("stop").hidden = !found.is_under_way;
-  const ended = ["done", "failed", "exceeded", "refused", "interrupted"];
-  at("stop-run").hidden = !found.is_under_way || !stage || ended.includes(stage.state);
+  at("stop-run").hidden = !found.is_under_way || !stage || END_STATES.includes(stage.state);
   if (stage?.run !== stopped) at("stop-run").disabled = false;
   if (!found.is_under_way) at("stop").disabled = false;
   if (found.stage?.state !== "driving") at("machine").textContent = "";
