@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable
-from typing import Literal
 
 from assay.record.file.json_text import storable
 from assay.record.file.record_file import insert
+from assay.record.runs.run_ends import EndState
 from assay.text.secrets import without_secrets
-
-EndState = Literal["done", "failed", "exceeded", "interrupted", "refused"]
 
 
 def enter(connection: sqlite3.Connection, run_id: int, state: str, now_ns: int) -> None:

@@ -30,8 +30,7 @@ from assay.load.existing_data import ExistingData
 from assay.probe import Probe
 from assay.provision.machine.identity import ProcessIdentity
 from assay.record.machine import machines
-from assay.record.progress.run_states import EndState
-from assay.record.runs.run_ends import RunEnd
+from assay.record.runs.run_ends import EndState, RunEnd
 from assay.record.runs.run_samples import OpenFile
 from assay.text.reasons import sentence
 

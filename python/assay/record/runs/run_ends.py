@@ -12,6 +12,8 @@ from typing import Literal, NamedTuple
 from assay.errors import RunFailed, SystemUnderTestError, YouError
 from assay.judge.evidence.values import EXCEEDED
 
+EndState = Literal["done", "failed", "exceeded", "interrupted", "refused"]
+"""How a run has ended."""
 REFUSED: Literal["refused"] = "refused"
 ENDED = ("done", "failed", EXCEEDED, REFUSED)
 """States of runs that are not repeated when their experiment is continued."""

@@ -18,9 +18,9 @@ from assay.record.file.json_text import storable
 from assay.record.file.long_texts import LongTexts
 from assay.record.file.record_file import insert
 from assay.record.file.rows_of_runs import RUNS, Row
-from assay.record.progress.run_states import EndState
 from assay.record.runs import live_seconds, run_samples, storage_requests, typed
 from assay.record.runs.records import ScriptRecord, StepRecord
+from assay.record.runs.run_ends import EndState
 from assay.text.secrets import without_secrets
 
 StepState = Literal[EndState, "skipped"]
