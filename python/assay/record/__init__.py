@@ -6,8 +6,8 @@ people who query them with SQL.
 """
 
 from assay.record.file.record_file import DEFAULT_FILE_NAME
-from assay.record.progress.run_states import EndState
 from assay.record.runs.records import CalibrationRecord, ExperimentRecord, RunRecord, RunSummary
+from assay.record.runs.run_ends import EndState
 from assay.record.store import Store
 
 __all__ = [

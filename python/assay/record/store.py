@@ -53,7 +53,6 @@ from assay.record.progress import cell_verdicts, continuing, planned, repetition
 from assay.record.progress.continuing import NO_VERSIONS, Continued
 from assay.record.progress.repetitions_taken import Taken
 from assay.record.progress.run_so_far import RunSoFar
-from assay.record.progress.run_states import EndState
 from assay.record.reader import Reader, RecordQuestions
 from assay.record.runs import (
     calibrations,
@@ -65,6 +64,7 @@ from assay.record.runs import (
     storage_requests,
 )
 from assay.record.runs.records import CalibrationRecord
+from assay.record.runs.run_ends import EndState
 from assay.record.runs.run_steps import StepState
 from assay.record.writer import Change, OnMessage, Writer
 

@@ -16,9 +16,9 @@ from assay.load.existing_data import ExistingData, ExistingTable
 from assay.plan import PlannedRun
 from assay.probe import Probe
 from assay.record.file.json_text import json_text, storable
-from assay.record.progress.run_states import EndState
 from assay.record.runs import calibrations, typed
 from assay.record.runs.records import CalibrationRecord, StepRecord, step_of_numbers
+from assay.record.runs.run_ends import EndState
 from assay.text.secrets import without_secrets
 
 
