@@ -288,12 +288,83 @@ def test_without_a_word_all_clients_are_at_the_primary(cluster: Cluster, assay: 
     assert {name: one.ok for name, one in found.items()} == {place(cluster.primary): 30}
 
 
+def test_each_script_is_sent_where_it_says(cluster: Cluster, assay: Assay) -> None:
+    """A client has a session at the primary and one at a replica."""
+    before = committed(cluster)
+    words = ("--read", "read.sql=replica", "--clients", "3", "--transactions", "300")
+    words += ("-M", "prepared")
+    run = only_run(
+        assay(
+            "run", *("-f", "add.sql@1", "-f", "read.sql@4"), "--on", url(*cluster.servers), *words
+        )
+    )
+    counted = [now - then for now, then in zip(committed(cluster), before, strict=True)]
+    assert run.driven is not None
+    found = by_place(run)
+    assert [found[place(one)].clients for one in cluster.servers] == [3, 2, 1]
+    added, read = (one.ok for one in run.driven.outcomes_by_transaction)
+    ok = [found[place(one)].ok for one in cluster.servers]
+    assert ok[0] == added > 0
+    assert ok[1] + ok[2] == read == 900 - added
+    for seen, reported in zip(counted[1:], ok[1:], strict=True):
+        # Beside them its own sessions ask what it is, how stale, and what its tables hold.
+        assert reported <= seen
+    assert "read.sql=replica" in assay("report", "--detail").out
+
+
+def test_a_session_at_a_replica_that_is_ended_is_opened_again(
+    cluster: Cluster, assay: Assay, working_folder: Path
+) -> None:
+    """Also one that its client does not use at that moment: it is at the primary most of the
+    time."""
+    (working_folder / "add.sql").write_text(
+        "SELECT pg_sleep(0.05);\nINSERT INTO goods VALUES (1);\n"
+    )
+    replica = cluster.replicas[0]
+
+    def end_sessions() -> None:
+        question = "SELECT count(*) FROM pg_stat_activity WHERE datname IS NOT NULL"
+        until_s = time.monotonic() + 30
+        while int(servers.ask(replica, question)[0][0] or 0) < 5 and time.monotonic() < until_s:
+            time.sleep(0.02)
+        time.sleep(0.7)
+        servers.ask(
+            replica,
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname IS NOT NULL AND pid <> pg_backend_pid()",
+        )
+
+    ending = Thread(target=end_sessions)
+    ending.start()
+    words = ("--read", "read=replica", "--clients", "4", "--duration", "3", "--reconnect")
+    ended = assay(
+        *("run", "-f", "add.sql", "-f", "read.sql", "--on", url(cluster.primary, replica)), *words
+    )
+    ending.join()
+    (run,) = ended.runs
+    assert run.driven is not None
+    found = by_place(run)
+    primary, read = found[place(cluster.primary)], found[place(replica)]
+    assert not primary.errors and primary.failed == primary.unknown == 0
+    assert 1 <= read.failed + read.unknown <= 4
+    assert run.driven.reconnects == 4
+    assert primary.ok > 4 * 25, "clients went on"
+
+
 def test_what_would_write_at_a_replica_is_refused(cluster: Cluster, assay: Assay) -> None:
     words = ("--read", "replica", "--transactions", "10")
     ended = assay("run", "add.sql", "--on", url(*cluster.servers), *words)
     (run,) = ended.runs
     assert ended.status == 3
     assert "would write at replicas, which take no writes: add" in run.reason
+    both = assay(
+        *("run", "-f", "add.sql", "-f", "read.sql", "--on", url(*cluster.servers)),
+        *("--transactions", "10", "--read", "add=any,read=replica"),
+    )
+    (run,) = both.runs
+    assert "the clients with add (any) would write at replicas" in run.reason
+    unknown = assay("run", "add.sql", "--on", url(*cluster.servers), "--read", "sell=replica")
+    assert unknown.status == 2 and "no script is called sell" in unknown.err
     alone = assay("run", "read.sql", "--on", url(cluster.primary), *words)
     (run,) = alone.runs
     assert alone.status == 3

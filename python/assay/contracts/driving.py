@@ -115,7 +115,8 @@ class Driving:
     connection: str = "kept"
     """``per transaction``: a new session for each; opening it counts in the latency."""
     read: str = READ_PRIMARY
-    """One of `READS`; the clients of a server that stands alone all use it."""
+    """One of `READS`, or ``SCRIPT=WORD,SCRIPT=WORD`` (`read_of`); the clients of a server that
+    stands alone all use it."""
     reconnect_timeout_s: float | None = None
     """How long a client that lost its connection tries to reconnect; None: it ends."""
     per_statement: bool = False
@@ -189,6 +190,17 @@ class Driving:
             for name, level in vars(self).items()
             if level != getattr(plain, name) and level is not None
         }
+
+
+def reads_of_scripts(read: str) -> dict[str, str]:
+    """Of `Driving.read`: script → its word of `READS`; empty: there is one for all."""
+    return dict(part.split("=", 1) for part in read.split(",")) if "=" in read else {}
+
+
+def read_of(read: str, script: str) -> str:
+    """Of `Driving.read`: where clients send this script, one of `READS`."""
+    by_script = reads_of_scripts(read)
+    return by_script.get(script, READ_PRIMARY) if by_script else read
 
 
 def without_other_limits(changes: DrivingChanges, names: Iterable[str] = STOPS) -> DrivingChanges:

@@ -16,7 +16,7 @@ from msgspec import UNSET, UnsetType, structs
 
 from assay import _engine, registry
 from assay.contracts.dialects.protocol import Dialect
-from assay.contracts.driving import DEFERRED, READ_PRIMARY
+from assay.contracts.driving import DEFERRED, READ_PRIMARY, reads_of_scripts
 from assay.contracts.engine.drive import (
     ArrivalDocument,
     DriveDocument,
@@ -263,8 +263,10 @@ def _stop(driving: Driving) -> StopDocument:
     return structs.replace(StopDocument(), **driving.stop)
 
 
-def _read(driving: Driving) -> str | UnsetType:
-    return UNSET if driving.read == READ_PRIMARY else driving.read
+def _read(driving: Driving) -> str | dict[str, str] | UnsetType:
+    return reads_of_scripts(driving.read) or (
+        UNSET if driving.read == READ_PRIMARY else driving.read
+    )
 
 
 def _reconnect(driving: Driving) -> ReconnectDocument | UnsetType:

@@ -7,15 +7,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from assay.contracts.driving import STOPS, without_other_limits
+from assay.contracts.driving import (
+    READ_PRIMARY,
+    STOPS,
+    reads_of_scripts,
+    without_other_limits,
+)
 from assay.contracts.factors import CACHE
 from assay.errors import ArgumentError, ExperimentError
 from assay.experiment import Driving, Scalar
 from assay.plan import driving as pace
 from assay.plan.values import PlannedRun
 from assay.registry import WORKLOAD_FILE
+from assay.text.nearest import did_you_mean
 from assay.text.quantities import CLIENTS, SHARE_IN_A_MIX, WEIGHT_IN_A_MIX, shown
 from assay.workload.schema import evaluate
+from assay.workload.scripts import script_names
 from assay.workload.steps import Deferred, Drive, Group, Step
 from assay.workload.values import Test, Workload
 
@@ -81,6 +88,9 @@ def drive(workload: Workload, run: PlannedRun, step: Drive) -> PlannedDrive:
         _group(planned_group, paced, known, cell.group_clients.get(planned_group.name))
         for planned_group in step.groups
     )
+    groups = tuple(
+        replace(one, driving=_routed(one.driving, one.scripts, workload)) for one in groups
+    )
     if groups:
         clients = sum(planned_group.clients for planned_group in groups)
         for planned_group in groups:
@@ -99,13 +109,37 @@ def drive(workload: Workload, run: PlannedRun, step: Drive) -> PlannedDrive:
         scripts = tuple(
             dict.fromkeys(name for planned_group in groups for name in planned_group.scripts)
         )
-    of_step = replace(cell, clients=clients, driving=paced, parameters=parameters)
     mix = weights(own.mix, known)
     deferred = None if groups or cell.feed else test.deferred
     if deferred:
         scripts = (*scripts, *deferred.scripts)
+    if not cell.feed:
+        paced = _routed(paced, scripts, workload)
+    of_step = replace(cell, clients=clients, driving=paced, parameters=parameters)
     planned_run = replace(run, cell=of_step)
     return PlannedDrive(step, planned_run, scripts, own.order, mix, groups, deferred)
+
+
+def _routed(whole: Driving, scripts: Iterable[str], workload: Workload) -> Driving:
+    """With the names of these scripts where it says where they are sent; one word, where all go
+    there. Raises `ArgumentError` for a name that is of no script of the workload."""
+    asked = reads_of_scripts(whole.read)
+    if not asked:
+        return whole
+    by_script: dict[str, str] = {}
+    for word, read in asked.items():
+        names = script_names.meant(word, workload.scripts)
+        if not names:
+            raise ArgumentError(
+                f"read = {word}={read}: no script is called {word}",
+                hint=did_you_mean(word, tuple(workload.scripts)),
+            )
+        by_script |= dict.fromkeys(names, read)
+    of_these = {script: by_script.get(script, READ_PRIMARY) for script in scripts}
+    if len(words := set(of_these.values())) == 1:
+        return replace(whole, read=words.pop())
+    sent = (f"{script}={read}" for script, read in sorted(of_these.items()) if read != READ_PRIMARY)
+    return replace(whole, read=",".join(sent))
 
 
 def parameters_of(workload: Workload, run: PlannedRun, step: Step) -> Mapping[str, Scalar]:

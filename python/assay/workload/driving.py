@@ -65,7 +65,7 @@ def read(
     if "connection" in section:
         given["connection"] = section.choice("connection", CONNECTIONS)
     if "read" in section:
-        given["read"] = section.choice("read", READS)
+        given["read"] = _read(section)
     if "per_statement" in section:
         given["per_statement"] = section.boolean("per_statement")
     return given
@@ -174,6 +174,18 @@ def _isolation(section: TomlTable) -> str | dict[str, str]:
             "isolation names no system", "isolation", hint=f'isolation = "{ISOLATION_LEVELS[-1]}"'
         )
     return found
+
+
+def _read(section: TomlTable) -> str:
+    """``read = "replica"``, or a word for each script that does not go to the primary:
+    ``read = { look = "replica" }``."""
+    if not section.is_table("read"):
+        return section.choice("read", READS)
+    inner = section.section("read")
+    found = {name: inner.choice(name, READS) for name in inner.names()}
+    if not found:
+        raise section.error("read names no script", "read", hint=f'read = "{READS[1]}"')
+    return ",".join(f"{name}={read}" for name, read in sorted(found.items()))
 
 
 def _timeout_s(section: TomlTable) -> float | None:

@@ -39,6 +39,7 @@ _RECONNECT = Keys(
     )
 )  # fmt: skip
 _BY_SYSTEM = Keys(of_any_name=Key("", OneOf(ISOLATION_LEVELS)))
+_BY_SCRIPT = Keys(of_any_name=Key("", OneOf(READS)))
 
 
 def driving(*, names_parameters: bool) -> tuple[Key, ...]:
@@ -63,7 +64,7 @@ def driving(*, names_parameters: bool) -> tuple[Key, ...]:
         Key("reconnect", FLAG, below=_RECONNECT),
         Key("isolation", OneOf(ISOLATION_LEVELS), below=_BY_SYSTEM),
         Key("connection", OneOf(CONNECTIONS)),
-        Key("read", OneOf(READS)),
+        Key("read", OneOf(READS), below=_BY_SCRIPT),
         Key("per_statement", FLAG),
     )
 

@@ -15,7 +15,7 @@ from assay.contracts.observation import Observation, read_observation
 from assay.contracts.observation.merging.simultaneous import merge
 from assay.contracts.role import PRIMARY, STANDBY, ClusterMember, Role
 from assay.contracts.storage_facts import StorageFacts
-from assay.drive.endpoints import clients_at_each
+from assay.drive.endpoints import sessions_at_each
 from assay.drive.parts import split
 
 HOSTS = {"a": PRIMARY, "b": STANDBY, "c": STANDBY}
@@ -127,9 +127,13 @@ def test_the_sessions_of_each_server_are_those_that_the_engine_opens() -> None:
             seed=1,
             groups=tuple(GroupDocument(order="sequence", **one) for one in groups),
         )
-        counted = [clients for _, clients in clients_at_each(deployment, document)]
+        counted = [clients for _, clients in sessions_at_each(deployment, document)]
         opened = dict.fromkeys(HOSTS, 0)
         for group in driven(groups=groups).groups:
             for one in group.endpoints:
                 opened[one.name] += one.clients
         assert counted == list(opened.values()), read
+    apart = GroupDocument(order="sequence", **{**READERS, "read": {"read": "replica"}})
+    document = DriveDocument(scripts=(), seed=1, groups=(apart,))
+    # Each of the five has one for what it writes, and one for what it reads.
+    assert [count for _, count in sessions_at_each(deployment, document)] == [5, 3, 2]

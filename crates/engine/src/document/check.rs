@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::drive::DriveDocument;
 use super::group::{GroupDocument, Order};
 use super::pace::{ArrivalDocument, RetriesDocument};
-use super::read::Read;
+use super::read::ReadDocument;
 use super::stop::StopDocument;
 use crate::EngineError;
 
@@ -89,7 +89,7 @@ impl DriveDocument {
             (self.clients.is_some(), "clients"),
             (self.first_client > 0, "first_client"),
             (self.of_clients.is_some(), "of_clients"),
-            (self.read != Read::default(), "read"),
+            (self.read != ReadDocument::default(), "read"),
             (self.arrival != ArrivalDocument::Closed, "arrival"),
             (self.think_time.is_some(), "think_time"),
             (self.keying_time.is_some(), "keying_time"),
@@ -115,7 +115,7 @@ impl GroupDocument {
             clients: document.clients.unwrap_or_default(),
             first_client: document.first_client,
             of_clients: document.of_clients,
-            read: document.read,
+            read: document.read.clone(),
             arrival: document.arrival.clone(),
             think_time: document.think_time,
             keying_time: document.keying_time,
@@ -151,7 +151,10 @@ impl GroupDocument {
         }
         if let Some(deployment) = &document.deployment
             && !deployment.endpoints.is_empty()
-            && !(deployment.endpoints.iter()).any(|one| self.read.uses(one.is_replica))
+            && (self.scripts.iter()).any(|script| {
+                let read = self.read.of(script);
+                !(deployment.endpoints.iter()).any(|one| read.uses(one.is_replica))
+            })
         {
             return wrong("read", "expected an endpoint of this kind, found none");
         }
@@ -230,7 +233,7 @@ impl GroupDocument {
         self.check_names(document, at)
     }
 
-    /// Checks that the document has the scripts of this group and that weights name only those.
+    /// Checks that the document has the scripts of this group, and that weights and `read` name only those.
     fn check_names(&self, document: &DriveDocument, at: &str) -> Result<(), EngineError> {
         let unknown = |key: &str, name: &str| {
             let known: Vec<_> = (document.scripts.iter())
@@ -246,6 +249,9 @@ impl GroupDocument {
         }
         if let Some(name) = (self.weights.keys()).find(|name| !self.scripts.contains(name)) {
             return unknown("weights", name);
+        }
+        if let Some(name) = (self.read.scripts()).find(|name| !self.scripts.contains(name)) {
+            return unknown("read", name);
         }
         Ok(())
     }

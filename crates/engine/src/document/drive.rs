@@ -13,7 +13,7 @@ use super::deployment::DeploymentDocument;
 use super::group::{GroupDocument, Order};
 use super::log::LogDocument;
 use super::pace::{ArrivalDocument, ReconnectDocument, RetriesDocument, distribution};
-use super::read::Read;
+use super::read::ReadDocument;
 use super::reading::{null_is_default, parse};
 use super::seconds::{optional_seconds, seconds};
 use super::shared_numbers::SharedNumbersDocument;
@@ -69,9 +69,9 @@ pub struct DriveDocument {
     /// The clients of all processes together; absent: `first_client + clients`.
     #[serde(default)]
     pub of_clients: Option<u32>,
-    /// Which endpoints the clients use, where there are several.
+    /// Which endpoints the scripts are sent to, where there are several.
     #[serde(default, deserialize_with = "null_is_default")]
-    pub read: Read,
+    pub read: ReadDocument,
     /// OS threads, at most one for each client; 0: one for each processor. A blocking driver always has a
     /// thread for each client.
     #[serde(default, deserialize_with = "null_is_default")]

@@ -7,7 +7,7 @@ use assay_values::Distribution;
 use serde::Deserialize;
 
 use super::pace::{ArrivalDocument, RetriesDocument, distribution};
-use super::read::Read;
+use super::read::ReadDocument;
 use super::reading::null_is_default;
 use super::seconds::optional_seconds;
 use super::stop::StopDocument;
@@ -47,9 +47,9 @@ pub struct GroupDocument {
     /// The group's clients in all processes together; absent: `first_client + clients`.
     #[serde(default)]
     pub of_clients: Option<u32>,
-    /// Which endpoints its clients use, where there are several.
+    /// Which endpoints its scripts are sent to, where there are several.
     #[serde(default, deserialize_with = "null_is_default")]
-    pub read: Read,
+    pub read: ReadDocument,
     /// When its transactions begin.
     #[serde(default, deserialize_with = "null_is_default")]
     pub arrival: ArrivalDocument,

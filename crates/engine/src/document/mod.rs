@@ -22,6 +22,7 @@ pub use group::{GroupDocument, Order};
 pub use load::{BulkFormWord, LoadDocument, TableDocument};
 pub use log::LogDocument;
 pub use pace::{ArrivalDocument, ReconnectDocument, RetriesDocument};
+pub use read::Read;
 pub use serve::ServeDocument;
 pub use shared_numbers::SharedNumbersDocument;
 pub use stop::StopDocument;

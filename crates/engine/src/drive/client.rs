@@ -36,6 +36,8 @@ pub enum Next<'a> {
     Pause { until_ns: u64 },
     /// Open a session, then call [`Client::connected`] or [`Client::not_connected`].
     Connect,
+    /// Use the session of this route for what follows, then call [`Client::next`].
+    Route { route: usize },
     /// Wait for the next arrival, then call [`Client::arrive`]; if there is none, [`Client::finish`].
     Arrival,
     /// A transaction has ended: call [`Client::next`] again.
@@ -99,7 +101,7 @@ impl<'a> Client<'a> {
         matches!(self.state.phase, Phase::Idle)
     }
 
-    /// The statements to prepare in a session of this client: those of its group, or of the single
+    /// The statements to prepare in the current session of this client: those of its route, or of the single
     /// transaction that the session is for.
     #[must_use]
     pub fn to_prepare(&self) -> &'a [u32] {
@@ -110,14 +112,21 @@ impl<'a> Client<'a> {
             {
                 group.to_prepare_for(&plan.program, transaction.script.script)
             }
-            _ => &group.to_prepare,
+            _ => &group.routes[self.state.route as usize].to_prepare,
         }
     }
 
-    /// The index of the endpoint that it uses.
+    /// The index of the endpoint of its current session.
     #[must_use]
     pub fn endpoint(&self) -> usize {
-        self.state.group.endpoint_of(self.state.number) as usize
+        self.state.endpoint() as usize
+    }
+
+    /// The index of the endpoint of its session for this route.
+    #[must_use]
+    pub fn endpoint_of(&self, route: usize) -> usize {
+        let ClientState { group, number, .. } = self.state;
+        group.routes[route].endpoint_of(number) as usize
     }
 
     /// The number of its group.
@@ -174,10 +183,20 @@ impl<'a> Client<'a> {
                     transaction.step = TransactionStep::Running;
                 }
                 TransactionStep::Connecting => return Next::Connect,
+                TransactionStep::Routing => {
+                    transaction.step = TransactionStep::Running;
+                    let route = self.state.route as usize;
+                    return Next::Route { route };
+                }
                 step => unreachable!("a client that is {step:?} cannot take a next step"),
             },
             _ => match self.state.before(now_ns, recorder) {
-                BeforeScript::Begin => self.begin_script(),
+                BeforeScript::Begin => {
+                    self.begin_script();
+                    if self.state.group.routes.len() > 1 {
+                        return Next::Again;
+                    }
+                }
                 BeforeScript::Pause { until_ns } => return Next::Pause { until_ns },
                 BeforeScript::Connect => return Next::Connect,
                 BeforeScript::Arrival => return Next::Arrival,

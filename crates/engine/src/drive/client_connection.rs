@@ -1,7 +1,8 @@
-//! One client and its session in an event loop: handles readiness, answers, pauses and deadlines.
+//! One client and its sessions in an event loop: handles readiness, answers, pauses and deadlines.
 
 mod ending;
 mod opening;
+mod parked;
 mod sending;
 
 use assay_drivers::{Answer, Keep, Progress, SystemError};
@@ -22,13 +23,20 @@ const MAX_IDLE_ITERATIONS: u32 = 64;
 pub struct ClientConnection<'a> {
     /// Its index in the thread's list of clients and in its timers.
     place: usize,
+    /// The one that it uses.
     session: Session,
     answer: Answer,
     client: Client<'a>,
     /// When the current pause ends; `u64::MAX` outside a pause.
     wake_ns: u64,
-    /// The index of its server endpoint.
+    /// The token of its session.
+    token: usize,
+    /// The index of its session's server endpoint.
     endpoint: usize,
+    /// The index of its session's route.
+    route: usize,
+    /// By route: the sessions that it does not use now; empty where it has only one.
+    parked: Vec<ParkedSession>,
     /// The current statement took longer than its limit, and the server was asked to cancel it.
     is_over_limit: bool,
 }
@@ -43,6 +51,27 @@ enum Session {
     Closed,
 }
 
+/// A session that its client does not use at present.
+struct ParkedSession {
+    token: usize,
+    endpoint: usize,
+    session: Session,
+    /// Why it is closed.
+    lost: Option<SystemError>,
+}
+
+impl ParkedSession {
+    /// In the place of the session that is in use.
+    fn none() -> Self {
+        Self {
+            token: usize::MAX,
+            endpoint: 0,
+            session: Session::Closed,
+            lost: None,
+        }
+    }
+}
+
 /// Whether a client still has work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClientStatus {
@@ -51,26 +80,32 @@ pub enum ClientStatus {
 }
 
 impl<'a> ClientConnection<'a> {
-    /// Without a connection, the client opens one for each transaction.
+    /// Without a session, which [`ClientConnection::begins_with`] gives it, the client opens one for each transaction.
     #[must_use]
-    pub fn new(
-        place: usize,
-        mut client: Client<'a>,
-        endpoint: usize,
-        connection: Option<Connection>,
-    ) -> Self {
-        if let Some(connection) = &connection {
-            client.begins_with(connection.pipelines());
-        }
+    pub fn new(place: usize, client: Client<'a>) -> Self {
         Self {
             place,
-            session: connection.map_or(Session::Closed, Session::Open),
+            session: Session::Closed,
             answer: Answer::new(Keep::Count),
+            token: place,
+            endpoint: client.endpoint(),
+            route: 0,
+            parked: Vec::new(),
             client,
             wake_ns: u64::MAX,
-            endpoint,
             is_over_limit: false,
         }
+    }
+
+    /// The client starts with this session; that of the first route comes first.
+    pub fn begins_with(&mut self, route: usize, token: usize, connection: Connection) {
+        if route > 0 {
+            self.park(route, token, connection);
+            return;
+        }
+        self.client.begins_with(connection.pipelines());
+        self.token = token;
+        self.session = Session::Open(connection);
     }
 
     /// Starts an arrival that was reserved for this client.
@@ -87,11 +122,15 @@ impl<'a> ClientConnection<'a> {
     /// The socket is readable, writable or closed.
     #[inline]
     pub fn ready(&mut self, event: &Event, context: &mut LoopContext<'_>) -> ClientStatus {
+        if event.token().0 != self.token {
+            self.parked_ready(event, context);
+            return ClientStatus::Open;
+        }
         let Session::Open(connection) = &mut self.session else {
             return self.ready_to_open(event, context);
         };
         if connection.has_unsent()
-            && let Err(error) = context.send_rest(connection, self.place, &mut self.answer)
+            && let Err(error) = context.send_rest(connection, self.token, &mut self.answer)
         {
             return self.lost(&error, context);
         }
@@ -121,7 +160,7 @@ impl<'a> ClientConnection<'a> {
             let progress = connection.receive(is_closed, &mut context.scratch, &mut self.answer);
             let progress = match progress {
                 Ok(Progress::NeedMore) if connection.has_unread() => {
-                    return match context.watch(connection, self.place) {
+                    return match context.watch(connection, self.token) {
                         Ok(()) => ClientStatus::Open,
                         Err(error) => self.lost(&error, context),
                     };
@@ -217,6 +256,10 @@ impl<'a> ClientConnection<'a> {
                     return ClientStatus::Open;
                 }
                 Next::Connect => return self.connect(context),
+                Next::Route { route } => match self.use_route(route) {
+                    Ok(()) => continue,
+                    Err(error) => return self.lost(&error, context),
+                },
                 Next::Arrival => match context.take_arrival(self.client.group(), now_ns) {
                     NextArrival::Due(arrival) => {
                         self.client.arrive(arrival, now_ns, &mut context.recorder);

@@ -57,8 +57,8 @@ pub struct ClientState<'a> {
     is_unserved: bool,
     /// Its place among the clients of this process.
     place: u32,
-    /// How much further the numbers of its transaction types are than those of the first endpoint.
-    types_before: u32,
+    /// The index of the route of its current or last transaction.
+    pub route: u32,
 }
 
 impl<'a> ClientState<'a> {
@@ -88,7 +88,7 @@ impl<'a> ClientState<'a> {
             is_reconnecting: false,
             is_unserved: false,
             place,
-            types_before: group.endpoint_of(number) * plan.types_at_each(),
+            route: 0,
         }
     }
 
@@ -163,8 +163,8 @@ impl<'a> ClientState<'a> {
         let next = match number {
             None => self.selector.next(self.group),
             Some(number) => script_of_number(self.plan, self.group, number),
-        }
-        .later_by(self.types_before);
+        };
+        let next = self.routed(next);
         if is_measured {
             recorder.scheduled[next.transaction_type as usize] += 1;
         }
@@ -177,9 +177,21 @@ impl<'a> ClientState<'a> {
 
     /// Starts the arrival that an idle client waited for.
     pub fn arrive(&mut self, arrival: Arrival, now_ns: u64, recorder: &mut ThreadRecorder) {
-        let script = arrival.next.later_by(self.types_before);
-        let next = (script, Some(arrival.number));
+        let next = (self.routed(arrival.next), Some(arrival.number));
         self.begin(now_ns, arrival.due_ns, next, arrival.is_measured, recorder);
+    }
+
+    /// A script of the group, as a transaction type of the endpoint that it is sent to.
+    #[inline]
+    fn routed(&mut self, next: NextScript) -> NextScript {
+        self.route = self.group.route_of(next.transaction_type - self.group.first_type);
+        next.later_by(self.endpoint() * self.plan.types_at_each())
+    }
+
+    /// The index of the endpoint of its route.
+    #[must_use]
+    pub fn endpoint(&self) -> u32 {
+        self.group.routes[self.route as usize].endpoint_of(self.number)
     }
 
     /// When a client of a closed loop may begin its next transaction, if it must pause before.
@@ -244,6 +256,7 @@ impl<'a> ClientState<'a> {
         self.phase = Phase::InTransaction(Transaction {
             step: match self.plan.connects_each {
                 true => TransactionStep::Connecting,
+                false if self.group.routes.len() > 1 => TransactionStep::Routing,
                 false => TransactionStep::Running,
             },
             sent_ns: 0,

@@ -33,7 +33,7 @@ pub fn run(
     let _presence = shared.presence();
     let group = shared.plan.group_at(place);
     let number = group.client_number(place);
-    let deployment = &deployments[group.endpoint_of(number) as usize];
+    let deployment = &deployments[group.routes[0].endpoint_of(number) as usize];
     let mut recorder = shared.recorder(place as usize);
     let mut library = None;
     // If each transaction opens its own connection, one client connects beforehand to show that it can.
@@ -194,6 +194,7 @@ impl ClientThread<'_> {
                 Next::Queue { .. } | Next::Sync { .. } => {
                     unreachable!("blocking drivers have no pipelines")
                 }
+                Next::Route { .. } => unreachable!("a library has one endpoint"),
                 Next::Unusable { error } => {
                     self.take(None);
                     let now_ns = clock.now_ns();

@@ -1,4 +1,4 @@
-//! Takes the clients of one thread; opens their sessions, many at a time.
+//! Takes the sessions that clients of one thread need; opens them, many at a time.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -18,20 +18,28 @@ const CHECK_EVERY: Duration = Duration::from_millis(50);
 
 /// The sessions that one thread opened.
 pub struct Opened {
-    /// By place in the thread's list; `None` if the client was refused.
+    /// By place in the list of sessions; `None` if the session was refused.
     pub connections: Vec<Option<Connection>>,
-    /// The refused clients, by place.
+    /// The refused sessions, by place.
     pub refusals: Vec<(usize, SystemError)>,
     pub servers: SessionServers,
     pub readiness: Readiness,
+}
+
+/// A session to be opened.
+#[derive(Clone, Copy, Debug)]
+pub struct SessionOf {
+    /// The place of its client among the clients of this process.
+    pub client: u32,
+    /// The index of its route.
+    pub route: usize,
 }
 
 /// What opening a session needs.
 pub struct Connector<'a> {
     pub deployments: &'a [WireDeployment],
     pub plan: &'a Plan,
-    /// Their places among the clients of this process.
-    pub clients: &'a [u32],
+    pub sessions: &'a [SessionOf],
     pub barrier: &'a StartBarrier,
     /// How many sessions may be opening at once.
     pub pending_limit: usize,
@@ -51,7 +59,7 @@ impl Connector<'_> {
     /// is still tried, so that the number of refused clients is known; after any other refusal no further
     /// session is started.
     pub fn open(&mut self) -> Opened {
-        let mut openers: Vec<_> = self.clients.iter().map(|_| SessionOpener::new()).collect();
+        let mut openers: Vec<_> = self.sessions.iter().map(|_| SessionOpener::new()).collect();
         let mut errors = OpenErrors::default();
         if let Err(error) = self.open_all(&mut openers, &mut errors) {
             let error = EngineError::System(out_of_resources(&error), "connecting".to_owned());
@@ -120,15 +128,16 @@ impl Connector<'_> {
         }
     }
 
-    fn opening(&mut self, client: usize) -> Opening<'_> {
-        let place = self.clients[client];
-        let group = self.plan.group_at(place);
+    fn opening(&mut self, session: usize) -> Opening<'_> {
+        let SessionOf { client, route } = self.sessions[session];
+        let group = self.plan.group_at(client);
+        let route = &group.routes[route];
         // With a session for each transaction, this one only shows that a session can be opened.
         let to_prepare = match self.plan.connects_each {
             true => &self.plan.to_prepare,
-            false => &group.to_prepare,
+            false => &route.to_prepare,
         };
-        let endpoint = group.endpoint_of(group.client_number(place)) as usize;
+        let endpoint = route.endpoint_of(group.client_number(client)) as usize;
         Opening {
             deployment: &self.deployments[endpoint],
             plan: self.plan,

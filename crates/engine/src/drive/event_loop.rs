@@ -9,7 +9,7 @@
 //! Pauses and arrivals end by a kernel timer ([`Timer`]), and are also checked after each event: with a
 //! thousand clients, one round of events takes longer than they may wait.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -19,6 +19,7 @@ use mio::{Events, Poll};
 use super::cancel_statements::{CANCEL_TIMEOUT, cancel};
 use super::client::Client;
 use super::client_connection::{ClientConnection, ClientStatus};
+use super::connector::SessionOf;
 use super::loop_context::{LoopContext, TIMER, WAKER};
 use super::schedule::{Drain, Draining, Schedule};
 use super::send_buffer::SendBuffer;
@@ -49,22 +50,34 @@ pub struct EventLoop<'a> {
 }
 
 impl<'a> EventLoop<'a> {
-    /// `connections` must be registered with `poll`, each with its place in the list as its token.
+    /// `sessions` must be registered with `poll`, each with its place in the list as its token: the first session of
+    /// each client, in the order of `clients`, then those of their other routes. Without any, each transaction opens
+    /// its own.
     pub fn new(
         (shared, deployments): (&'a Shared, &'a [WireDeployment]),
         schedule: Schedule,
         thread: usize,
-        connections: impl Iterator<Item = (u32, Option<Connection>)>,
+        (clients, sessions): (&[u32], impl Iterator<Item = (SessionOf, Connection)>),
         (poll, scratch, recorder): (Poll, Scratch, ThreadRecorder),
     ) -> Self {
-        let clients: Vec<_> = (0..)
-            .zip(connections)
-            .map(|(place, (client, connection))| {
+        let mut places = HashMap::with_capacity(clients.len());
+        let mut connections: Vec<_> = (0..)
+            .zip(clients)
+            .map(|(place, &client)| {
+                places.insert(client, place);
                 let client = Client::new(shared, schedule, client);
-                let endpoint = client.endpoint();
-                Some(ClientConnection::new(place, client, endpoint, connection))
+                ClientConnection::new(place, client)
             })
             .collect();
+        let mut places_of_others = Vec::new();
+        for (token, (SessionOf { client, route }, connection)) in sessions.enumerate() {
+            let place: usize = places[&client];
+            if route > 0 {
+                places_of_others.push(place);
+            }
+            connections[place].begins_with(route, token, connection);
+        }
+        let clients: Vec<_> = connections.into_iter().map(Some).collect();
         let context = LoopContext {
             shared,
             deployments,
@@ -78,6 +91,7 @@ impl<'a> EventLoop<'a> {
             thread,
             idle: shared.plan.groups.iter().map(|_| VecDeque::new()).collect(),
             deadlines: vec![u64::MAX; clients.len()],
+            places_of_others,
             send_buffer: SendBuffer::default(),
             values: Vec::new(),
             unanswered: Vec::new(),
@@ -161,9 +175,8 @@ impl<'a> EventLoop<'a> {
                     }
                     _ => {}
                 }
-                self.with(event.token().0, |client, context| {
-                    client.ready(event, context)
-                });
+                let place = self.context.place_of(event.token());
+                self.with(place, |client, context| client.ready(event, context));
                 self.send(SEND_AT);
                 if self.context.due_ns() <= self.context.now_ns {
                     self.wake();

@@ -6,8 +6,9 @@ use std::io;
 use mio::Poll;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-use super::connector::{Connector, Opened};
+use super::connector::{Connector, Opened, SessionOf};
 use super::event_loop::EventLoop;
+use super::plan::Plan;
 use super::shared::Shared;
 use super::start_barrier::{Readiness, Start};
 use crate::EngineError;
@@ -41,15 +42,11 @@ pub fn run(
         Err(error) => return poll_failed(shared, &error, recorder),
     };
     let mut scratch = Scratch::new();
-    // If each transaction opens its own session, one client connects beforehand to show that it can.
-    let sessions = match shared.plan.connects_each {
-        true => 1,
-        false => places.len(),
-    };
+    let sessions = sessions_of(&shared.plan, &places);
     let mut connector = Connector {
         deployments,
         plan: &shared.plan,
-        clients: &places[..sessions],
+        sessions: &sessions,
         barrier: &shared.barrier,
         pending_limit: (PENDING_SESSIONS / threads).max(1),
         poll: &mut poll,
@@ -67,32 +64,35 @@ pub fn run(
             if shared.plan.connects_each {
                 end_sessions(&mut opened, &mut scratch);
             }
-            let sessions = opened.connections.into_iter().map(|connection| {
-                Some(connection.expect("the run starts only if every client has a session"))
+            let connections = opened.connections.into_iter().map(|connection| {
+                connection.expect("the run starts only if every client has its sessions")
             });
-            let sessions = sessions.chain(std::iter::repeat_with(|| None));
+            let sessions = sessions.into_iter().zip(connections);
             EventLoop::new(
                 (shared, deployments),
                 schedule,
                 thread,
-                places.into_iter().zip(sessions),
+                (&places, sessions),
                 (poll, scratch, recorder),
             )
             .run()
         }
         Start::Cancelled => {
             end_sessions(&mut opened, &mut scratch);
-            let is_refused = |place| opened.refusals.iter().any(|(refused, _)| *refused == place);
+            let is_refused = |client: u32| {
+                let mut refused = opened.refusals.iter();
+                refused.any(|(session, _)| sessions[*session].client == client)
+            };
             recorder
                 .ends
-                .extend(places.iter().enumerate().map(|(place, client)| End {
+                .extend(places.iter().map(|client| End {
                     client: shared.plan.group_at(*client).client_number(*client),
                     at_ns: 0,
                     passes: 0,
                     transactions: 0,
                     next_number: 0,
                     worktime: Worktime::default(),
-                    state: if is_refused(place) {
+                    state: if is_refused(*client) {
                         EndState::Refused
                     } else {
                         EndState::Interrupted
@@ -101,6 +101,21 @@ pub fn run(
             recorder
         }
     }
+}
+
+/// The sessions that these clients need before the run: the first one of each, then those of their other routes. If
+/// each transaction opens its own session, one client connects beforehand to show that it can.
+fn sessions_of(plan: &Plan, clients: &[u32]) -> Vec<SessionOf> {
+    let connecting = match plan.connects_each {
+        true => &clients[..1],
+        false => clients,
+    };
+    let others = connecting.iter().flat_map(|&client| {
+        let routes = plan.group_at(client).routes.len();
+        (1..routes).map(move |route| SessionOf { client, route })
+    });
+    let first = connecting.iter().map(|&client| SessionOf { client, route: 0 });
+    first.chain(others).collect()
 }
 
 /// Where there is a thread for each processor, each stays on one of its own: with few clients rounds measured so

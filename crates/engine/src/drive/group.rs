@@ -1,10 +1,12 @@
 //! Takes the groups of a drive document; returns for each what its clients do and which numbers they have.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use assay_script::Program;
 use assay_values::{Distribution, Random};
 
+use super::route::{Route, routes};
 use crate::account::COMPARED_CLIENTS;
 use crate::clock::nanoseconds;
 use crate::document::{ArrivalDocument, DriveDocument, GroupDocument, Order};
@@ -41,8 +43,12 @@ pub struct Group {
     pub most_retries: u32,
     /// The error classes after which a transaction is retried.
     pub retried_classes: Vec<&'static str>,
-    /// Statements that each session prepares before the run, in the order of the scripts.
+    /// Statements of its scripts that sessions prepare before the run, in the order of the scripts.
     pub to_prepare: Vec<u32>,
+    /// The sessions of each of its clients: one, or one for each kind of server that its scripts are sent to.
+    pub routes: Vec<Route>,
+    /// By the place of the script: the index of its route.
+    pub route_of_scripts: Vec<u32>,
     /// Clients in this process.
     pub clients: u32,
     /// Clients in all processes together.
@@ -53,8 +59,6 @@ pub struct Group {
     pub first_place: u32,
     /// The number that the first of `of_clients` has among the clients of all groups and processes.
     pub first_number: u32,
-    /// The indices of the endpoints that its clients use, at least one.
-    pub endpoints: Vec<u32>,
     /// How many clients further on each arrival is dealt than the one before it.
     stride: u64,
 }
@@ -92,10 +96,12 @@ impl Group {
             sum
         });
         let weights_so_far = weights_so_far.collect();
-        let is_ours = |id: &&u32| {
-            let script = program.statements[**id as usize].script as usize;
-            scripts.contains(&script)
+        let prepared_by = |scripts: &[usize]| -> Vec<u32> {
+            let script_of = |id: u32| program.statements[id as usize].script as usize;
+            let is_ours = |id: &&u32| scripts.contains(&script_of(**id));
+            prepared.iter().filter(is_ours).copied().collect()
         };
+        let (routes, route_of_scripts) = routes(document, group, &scripts, prepared_by);
         Self {
             number: before.map_or(0, |before| before.number + 1),
             name: group.name.clone(),
@@ -122,11 +128,12 @@ impl Group {
             retried_classes: (group.retries.classes.iter())
                 .map(|class| class.word())
                 .collect(),
-            to_prepare: prepared.iter().filter(is_ours).copied().collect(),
+            to_prepare: prepared_by(&scripts),
+            routes,
+            route_of_scripts,
             clients: group.clients,
             of_clients: group.of_clients(),
             first_client: group.first_client,
-            endpoints: endpoints_of(document, group),
             first_place: before.map_or(0, |before| before.first_place + before.clients),
             first_number: before.map_or(0, |before| before.first_number + before.of_clients),
             stride: match group.arrival {
@@ -181,18 +188,29 @@ impl Group {
         self.first_number + self.first_client + (place - self.first_place)
     }
 
-    /// The index of the endpoint that its client with this number uses: each in turn.
+    /// The index of the route of a script by its place in the group.
     #[must_use]
-    pub fn endpoint_of(&self, client: u32) -> u32 {
-        self.endpoints[client as usize % self.endpoints.len()]
+    #[inline]
+    pub fn route_of(&self, script_place: u32) -> u32 {
+        self.route_of_scripts[script_place as usize]
+    }
+
+    /// The indices of all endpoints that its clients use, ascending.
+    #[must_use]
+    pub fn endpoints(&self) -> BTreeSet<u32> {
+        let all = self.routes.iter().flat_map(|route| &route.endpoints);
+        all.copied().collect()
     }
 
     /// How many of its clients in this process use an endpoint.
     #[must_use]
     pub fn clients_at(&self, endpoint: u32) -> u32 {
         let places = self.first_place..self.first_place + self.clients;
-        let there = places.filter(|&place| self.endpoint_of(self.client_number(place)) == endpoint);
-        u32::try_from(there.count()).expect("they are some of its clients")
+        let is_there = |&place: &u32| {
+            let client = self.client_number(place);
+            (self.routes.iter()).any(|route| route.endpoint_of(client) == endpoint)
+        };
+        u32::try_from(places.filter(is_there).count()).expect("they are some of its clients")
     }
 
     /// Whether the client with this number, among the clients of all groups and processes, belongs to it.
@@ -279,15 +297,6 @@ impl Group {
         };
         Some(of_client.saturating_mul(self.clients.into()))
     }
-}
-
-fn endpoints_of(document: &DriveDocument, group: &GroupDocument) -> Vec<u32> {
-    let all = document.deployment.iter().flat_map(|one| &one.endpoints);
-    let used = (0u32..)
-        .zip(all)
-        .filter(|(_, endpoint)| group.read.uses(endpoint.is_replica));
-    let used: Vec<u32> = used.map(|(index, _)| index).collect();
-    if used.is_empty() { vec![0] } else { used }
 }
 
 /// In one process 1. Where a process has some of the clients in a row, arrivals go around them in steps of the
@@ -383,51 +392,6 @@ mod tests {
             };
             assert!((0..2000).all(|from| (8..=12).contains(&ours(from))));
         }
-    }
-
-    /// Two groups at a primary and two replicas: clients take the endpoints of their group in turn, and each endpoint
-    /// has transaction types of its own.
-    #[test]
-    fn clients_use_the_endpoints_that_their_group_reads_at_in_turn() {
-        let endpoint = |port: u16, is_replica: bool| {
-            format!(
-                r#"{{"driver": "null", "host": "h", "port": {port}, "is_replica": {is_replica}}}"#
-            )
-        };
-        let endpoints = [endpoint(1, false), endpoint(2, true), endpoint(3, true)].join(", ");
-        let document = |read: &str| {
-            format!(
-                r#"{{"seed": 1, "stop": {{"duration_s": 1}}, "scripts": [
-                {{"name": "A", "path": "A", "text": "SELECT 1;"}}, {{"name": "B", "path": "B", "text": "SELECT 2;"}}],
-                "deployment": {{"driver": "null", "host": "h", "port": 1, "endpoints": [{endpoints}]}},
-                "groups": [{{"name": "writers", "scripts": ["A"], "clients": 2}},
-                {{"name": "readers", "scripts": ["A", "B"], "clients": 5, "read": "{read}"}}]}}"#
-            )
-        };
-        let plan = Plan::new(&DriveDocument::parse(&document("replica")).unwrap()).unwrap();
-        let used = |plan: &Plan| -> Vec<u32> {
-            let groups = (0..plan.clients).map(|place| (plan.group_at(place), place));
-            groups
-                .map(|(group, place)| group.endpoint_of(group.client_number(place)))
-                .collect()
-        };
-        assert_eq!(used(&plan), [0, 0, 1, 2, 1, 2, 1]);
-        let [writers, readers] = &plan.groups[..] else {
-            panic!("there are two")
-        };
-        let at_each = |group: &super::Group| [0, 1, 2].map(|endpoint| group.clients_at(endpoint));
-        assert_eq!((at_each(writers), at_each(readers)), ([2, 0, 0], [0, 3, 2]));
-        assert_eq!((plan.types_at_each(), plan.types.len()), (3, 9));
-        assert_eq!(plan.at_all_endpoints(1).collect::<Vec<_>>(), [1, 4, 7]);
-        assert_eq!((plan.at_first(7), plan.type_name(8)), (1, "B"));
-        assert_eq!(plan.endpoints[2].name, "h:3");
-
-        let any = Plan::new(&DriveDocument::parse(&document("any")).unwrap()).unwrap();
-        assert_eq!(used(&any), [0, 0, 2, 0, 1, 2, 0]);
-        let no_replicas =
-            document("replica").replace("\"is_replica\": true", "\"is_replica\": false");
-        let refused = DriveDocument::parse(&no_replicas).unwrap_err().to_string();
-        assert!(refused.contains("groups[1].read"), "{refused}");
     }
 
     #[test]

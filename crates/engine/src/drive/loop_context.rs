@@ -30,6 +30,8 @@ pub struct LoopContext<'a> {
     pub thread: usize,
     /// By client: the deadline of the current request or connection attempt; `u64::MAX` if there is none.
     pub deadlines: Vec<u64>,
+    /// The places of the clients of sessions whose tokens follow those of the clients' first sessions.
+    pub places_of_others: Vec<usize>,
     /// The requests that were not sent yet.
     pub send_buffer: SendBuffer,
     /// The values of the statement that a client is about to execute.
@@ -45,6 +47,17 @@ impl LoopContext<'_> {
     pub fn read_clock(&mut self) -> u64 {
         self.now_ns = self.shared.clock.now_ns();
         self.now_ns
+    }
+
+    /// The place of the client whose session has this token.
+    #[must_use]
+    #[inline]
+    pub fn place_of(&self, token: Token) -> usize {
+        let clients = self.deadlines.len();
+        match token.0.checked_sub(clients) {
+            None => token.0,
+            Some(other) => self.places_of_others[other],
+        }
     }
 
     /// The next arrival for a client of this group.
@@ -138,27 +151,28 @@ impl LoopContext<'_> {
     pub fn send_rest(
         &mut self,
         connection: &mut Connection,
-        place: usize,
+        token: usize,
         answer: &mut Answer,
     ) -> Result<(), SystemError> {
         match connection.writable(&mut self.scratch) {
-            Ok(()) => self.watch(connection, place),
+            Ok(()) => self.watch(connection, token),
             Err(error) => Err(connection.error_before_close(&error, &mut self.scratch, answer)),
         }
     }
 
-    /// Registers what the client at `place` waits for.
+    /// Registers what the session with this token waits for.
     ///
     /// # Errors
     /// If the operating system cannot watch another socket.
-    pub fn watch(&self, connection: &mut Connection, place: usize) -> Result<(), SystemError> {
+    pub fn watch(&self, connection: &mut Connection, token: usize) -> Result<(), SystemError> {
         connection
-            .watch(self.poll.registry(), Token(place))
+            .watch(self.poll.registry(), Token(token))
             .map_err(|error| out_of_resources(&error))
     }
 }
 
 /// The token with which other threads wake the loop.
 pub const WAKER: Token = Token(usize::MAX - 2);
-/// The token of the loop's timer; the tokens of clients are their places.
+/// The token of the loop's timer; the tokens of clients' first sessions are their places, and those of other
+/// sessions follow.
 pub const TIMER: Token = Token(usize::MAX - 1);

@@ -22,6 +22,7 @@ mod permanent_failures;
 mod phase;
 mod plan;
 mod report;
+mod route;
 mod schedule;
 mod script_selector;
 mod send_buffer;
@@ -86,7 +87,15 @@ pub fn drive(
     let processors = processors();
     let clients = document.all_clients();
     let need = match &endpoints {
-        Endpoints::Wire(_) => Need::of_sockets(clients, wire_threads(document.threads, clients)),
+        Endpoints::Wire(_) => {
+            Need::of_sockets(plan.sessions(), wire_threads(document.threads, clients))
+        }
+        Endpoints::Local(_) if plan.sessions() > clients => {
+            return Err(EngineError::Document(format!(
+                "the drive document, key `read`: {} has one session for each client; expected one word for all scripts",
+                deployment.driver
+            )));
+        }
         Endpoints::Local(deployments) => Need::of_library(clients, deployments[0].open_files),
     };
     need.check()?;

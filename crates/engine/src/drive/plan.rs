@@ -179,6 +179,17 @@ impl Plan {
         })
     }
 
+    /// The sessions of all clients in this process.
+    #[must_use]
+    pub fn sessions(&self) -> u32 {
+        let of_group = |group: &Group| {
+            let routes = u32::try_from(group.routes.len()).expect("there are three at most");
+            group.clients.saturating_mul(routes)
+        };
+        let each = self.groups.iter().map(of_group);
+        each.fold(0, u32::saturating_add)
+    }
+
     /// How long a client waits for an answer before it acts; the limit of a statement comes first.
     #[must_use]
     #[inline]

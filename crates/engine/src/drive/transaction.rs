@@ -40,6 +40,8 @@ pub struct Transaction {
 pub enum TransactionStep {
     /// Its session is being opened.
     Connecting,
+    /// It goes to one of the client's sessions.
+    Routing,
     Running,
     /// Waits for the answer to this statement.
     Waiting {

@@ -150,3 +150,38 @@ fn clients_use_the_endpoints_in_turn_by_their_numbers() {
         assert_eq!(sessions, 1);
     });
 }
+
+/// Each client has a session at the primary and one at a replica, and each transaction goes where its script does: the
+/// servers' own counts are those of the observation.
+#[test]
+fn scripts_go_to_the_endpoints_that_they_read_at() {
+    for protocol in ["simple", "prepared"] {
+        let mut replica = None;
+        let primary = served("postgresql", json!({}), |first| {
+            replica = Some(served("postgresql", json!({}), |second| {
+                let mut deployment = first.clone();
+                let (mut first, mut second) = (first.clone(), second.clone());
+                first["is_replica"] = json!(false);
+                second["is_replica"] = json!(true);
+                deployment["endpoints"] = json!([first, second]);
+                deployment.as_object_mut().unwrap().remove("unix");
+                let more = json!({
+                    "clients": 3, "order": "mix", "protocol": protocol, "read": { "B": "replica" },
+                    "stop": { "transactions": 50 },
+                });
+                let scripts = ["SELECT 1;", "SELECT 2; SELECT 3; SELECT 4;"];
+                let run = observe(&document(deployment, &scripts, more));
+                assert_eq!(run.outcomes.ok, 150);
+                let [at_first, at_second] = &run.groups[0].endpoints[..] else {
+                    panic!("there are two")
+                };
+                assert_eq!((at_first.clients, at_second.clients), (3, 3));
+                assert_eq!(at_first.ok + at_second.ok, 150);
+                assert!(at_first.ok > 0 && at_second.ok > 0);
+                assert_eq!(run.outcomes_by_transaction[0].outcomes.ok, at_first.ok);
+                assert_eq!(run.outcomes_by_transaction[1].outcomes.ok, at_second.ok);
+            }));
+        });
+        assert_eq!((primary.sessions, replica.unwrap().sessions), (3, 3));
+    }
+}

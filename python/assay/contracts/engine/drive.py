@@ -81,8 +81,8 @@ class GroupDocument(EngineDocument, frozen=True, kw_only=True):
     """Its number in its group; the clients before it are in another process."""
     of_clients: int | UnsetType = UNSET
     """All of the group, in all processes."""
-    read: str | UnsetType = UNSET
-    """Which endpoints they use: a word of `READS`."""
+    read: str | dict[str, str] | UnsetType = UNSET
+    """Which endpoints they use: a word of `READS`, or one for each script; others: the primary."""
     arrival: ArrivalDocument | UnsetType = UNSET
     think_time: str | UnsetType = UNSET
     keying_time: str | UnsetType = UNSET
@@ -108,7 +108,7 @@ class DriveDocument(EngineDocument, frozen=True, kw_only=True):
     clients: int | UnsetType = UNSET
     first_client: int | UnsetType = UNSET
     of_clients: int | UnsetType = UNSET
-    read: str | UnsetType = UNSET
+    read: str | dict[str, str] | UnsetType = UNSET
     stop: StopDocument = StopDocument()
     arrival: ArrivalDocument | UnsetType = UNSET
     think_time: str | UnsetType = UNSET

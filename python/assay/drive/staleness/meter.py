@@ -33,6 +33,7 @@ from assay.contracts.engine.drive import DriveDocument
 from assay.contracts.events import Sink, Warned
 from assay.contracts.observation import Observation, StalenessReport
 from assay.contracts.stop import look
+from assay.drive.endpoints import reads
 from assay.drive.staleness.meter_process import PLACE, Findings, Late, Order, Replica
 
 _TABLE = Table(
@@ -63,9 +64,8 @@ class MeasuredStaleness:
 
 def reads_at_replicas(deployment: Deployment, document: DriveDocument) -> bool:
     """Whether any of the clients does."""
-    reads = [group.read for group in document.groups or (document,)]
     has_replicas = any(one.role.is_replica for one in deployment.members)
-    return has_replicas and any((read or READ_PRIMARY) != READ_PRIMARY for read in reads)
+    return has_replicas and any(words - {READ_PRIMARY} for _, words in reads(document))
 
 
 def why_not(deployment: Deployment, dialect: Dialect, *, may_write: bool) -> str:

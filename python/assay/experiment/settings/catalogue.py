@@ -28,7 +28,7 @@ from assay.contracts.experiment import ENCODINGS, PROTOCOLS
 from assay.contracts.factors import Factor
 from assay.experiment.choices import checked_choices, server_limits, storage_words
 from assay.experiment.settings import applies
-from assay.experiment.settings.client_options import offered_rates, pause
+from assay.experiment.settings.client_options import offered_rates, pause, reads
 from assay.experiment.settings.setting import IN_NO_FILE, Heading, Setting
 from assay.experiment.settings.value_kinds import (
     Assignments,
@@ -356,10 +356,10 @@ class Words:
         "test's]",
     )  # fmt: skip
     read: str | None = _declared(
-        None, Choice(READS), Heading.SESSIONS, key="drive.", driving_field="read",
-        applies=applies.TO_SCRIPTS,
-        help="Of several servers in a URL (//a,b,c/), those that clients use in turn: the primary, "
-        "its replicas, or any. [default: the test's; primary]",
+        None, Text(READS), Heading.SESSIONS, metavar="WHERE", key="drive.", driving_field="read",
+        read=reads, applies=applies.TO_SCRIPTS,
+        help="Of several servers in a URL (//a,b,c/), those that clients use: primary, replica, "
+        "any; of one script: SCRIPT=replica. [default: the test's; primary]",
     )  # fmt: skip
     reconnect: bool = _declared(
         False, Flag(), Heading.SESSIONS, key="drive.", driving_field="reconnect_timeout_s",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from assay.contracts.driving import READS
 from assay.errors import ArgumentError
 from assay.text import rates
 from assay.text.mentions import Mention, phrase
@@ -80,6 +81,25 @@ def _meant(setting: str, word: str) -> str:
     meant = Mention(setting, f"constant:{word}")
     is_pause = driving.is_pause(f"constant:{word}")
     return phrase("did you mean {}? ", meant) if is_pause else ""
+
+
+def reads(word: str) -> str:
+    """Where scripts are sent, as `Driving` holds it: ``replica``, or ``look=replica,buy=any``."""
+    if word in READS:
+        return word
+    pairs = [part.strip().rpartition("=") for part in word.split(",")]
+    if not all(script.strip() and read.strip() in READS for script, _, read in pairs):
+        raise ArgumentError(
+            phrase(
+                "{--read}: expected {}, or SCRIPT=WORD for each script that does not go to the "
+                "primary, found {}",
+                " or ".join(READS),
+                shown(word),
+            ),
+            hint=phrase("{}", Mention("read", f"SCRIPT={READS[1]},SCRIPT={READS[2]}")),
+        )
+    found = {script.strip(): read.strip() for script, _, read in pairs}
+    return ",".join(f"{script}={read}" for script, read in sorted(found.items()))
 
 
 def pause(setting: str, word: str) -> str | None:

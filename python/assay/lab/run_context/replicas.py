@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from assay.contracts.deployment import Deployment
-from assay.contracts.driving import READ_PRIMARY, READ_REPLICA
+from assay.contracts.driving import READ_ANY, READ_REPLICA, read_of
 from assay.contracts.factors import CLIENT_PROGRAM
 from assay.drive.read_only import session_statements
 from assay.errors import SystemRefused
 from assay.experiment import NATIVE
 from assay.lab.run_context.context import RunState
 from assay.plan.drives import PlannedDrive, drives
-from assay.text.mentions import phrase
+from assay.text.mentions import Mention, phrase
 
 _SEVERAL = "the hosts of its cluster in the URL: SCHEME://HOST,HOST,HOST/DATABASE"
 
@@ -28,11 +28,16 @@ class _Readers:
     """Of their group; empty: all clients of the step."""
     read: str
     scripts: tuple[str, ...]
+    """Those that they send there."""
+    are_all: bool
+    """Whether these are all scripts of the group."""
 
     @property
     def described(self) -> str:
         who = f"the clients of group {self.name}" if self.name else "the clients"
-        return f'{who} (read = "{self.read}")'
+        if self.are_all:
+            return f'{who} (read = "{self.read}")'
+        return f"{who} with {', '.join(self.scripts)} ({self.read})"
 
 
 def refuse_reads(state: RunState) -> None:
@@ -49,11 +54,19 @@ def refuse_reads(state: RunState) -> None:
 def _readers(state: RunState) -> Iterator[_Readers]:
     for drive in drives(state.workload, state.planned):
         for group in drive.groups:
-            if group.driving.read != READ_PRIMARY:
-                yield _Readers(drive, group.name, group.driving.read, group.scripts)
-        read = drive.run.cell.driving.read
-        if not drive.groups and read != READ_PRIMARY:
-            yield _Readers(drive, "", read, drive.scripts)
+            yield from _readers_of(drive, group.name, group.driving.read, group.scripts)
+        if not drive.groups:
+            yield from _readers_of(drive, "", drive.run.cell.driving.read, drive.scripts)
+
+
+def _readers_of(
+    drive: PlannedDrive, group: str, read: str, scripts: tuple[str, ...]
+) -> Iterator[_Readers]:
+    for word in (READ_REPLICA, READ_ANY):
+        sent = tuple(script for script in scripts if read_of(read, script) == word)
+        # A feed of statements has no script with a name.
+        if sent or read == word:
+            yield _Readers(drive, group, word, sent, are_all=len(sent) == len(scripts))
 
 
 def _insist_on_replicas(deployment: Deployment, readers: _Readers) -> None:
@@ -87,6 +100,10 @@ def _refuse_writes(state: RunState, deployment: Deployment, readers: _Readers) -
     if found:
         raise SystemRefused(
             f"{readers.described} would write at replicas, which take no writes: {found[0]}",
-            hint="of the scripts that write make a group of its own, which works at the primary: "
-            '[[tests.NAME.steps.groups]], and read = "replica" in that of the others',
+            hint=phrase(
+                "send there only the scripts that read: {} or, in the workload, "
+                "{} (SCRIPT, each that reads)",
+                Mention("read", "SCRIPT=replica"),
+                'read = { SCRIPT = "replica" }',
+            ),
         )

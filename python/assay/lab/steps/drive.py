@@ -22,7 +22,7 @@ from assay.contracts.systems.abilities import SessionLimit
 from assay.drive import reserved_names
 from assay.drive.commits import commits
 from assay.drive.document import document_of, scripts_of
-from assay.drive.endpoints import clients_at_each
+from assay.drive.endpoints import sessions_at_each
 from assay.drive.goes_without import lacking
 from assay.drive.isolation import other_isolation
 from assay.drive.monitoring.sampler import TimedSample
@@ -215,7 +215,7 @@ def observe(
         f"drive {cell.test_name}{name}{_processes(cell, pooled.deployment, document)}"
     )
     if not pooled.deployment.is_private and isinstance(pooled.system, SessionLimit):
-        for endpoint, clients in clients_at_each(pooled.deployment, document):
+        for endpoint, clients in sessions_at_each(pooled.deployment, document):
             pooled.system.refuse_too_many(endpoint, clients)
     if may_change_data(state.context.compiled, state.planned):
         pooled.forget()  # from here on its data may differ from what was loaded

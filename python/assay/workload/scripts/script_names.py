@@ -41,14 +41,19 @@ def named(
     those of ``known`` are called; ``key``: where the words stand in ``section``."""
     names: dict[str, None] = {}
     for word in words:
-        near = _that_may_be_meant(word, known)
-        meant = [name for name, script in near if _is_meant(name, script, word)]
-        if not meant:
+        found = meant(word, known)
+        if not found:
             raise section.error(
                 f"no {kind} is called {word!r}", key, hint=did_you_mean(word, _words(word, known))
             )
-        names |= dict.fromkeys(meant)
+        names |= dict.fromkeys(found)
     return tuple(names)
+
+
+def meant(word: str, known: Mapping[str, NamedScript]) -> tuple[str, ...]:
+    """The names that the word means; empty: there is none."""
+    near = _that_may_be_meant(word, known)
+    return tuple(name for name, script in near if _is_meant(name, script, word))
 
 
 def _that_may_be_meant(

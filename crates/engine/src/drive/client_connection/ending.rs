@@ -90,6 +90,7 @@ impl ClientConnection<'_> {
         if let Session::Open(connection) = &mut self.session {
             connection.terminate(&mut context.scratch);
         }
+        self.terminate_parked(context);
     }
 
     /// Closes a session that is opened for each transaction.

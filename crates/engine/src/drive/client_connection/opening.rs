@@ -12,6 +12,8 @@ use crate::drive::session_opener::{OpenError, SessionOpener};
 impl ClientConnection<'_> {
     /// Starts to open a session.
     pub(super) fn connect(&mut self, context: &mut LoopContext<'_>) -> ClientStatus {
+        // With a session for each transaction, it may be at another server than the last one.
+        self.endpoint = self.client.endpoint();
         let mut opener = Box::new(SessionOpener::new());
         let timeout_ns = u64::try_from(
             context.deployments[self.endpoint]
@@ -23,7 +25,7 @@ impl ClientConnection<'_> {
         let to_prepare = self.client.to_prepare();
         let begun = opener.begin(
             &mut context.opening(self.endpoint, to_prepare),
-            Token(self.place),
+            Token(self.token),
         );
         self.session = Session::Opening(opener);
         self.opening_progressed(begun, context)
@@ -53,7 +55,7 @@ impl ClientConnection<'_> {
         let checked = opener.check(
             &mut context.opening(self.endpoint, to_prepare),
             Instant::now(),
-            Token(self.place),
+            Token(self.token),
         );
         self.opening_progressed(checked, context)
     }

@@ -37,7 +37,7 @@ impl ClientConnection<'_> {
             return ClientStatus::Open;
         }
         let watched = match sent {
-            Ok(()) => context.watch(connection, self.place),
+            Ok(()) => context.watch(connection, self.token),
             // The server may have sent the reason before it closed the connection.
             Err(error) => {
                 Err(connection.error_before_close(&error, &mut context.scratch, &mut self.answer))

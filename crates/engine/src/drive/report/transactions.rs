@@ -113,8 +113,8 @@ impl Recorded<'_> {
         if self.plan.endpoints.len() < 2 {
             return Vec::new();
         }
-        let each = group.endpoints.iter();
-        each.map(|&endpoint| self.of_endpoint(group, endpoint, elapsed_ns))
+        let each = group.endpoints().into_iter();
+        each.map(|endpoint| self.of_endpoint(group, endpoint, elapsed_ns))
             .collect()
     }
 
