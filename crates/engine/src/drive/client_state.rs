@@ -200,7 +200,8 @@ impl<'a> ClientState<'a> {
         let until_ns = if let Some(until_ns) = self.pause_ends_ns.take() {
             until_ns
         } else if self.has_begun {
-            now_ns.saturating_add(self.think_time.between_ns(self.group))
+            let pause_ns = self.think_time.between_ns(self.group);
+            now_ns.saturating_add(pause_ns.max(self.permanent_failures.pause_ns()))
         } else {
             let begin_ns = self.schedule.begin_ns(self.number, self.plan.of_clients);
             begin_ns

@@ -6,6 +6,10 @@ use super::failures_of_all::{FailuresOfAll, LEAST_NS};
 
 /// The client ends after this many permanent failures in a row, even while others work: more would only use CPU time and fill the server's log.
 const MOST_IN_A_ROW: u32 = 100;
+/// After this many that the system has answered, a client of a closed loop pauses before each next transaction.
+const UNPAUSED: u32 = 5;
+const PAUSE_NS: u64 = 10_000_000;
+
 /// The permanent failures of one client.
 #[derive(Debug, Default)]
 pub struct PermanentFailures {
@@ -55,6 +59,17 @@ impl PermanentFailures {
         self.ends_client =
             is_hopeless || (self.in_a_row >= MOST_IN_A_ROW && self.since_ns.is_none_or(lasted));
         self.ends_client && !did_end
+    }
+
+    /// How long the client waits before its next transaction: what fails thousands of times a second says no more, and
+    /// fills the server's log.
+    #[must_use]
+    #[inline]
+    pub fn pause_ns(&self) -> u64 {
+        match self.in_a_row >= UNPAUSED && self.since_ns.is_some() {
+            true => PAUSE_NS,
+            false => 0,
+        }
     }
 
     /// Whether the client must end.
@@ -112,6 +127,21 @@ mod tests {
             let last_failure = ends_after(&mut failures, ("syntax", 2), every_ns);
             assert_eq!(last_failure, Some(last));
         }
+    }
+
+    #[test]
+    fn a_client_pauses_after_a_few_wrong_statements_and_not_after_a_success() {
+        let mut failures = PermanentFailures::default();
+        let of_all = FailuresOfAll::new(2, 1);
+        let pauses: Vec<u64> = (1..=6)
+            .map(|at_ns| {
+                failures.failed(("syntax", 0), true, at_ns, &of_all);
+                failures.pause_ns()
+            })
+            .collect();
+        assert_eq!(pauses, [0, 0, 0, 0, PAUSE_NS, PAUSE_NS]);
+        failures.not_failed(&of_all);
+        assert_eq!(failures.pause_ns(), 0);
     }
 
     #[test]

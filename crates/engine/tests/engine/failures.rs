@@ -252,7 +252,7 @@ fn a_statement_that_can_never_work_ends_the_run_before_its_time() {
     );
     let error = the_error(&run);
     assert_eq!(error.class, "syntax");
-    assert!(error.count >= 200, "{error:?}");
+    assert!((20..=300).contains(&error.count), "it pauses: {error:?}");
 }
 
 #[test]
