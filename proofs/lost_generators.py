@@ -4,11 +4,12 @@ what is counted as `unknown`; where the one that coordinates is lost, nothing is
 Each case has eight clients insert rows into a table of a PostgreSQL server, from two to four
 generators of this machine. In two cases of three, a generator is killed (kill -9) or stopped
 (SIGSTOP) at a random instant, and the others end or continue: the rows of the table are then at
-least the transactions that were ok, and at most these and the unknown ones. In the others the
-process that coordinates is killed or stopped: the rows are at least what it had last heard of, and
-within 20 s no session of a client is left on the server and no generator has clients at work. What
-each generator kept of its part then has every row: they are at least the transactions that were ok,
-and at most these and the unknown ones.
+least the transactions that were ok, and at most these and the unknown ones, of all generators and
+of the run itself, which are the same. In the others the process that coordinates is killed or
+stopped: the rows are at least what it had last heard of, and within 20 s no session of a client is
+left on the server and no generator has clients at work. What each generator kept of its part then
+has every row: they are at least the transactions that were ok, and at most these and the unknown
+ones.
 """
 
 from __future__ import annotations
@@ -121,6 +122,9 @@ def _generator(
         wrong = f"expected 1 lost generator, found {lost}"
     elif not ok <= rows <= ok + unknown:
         wrong = f"expected {ok} to {ok + unknown} rows, found {rows}"
+    elif (found.outcomes.ok, found.outcomes.unknown) != (ok, unknown):
+        own = found.outcomes
+        wrong = f"expected {ok} ok and {unknown} unknown of the run, found {own.ok}, {own.unknown}"
     elif left := _generators(os.getpid()):
         wrong = f"expected no generator left, found {len(left)}"
     return f"others {on_lost}", wrong

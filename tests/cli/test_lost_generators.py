@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 import threading
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
+from io import StringIO
 from pathlib import Path
 
 import psutil
@@ -14,7 +16,9 @@ import pytest
 import assay
 from assay.api.results import Result
 from assay.judge.warnings import kinds
-from assay.record import DEFAULT_FILE_NAME
+from assay.record import DEFAULT_FILE_NAME, Store
+from assay.report.build import build
+from assay.report.summaries import first_look
 from running import wait_for_second
 
 pytestmark = pytest.mark.slow
@@ -41,6 +45,7 @@ def _driven(
     on_lost: str,
     killed: int = 1,
     duration_s: int = 5,
+    workload: str | Path = "tpcb",
     end: Callable[[psutil.Process], None] = psutil.Process.kill,
 ) -> Result:
     """With so many of two generators killed, or ended so, while clients work."""
@@ -55,11 +60,39 @@ def _driven(
     killer.start()
     try:
         return assay.run(
-            "tpcb", on=SERVER, clients=4, generators=2, on_lost=on_lost, warm_up_s=0,
+            workload, on=SERVER, clients=4, generators=2, on_lost=on_lost, warm_up_s=0,
             duration_s=duration_s, records=folder / DEFAULT_FILE_NAME,
         )  # fmt: skip
     finally:
         killer.join()
+
+
+def _check_outcomes(folder: Path, result: Result) -> None:
+    """What the lost ones had reported and may have done is in the run's own outcomes, wherever they
+    are read."""
+    (run,) = result.runs
+    assert run.observation is not None and run.outcomes is not None
+    generators, outcomes = run.observation.generators, run.outcomes
+    unknown = sum(one.unknown for one in generators if one.is_lost)
+    assert outcomes.unknown == unknown > 0
+    assert outcomes.ok == sum(one.ok for one in generators)
+    assert run.observation.observed_outcomes.ok == run.observation.all_ok.count
+    assert run.metrics["ok"] == outcomes.ok and run.metrics["unknown"] == unknown
+    report = _report(result)
+    assert f"outcome ok {outcomes.ok} aborted 0 failed 0 unknown {unknown} skipped 0 =" in report
+    first = StringIO()
+    with Store(folder / DEFAULT_FILE_NAME, must_exist=True) as store:
+        first_look.render(store.latest(), build(store.latest()), first, "assay report")
+    assert re.search(rf"\b{unknown}\b", first.getvalue())
+    assert "unknown" in first.getvalue()
+    (row,) = result.table("runs")
+    assert (row["ok"], row["unknown"]) == (outcomes.ok, unknown)
+    with closing(sqlite3.connect(folder / DEFAULT_FILE_NAME)) as record:
+        read = "SELECT scheduled, ok, unknown FROM outcomes"
+        (found,) = record.execute(read).fetchall()
+        per_group = record.execute("SELECT scheduled, ok, unknown FROM groups").fetchall()
+    assert found == (outcomes.scheduled, outcomes.ok, unknown)
+    assert per_group == ([found] if run.observation.groups else [])
 
 
 def test_where_a_generator_is_lost_the_run_is_invalid_and_kept(tmp_path: Path) -> None:
@@ -70,6 +103,7 @@ def test_where_a_generator_is_lost_the_run_is_invalid_and_kept(tmp_path: Path) -
     assert re.search(r"failed \(load machine \d of 2 lost after \d+ s\)", report)
     assert "Load generators" in report
     assert "generator-lost" not in report, "no others went on"
+    _check_outcomes(tmp_path, result)
 
 
 def test_where_a_loss_is_noticed_when_the_others_have_ended_the_run_is_invalid(
@@ -95,13 +129,65 @@ def test_where_all_generators_are_lost_the_run_is_invalid_and_kept(
         report,
     )
     assert "Load generators" in report, "what they had reported is there"
+    _check_outcomes(tmp_path, result)
 
 
 def test_where_the_others_continue_the_run_is_indicative(tmp_path: Path) -> None:
     result = _driven(tmp_path, "continue")
     (run,) = result.runs
-    assert run.verdict == "indicative"
-    assert "generator-lost" in _report(result)
+    assert run.verdict == "indicative" and "generator lost" in run.verdict_reason
+    _check_outcomes(tmp_path, result)
+    assert run.outcomes is not None
+    report = _report(result)
+    assert "generator-lost" in report
+    assert f"at most {run.outcomes.unknown} transactions unknown" in report
+    assert "errors" not in run.warnings, "the loss has its own warning"
+
+
+WORKLOAD = """
+title = "Rows are written"
+source = "tests"
+default_test = "writes"
+
+[data]
+source = "generated"
+
+[[tables]]
+name = "t"
+rows = "3"
+primary_key = ["id"]
+
+[tables.columns]
+id = "int not null"
+
+[tables.values]
+id = ":row + 1"
+
+[tests.writes]
+title = "Rows are written"
+help = "Writes rows"
+scripts = ["write.sql", "other.sql"]
+checks = ["checks/any.sql", "checks/written.sql"]
+transactions = 20
+"""
+
+
+def test_a_check_of_counts_is_not_run_where_a_generator_was_lost(tmp_path: Path) -> None:
+    """It does not say how many transactions of each type it did."""
+    folder = tmp_path / "written"
+    (folder / "checks").mkdir(parents=True)
+    (folder / "workload.toml").write_text(WORKLOAD)
+    for name in ("write", "other"):
+        (folder / f"{name}.sql").write_text("SELECT 1;\n")
+    (folder / "checks/any.sql").write_text("-- Anything\nSELECT 1 WHERE 1 = 0;\n")
+    text = "-- Written\nSELECT 1 WHERE 0 > :ok_write + :unknown_write;\n"
+    (folder / "checks/written.sql").write_text(text)
+    (run,) = _driven(tmp_path, "continue", workload=folder, duration_s=3).runs
+    assert run.state == "done", run.reason
+    any_, written = run.checks
+    assert (any_.name, any_.is_right) == ("any", True)
+    assert (written.name, written.is_right) == ("written", None)
+    assert re.search(r"counts transactions of each type, and load machine . of 2", written.note)
 
 
 def test_clocks_that_may_be_apart_are_a_warning(

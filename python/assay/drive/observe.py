@@ -15,6 +15,7 @@ from assay.contracts.engine.drive import DriveDocument, DriveProgress, read_prog
 from assay.contracts.fleet import Fleet
 from assay.contracts.observation import Observation, decode_observation
 from assay.contracts.observation.merging.simultaneous import merge
+from assay.contracts.observation.parts.generators import GeneratorReport, with_lost
 from assay.contracts.stop import NEVER, Stop
 from assay.drive.fleet.at_once import drive_at_once
 from assay.drive.fleet.generator_reports import reports
@@ -82,7 +83,25 @@ def observe(
         # Also where the others had done their whole work before it was noticed.
         whole = structs.replace(whole, ended_by="interrupted")
     names = fleet.machines()
-    return structs.replace(whole, generators=reports(driven, [names[one.machine] for one in parts]))
+    return _with_lost(whole, reports(driven, [names[one.machine] for one in parts]))
+
+
+def _with_lost(whole: Observation, generators: tuple[GeneratorReport, ...]) -> Observation:
+    """What the lost ones did is in the outcomes of the run, and of its only group and type."""
+    groups, types = whole.groups, whole.outcomes_by_transaction
+    outcomes = with_lost(whole.outcomes, generators)
+    if len(groups) == 1:
+        per_s = outcomes.ok / (whole.elapsed_ns / 1e9) if whole.elapsed_ns else 0.0
+        groups = (structs.replace(groups[0], outcomes=outcomes, throughput_per_s=per_s),)
+    if len(types) == 1:
+        types = (with_lost(types[0], generators),)
+    return structs.replace(
+        whole,
+        outcomes=outcomes,
+        groups=groups,
+        outcomes_by_transaction=types,
+        generators=generators,
+    )
 
 
 def _module(document: DriveDocument) -> str:

@@ -88,8 +88,9 @@ def of_run(run: Evidence) -> Verdict:
     driven = run.driven
     reconnects = run.driving.reconnect_timeout_s is not None
     reasons = []
-    if driven is not None and driven.outcomes.lost and not (reconnects and driven.outages):
-        words, classes = _lost(driven.outcomes), by_class(driven.errors)
+    observed = None if driven is None else driven.observed_outcomes
+    if driven and observed and observed.lost and not (reconnects and driven.outages):
+        words, classes = _lost(observed), by_class(driven.errors)
         words += f": {classes}" if ", " in classes else ""
         why = _why_counted(driven, reconnects)
         if why is None:

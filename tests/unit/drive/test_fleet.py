@@ -85,6 +85,9 @@ def test_what_a_lost_generator_may_have_done_is_known_from_its_rate() -> None:
     account.reported(structs.replace(report, done=200), 1.1)
     # 1,000 a second, taken twice, for half a second and the time between two reports.
     assert account.unknown(1.6, 0.0) == pytest.approx(4 + 2 * 1000 * 0.6, abs=1)
+    # It does not say which of those that failed may have committed.
+    account.reported(structs.replace(report, done=250, failed=5), 1.2)
+    assert account.unknown(1.7, 0.0) == pytest.approx(9 + 2 * 1000 * 0.6, abs=1)
     # One without a rate of its own has that of the others.
     assert GeneratorAccount(4).unknown(0.4, 250.0) == pytest.approx(4 + 2 * 1000 * 0.5, abs=1)
 
@@ -173,6 +176,12 @@ def test_where_a_generator_is_lost_all_end(number: signal.Signals) -> None:
     (lost,) = [one for one in found.generators if one.is_lost]
     assert found.lost_generators == (f"load machine 2 of 3 lost after {lost.lost_after_s:.0f} s",)
     assert lost.ok > 0 and lost.unknown > lost.clients
+    # The outcomes of the run are those of all generators.
+    assert found.outcomes.ok == sum(one.ok for one in found.generators)
+    assert found.outcomes.unknown == sum(one.unknown for one in found.generators) == lost.unknown
+    assert found.outcomes.scheduled == found.outcomes.attempts == found.outcomes.ended
+    assert found.observed_outcomes.ok == found.all_ok.count == found.outcomes.ok - lost.ok
+    assert not found.observed_outcomes.lost and found.ended == found.outcomes.ok
     assert len(found.client_ends) == 8 - lost.clients, "its clients are not replaced"
     assert not _left()
 
@@ -191,7 +200,8 @@ def test_of_a_fleet_that_is_lost_as_a_whole_the_counts_are_kept() -> None:
     found = driven(LocalFleet(1), _signalled(signal.SIGKILL, 0), stop=StopDocument(duration_s=60.0))
     (lost,) = found.generators
     assert found.lost_generators == (f"load machine 1 of 1 lost after {lost.lost_after_s:.0f} s",)
-    assert found.ended_by == "interrupted" and found.outcomes.scheduled == 0
+    assert found.ended_by == "interrupted" and found.observed_outcomes.scheduled == 0
+    assert (found.outcomes.ok, found.outcomes.unknown) == (lost.ok, lost.unknown)
     assert lost.ok > 0 and lost.unknown > lost.clients == found.clients == 8
     assert not _left()
 

@@ -17,7 +17,7 @@ from assay.contracts.observation.parts.costs import (
 )
 from assay.contracts.observation.parts.declared_results import DerivedValue, Headline, ResponseLimit
 from assay.contracts.observation.parts.error_reports import ErrorReport
-from assay.contracts.observation.parts.generators import GeneratorReport
+from assay.contracts.observation.parts.generators import GeneratorReport, with_lost
 from assay.contracts.observation.parts.groups import Arrival, GroupReport
 from assay.contracts.observation.parts.intervals import Interval
 from assay.contracts.observation.parts.latency import Latency, Resolution
@@ -133,8 +133,9 @@ class Observation(EngineObservation, frozen=True):
     client_processes: int | None = None
     """In how many processes the clients worked; None: in one with threads."""
     generators: tuple[GeneratorReport, ...] = ()
-    """Of a fleet; empty: one process drove all clients. What one that was lost had reported is in
-    its report alone."""
+    """Of a fleet; empty: one process drove all clients. What one that was lost had reported, and
+    may have done since, is in its report and in ``outcomes``, and in those of a group or type where
+    there is one; in nothing else."""
     staleness: tuple[StalenessReport, ...] = ()
     """Of each replica, where clients read at replicas and it could be measured."""
     why_no_staleness: str = ""
@@ -157,6 +158,17 @@ class Observation(EngineObservation, frozen=True):
         if not any(group.is_deferred for group in self.groups):
             return self
         return next((group for group in self.groups if not group.is_deferred), self)
+
+    @property
+    def observed_outcomes(self) -> Outcomes:
+        """Of the clients whose transactions were timed: without generators that were lost."""
+        return with_lost(self.outcomes, self.generators, -1)
+
+    @property
+    def ended(self) -> int:
+        """Transactions that are known to have ended, those that lost generators reported too."""
+        unknown = sum(one.unknown for one in self.generators if one.is_lost)
+        return self.outcomes.ended - unknown
 
     @property
     def lost_generators(self) -> tuple[str, ...]:

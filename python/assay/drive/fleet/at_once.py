@@ -27,7 +27,7 @@ from assay.drive.fleet import clocks
 from assay.drive.fleet.at_work import GeneratorsAtWork
 from assay.drive.fleet.clocks import ClockOffset
 from assay.drive.fleet.fence import Fence, FencedChannel
-from assay.drive.fleet.losses import GeneratorAccount, known_of_lost
+from assay.drive.fleet.losses import GeneratorAccount, known_of_lost, unknown_since
 from assay.drive.fleet.progress import Seconds, together
 from assay.drive.fleet.values import DrivenPart, PartOfDrive, Terms
 from assay.errors import SystemDied
@@ -249,6 +249,7 @@ class _Drive:
             return
         self._reported_s = now_s
         whole = together(list(self._progress.values()), self._seconds.take())
+        whole = replace(whole, failed=whole.failed + unknown_since(self._driven))
         if self._terms is not None:
             whole = replace(whole, generators=self._at_work.take(self._driven, now_s))
         if self._on_progress(whole) is False and not self._is_stopping:

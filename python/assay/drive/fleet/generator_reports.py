@@ -26,7 +26,7 @@ def _report(part: DrivenPart, machine: str) -> GeneratorReport:
         machine=machine,
         clients=part.account.clients,
         ok=last.ok if last is not None else 0,
-        failed=last.failed if last is not None else 0,
+        failed=last.failed if last is not None and part.lost_after_s is None else 0,
         unknown=part.unknown,
         clock_ahead_ns=part.before.ahead_ns,
         clock_uncertainty_ns=max(

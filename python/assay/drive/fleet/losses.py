@@ -55,11 +55,14 @@ class GeneratorAccount:
         return self._greatest_per_s / self.clients if self.clients else 0.0
 
     def unknown(self, now_s: float, others_per_client_s: float) -> int:
-        """The most that it may have done since its last report. ``others_per_client_s``: the
+        """The most that it may have done since its last report, and what that said of transactions
+        that failed or are unknown, which are one number in it. ``others_per_client_s``: the
         greatest rate of each client of the other generators, where it had none yet itself."""
         silent_s = now_s - self._at_s + _REPORT_EVERY_S
         per_client_s = max(self.greatest_per_client_s, others_per_client_s)
-        return self.clients + math.ceil(_MARGIN * per_client_s * self.clients * silent_s)
+        reported = self.last.failed if self.last is not None else 0
+        since = self.clients + math.ceil(_MARGIN * per_client_s * self.clients * silent_s)
+        return reported + since
 
 
 class Lost(Protocol):
@@ -78,9 +81,15 @@ def known_of_lost(parts: Sequence[Lost]) -> str:
     return f"; {reported} transactions were reported ok, and at most {unknown} more are unknown"
 
 
+def unknown_since(parts: Sequence[Lost]) -> int:
+    """The most that those that were lost may have done since their last reports."""
+    lost = [one for one in parts if one.lost_after_s is not None]
+    said = sum(one.account.last.failed for one in lost if one.account.last is not None)
+    return sum(one.unknown for one in lost) - said
+
+
 def nothing_observed(document: DriveDocument, parts: Sequence[Lost]) -> Observation:
-    """The observation of a drive that lost every generator, without a transaction: what they had
-    counted is in each generator's own report."""
+    """The observation of a drive that lost every generator, in which no transaction was timed."""
     elapsed_ns = int(max(part.lost_after_s or 0.0 for part in parts) * 1e9)
     arrival = document.arrival or ArrivalDocument(kind="closed")
     rate_per_s = arrival.offered_rate_per_s

@@ -32,7 +32,7 @@ def server_cost(
     cpu_ns = _grown(samples, lambda timed: timed.sample.cpu_ns, began_unix_ns, observation)
     if cpu_ns is None:
         return None
-    ended = observation.outcomes.ended
+    ended = observation.ended
     return ServerCost(
         cpu_ns=cpu_ns,
         read_bytes=_grown(

@@ -79,7 +79,7 @@ def why_failed(
     wrong = [check for check in checks if check["ok"] is False]
     if wrong:
         return f"wrong answers: {wrong_answers(wrong)}"
-    outcomes = observation.outcomes
+    outcomes = observation.observed_outcomes
     is_counted = all(
         error.class_ in counted or error.code == STATEMENT_LIMIT for error in observation.errors
     )

@@ -29,12 +29,12 @@ def _asked(run: Evidence) -> str | None:
 def read_per_transaction(run: Evidence) -> float | None:
     """Bytes; None where it is unknown, or nothing ended."""
     driven = run.driven
-    if driven is None or not driven.outcomes.ended:
+    if driven is None or not driven.ended:
         return None
     read_bytes = _read_bytes(driven)
     if read_bytes is None and run.deployment is not None:
         read_bytes = 0 if run.deployment.storage.file_system in IN_MEMORY else None
-    return None if read_bytes is None else read_bytes / driven.outcomes.ended
+    return None if read_bytes is None else read_bytes / driven.ended
 
 
 def own_read_bytes(driven: Observation) -> int | None:

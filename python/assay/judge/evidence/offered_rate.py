@@ -35,7 +35,7 @@ def of_run(driving: Driving, observation: Observation) -> OfferedAndReached | No
     if due_ns <= 0 or not observation.outcomes.scheduled:
         return None
     expected = rates.due(rate, due_ns / 1e9)
-    ended = observation.outcomes.ended
+    ended = observation.ended
     is_missed = ended < REACHED * expected and expected - ended > _CHANCE * math.sqrt(expected)
     offered_per_s = rates.mean_per_s(rate, due_ns / 1e9)
     return OfferedAndReached(offered_per_s, ended / (due_ns / 1e9), not is_missed)

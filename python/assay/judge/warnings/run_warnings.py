@@ -120,7 +120,9 @@ def _of_run(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
 
 def _of_generators(run: Evidence, driven: Observation) -> Iterator[tuple[WarningKind, str]]:
     if driven.lost_generators and driven.ended_by == "stop":
-        yield WarningKind.GENERATOR_LOST, f"{run.named_run}: {', '.join(driven.lost_generators)}"
+        unknown = sum(one.unknown for one in driven.generators if one.is_lost)
+        words = f"{', '.join(driven.lost_generators)}, at most {unknown} transactions unknown"
+        yield WarningKind.GENERATOR_LOST, f"{run.named_run}: {words}"
     yield from clocks_apart(run.named_run, driven.generators)
 
 
@@ -197,7 +199,7 @@ def _of_cache(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
     is_of_device = run.driven is not None and run.driven.reads_device
     if is_of_device and per_transaction is not None and per_transaction <= cache.READ_LIMIT_BYTES:
         yield WarningKind.NOT_FROM_DEVICE, f"{run.named_run}: nothing was read from the device"
-    if not cache.is_to_be_warm(run) or run.driven is None or not run.driven.outcomes.ended:
+    if not cache.is_to_be_warm(run) or run.driven is None or not run.driven.ended:
         return
     read_bytes = cache.read_per_transaction(run)
     if read_bytes is None:
@@ -280,9 +282,10 @@ def _of_driving(run: Evidence, observation: Observation) -> Iterator[tuple[Warni
     if not outcomes.scheduled:
         return
     name, scheduled = run.name, outcomes.scheduled
-    if lost := outcomes.lost:
+    observed = observation.observed_outcomes
+    if lost := observed.lost:
         share = units.percent(lost / scheduled)
-        counts = {"failed": outcomes.failed, "unknown": outcomes.unknown}
+        counts = {"failed": observed.failed, "unknown": observed.unknown}
         counted = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
         yield WarningKind.ERRORS, f"{name}: {counted} of {scheduled} ({share})"
     if outcomes.aborted == scheduled:

@@ -21,17 +21,27 @@ def why_unseen(run: MeasuredRun) -> str:
 
 
 def _per_transaction(
-    name: str, unit: str, meaning: str, total: Callable[[Observation], int | None], **more: Any
+    name: str,
+    unit: str,
+    meaning: str,
+    total: Callable[[Observation], int | None],
+    of: Callable[[Observation], int] = lambda whole: whole.ended,
+    **more: Any,
 ) -> Metric:
     """Of each that ended."""
 
     def value(whole: Observation) -> float | None:
-        ended, counted = whole.outcomes.ended, total(whole)
+        ended, counted = of(whole), total(whole)
         return counted / ended if ended and counted is not None else None
 
     return Metric(
         name=name, unit=unit, meaning=meaning, value=driven(value), is_whole=False, **more
     )
+
+
+def _observed(whole: Observation) -> int:
+    """What a lost generator cost is not known."""
+    return whole.observed_outcomes.ended
 
 
 def _of_client(read: Callable[[ClientCost], int]) -> Callable[[Observation], int | None]:
@@ -66,6 +76,7 @@ CLIENT_CPU = _per_transaction(
     "ns",
     "CPU time of the client",
     _of_client(lambda cost: cost.cpu_ns),
+    of=_observed,
     column="client CPU",
     exported="CPU time of clients.",
 )
@@ -118,15 +129,15 @@ OF_COSTS = (
     CLIENT_CPU,
     _per_transaction(
         "client_user_per_transaction_ns", "ns", "of it, in the client's own code",
-        _of_client(lambda cost: cost.user_ns), column="user",
+        _of_client(lambda cost: cost.user_ns), of=_observed, column="user",
     ),
     _per_transaction(
         "client_system_per_transaction_ns", "ns", "of it, in the kernel",
-        _of_client(lambda cost: cost.system_ns), column="system",
+        _of_client(lambda cost: cost.system_ns), of=_observed, column="system",
     ),
     _per_transaction(
         "client_context_switches_per_transaction", "ratio", "of the client's threads",
-        _of_client(lambda cost: cost.voluntary_switches + cost.involuntary_switches),
+        _of_client(lambda cost: cost.voluntary_switches + cost.involuntary_switches), of=_observed,
         column="context switches",
     ),
     SERVER_CPU,

@@ -1,6 +1,6 @@
 // The stream of the server, the numbers of the last second, and what has ended.
 const END_STATES = ["done", "failed", "exceeded", "refused", "interrupted"];
-let seconds = [], status = null, place = "", source = null, draws = 0;
+let seconds = [], fleet = null, status = null, place = "", source = null, draws = 0;
 function count(value) {
   return Math.round(value).toLocaleString("en").replaceAll(",", " ");
 }
@@ -73,7 +73,9 @@ function showNumbers() {
   const last = whole().at(-1), list = at("numbers");
   list.replaceChildren();
   if (!last) return;
-  const sum = (name) => seconds.reduce((all, one) => all + (one[name] ?? 0), 0);
+  const lost = (fleet?.reports ?? []).filter((one) => (one.lost_after_s ?? null) !== null);
+  // Those of lost generators are in no second.
+  const sum = (name) => [...seconds, ...name === "unknown" ? lost : []].reduce((all, one) => all + (one[name] ?? 0), 0);
   const add = (name, value, more, isAlarm) => {
     const box = make("div", undefined, isAlarm ? "alarm" : "");
     const shown = make("dd", value);
@@ -148,7 +150,9 @@ function showMachine(one) {
   if (one.device) parts.push(`device ${one.device}: ${requests.map((name) => `${rate(one[name])} ${name}/s`).join(", ")}`);
   at("machine").textContent = parts.join(" · ");
 }
-function showGenerators(fleet) {
+function showGenerators(found) {
+  fleet = found;
+  draw();
   at("fleet").hidden = !fleet;
   at("fleet-name").textContent = `Load generators${fleet?.are_at_work ? ", so far" : ""}`;
   at("generators").replaceChildren(...(fleet?.reports ?? []).map((one) => {
@@ -160,6 +164,7 @@ function showGenerators(fleet) {
     add("clients", count(one.clients), "n");
     const measured = isLost ? one.lost_after_s - fleet.unmeasured_s : fleet.elapsed_s;
     add("ok", count(one.ok), "n");
+    add("unknown", one.unknown ? count(one.unknown) : "", "n");
     add("TPS", measured > 0 ? rate(one.ok / measured) : "", "n");
     add("busy", (one.cpu_share ?? null) === null ? "" : `${Math.round(100 * one.cpu_share)} %`, "n");
     add("lag, p99", one.lag_p99_ns ? time(one.lag_p99_ns) : "", "n");

@@ -59,7 +59,7 @@ _BODY = """<body>
 <div id="charts" class="figures" data-vega="VEGA"></div>
 <div id="fleet" class="box" hidden><table class="cards"><caption id="fleet-name"></caption>
 <thead><tr><th scope="col">machine</th><th scope="col" class="n">clients</th>
-<th scope="col" class="n">ok</th>
+<th scope="col" class="n">ok</th><th scope="col" class="n">unknown</th>
 <th scope="col" class="n">TPS</th><th scope="col" class="n">busy</th>
 <th scope="col" class="n">lag, p99</th><th scope="col">lost</th></tr></thead>
 <tbody id="generators"></tbody></table></div>

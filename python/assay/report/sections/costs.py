@@ -138,7 +138,7 @@ def _measured(metric: Metric, run: DrivenRun) -> ReportCell:
         return absent(metric.why_none(run.run))
     made = Number(value, metric.unit)
     if "_per_transaction" in metric.name:
-        made = replace(made, n=run.driven.outcomes.ended)
+        made = replace(made, n=run.driven.ended)
     if metric.unit == "ns":
         return ReportCell(shown_time(made), made)
     shown = units.size(value) if metric.unit == "bytes" else units.digits(value)

@@ -136,7 +136,7 @@ def _flushes_are_apart(runs: Iterable[DrivenRun]) -> bool:
 def reads_per_transaction(run: DrivenRun) -> float | None:
     """Reads from the device; None where they were not counted, nothing ended, or most of what was
     read may have been for other programs."""
-    device, count = run.driven.device_cost, run.driven.outcomes.ended
+    device, count = run.driven.device_cost, run.driven.ended
     if device is None or device.reads is None or not count:
         return None
     if is_shared(run) and 2 * (cache.own_read_bytes(run.driven) or 0) < device.read_bytes:
@@ -170,7 +170,7 @@ def summary(runs: Sequence[DrivenRun]) -> str:
     """``reads 0.82, writes 2.1, flushes 1 per transaction; 97 % busy``, each the median of the
     repetitions; empty where the device had too little to do to explain a result. That it had little
     to do explains the speed of commits that do not wait for it."""
-    if not all(_is_counted(run.driven) and run.driven.outcomes.ended for run in runs):
+    if not all(_is_counted(run.driven) and run.driven.ended for run in runs):
         return ""
     reads, busy = reads_of_all(runs), median_of_all(busy_share(run.driven) for run in runs)
     does_little = busy is None or ((reads or 0) < READS_LIMIT and busy < BUSY_LIMIT)
@@ -194,7 +194,7 @@ def _waits_for_no_flush(run: DrivenRun) -> bool:
 
 
 def _each_of_all(runs: Iterable[DrivenRun], name: str) -> float | None:
-    totals = ((getattr(run.driven.device_cost, name), run.driven.outcomes.ended) for run in runs)
+    totals = ((getattr(run.driven.device_cost, name), run.driven.ended) for run in runs)
     return median_of_all(None if total is None else total / count for total, count in totals)
 
 

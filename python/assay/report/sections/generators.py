@@ -28,7 +28,8 @@ _NOTES = (
     "how late transactions of an open loop were begun, 99th percentile; load: of the machine, in "
     "the last minute; clock: how well its offset is known",
     "ok and unknown of a lost generator: what it had reported, and the most that it may have done "
-    "since; no other number has them",
+    "since; the outcomes and the TPS of the run have them, times, seconds, and numbers of several "
+    "types or groups do not",
 )
 
 

@@ -26,6 +26,7 @@ from assay.contracts.observation.merging.spans import SECOND_NS
 from assay.contracts.observation.observation import Observation
 from assay.contracts.observation.parts.clients import ClientEnd
 from assay.contracts.observation.parts.costs import ClientCost, DeviceCost, MachineCost, ServerCost
+from assay.contracts.observation.parts.generators import GeneratorReport
 from assay.contracts.observation.parts.groups import GroupReport
 from assay.contracts.observation.parts.intervals import Interval
 from assay.contracts.observation.parts.service import Standstill, TimeSpan
@@ -53,6 +54,7 @@ def successive(parts: Sequence[Observation]) -> Observation:
     ends = _client_ends([end for part, by_ns in _placed(parts) for end in _later_ends(part, by_ns)])
     return replace(
         added,
+        generators=_generators(parts),
         elapsed_ns=elapsed_ns,
         drained_ns=sum(part.drained_ns for part in parts),
         connect_ns=sum(part.connect_ns for part in parts),
@@ -228,3 +230,17 @@ def _sums(parts: Sequence[Cost | None]) -> Cost | None:
             of_all = max if "peak" in words else min if "least" in words else sum
             numbers[name] = None if None in each else of_all(each)
     return replace(known[0], **numbers)
+
+
+def _generators(parts: Sequence[Observation]) -> tuple[GeneratorReport, ...]:
+    """One that was lost in a part has its numbers of that part: in the others it was observed."""
+    return tuple(map(_generator, zip(*(part.generators for part in parts), strict=True)))
+
+
+def _generator(same: Sequence[GeneratorReport]) -> GeneratorReport:
+    counted = [one for one in same if one.is_lost] or same
+    totals = {name: sum(getattr(one, name) for one in counted) for name in _COUNTS}
+    return replace(counted[-1], **totals)
+
+
+_COUNTS = ("ok", "failed", "unknown")

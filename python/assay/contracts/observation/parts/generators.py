@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TypeVar
+
+from msgspec.structs import replace
+
+from assay.contracts.observation.parts.outcomes import Outcomes
 from assay.contracts.observation.parts.shape import Shape
+
+Counts = TypeVar("Counts", bound=Outcomes)
 
 
 class GeneratorReport(Shape, frozen=True):
@@ -12,8 +20,10 @@ class GeneratorReport(Shape, frozen=True):
     ok: int
     """Measured transactions; of one that was lost, those that it had reported."""
     failed: int
+    """While it works, those of unknown outcome are among them; of one that was lost, 0."""
     unknown: int
-    """Of one that was lost: the most that it may have done since its last report."""
+    """Of one that was lost: what it had reported as not ok, which may have committed, and the most
+    that it may have done since its last report."""
     lag_p99_ns: int | None = None
     """How late transactions of an open loop were begun; None: a closed loop, or it was lost."""
     cpu_share: float | None = None
@@ -35,3 +45,18 @@ class GeneratorReport(Shape, frozen=True):
     @property
     def is_lost(self) -> bool:
         return self.lost_after_s is not None
+
+
+def with_lost(outcomes: Counts, generators: Iterable[GeneratorReport], times: int = 1) -> Counts:
+    """With the transactions of those that were lost, ``times`` -1: without them. So the server has
+    at least what is ``ok``, and at most that and what is ``unknown``. What they had reported as
+    rolled back or skipped is not there: it changed nothing."""
+    lost = [one for one in generators if one.is_lost]
+    ok, unknown = times * sum(one.ok for one in lost), times * sum(one.unknown for one in lost)
+    return replace(
+        outcomes,
+        scheduled=outcomes.scheduled + ok + unknown,
+        attempts=outcomes.attempts + ok + unknown,
+        ok=outcomes.ok + ok,
+        unknown=outcomes.unknown + unknown,
+    )
