@@ -12,6 +12,7 @@ from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, Final
 
 from assay.contracts import server_url
+from assay.contracts.driving import reads_of_scripts
 from assay.contracts.experiment import Experiment, StorageChoice
 from assay.contracts.observation.parts.shape import convert
 from assay.contracts.recorded import (
@@ -175,6 +176,8 @@ def _driving(own: Fields) -> Tables:
             found[name] = NO_PAUSE if value is None else value
         elif name == "reconnect_timeout_s":
             found["reconnect"] = False if value is None else {"timeout_s": value}
+        elif name == "read":
+            found[name] = reads_of_scripts(value) or value
         elif name not in ("retries", "retry_classes", *_NOT_ASKED) and value is not None:
             found[name] = value
     if "retry_classes" in own:

@@ -74,6 +74,8 @@ def test_built_in_experiments_and_their_quick_versions(name: str, tmp_path: Path
               connection="per transaction", read="any", per_statement=True, allow_shell=True,
               repetitions=2, precision=0.05, order="randomized", seed=7, protocol="prepared",
               threads=2, warm_up_s=1.5, ramp_up_s=0.5, drain_s=3.0, statement_limit_s=2.0),
+        Words("", script=("x.sql@3", "a.sql"), on=("postgresql://me@a,b/shop",),
+              read="x=replica,a=any", set=("x=1",)),
         Words("a.sql", on=("sqlite",), goal="p99 < 5ms", offered_rate_per_s="10,1000",
               goal_tolerance=0.1, goal_trials=4, budget_s=60.0),
         Words("a.sql", on=("sqlite", "old=postgresql[shared_buffers=1GB]"), goal="p99 < 5ms",
