@@ -358,8 +358,8 @@ class Words:
     read: str | None = _declared(
         None, Text(READS), Heading.SESSIONS, metavar="WHERE", key="drive.", driving_field="read",
         read=reads, applies=applies.TO_SCRIPTS,
-        help="Of several servers in a URL (//a,b,c/), those that clients use: primary, replica, "
-        "any; of one script: SCRIPT=replica. [default: the test's; primary]",
+        help="Of several servers in a URL (//a,b,c/), where scripts go: primary, replica, any; "
+        "one script: SCRIPT=replica. [default: the test's]",
     )  # fmt: skip
     reconnect: bool = _declared(
         False, Flag(), Heading.SESSIONS, key="drive.", driving_field="reconnect_timeout_s",
