@@ -79,7 +79,9 @@ class Parts:
     @property
     def _host(self) -> str:
         given = self.parameters
-        return self.host.lower() or given.get("host") or given.get("socket") or ""
+        # Several servers of one host differ in their ports.
+        hosts = ",".join(dict.fromkeys(self.host.lower().split(",")))
+        return hosts or given.get("host") or given.get("socket") or ""
 
     @property
     def particulars(self) -> Mapping[str, str]:
