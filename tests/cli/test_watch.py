@@ -279,6 +279,15 @@ def test_a_killed_server_comes_back_where_it_was_and_no_second_is_missing(
     assert list(by_run) == ["1", "2"]
     for found in by_run.values():
         assert found == list(range(len(found))) and len(found) >= 9
+    every = [one.data for one in had + rest if one.name == "second" and one.data["second"] < 9]
+    assert len(every) == 18 and all("machine_cpus" in one["machine"] for one in every)
+    charts = [one.data for one in rest if one.name == "charts"]
+    heads = {
+        one["name"]: one["head"] for event in charts for one in event["changed"] if one["head"]
+    }
+    for name, line in (("timeline", "achieved"), ("cpu_over_time", "whole machine")):
+        values = heads[name]["spec"]["data"]["values"]
+        assert [one["x"] for one in values if one["series"] == line] == [*range(1, 10)]
 
 
 def test_neither_twenty_readers_nor_one_that_never_reads_hold_anything_up(
@@ -344,8 +353,9 @@ def test_the_page_stops_the_experiment_that_it_names_and_no_other_process(
     with started(working_folder, "run", *words) as run, watched(working_folder) as server:
         wait_for_second(working_folder)
         stream = server.events()
-        doing = next(one.data for one in stream if one.name == "machine")
-        assert 0 < doing["client_cpu"] < psutil.cpu_count() and 0 < doing["busy"] <= 1
+        doing = next(one.data["machine"] for one in stream if one.name == "second")
+        assert 0 < doing["client_cpus"] < 1.1 * psutil.cpu_count()
+        assert 0 < doing["machine_cpus"] < 1.1 * psutil.cpu_count()
 
         def asked(body: str, **headers: str) -> int:
             named = {"x-assay-token": server.token, **headers}

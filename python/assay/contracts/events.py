@@ -12,6 +12,7 @@ from assay.contracts.engine.drive import DriveProgress
 from assay.contracts.engine.load import LoadProgress
 from assay.contracts.factors import Levels
 from assay.contracts.observation.parts.intervals import Interval
+from assay.contracts.observation.parts.machine_seconds import MachineSecond
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,8 @@ class SecondMeasured:
     """Since its beginning, from 0."""
     groups: tuple[Interval, ...]
     """One of each group of clients."""
+    machine: MachineSecond | None = None
+    """None: not known."""
 
 
 @dataclass(frozen=True)

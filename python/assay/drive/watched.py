@@ -2,10 +2,10 @@
 
 The observation gets ``server_cost`` (the cost of the server's processes), ``device_cost`` (what the
 device under the data read, wrote and flushed), ``log_device_cost`` (that under a log on a storage
-of its own), ``machine_cost`` (processor states and memory of the
-machine) and ``server_counters`` (the increase of the server's own counters), each of the
-measurement only, ``data_in_memory`` (what of the data directory is in the page cache at its end),
-and leaves out what is not known.
+of its own), ``machine_cost`` (processor states and memory of the machine), ``machine_seconds``
+(what processors and device did in each second) and ``server_counters`` (the increase of the
+server's own counters), each of the measurement only, ``data_in_memory`` (what of the data directory
+is in the page cache at its end), and leaves out what is not known.
 """
 
 from __future__ import annotations
@@ -25,10 +25,12 @@ from assay.contracts.stop import NEVER, Stop
 from assay.contracts.systems.abilities import Counters
 from assay.contracts.systems.protocol import System
 from assay.drive.monitoring.death_watch import DeathWatch
+from assay.drive.monitoring.machine_seconds import MachineSeconds
 from assay.drive.monitoring.sampler import Sampler, TimedSample
 from assay.drive.monitoring.server_cost import device_cost, machine_cost, server_cost
 from assay.drive.monitoring.silent_server import SilentServer
 from assay.drive.observe import Generators, observe
+from assay.drive.parts import number_of
 from assay.errors import SystemDied, SystemUnderTestError
 from assay.provision.disk import page_cache
 from assay.provision.engine.session import responds
@@ -55,15 +57,21 @@ def observe_watched(
     has_duration = document.stop.duration_s is not UNSET
     silence = None if has_duration else SilentServer(deployment, emit)
     watch = DeathWatch(why_it_died)
+    drives_here = generators is None and number_of(document, deployment, 1) is None
 
     def on_progress(report: DriveProgress) -> bool:
         counters.on_progress(report)
         if silence is not None:
             silence.progressed(report.done + report.failed)
+        report = replace(report, machine=machine.at(report))
         emit(ClientsAtWork(_of_clients(report, document)))
         return watch.is_alive()
 
     with Sampler(deployment, system) as sampler:
+        unmeasured_s = (document.ramp_up_s or 0.0) + document.warm_up_s
+        machine = MachineSeconds(
+            sampler.devices, sampler.samples, unmeasured_s, drives_here=drives_here
+        )
         try:
             with stop.looked_at():
                 observation = observe(
@@ -87,7 +95,10 @@ def observe_watched(
         of_log = device_cost(*sampled, sampler.log_devices.label, lambda timed: timed.log_device)
         whole = replace(whole, log_device_cost=of_log)
     whole = replace(
-        whole, machine_cost=machine_cost(*sampled), data_in_memory=_data_in_memory(deployment)
+        whole,
+        machine_cost=machine_cost(*sampled),
+        machine_seconds=machine.of(observation),
+        data_in_memory=_data_in_memory(deployment),
     )
     unfinished = observation.unfinished
     if unfinished is not None and not stop.is_asked:

@@ -303,7 +303,7 @@ class Store(RecordQuestions):
         if self._run_id is None:
             return
         if isinstance(event, SecondMeasured):
-            self._live(self._run_id).add(event.groups)
+            self._live(self._run_id).add(event.groups, event.machine)
         elif isinstance(event, ClientsAtWork) and event.report.generators:
             report = event.report
             self._live(self._run_id).add_generators(report.elapsed_s, report.generators)

@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 import assay
+from assay.contracts.observation import MachineSecond
 from assay.experiment import Driving
 from assay.judge.evidence.so_far import SoFar
 from assay.judge.evidence.values import Evidence
@@ -85,12 +86,29 @@ def test_a_busy_client_is_seen_by_its_share_of_the_machine() -> None:
     assay.run("one.sql", on=on, clients=1, duration_s=2, warm_up_s=0)
     run = last_run()
     assert run.driven is not None
-    so_far = SoFar(run.driving, run.clients)
-    so_far.add([run.driven.intervals[0]])
     processors = run.machine.processors_usable or 1
     for share, is_warned in ((0.1, False), (0.5, True), (None, False)):
-        cpu = None if share is None else share * processors
-        made = replace(run, state="driving", observation=so_far.observation(cpu))
+        cpus = None if share is None else share * processors
+        so_far = SoFar(run.driving, run.clients)
+        so_far.add([run.driven.intervals[0]], MachineSecond(0, cpus))
+        made = replace(run, state="driving", observation=so_far.observation())
         found = dict(run_warnings.of_run(made))
         assert ("client-busy" in found) is is_warned
         assert not is_warned or "used 50 % of the machine's CPUs" in found["client-busy"]
+
+
+def test_other_programs_are_seen_by_the_mean_of_the_seconds_so_far() -> None:
+    assay.run("one.sql", on="null[delay=constant:5ms]", clients=1, duration_s=2, warm_up_s=0)
+    run = last_run()
+    assert run.driven is not None
+    processors = run.machine.processors or 1
+    for shares, is_warned in (((0.0, 0.04), False), ((None, 0.2), True), ((None, None), False)):
+        so_far = SoFar(run.driving, run.clients)
+        for second, share in enumerate(shares):
+            line = msgspec.structs.replace(run.driven.intervals[0], second=second)
+            cpus = None if share is None else share * processors
+            so_far.add([line], MachineSecond(second, 0.1, 0.5, cpus))
+        made = replace(run, state="driving", observation=so_far.observation())
+        found = dict(run_warnings.of_run(made))
+        assert ("other-programs" in found) is is_warned
+        assert not is_warned or "used 20 % of the processors" in found["other-programs"]

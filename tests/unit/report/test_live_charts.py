@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from assay.contracts.observation import MachineSecond
 from assay.report.cells.shown_seconds import ShownSecond
 from assay.report.charts import draw
 from assay.report.figures import over_time
@@ -54,7 +55,8 @@ class Browser:
 
 def second(at: int, ok: int = 100, **more: Any) -> ShownSecond:
     latencies: dict[str, Any] = {"p50_ns": MS, "p99_ns": 5 * MS, "max_ns": 9 * MS} if ok else {}
-    return ShownSecond(second=at, ok=ok, clients=4, **(latencies | more))
+    machine = MachineSecond(at, 0.5, 1.2, 0.01, "vda", at % 9, 100 + at, at // 3)
+    return ShownSecond(second=at, ok=ok, clients=4, machine=machine, **(latencies | more))
 
 
 def eventful() -> list[ShownSecond]:

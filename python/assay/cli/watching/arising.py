@@ -4,7 +4,6 @@ it will be judged when it has ended."""
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -31,8 +30,6 @@ class LiveWarnings:
         """Of the run under way; None: there is none, or what it measured is being checked."""
         self._position = 0
         self._judged_at: tuple[Place | None, int] = (None, 0)
-        self._client_cpu: list[float] = []
-        """As far as it was looked at, a number for each second."""
 
     def read(
         self, reader: Reader, experiment: int, is_under_way: bool, stage: Stage | None
@@ -48,21 +45,15 @@ class LiveWarnings:
             self._arising = self._judged(self._evidence)
         self._say()
 
-    def judge(self, so_far: SoFar | None, place: Place | None, client_cpu: float | None) -> None:
-        """Each second of the step under way. ``client_cpu``: in the last one."""
+    def judge(self, so_far: SoFar | None, place: Place | None) -> None:
+        """Each second of the step under way."""
         run = self._evidence
         if run is None or so_far is None or place is None or place[0] != run.run:
             return
         observation = so_far.observation()
         if observation is None or (place, observation.elapsed_ns) == self._judged_at:
             return
-        if place != self._judged_at[0]:
-            self._client_cpu = []
         self._judged_at = (place, observation.elapsed_ns)
-        if client_cpu is not None:
-            self._client_cpu.append(client_cpu)
-        if self._client_cpu:
-            observation = so_far.observation(statistics.fmean(self._client_cpu))
         self._arising = self._judged(replace(run, observation=observation))
         self._say()
 

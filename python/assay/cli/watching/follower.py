@@ -69,8 +69,6 @@ class Follower:
                         yield _message("status", seen.text)
                     if shown is None or seen.warnings != shown.warnings:
                         yield _message("warnings", seen.warnings)
-                    if seen.doing and (shown is None or seen.doing != shown.doing):
-                        yield _message("machine", seen.doing)
                     shown = seen
                     if seen.passed is not None:
                         async for piece in _behind(seen.passed, cursor):

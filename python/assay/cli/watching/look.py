@@ -10,7 +10,6 @@ from pathlib import Path
 import msgspec
 
 from assay.cli.watching.arising import LiveWarnings
-from assay.cli.watching.machine import WatchedMachine
 from assay.errors import AssayError
 from assay.experiment import Driving
 from assay.judge.evidence.so_far import SoFar
@@ -63,11 +62,11 @@ class Passed:
     def read(self, reader: Reader, after: int) -> None:
         def question(connection: Connection) -> None:
             found, self.is_whole = under_way.seconds(connection, self.place, after)
-            for groups in found:
+            for groups, machine in found:
                 if self.so_far is not None and not self.is_whole:
-                    groups = self.so_far.add(groups)
+                    groups = self.so_far.add(groups, machine)
                 self.numbers.append(groups[0].second)
-                one = shown_seconds.shown(groups, self.driving)
+                one = shown_seconds.shown(groups, self.driving, machine)
                 if self.charts is not None and not self.is_whole:
                     self.charts.add(one)
                 self.texts.append(msgspec.json.encode(one).decode())
@@ -77,7 +76,10 @@ class Passed:
                 every, _ = under_way.seconds(connection, self.place, -1)
                 measured = every[: under_way.whole_seconds(connection, self.place)]
                 self.charts.observed(
-                    [shown_seconds.shown(groups, self.driving) for groups in measured]
+                    [
+                        shown_seconds.shown(groups, self.driving, machine)
+                        for groups, machine in measured
+                    ]
                 )
 
         reader.read(question)
@@ -98,8 +100,6 @@ class Seen:
     """Of the step that is shown."""
     process: ProcessIdentity | None
     """That works on the experiment; None: it does not any more."""
-    doing: str = ""
-    """What the machine does at this moment, as JSON; empty: it is not known."""
     charts: tuple[LiveChart, ...] = ()
     warnings: str = "[]"
     """Those of ended runs and of the one under way, as JSON."""
@@ -124,8 +124,6 @@ class Look:
         self._runs: list[RunSummary] = []
         self._process: ProcessIdentity | None = None
         self._warnings = LiveWarnings()
-        self._machine: tuple[int, WatchedMachine] | None = None
-        """Of the run of that number."""
         self.before: Passed | None = None
         """Of the step that was shown before."""
 
@@ -141,14 +139,11 @@ class Look:
         except AssayError as error:
             self.close()
             self._say_problem(error.message)
-        doing = self._machine[1].look() if self._machine else None
-        text = "" if doing is None else msgspec.json.encode(doing).decode()
         return Seen(
             self._status,
             self._text,
             self._passed,
             self._process,
-            text,
             self._charts(),
             self._warnings.text,
         )
@@ -205,7 +200,7 @@ class Look:
     def _forget(self) -> None:
         """What another file of that name had: its runs and seconds have the same numbers."""
         self._mark = self._place = self._passed = self.before = None
-        self._process = self._machine = None
+        self._process = None
         self._warnings = LiveWarnings()
         self._not_before_s = 0.0
         self._set(NOTHING)
@@ -231,7 +226,6 @@ class Look:
             self._set(made)
             self._mark = mark
             self._show(reader, place)
-            self._machine = self._sampled(reader, made)
             self._warnings.read(reader, experiment.id, self._process is not None, made.stage)
             took_s = time.thread_time() - began_s
             self._not_before_s = now_s + max(_LEAST_WAIT_S, _SHARE * took_s) - _LEAST_WAIT_S / 2
@@ -240,9 +234,7 @@ class Look:
         so_far = None
         if self._passed is not None and not self._passed.is_whole:
             so_far = self._passed.so_far
-        doing = self._machine[1].look() if self._machine else None
-        client_cpu = None if doing is None else doing.client_cpu
-        self._warnings.judge(so_far, self._place, client_cpu)
+        self._warnings.judge(so_far, self._place)
 
     def _show(self, reader: Reader, place: Place | None) -> None:
         is_same = self._passed is None or self._passed.record == self._begun_ms
@@ -260,18 +252,6 @@ class Look:
             driving = self._driving(place)
             so_far = SoFar(driving or Driving(), 0)
             self._passed = Passed(place, self._begun_ms, driving, charts, so_far)
-
-    def _sampled(self, reader: Reader, made: Status) -> tuple[int, WatchedMachine] | None:
-        """While clients of the run may work."""
-        if self._process is None or made.stage is None or made.stage.state != "driving":
-            return None
-        run = made.stage.run
-        if self._machine is not None and self._machine[0] == run:
-            return self._machine
-        return run, WatchedMachine(
-            self._process.pid,
-            reader.read(lambda connection: under_way.data_places(connection, run)),
-        )
 
     def _driving(self, place: Place) -> Driving | None:
         return next((run.driving for run in self._runs if run.id == place[0]), None)

@@ -10,6 +10,7 @@ from assay.contracts.engine.deployment import DeploymentDocument
 from assay.contracts.engine.document import EngineDocument
 from assay.contracts.observation.parts.generators import GeneratorReport
 from assay.contracts.observation.parts.intervals import Interval
+from assay.contracts.observation.parts.machine_seconds import MachineSecond
 from assay.contracts.observation.parts.shared_numbers import SharedNumbersDocument
 
 Value = str | int | float | bool | None
@@ -176,6 +177,8 @@ class DriveProgress(msgspec.Struct, frozen=True):
     generators: tuple[GeneratorReport, ...] = ()
     """What is known of each load generator so far, where there are several: once a second, and when
     one is lost. The engine, which is one of them, says none."""
+    machine: tuple[MachineSecond, ...] = ()
+    """Of the same seconds as ``seconds``; the engine says none."""
 
 
 def read_progress(text: str) -> DriveProgress:

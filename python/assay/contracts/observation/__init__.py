@@ -29,6 +29,7 @@ from assay.contracts.observation.parts.generators import GeneratorReport
 from assay.contracts.observation.parts.groups import Arrival, EndpointReport, GroupReport
 from assay.contracts.observation.parts.intervals import Interval
 from assay.contracts.observation.parts.latency import EncodedHistogram, Latency, Resolution
+from assay.contracts.observation.parts.machine_seconds import MachineSecond
 from assay.contracts.observation.parts.outcomes import Outcomes, TransactionOutcomes, WarmUpOutcomes
 from assay.contracts.observation.parts.results import (
     AnswerReport,
@@ -106,6 +107,7 @@ __all__ = [
     "LimitReport",
     "LittlesLaw",
     "MachineCost",
+    "MachineSecond",
     "MadeBackupReport",
     "NativeClientsReport",
     "Observation",

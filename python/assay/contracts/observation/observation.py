@@ -21,6 +21,7 @@ from assay.contracts.observation.parts.generators import GeneratorReport, with_l
 from assay.contracts.observation.parts.groups import Arrival, GroupReport
 from assay.contracts.observation.parts.intervals import Interval
 from assay.contracts.observation.parts.latency import Latency, Resolution
+from assay.contracts.observation.parts.machine_seconds import MachineSecond
 from assay.contracts.observation.parts.outcomes import Outcomes, TransactionOutcomes, WarmUpOutcomes
 from assay.contracts.observation.parts.results import AnswerReport, AnswerSumReport, ResultReport
 from assay.contracts.observation.parts.servers import ServerReport
@@ -112,6 +113,8 @@ class Observation(EngineObservation, frozen=True):
     log_device_cost: DeviceCost | None = None
     """Of the device under the log, where that is on a storage of its own."""
     machine_cost: MachineCost | None = None
+    machine_seconds: tuple[MachineSecond, ...] = ()
+    """Empty: no second of the measurement was completed."""
     embedded_read_bytes: int | None = None
     """What this process read from storage, page cache left out, where the system works in it."""
     cache_state: CacheState | None = None

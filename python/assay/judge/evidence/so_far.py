@@ -7,13 +7,23 @@ clients that have, costs, or the distribution of its latencies.
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Sequence
 from typing import cast
 
 from msgspec.structs import replace
 
 from assay.contracts.driving import DEFERRED
-from assay.contracts.observation import Arrival, Interval, Observation, Outcomes, Standstill
+from assay.contracts.observation import (
+    Arrival,
+    DeviceCost,
+    Interval,
+    MachineCost,
+    MachineSecond,
+    Observation,
+    Outcomes,
+    Standstill,
+)
 from assay.contracts.observation.of_nothing import of_nothing
 from assay.contracts.observation.parts.groups import ArrivalKind
 from assay.experiment import Driving
@@ -37,8 +47,11 @@ class SoFar:
         """The longest of any second and group."""
         self._stalls: list[Standstill] = []
         self._suspensions: list[Standstill] = []
+        self._machine: list[MachineSecond] = []
 
-    def add(self, groups: Sequence[Interval]) -> tuple[Interval, ...]:
+    def add(
+        self, groups: Sequence[Interval], machine: MachineSecond | None = None
+    ) -> tuple[Interval, ...]:
         """Adds a second; returns it with its stalled time, which the engine itself reports only at
         the end, and then of parts of seconds as well."""
         own = [one for one in groups if one.group != DEFERRED] or list(groups)
@@ -46,6 +59,8 @@ class SoFar:
             self._sums[name] += sum(getattr(one, name) for one in own)
         second = own[0].second
         self._seconds = second + 1
+        if machine is not None:
+            self._machine.append(machine)
         suspended_ns = max(one.suspended_ns for one in own)
         stalled_ns = max(one.stalled_ns for one in own)
         if not stalled_ns and not suspended_ns and self._is_still(own):
@@ -61,15 +76,12 @@ class SoFar:
         has_clients = any(one.clients_connected for one in own)
         return has_clients and not has_ended and 0 < self._median_ns * _SLOW <= _SECOND_NS
 
-    def observation(self, client_cpu: float | None = None) -> Observation | None:
-        """None where no second has passed. ``client_cpu``: CPU seconds per second of the client."""
+    def observation(self) -> Observation | None:
+        """None where no second has passed."""
         if not self._seconds:
             return None
         sums = self._sums
         attempted = sum(sums[name] for name in ("ok", "aborted", "failed", "unknown"))
-        cost = self._nothing.client_cost
-        if client_cpu is not None:
-            cost = replace(cost, user_ns=round(client_cpu * self._seconds * _SECOND_NS))
         return replace(
             self._nothing,
             elapsed_ns=self._seconds * _SECOND_NS,
@@ -82,8 +94,33 @@ class SoFar:
             all_ok=replace(self._nothing.all_ok, count=sums["ok"]),
             stalls=tuple(self._stalls),
             suspensions=tuple(self._suspensions),
-            client_cost=cost,
+            client_cost=replace(
+                self._nothing.client_cost, user_ns=self._grown("client_cpus", _SECOND_NS) or 0
+            ),
+            machine_cost=self._machine_cost(),
+            device_cost=self._device_cost(),
         )
+
+    def _grown(self, name: str, unit: int = 1) -> int | None:
+        """Since the measurement began, of a number per second; None: never known."""
+        known = [value for one in self._machine if (value := getattr(one, name)) is not None]
+        return round(statistics.fmean(known) * self._seconds * unit) if known else None
+
+    def _machine_cost(self) -> MachineCost | None:
+        """Of its states only how busy it was."""
+        busy_ns = self._grown("machine_cpus", _SECOND_NS)
+        if busy_ns is None:
+            return None
+        others_ns = self._grown("other_cpus", _SECOND_NS)
+        return MachineCost(busy_ns, 0, 0, 0, 0, 0.0, 0, 0, other_programs_ns=others_ns)
+
+    def _device_cost(self) -> DeviceCost | None:
+        names = ("reads", "writes", "flushes", "read_bytes", "written_bytes")
+        grown = {name: self._grown(name) for name in names}
+        read_bytes, written_bytes = grown.pop("read_bytes"), grown.pop("written_bytes")
+        if read_bytes is None or written_bytes is None:
+            return None
+        return DeviceCost(self._machine[-1].device, read_bytes, written_bytes, **grown)
 
 
 def _note(spans: list[Standstill], second: int, lasted_ns: int) -> None:

@@ -268,10 +268,18 @@ def _reports_seconds(state: RunState, sink: Sink) -> Sink:
         sink(event)
         if not isinstance(event, ClientsAtWork):
             return
+        machine = {one.second: one for one in event.report.machine}
         for second, lines in groupby(event.report.seconds, attrgetter("second")):
             at = first + second
             state.seconds_measured = at + 1
-            emit(SecondMeasured(at, tuple(structs.replace(line, second=at) for line in lines)))
+            found = machine.get(second)
+            emit(
+                SecondMeasured(
+                    at,
+                    tuple(structs.replace(line, second=at) for line in lines),
+                    None if found is None else structs.replace(found, second=at),
+                )
+            )
 
     return tell
 

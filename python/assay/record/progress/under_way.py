@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from assay.contracts.observation import Interval
+from assay.contracts.observation import Interval, MachineSecond
 from assay.provision.machine.identity import ProcessIdentity
 from assay.record.file.record_file import SqlValue
 from assay.record.runs import reading
@@ -75,13 +75,11 @@ class KeptPace(NamedTuple):
     """None: a closed loop, or groups of clients that each have their own."""
 
 
-class DataPlace(NamedTuple):
-    """Where a node of a deployment of this machine has its data."""
-
-    directory: str
-    device: str
-    file_system: str
-    is_own_device: bool
+class KeptSecond(NamedTuple):
+    groups: tuple[Interval, ...]
+    """Of each group of clients."""
+    machine: MachineSecond | None
+    """None: not known."""
 
 
 class MeasuredRates(NamedTuple):
@@ -90,6 +88,10 @@ class MeasuredRates(NamedTuple):
 
 
 _SECOND = msgspec.json.Decoder(Interval)
+_OBSERVED_MACHINE = """
+SELECT json_extract(document, '$.machine_seconds') FROM observations
+WHERE run_id = ? AND step = ? AND agent = 0
+"""
 _LATEST = """
 SELECT experiments.id, title, experiments.begun_unix_ns, experiments.ended_unix_ns,
        coalesce(own.process_id, experiments.process_id),
@@ -106,11 +108,13 @@ _CURRENT = """
 SELECT id FROM runs WHERE experiment_id = ? AND begun_unix_ns IS NOT NULL
 ORDER BY begun_unix_ns DESC LIMIT 1
 """
+_MACHINE = msgspec.json.Decoder(MachineSecond)
 _PASSED = """
-SELECT document FROM seconds WHERE run_id = ? AND step = ? AND second > ? ORDER BY second, rowid
+SELECT document, machine FROM seconds WHERE run_id = ? AND step = ? AND second > ?
+ORDER BY second, rowid
 """
 _OBSERVED = """
-SELECT one.value FROM observations, json_each(document, '$.intervals') AS one
+SELECT one.value, NULL FROM observations, json_each(document, '$.intervals') AS one
 WHERE run_id = ? AND step = ? AND agent = 0 AND json_extract(one.value, '$.second') > ?
 ORDER BY json_extract(one.value, '$.second'), one.id
 """
@@ -203,34 +207,28 @@ def last_drive(connection: Connection, run_id: int) -> KeptPace | None:
     return None if row is None else KeptPace(*row)
 
 
-def data_places(connection: Connection, run_id: int) -> list[DataPlace]:
-    """Of the nodes whose data are on this machine."""
-    question = (
-        "SELECT json_extract(node.value, '$.directory'), "
-        "coalesce(json_extract(node.value, '$.storage.device'), ''), "
-        "coalesce(json_extract(node.value, '$.storage.file_system'), ''), "
-        "coalesce(json_extract(node.value, '$.storage.is_own_device'), 0) "
-        "FROM deployments, json_each(document, '$.nodes') AS node "
-        "WHERE run_id = ? AND json_extract(node.value, '$.directory') IS NOT NULL"
-    )
-    rows = connection.execute(question, (run_id,))
-    return [DataPlace(where, device, kind, bool(own)) for where, device, kind, own in rows]
-
-
-def seconds(
-    connection: Connection, place: Place, after: int
-) -> tuple[list[tuple[Interval, ...]], bool]:
-    """Those that have passed behind that second, each with all its groups; and whether they are all
-    of the step, which was observed."""
+def seconds(connection: Connection, place: Place, after: int) -> tuple[list[KeptSecond], bool]:
+    """Those that have passed behind that second; and whether they are all of the step, which was
+    observed."""
     has_ended = connection.execute(
         "SELECT 1 FROM observations WHERE run_id = ? AND step = ? AND agent = 0", place
     ).fetchone()
     question = _OBSERVED if has_ended else _PASSED
     found: dict[int, list[Interval]] = {}
-    for (text,) in connection.execute(question, (*place, after)):
+    machine = _observed_machine(connection, place) if has_ended else {}
+    for text, of_machine in connection.execute(question, (*place, after)):
         one = _SECOND.decode(text)
         found.setdefault(one.second, []).append(one)
-    return [tuple(groups) for groups in found.values()], has_ended is not None
+        if of_machine is not None:
+            machine[one.second] = _MACHINE.decode(of_machine)
+    every = [KeptSecond(tuple(groups), machine.get(second)) for second, groups in found.items()]
+    return every, has_ended is not None
+
+
+def _observed_machine(connection: Connection, place: Place) -> dict[int, MachineSecond]:
+    (text,) = connection.execute(_OBSERVED_MACHINE, place).fetchone()
+    known = msgspec.json.decode(text or "[]", type=tuple[MachineSecond, ...])
+    return {one.second: one for one in known}
 
 
 def whole_seconds(connection: Connection, place: Place) -> int:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import msgspec
 
-from assay.contracts.observation import GeneratorReport, Interval
+from assay.contracts.observation import GeneratorReport, Interval, MachineSecond
 from assay.contracts.observation.parts.shape import convert
 from assay.record.file import opening, rows_of_runs
 from assay.record.file.json_text import storable
@@ -31,14 +31,14 @@ _LOG_PAGES = 16_384
 """Of 4 kB: a log of that size is taken over into the file, which flushes it; once in hours."""
 _LONGEST_END_S = 5.0
 _INSERT = (
-    "INSERT OR REPLACE INTO seconds (run_id, step, second, group_name, document) "
-    "VALUES (?, ?, ?, ?, ?)"
+    "INSERT OR REPLACE INTO seconds (run_id, step, second, group_name, document, machine) "
+    "VALUES (?, ?, ?, ?, ?, ?)"
 )
 _INSERT_GENERATORS = (
     "INSERT OR REPLACE INTO generators_at_work (run_id, step, elapsed_ns, document) "
     "VALUES (?, ?, ?, ?)"
 )
-_Row = tuple[str, tuple[int | str, ...]]
+_Row = tuple[str, tuple[int | str | None, ...]]
 """A statement and its values."""
 
 
@@ -51,9 +51,10 @@ class LiveSeconds:
         self._thread = threading.Thread(target=self._write, name="seconds", daemon=True)
         self._thread.start()
 
-    def add(self, groups: Sequence[Interval]) -> None:
-        """A second: an interval of each group."""
-        self._passed.put(lambda: [self._row(interval) for interval in groups])
+    def add(self, groups: Sequence[Interval], machine: MachineSecond | None = None) -> None:
+        """A second: an interval of each group; the first row has what the machine did."""
+        of_machine = (machine, *[None] * len(groups))
+        self._passed.put(lambda: list(map(self._row, groups, of_machine)))
 
     def add_generators(self, elapsed_s: float, reports: Sequence[GeneratorReport]) -> None:
         """What each has done since clients began."""
@@ -76,9 +77,11 @@ class LiveSeconds:
                     _keep(connection, left)
                     left = []
 
-    def _row(self, interval: Interval) -> _Row:
+    def _row(self, interval: Interval, machine: MachineSecond | None) -> _Row:
         text = msgspec.json.encode(interval).decode()
-        return _INSERT, (*self._place, interval.second, storable(interval.group), text)
+        of_machine = None if machine is None else storable(msgspec.json.encode(machine).decode())
+        place = (*self._place, interval.second, storable(interval.group))
+        return _INSERT, (*place, text, of_machine)
 
     def _row_of_generators(self, elapsed_s: float, reports: Sequence[GeneratorReport]) -> _Row:
         text = msgspec.json.encode(reports).decode()

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from assay.contracts.driving import DEFERRED, Driving
-from assay.contracts.observation import Interval
+from assay.contracts.observation import Interval, MachineSecond
 from assay.judge.statistics.samples import needed_for
 from assay.text import rates
 
@@ -36,9 +36,12 @@ class ShownSecond(msgspec.Struct, frozen=True, omit_defaults=True):
     lag_p99_ns: int | None = None
     stalled_ns: int = 0
     suspended_ns: int = 0
+    machine: MachineSecond | None = None
 
 
-def shown(groups: Sequence[Interval], driving: Driving | None) -> ShownSecond:
+def shown(
+    groups: Sequence[Interval], driving: Driving | None, machine: MachineSecond | None
+) -> ShownSecond:
     own = [one for one in groups if one.group != DEFERRED] or list(groups)
     second = own[0].second
     ended = sum(one.ok + one.aborted + one.failed + one.unknown for one in own)
@@ -65,4 +68,5 @@ def shown(groups: Sequence[Interval], driving: Driving | None) -> ShownSecond:
         lag_p99_ns=max(lags) if lags and ended >= _FOR_P99 else None,
         stalled_ns=max(one.stalled_ns for one in own),
         suspended_ns=max(one.suspended_ns for one in own),
+        machine=machine,
     )

@@ -1,5 +1,6 @@
 """Takes the seconds of one run; returns its charts over time: throughput, latencies, schedule lag,
-and what did not end ok. The live page has the same ones while the seconds pass."""
+what did not end ok, and what the machine did. The live page has the same ones while the seconds
+pass."""
 
 from __future__ import annotations
 
@@ -55,6 +56,10 @@ def _ms(value_ns: int | None) -> float | None:
     return value_ns / 1e6 if value_ns else None
 
 
+def _of_machine(name: str) -> Callable[[ShownSecond], float | None]:
+    return lambda second: getattr(second.machine, name, None)
+
+
 PER_SECOND = Axis("transactions per second")
 THROUGHPUT = OverTime(
     "timeline",
@@ -97,7 +102,27 @@ NOT_OK = OverTime(
         LineOverTime("skipped", lambda second: second.skipped, is_shown_at_zero=False),
     ),
 )
-CHARTS = (THROUGHPUT, LATENCY, LAG, NOT_OK)
+CPU = OverTime(
+    "cpu_over_time",
+    "CPU over time",
+    Axis("processors in use"),
+    (
+        LineOverTime("whole machine", _of_machine("machine_cpus")),
+        LineOverTime("client", _of_machine("client_cpus")),
+        LineOverTime("other programs", _of_machine("other_cpus"), is_shown_at_zero=False),
+    ),
+)
+DEVICE = OverTime(
+    "device_over_time",
+    "The device under the data over time",
+    Axis("requests per second"),
+    (
+        LineOverTime("reads", _of_machine("reads")),
+        LineOverTime("writes", _of_machine("writes")),
+        LineOverTime("flushes", _of_machine("flushes")),
+    ),
+)
+CHARTS = (THROUGHPUT, LATENCY, LAG, NOT_OK, CPU, DEVICE)
 
 
 def size_of(seconds: int) -> int:

@@ -68,7 +68,11 @@ def _of_one(
     intervals = sorted(run.driven.intervals, key=attrgetter("second"))
     by_second = groupby(intervals, attrgetter("second"))
     driving = run.run.driving
-    every = [shown_seconds.shown(tuple(groups), driving) for _, groups in by_second]
+    machine = {one.second: one for one in run.driven.machine_seconds}
+    every = [
+        shown_seconds.shown(tuple(groups), driving, machine.get(second))
+        for second, groups in by_second
+    ]
     seconds = every[: len(whole_seconds(run.driven))]
     made = over_time.figures(test, seconds, run.run.id, cell.judged.verdict.word)
     first, *others = made

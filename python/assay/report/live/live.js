@@ -72,6 +72,7 @@ function showRun() {
 function showNumbers() {
   const last = whole().at(-1), list = at("numbers");
   list.replaceChildren();
+  showMachine(status?.stage?.state === "driving" ? last?.machine ?? {} : {});
   if (!last) return;
   const lost = (fleet?.reports ?? []).filter((one) => (one.lost_after_s ?? null) !== null);
   // Those of lost generators are in no second.
@@ -144,8 +145,9 @@ function showAnswer() {
 }
 function showMachine(one) {
   const parts = [];
-  if (one.client_cpu !== undefined) parts.push(`client ${+one.client_cpu.toPrecision(2)} of a processor`);
-  if (one.busy !== undefined) parts.push(`machine ${Math.round(100 * one.busy)} % busy`);
+  for (const [name, words] of [["machine_cpus", "machine"], ["client_cpus", "client"], ["other_cpus", "other programs"]])
+    if (one[name] !== undefined) parts.push(`${words} ${+one[name].toPrecision(2)}`);
+  if (parts.length) parts.splice(0, parts.length, `Processors in use: ${parts.join(", ")}`);
   const requests = ["reads", "writes", "flushes"].filter((name) => one[name] !== undefined);
   if (one.device) parts.push(`device ${one.device}: ${requests.map((name) => `${rate(one[name])} ${name}/s`).join(", ")}`);
   at("machine").textContent = parts.join(" · ");
@@ -204,7 +206,6 @@ function showStatus(found) {
   at("stop-run").hidden = !found.is_under_way || !stage || END_STATES.includes(stage.state);
   if (stage?.run !== stopped) at("stop-run").disabled = false;
   if (!found.is_under_way) at("stop").disabled = false;
-  if (found.stage?.state !== "driving") at("machine").textContent = "";
   showPlan();
   showRun();
   showEnded();
@@ -233,7 +234,6 @@ function listen() {
   source.addEventListener("warnings", (event) => showWarnings(JSON.parse(event.data)));
   source.addEventListener("generators", (event) => showGenerators(JSON.parse(event.data)));
   source.addEventListener("charts", showCharts);
-  source.addEventListener("machine", (event) => showMachine(JSON.parse(event.data)));
   source.addEventListener("end", () => { source.close(); setTimeout(next, 5000); });
   source.onerror = () => {
     sayLost();

@@ -29,6 +29,7 @@ from assay.contracts.observation.parts.costs import ClientCost, DeviceCost, Mach
 from assay.contracts.observation.parts.generators import GeneratorReport
 from assay.contracts.observation.parts.groups import GroupReport
 from assay.contracts.observation.parts.intervals import Interval
+from assay.contracts.observation.parts.machine_seconds import MachineSecond
 from assay.contracts.observation.parts.service import Standstill, TimeSpan
 from assay.contracts.observation.parts.shared_numbers import numbers_of_all
 from assay.contracts.observation.parts.transactions import TransactionReport
@@ -75,6 +76,7 @@ def successive(parts: Sequence[Observation]) -> Observation:
         device_cost=_sums([part.device_cost for part in parts]),
         log_device_cost=_sums([part.log_device_cost for part in parts]),
         machine_cost=_sums([part.machine_cost for part in parts]),
+        machine_seconds=_machine_seconds(parts),
         data_in_memory=parts[-1].data_in_memory,
         embedded_read_bytes=total_or_none([part.embedded_read_bytes for part in parts]),
         server_counters=dict(sum((Counter(part.server_counters) for part in parts), Counter())),
@@ -190,6 +192,16 @@ def _intervals(
         )
         for (second, group), lines in sorted(by_second.items())
     )
+
+
+def _machine_seconds(parts: Sequence[Observation]) -> tuple[MachineSecond, ...]:
+    """Of two that are one second of the whole, the first."""
+    by_second: dict[int, MachineSecond] = {}
+    for part, by_ns in _placed(parts):
+        for one in part.machine_seconds:
+            second = (one.second * SECOND_NS + by_ns) // SECOND_NS
+            by_second.setdefault(second, replace(one, second=second))
+    return tuple(one for _, one in sorted(by_second.items()))
 
 
 def _client_cost(parts: Sequence[ClientCost], ended: int) -> ClientCost:

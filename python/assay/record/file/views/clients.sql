@@ -130,6 +130,28 @@ CREATE VIEW statement_times AS
          step
   FROM observations, json_each(document, '$.per_statement') AS one WHERE agent = 0;
 
+CREATE VIEW machine_seconds AS
+  -- What the machine of the clients did in each second of a measurement, per second; NULL: not known. Of a run that is
+  -- under way: the seconds that have passed.
+  WITH parts AS (
+    SELECT run_id, step, each.value AS one
+    FROM observations, json_each(document, '$.machine_seconds') AS each WHERE agent = 0
+    UNION ALL
+    SELECT run_id, step, machine FROM seconds WHERE machine IS NOT NULL
+  )
+  SELECT run_id, json_extract(one, '$.second') AS second,
+         json_extract(one, '$.client_cpus') AS client_cpus,     -- CPU seconds per second of the client's process
+         json_extract(one, '$.machine_cpus') AS machine_cpus,   -- of all programs and the kernel
+         json_extract(one, '$.other_cpus') AS other_cpus,       -- of programs that are neither client nor server
+         json_extract(one, '$.device') AS device,               -- under the data, whichever program used it
+         json_extract(one, '$.reads') AS reads,
+         json_extract(one, '$.writes') AS writes,
+         json_extract(one, '$.flushes') AS flushes,
+         json_extract(one, '$.read_bytes') AS read_bytes,
+         json_extract(one, '$.written_bytes') AS written_bytes,
+         step
+  FROM parts;
+
 CREATE VIEW intervals AS
   -- One row per second and group of clients; group_name '': the only group. Percentiles: NULL of too few transactions
   -- (p50 needs 6, p99 368). Of a run that is under way: the seconds that have passed.
