@@ -10,14 +10,18 @@ comparable, as far as it has a number. Both are on one machine, one after the ot
 of `assay compare`, 2 % of false ones are allowed for where the machine itself is as it was, and
 what other programs did is said beside them.
 
-`CLONE=FOLDER` in the environment names a clone in which `make run` was done; a single case uses
-this program in its place.
+`CLONE=FOLDER` in the environment names a clone in which `make run` was done; without it a single
+case uses this program in its place. `ONLY=tpcb,tpch` tries these files alone. Cases take minutes,
+so `NOTED=FILE` keeps the result of each, and those that stand in it are not tried again: the page
+may be of several calls.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -26,6 +30,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypedDict
 
 from assay import comparison, registry
 from assay.comparison.sides.values import Comparison, Direction
@@ -45,46 +50,91 @@ _REPETITIONS = 3
 """The fewest of which a difference that is not seen says something."""
 _CALLED = 0.05
 _DIFFERENT = (Direction.BETTER, Direction.WORSE)
-_LONGEST_S = 900.0
+_LONGEST_S = 450.0
+"""Of a command; a case has two long ones."""
 _AS_QUICK = ("--no-probe", "--no-durability", "--progress", "0")
 
 
 def prove(cases: int, seed: int, timeout_s: float, first: int = 0) -> Found:
     """Packs so many experiments and runs each again."""
     del timeout_s  # a quick version takes minutes
-    outcomes: Counter[str] = Counter()
-    faults: list[str] = []
-    called = compared = 0
     files = _files()
+    only = os.environ.get("ONLY", "").split(",")
+    chosen = [name for name in files[first : first + cases] if only == [""] or name in only]
+    noted = _noted()
     with _program(is_single=cases == 1) as program:
-        for number, name in enumerate(files[first : first + cases], first):
-            command = f"python -m proofs capsules --first {number} --cases 1 --seed {seed}"
-            system = _system(name)
-            if system is None:
-                outcomes[f"{name}: left out: none of its systems is here"] += 1
-                continue
-            case = f"{name} on {system}"
-            with tempfile.TemporaryDirectory(prefix="assay-capsules-") as folder:
-                try:
-                    made, said = _case(name, system, program, Path(folder))
-                except _Wrong as wrong:
-                    outcomes[f"{case}: wrong"] += 1
-                    faults.append(f"{command}\n{case}: {wrong}")
-                    continue
-            verdicts = Counter(cell.primary.verdict.partition(":")[0] for cell in made.cells)
-            outcomes.update({f"{case}: {verdict}": n for verdict, n in verdicts.items()})
-            print(f"{case}: {dict(verdicts)}; {said}", file=sys.stderr, flush=True)
-            compared += len(made.cells)
-            seen = [one for one in made.cells if one.primary.direction in _DIFFERENT]
-            called += len(seen)
-            for cell in seen:
-                ratio = cell.primary.estimate.ratio if cell.primary.estimate else 0
-                print(f"{cell.name}: {cell.primary.verdict}, {ratio:.3g}", file=sys.stderr)
+        for name in chosen:
+            if name not in noted:
+                command = f"ONLY={name} python -m proofs capsules --cases {CASES} --seed {seed}"
+                noted[name] = _tried(name, program, command)
+                _note(name, noted[name])
+    results = [noted[name] for name in chosen]
+    outcomes = Counter({case: n for one in results for case, n in one["outcomes"].items()})
+    faults = [one["fault"] for one in results if one["fault"]]
+    called = sum(one["called"] for one in results)
+    compared = sum(one["compared"] for one in results)
     most = max(1, int(_CALLED * compared))
     outcomes[f"cells called different, of {compared} and at most {most}"] = called
     if called > most:
         faults.append(f"{called} of {compared} cells called different, at most {most} expected")
-    return Found(cases, outcomes, faults)
+    return Found(len(chosen), outcomes, faults)
+
+
+class _Result(TypedDict):
+    """Of a case, as it is noted."""
+
+    outcomes: dict[str, int]
+    fault: str
+    compared: int
+    """Cells."""
+    called: int
+    """Of them, those that are called different."""
+
+
+def _noted() -> dict[str, _Result]:
+    """By the names of experiment files."""
+    file = Path(os.environ.get("NOTED", ""))
+    lines = file.read_text("utf-8").splitlines() if file.is_file() else ()
+    return dict(map(json.loads, lines))
+
+
+def _note(name: str, result: _Result) -> None:
+    if path := os.environ.get("NOTED"):
+        with Path(path).open("a", encoding="utf-8") as file:
+            file.write(f"{json.dumps([name, result])}\n")
+
+
+def _tried(name: str, program: Path, command: str) -> _Result:
+    """``command``: repeats the case."""
+    system = _system(name)
+    if system is None:
+        return _result({f"{name}: left out: none of its systems is here": 1})
+    case = f"{name} on {system}"
+    with tempfile.TemporaryDirectory(prefix="assay-capsules-") as folder:
+        try:
+            made, said = _case(name, system, program, Path(folder))
+        except _Late as late:
+            return _result({f"{case}: not tried to its end: {late}": 1})
+        except _Wrong as wrong:
+            return _result({f"{case}: wrong": 1}, f"{command}\n{case}: {wrong}")
+    verdicts = Counter(cell.primary.verdict.partition(":")[0] for cell in made.cells)
+    print(f"{case}: {dict(verdicts)}; {said}", file=sys.stderr, flush=True)
+    seen = [one for one in made.cells if one.primary.direction in _DIFFERENT]
+    for cell in seen:
+        ratio = cell.primary.estimate.ratio if cell.primary.estimate else 0
+        print(f"{cell.name}: {cell.primary.verdict}, {ratio:.3g}", file=sys.stderr)
+    outcomes = {f"{case}: {verdict}": n for verdict, n in verdicts.items()}
+    return _result(outcomes, compared=len(made.cells), called=len(seen))
+
+
+def _result(
+    outcomes: dict[str, int], fault: str = "", compared: int = 0, called: int = 0
+) -> _Result:
+    return {"outcomes": outcomes, "fault": fault, "compared": compared, "called": called}
+
+
+class _Late(Exception):
+    """A command that had not ended in time, which decides nothing."""
 
 
 class _Wrong(Exception):
@@ -123,10 +173,10 @@ def _is_in_process(choice: SystemChoice) -> bool:
 @contextmanager
 def _program(*, is_single: bool) -> Iterator[Path]:
     """That of a fresh clone."""
-    if is_single:
-        yield Path(sys.executable).with_name("assay")
-    elif given := os.environ.get("CLONE"):
+    if given := os.environ.get("CLONE"):
         yield Path(given, ".venv", "bin", "assay")
+    elif is_single:
+        yield Path(sys.executable).with_name("assay")
     else:
         with tempfile.TemporaryDirectory(prefix="assay-clone-") as folder:
             clone = Path(folder, "assay")
@@ -169,14 +219,16 @@ def _compared(capsule: Path, there: Path) -> Comparison:
 
 
 def _done(program: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [program, *words],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=_LONGEST_S,
+    began = subprocess.Popen(
+        [program, *words], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
+    try:
+        out, err = began.communicate(timeout=_LONGEST_S)
+    except subprocess.TimeoutExpired:
+        began.send_signal(signal.SIGINT)  # so that it ends its servers
+        began.communicate()
+        raise _Late(f"{words[0]} had not ended after {_LONGEST_S:.0f} s") from None
+    return subprocess.CompletedProcess(began.args, began.returncode, out, err)
 
 
 def _insist(done: subprocess.CompletedProcess[str], status: int) -> None:
