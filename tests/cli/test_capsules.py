@@ -90,6 +90,37 @@ def test_it_is_run_again_elsewhere_and_compared(
     assert run_in(tmp_path, "pack", "latest").returncode == 0
 
 
+def test_what_was_run_with_only_is_run_again_with_it(
+    assay: Assay, working_folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Of an experiment file, whose other runs stay planned, twice with another one."""
+    (working_folder / "one.sql").write_text("SELECT 1;\n")
+    (working_folder / "three.toml").write_text(
+        'script = "one.sql"\nsystems = ["sqlite", "duckdb", "null"]\nstorages = ["tmpfs"]\n'
+        "drive.duration_s = 0.2\nrepetitions = 1\n"
+    )
+    assert assay("run", "three.toml", "--only", "duckdb", *RUN[2:]).status == 0
+    assert assay("pack", "latest", "-o", "duckdb.assay").status == 0
+    assert assay("run", "three.toml", "--only", "sqlite", *RUN[2:]).status == 0
+    assert assay("pack", "latest", "-o", "both.assay").status == 0
+    facts = json.loads(text_of(working_folder / "both.assay", "facts.json"))
+    assert facts["only"] == [["duckdb", "sqlite"]]
+    for capsule, words, systems, said in (
+        ("duckdb", (), ["duckdb"], "as it was run with --only duckdb; --only '*' runs all of it"),
+        ("both", (), ["duckdb", "sqlite"], "as it was run with --only duckdb,sqlite"),
+        ("both", ("--only", "sqlite"), ["sqlite"], "is run again"),
+        ("duckdb", ("--on", "sqlite"), ["sqlite"], "which does not fit the systems and storages"),
+    ):
+        elsewhere = tmp_path_factory.mktemp("elsewhere")
+        file = str(working_folder / f"{capsule}.assay")
+        again = run_in(elsewhere, "rerun", file, *RUN[2:], *words)
+        assert again.returncode == 0, again.stderr
+        assert said in again.stderr
+        with closing(sqlite3.connect(elsewhere / "assay-records.sqlite")) as record:
+            runs = record.execute("SELECT DISTINCT system FROM runs ORDER BY system").fetchall()
+        assert [name for (name,) in runs] == systems
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [

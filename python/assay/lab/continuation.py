@@ -74,7 +74,9 @@ def begin(
     if request.kept_command is not None and not request.is_new:
         is_unfinished = store.unfinished(request.kept_command, plan) is not None
         versions = _versions_by_url(runs) if is_unfinished else {}
-        found = store.continue_experiment(plan, runs, request.kept_command, facts, versions)
+        found = store.continue_experiment(
+            plan, runs, request.kept_command, facts, versions, request.only
+        )
         if found is not None:
             return _continued(store, found, plan, runs, events)
     experiment_id = store.begin_experiment(
@@ -82,6 +84,7 @@ def begin(
         plan,
         facts,
         command=request.kept_command,
+        only=request.only,
     )
     return Begun(experiment_id, runs, cells=Cells(plan.runs))
 

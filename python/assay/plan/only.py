@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from assay.errors import ArgumentError
@@ -15,7 +16,7 @@ from assay.plan.values import Cell, Plan, PlannedRun
 from assay.text.mentions import Mention, phrase
 
 Patterns = Sequence[Sequence[str]]
-"""Of each ``--only``, its patterns."""
+"""Of each ``--only``, its patterns; none: all runs."""
 
 
 def chosen(plan: Plan, patterns: Patterns) -> tuple[PlannedRun, ...]:
@@ -39,6 +40,21 @@ def chosen(plan: Plan, patterns: Patterns) -> tuple[PlannedRun, ...]:
                 )
         runs = left
     return runs
+
+
+def either(a: Patterns, b: Patterns) -> Patterns:
+    """Those that choose what ``a`` or ``b`` chooses."""
+    return tuple(tuple(dict.fromkeys((*one, *other))) for one in a for other in b)
+
+
+def of_use(plan: Plan, patterns: Patterns) -> Patterns:
+    """Those of which each fits a run, as may not be so of another plan than theirs."""
+    found: Patterns = ()
+    for one_of in patterns:
+        with suppress(ArgumentError):
+            chosen(plan, (*found, one_of))
+            found = (*found, one_of)
+    return found
 
 
 def narrowed(plan: Plan, patterns: Patterns) -> Plan:

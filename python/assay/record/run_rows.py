@@ -109,6 +109,7 @@ class ExperimentRow(NamedTuple):
     machine: str
     build: str
     command: str | None
+    only: str
     process_id: int
     process_started: int
     boot_id: str

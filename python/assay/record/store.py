@@ -41,6 +41,7 @@ from assay.judge.check.answers import Check
 from assay.judge.check.questions import ComparedAnswer, Dispute
 from assay.load.existing_data import ExistingTable
 from assay.plan import Plan, PlannedRun
+from assay.plan.only import Patterns
 from assay.probe import Probe
 from assay.provision.machine.identity import ProcessIdentity
 from assay.record import disputes
@@ -138,16 +139,17 @@ class Store(RecordQuestions):
         plan: Plan,
         facts: ExperimentFacts,
         command: Command | None = None,
+        only: Patterns = (),
     ) -> int:
         """Keeps the whole plan before anything is started; returns the experiment's number.
 
         ``command``: the experiment file and the options beside it, by which `continue_experiment`
-        finds it again.
+        finds it again. ``only``: by which its runs are chosen.
         """
         process, now_ns = ProcessIdentity.own(), time.time_ns()
         experiment_id = self._write().change(
             lambda connection: planned.keep(
-                connection, experiment, plan, facts, process, now_ns, command
+                connection, experiment, plan, facts, process, now_ns, command, only
             )
         )
         self._machine = facts["machine"]
@@ -161,13 +163,14 @@ class Store(RecordQuestions):
         command: Command,
         facts: ExperimentFacts,
         versions: Mapping[str, str] = NO_VERSIONS,
+        only: Patterns = (),
     ) -> Continued | None:
         """Continues the command's last experiment in this process, if it is unfinished: see
         `assay.record.progress.continuing`."""
         process, now_ns, runs = ProcessIdentity.own(), time.time_ns(), tuple(chosen)
         found = self._write().change(
             lambda connection: continuing.go_on(
-                connection, plan, runs, command, facts, process, now_ns, versions
+                connection, plan, runs, command, facts, process, now_ns, versions, only
             )
         )
         if found is not None:

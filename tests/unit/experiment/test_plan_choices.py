@@ -112,6 +112,16 @@ def test_a_storage_is_chosen_without_the_note_behind_its_name() -> None:
         only.chosen(whole, [["here", "dsk"]])
 
 
+def test_patterns_of_two_choices_choose_what_either_does_and_are_kept_where_they_fit() -> None:
+    whole = plan(asked(systems=(A, B), storages=(HERE, FAST)), TPCB)
+    one, other = [["a"], ["here"]], [["b"], ["fast"]]
+    two = [*only.chosen(whole, one), *only.chosen(whole, other)]
+    found = only.chosen(whole, only.either(one, other))
+    assert [run.position for run in found] == sorted(run.position for run in two)
+    assert only.either(one, ()) == () and only.either((), other) == ()
+    assert only.of_use(whole, [["c"], ["here"]]) == (["here"],)
+
+
 def test_a_pattern_that_chooses_nothing_is_refused_with_the_names() -> None:
     with pytest.raises(ArgumentError, match="--only c: no run has") as refused:
         only.chosen(plan(asked(), TPCB), [["c"]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -29,6 +30,7 @@ from assay.text.secrets import HIDDEN
 
 if TYPE_CHECKING:
     from assay.contracts.experiment import Experiment
+    from assay.plan.only import Patterns
     from assay.record import ExperimentRecord
     from assay.record.capsule.verifying import Capsule
     from assay.workload.values import Workload
@@ -86,7 +88,6 @@ def command(
     """
     from assay.cli.options import experiment_references
     from assay.cli.output import capsule_comparison
-    from assay.experiment.command import patterns
     from assay.lab.continuation import Request
     from assay.record import Store
     from assay.record.capsule import layout
@@ -110,16 +111,20 @@ def command(
             only=only,
         )
         _insist_on_what_is_not_in_it(capsule, before, words)
-        request = Request(only=patterns(words))
-
-        def insist(experiment: Experiment, workload: Workload) -> None:
-            _insist_on_shell(experiment, words)
-            say(f"{file} is as it was packed; experiment {before.id} of it is run again")
-            capsule_comparison.say_what_is_not_compared(before, experiment, workload, request.only)
-
         with unpacked(capsule, records, Path(name)) as experiment_file:
+            words = replace(words, target=str(experiment_file))
+            request = Request(only=_only(before, words))
+
+            def insist(experiment: Experiment, workload: Workload) -> None:
+                _insist_on_shell(experiment, words)
+                say(f"{file} is as it was packed; experiment {before.id} of it is run again")
+                _say_only(before, words, request.only)
+                capsule_comparison.say_what_is_not_compared(
+                    before, experiment, workload, request.only
+                )
+
             result = measured(
-                replace(words, target=str(experiment_file)),
+                words,
                 loading,
                 first_use,
                 progress_s,
@@ -137,6 +142,30 @@ def command(
         )
         capsule_comparison.print_compared(before, after, titles, detail=bool(detail))
     return result.exit_code
+
+
+def _only(before: ExperimentRecord, words: Words) -> Patterns:
+    """Of the packed experiment, as far as it fits what is run now; or those that were given."""
+    from assay.experiment import from_command_line as command_line
+    from assay.experiment.command import patterns
+    from assay.lab.preflight.optional_levels import plan_here
+    from assay.plan import only
+
+    if words.only or not before.only:
+        return patterns(words)
+    if not (words.on or words.storage):
+        return before.only
+    return only.of_use(plan_here(*command_line.experiment(words)), before.only)
+
+
+def _say_only(before: ExperimentRecord, words: Words, chosen: Patterns) -> None:
+    if words.only or not before.only:
+        return
+    was = " ".join(f"--only {shlex.quote(','.join(one))}" for one in before.only)
+    if chosen == before.only:
+        say(f"as it was run with {was}; --only '*' runs all of it")
+    else:
+        say(f"it was run with {was}, which does not fit the systems and storages named here")
 
 
 def _insist_on_what_is_not_in_it(capsule: Capsule, before: ExperimentRecord, words: Words) -> None:

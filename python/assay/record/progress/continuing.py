@@ -17,6 +17,7 @@ from assay.contracts.recorded import Build, Command, ExperimentFacts, Machine, W
 from assay.errors import ArgumentError
 from assay.judge.check.questions import ComparedAnswer
 from assay.plan import Plan, PlannedRun
+from assay.plan.only import Patterns, either
 from assay.provision.machine.identity import ProcessIdentity
 from assay.record.file.json_text import json_text, storable
 from assay.record.file.record_file import insert
@@ -155,12 +156,13 @@ def go_on(
     process: ProcessIdentity,
     now_ns: int,
     versions: Mapping[str, str] = NO_VERSIONS,
+    only: Patterns = (),
 ) -> Continued | None:
     """Continues the last experiment of the command; None where that is finished, or nothing of it
     can be kept. ``facts``: machine, build, content and workload, as a new experiment keeps them.
     ``chosen``: the runs of the plan that may be executed now; the content of others is not looked
     at. ``versions``: label of a server by URL → its version now; one that is not in it is not
-    known.
+    known. ``only``: by which they were chosen.
 
     Raises `ArgumentError` where another process is at work on it.
     """
@@ -200,8 +202,12 @@ def go_on(
         boot_id=process.boot,
     )
     connection.execute(
-        "UPDATE experiments SET ended_unix_ns = NULL, command = ? WHERE id = ?",
-        (json_text(command), last.experiment_id),
+        "UPDATE experiments SET ended_unix_ns = NULL, command = ?, only = ? WHERE id = ?",
+        (
+            json_text(command),
+            json_text(either(_only(connection, last.experiment_id), only)),
+            last.experiment_id,
+        ),
     )
     return Continued(
         last.experiment_id,
@@ -213,6 +219,14 @@ def go_on(
         changes,
         end["run_state"] or "",
     )
+
+
+def _only(connection: sqlite3.Connection, experiment_id: int) -> Patterns:
+    (text,) = connection.execute(
+        "SELECT only FROM experiments WHERE id = ?", (experiment_id,)
+    ).fetchone()
+    found: Patterns = json.loads(text)
+    return found
 
 
 def _is_in(plan: Plan, last: LastExperiment, old: RunOnRecord) -> bool:

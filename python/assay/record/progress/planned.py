@@ -8,6 +8,7 @@ from assay.contracts.factors import PROTOCOL, THREADS
 from assay.contracts.recorded import Command, ExperimentFacts, WorkloadRecord
 from assay.experiment import Experiment
 from assay.plan import Plan, PlannedRun
+from assay.plan.only import Patterns
 from assay.provision.machine.identity import ProcessIdentity
 from assay.record.file.json_text import json_text, storable
 from assay.record.file.record_file import insert
@@ -23,6 +24,7 @@ def keep(
     process: ProcessIdentity,
     now_ns: int,
     command: Command | None,
+    only: Patterns,
 ) -> int:
     """Returns the number of the experiment."""
     reading.settle_dead_runs(connection)
@@ -44,6 +46,7 @@ def keep(
         boot_id=process.boot,
         command=None if command is None else json_text(command),
         content=json_text(facts["content"]),
+        only=json_text(only),
     )
     for run in plan.runs:
         plan_run(connection, experiment_id, run)

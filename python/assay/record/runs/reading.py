@@ -255,6 +255,7 @@ def experiment(
         cells=judged,
         path=path,
         continuations=went_on,
+        only=json.loads(row.only),
     )
 
 

@@ -27,6 +27,7 @@ from assay.judge.check.answers import Check
 from assay.judge.evidence.values import MachineFacts
 from assay.load.dataset_facts import DatasetFacts
 from assay.load.existing_data import ExistingData
+from assay.plan.only import Patterns
 from assay.probe import Probe
 from assay.provision.machine.identity import ProcessIdentity
 from assay.record.machine import machines
@@ -409,6 +410,8 @@ class ExperimentRecord:
     path: Path
     """The record file."""
     continuations: tuple[ContinuationRecord, ...] = ()
+    only: Patterns = ()
+    """By which the runs were chosen that were to be executed; empty: all were."""
     parts: tuple[ExperimentRecord, ...] = ()
     """The experiments that are shown together as this one (`assay.record.runs.several`); empty: it
     is a single one."""

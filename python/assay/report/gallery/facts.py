@@ -94,6 +94,8 @@ class Facts(msgspec.Struct, frozen=True):
     reproduces: str
     is_quick: bool
     tests: list[str]
+    only: list[list[str]]
+    """Of each `--only`, its patterns; empty: all runs were to be executed."""
     begun_unix_ns: int
     ended_unix_ns: int | None
     machine: Machine
@@ -119,6 +121,7 @@ def facts_of(experiment: ExperimentRecord) -> Facts:
         reproduces=experiment.reproduces,
         is_quick=bool(experiment.experiment.get("is_quick")),
         tests=list(dict.fromkeys(run.test for run in runs)),
+        only=[list(patterns) for patterns in experiment.only],
         begun_unix_ns=experiment.begun_unix_ns,
         ended_unix_ns=experiment.ended_unix_ns,
         machine=experiment.machine,
