@@ -137,6 +137,12 @@ def test_where_the_others_continue_the_run_is_indicative(tmp_path: Path) -> None
     (run,) = result.runs
     assert run.verdict == "indicative" and "generator lost" in run.verdict_reason
     _check_outcomes(tmp_path, result)
+    first = StringIO()
+    with Store(tmp_path / DEFAULT_FILE_NAME, must_exist=True) as store:
+        first_look.render(store.latest(), build(store.latest()), first, "assay report")
+    assert re.search(
+        r" TPS, .* on 2 of 4 clients from \d+ s on", " ".join(first.getvalue().split())
+    )
     assert run.outcomes is not None
     report = _report(result)
     assert "generator-lost" in report

@@ -25,7 +25,12 @@ from assay.contracts.driving import CONTINUE, END, OnLost
 from assay.contracts.engine.drive import DriveDocument, DriveProgress, ScriptDocument, StopDocument
 from assay.contracts.engine.messages import Message
 from assay.contracts.fleet import Channel, Fleet, Receive
-from assay.contracts.observation import Observation, decode_observation
+from assay.contracts.observation import (
+    GeneratorReport,
+    Observation,
+    clients_left,
+    decode_observation,
+)
 from assay.drive.fleet.clocks import ClockOffset, ClockRoundTrip, drift_ns_per_s, offset
 from assay.drive.fleet.losses import GeneratorAccount
 from assay.drive.fleet.values import Terms
@@ -329,3 +334,15 @@ def _is_at_work(process: psutil.Process) -> bool:
         return bool(process.num_threads() > 2)
     except psutil.Error:
         return False
+
+
+def test_it_is_said_on_how_many_clients_a_run_went_on() -> None:
+    def report(clients: int, lost_after_s: float | None = None) -> GeneratorReport:
+        return GeneratorReport("here", clients, 0, 0, 0, lost_after_s=lost_after_s)
+
+    assert clients_left([report(3), report(3)]) == ""
+    assert clients_left([]) == ""
+    one = [report(2), report(2, 31.2), report(2)]
+    assert clients_left(one) == "on 4 of 6 clients from 31 s on"
+    two = [report(2, 40.0), report(2, 31.2), report(2)]
+    assert clients_left(two) == "on 4 of 6 clients from 31 s on, on 2 from 40 s on"

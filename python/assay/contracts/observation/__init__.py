@@ -25,7 +25,7 @@ from assay.contracts.observation.parts.declared_results import (
     ResponseLimit,
 )
 from assay.contracts.observation.parts.error_reports import ErrorReport
-from assay.contracts.observation.parts.generators import GeneratorReport
+from assay.contracts.observation.parts.generators import GeneratorReport, clients_left
 from assay.contracts.observation.parts.groups import Arrival, EndpointReport, GroupReport
 from assay.contracts.observation.parts.intervals import Interval
 from assay.contracts.observation.parts.latency import EncodedHistogram, Latency, Resolution
@@ -139,6 +139,7 @@ __all__ = [
     "UnreadReport",
     "UpdateReport",
     "WarmUpOutcomes",
+    "clients_left",
     "decode_observation",
     "decode_observed",
     "read_observation",

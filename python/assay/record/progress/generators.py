@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import msgspec
 
-from assay.contracts.observation import GeneratorReport
+from assay.contracts.observation import GeneratorReport, clients_left
 from assay.record.progress.under_way import Connection, Place
 
 _AT_WORK = """
@@ -33,6 +33,8 @@ class GeneratorsOfStep(msgspec.Struct, frozen=True):
     unmeasured_s: float
     """Of the ramp-up and warm-up before it, which times since clients began include."""
     reports: tuple[GeneratorReport, ...]
+    clients_left: str
+    """As `assay.contracts.observation.clients_left`."""
 
 
 def of_step(connection: Connection, place: Place, *, has_ended: bool) -> GeneratorsOfStep | None:
@@ -46,4 +48,6 @@ def of_step(connection: Connection, place: Place, *, has_ended: bool) -> Generat
     measured_s = max(0.0, elapsed_s - unmeasured_s) if are_at_work else elapsed_s
     if not reports:
         return None
-    return GeneratorsOfStep(bool(are_at_work), measured_s, unmeasured_s, reports)
+    return GeneratorsOfStep(
+        bool(are_at_work), measured_s, unmeasured_s, reports, clients_left(reports)
+    )

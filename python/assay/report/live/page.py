@@ -55,6 +55,7 @@ _BODY = """<body>
 <p class="with-button"><span id="step" class="quiet"></span>
 <button type="button" id="stop-run" hidden>Stop this run</button></p>
 <dl id="numbers" class="numbers"></dl>
+<p id="fewer" hidden></p>
 <p id="machine" class="quiet"></p>
 <div id="charts" class="figures" data-vega="VEGA"></div>
 <div id="fleet" class="box" hidden><table class="cards"><caption id="fleet-name"></caption>

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.comparison.ratios import offered_rates
+from assay.contracts.observation import clients_left
 from assay.contracts.role import PRIMARY
 from assay.experiment import Scalar
 from assay.judge import Verdict
@@ -213,6 +214,8 @@ def _numbers(
         driven = measured[0].driven
         counted = units.counted(driven.of_clients.outcomes.ok, "transaction")
         throughput += f", {counted} in {_seconds(driven.elapsed_ns)}"
+    if fewer := _on_fewer(measured):
+        throughput += f", {fewer}"
     if cold.is_timed(cell):
         warm = cold.warm_after(cell).shown
         said = f"first execution {cold.first(cell).shown}, warm after {warm}"
@@ -226,6 +229,16 @@ def _numbers(
         ("throughput", throughput),
         ("latency", latency_words.of_mix(measured)),
     )
+
+
+def _on_fewer(measured: Sequence[DrivenRun]) -> str:
+    """Where load generators were lost and the others went on."""
+    said = [left for run in measured if (left := clients_left(run.driven.generators))]
+    if not said:
+        return ""
+    if len(measured) == 1:
+        return said[0]
+    return f"{len(said)} of {len(measured)} repetitions on fewer clients ({'; '.join(said)})"
 
 
 def _elapsed(cell: CellRuns) -> tuple[tuple[str, str], ...]:

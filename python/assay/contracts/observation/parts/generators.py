@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from msgspec.structs import replace
@@ -60,3 +60,16 @@ def with_lost(outcomes: Counts, generators: Iterable[GeneratorReport], times: in
         ok=outcomes.ok + ok,
         unknown=outcomes.unknown + unknown,
     )
+
+
+def clients_left(reports: Sequence[GeneratorReport]) -> str:
+    """``on 4 of 6 clients from 31 s on, on 2 from 40 s on``, since clients began: how many there
+    were after generators were lost. Empty: none was."""
+    every = left = sum(one.clients for one in reports)
+    said: list[str] = []
+    lost = [(one.lost_after_s, one.clients) for one in reports if one.lost_after_s is not None]
+    for after_s, clients in sorted(lost):
+        left -= clients
+        number = f"{left} of {every} clients" if not said else str(left)
+        said.append(f"on {number} from {after_s:.0f} s on")
+    return ", ".join(said)
