@@ -173,10 +173,32 @@ def test_a_folder_of_them_is_a_site(recorded: Path, tmp_path: Path) -> None:
     again = run_in(tmp_path, "site", "results", "-o", "public")
     assert again.returncode == 2 and "is not empty" in again.stderr
     assert run_in(tmp_path, "site", "results", "-o", "public", "--force").returncode == 0
-    (folder / "bad.assay").write_bytes((folder / "one.assay").read_bytes()[:-1])
-    damaged = run_in(tmp_path, "site", "results", "-o", "other")
-    assert damaged.returncode == 2 and "bad.assay" in damaged.stderr
-    assert not (tmp_path / "other").exists()
+
+
+def test_a_broken_one_is_left_out_of_the_site(recorded: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "results"
+    folder.mkdir()
+    good = packed(recorded, 1)
+    (folder / "bad.assay").write_bytes(good.read_bytes()[:-1])
+    with zipfile.ZipFile(folder / "other.assay", "w") as file:
+        file.writestr("a.txt", "another program's")
+    shutil.copyfile(good, folder / "index.assay")
+    none = run_in(tmp_path, "site", "results", "-o", "public")
+    assert none.returncode == 2 and "found none that can be shown" in none.stderr
+    assert not (tmp_path / "public").exists()
+    shutil.copyfile(good, folder / "good.assay")
+    done = run_in(tmp_path, "site", "results", "-o", "public")
+    assert done.returncode == 2
+    for said in (
+        "left out: results/bad.assay: expected",
+        "left out: results/other.assay: not a capsule of Assay",
+        "left out: results/index.assay: its report would be index.html",
+        "1 result in public/index.html; 3 files left out",
+    ):
+        assert said in done.stderr
+    assert {one.name for one in (tmp_path / "public").iterdir()} == {
+        "index.html", "good.html", "good.assay",
+    }  # fmt: skip
 
 
 def test_a_script_that_is_gone_is_packed_from_the_record(recorded: Path, tmp_path: Path) -> None:

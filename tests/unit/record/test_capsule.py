@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import random
 import struct
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -70,7 +71,10 @@ def test_the_same_members_are_the_same_bytes_in_whatever_order() -> None:
 
 def test_a_capsule_gives_what_was_packed(capsule: Path) -> None:
     found = verified(capsule)
-    assert {name: found.read(name) for name in found.manifest.members} == MEMBERS
+    for name in found.manifest.members:
+        found.unpack(name, capsule.with_name("member"))
+        assert capsule.with_name("member").read_bytes() == MEMBERS[name]
+        capsule.with_name("member").unlink()
     assert found.manifest.assay == "1.2.3"
     with zipfile.ZipFile(capsule) as file:  # any other program reads it too
         assert file.testzip() is None and file.namelist() == sorted(file.namelist())
@@ -123,7 +127,10 @@ def test_a_changed_member_is_named(capsule: Path, name: str) -> None:
         (lambda all_: [*all_, ("a\\..\\b", b"x")], "a character that is no part"),
         (lambda all_: [*all_, ("a//b", b"x")], "not the plain name of a file"),
         (lambda all_: [*all_, ("folder/", b"")], "not the plain name of a file"),
-        (lambda all_: [one for one in all_ if one[0] != layout.MANIFEST], "without manifest.json"),
+        (
+            lambda all_: [one for one in all_ if one[0] != layout.MANIFEST],
+            "manifest.json: expected it in every capsule",
+        ),
     ],
 )  # fmt: skip
 @pytest.mark.filterwarnings("ignore:Duplicate name")
@@ -191,7 +198,63 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     assert "found a folder" in refusal(tmp_path)
     other = tmp_path / "other"
     other.write_text("SELECT 1;\n")
-    assert "which is a zip file, found another file" in refusal(other)
+    assert "not a capsule of Assay" in refusal(other)
+
+
+@pytest.mark.parametrize(
+    ("members", "found"),
+    [
+        ([], "an empty zip file, without manifest.json"),
+        ([("a/__init__.py", b"")], "a zip file without manifest.json"),
+        ([("META-INF/", b""), ("META-INF/MANIFEST.MF", b"x")], "a zip file without manifest.json"),
+        ([("[Content_Types].xml", b"<x/>")], "a zip file without manifest.json"),
+        ([("manifest.json", b'{"name": "a page"}')], "a manifest.json of another program"),
+        ([("manifest.json", b"\xff")], "a manifest.json of another program"),
+    ],
+)
+def test_what_another_program_has_zipped_is_no_capsule(
+    tmp_path: Path, members: list[tuple[str, bytes]], found: str
+) -> None:
+    said = refusal(zipped(tmp_path / "other.whl", members, b"its own comment"))
+    assert (
+        "not a capsule of Assay: expected a file of `assay pack`, found" in said and found in said
+    )
+
+
+def test_a_part_of_a_zip_file_is_one_of_a_capsule_or_not(capsule: Path, tmp_path: Path) -> None:
+    content = capsule.read_bytes()
+    capsule.write_bytes(content[:-200])
+    assert "the file is not whole" in refusal(capsule)
+    other = zipped(tmp_path / "other.jar", [("META-INF/MANIFEST.MF", b"x" * 300)])
+    other.write_bytes(other.read_bytes()[:-30])
+    said = refusal(other)
+    assert (
+        "not a capsule of Assay" in said and "zip file of another program that is not whole" in said
+    )
+    other.write_bytes(b"")
+    assert "not a capsule of Assay" in refusal(other) and "an empty file" in refusal(other)
+
+
+def test_what_is_read_later_is_what_was_verified(capsule: Path, tmp_path: Path) -> None:
+    found = verified(capsule)
+    capsule.write_bytes(packed({**MEMBERS, layout.REPORT: b"<p>another</p>"}, "1.2.3"))
+    with pytest.raises(InputError, match="was changed while it was read"):
+        found.unpack(layout.REPORT, tmp_path / "report.html")
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_no_more_than_a_piece_of_a_file_is_in_memory(tmp_path: Path) -> None:
+    path = tmp_path / "long.assay"
+    path.write_bytes(
+        packed({**MEMBERS, layout.REPORT: random.Random(2).randbytes(30_000_000)}, "1")
+    )
+    tracemalloc.start()
+    try:
+        verified(path).unpack(layout.REPORT, tmp_path / "report.html")
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 8_000_000
 
 
 def test_a_name_that_no_member_may_have_is_not_packed() -> None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from assay.contracts.experiment import Experiment
     from assay.plan.only import Patterns
     from assay.record import ExperimentRecord
-    from assay.record.capsule.verifying import Capsule
+    from assay.record.capsule.capsule_file import Capsule
     from assay.workload.values import Workload
 
 
@@ -97,7 +97,7 @@ def command(
     capsule = verified(file)
     with tempfile.TemporaryDirectory(prefix="assay-rerun-") as name:
         packed_record = Path(name, layout.RECORD)
-        packed_record.write_bytes(capsule.read(layout.RECORD))
+        capsule.unpack(layout.RECORD, packed_record)
         with Store(packed_record, must_exist=True) as store:
             before = store.latest()
         words = Words(

@@ -9,12 +9,12 @@ import click
 
 from assay.cli.options.usage_errors import DestroyingOption
 from assay.cli.process.outcome import say
-from assay.errors import ArgumentError, InputError
+from assay.errors import ArgumentError, InputError, YouError
 from assay.text.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from assay.record import ExperimentRecord
+    from assay.record.capsule.capsule_file import Capsule
     from assay.report.gallery.gallery import ListedCapsule
 
 _INDEX = "index.html"
@@ -34,21 +34,26 @@ _INDEX = "index.html"
 @click.option(
     "--force", cls=DestroyingOption, is_flag=True, help="Replace the site's files in that folder."
 )
-def command(folder: Path, output: Path, title: str, force: bool) -> None:
+def command(folder: Path, output: Path, title: str, force: bool) -> int:
     """Make a static site of a folder of capsules.
 
-    FOLDER holds files of `assay pack`, NAME.assay. Each is verified. The first page
+    FOLDER holds files of `assay pack`, NAME.assay. Each is verified; one that was
+    changed, or is no capsule, is left out, and said with the reason. The first page
     is a table of them, which a reader filters and sorts in the browser: experiment,
     workload, systems, storage, machine, date, main number, verdict. Each has its
     report as a page, its file, and the command that runs it again. The reports are
     made anew from the records in the capsules. The site is plain files for any web
     server, and asks no other site for anything.
 
+    Exit status: 0 all are on it, 2 a file was left out, or there is nothing to show.
+
     \b
     Example:
       assay site results/ -o public/
     """
+    from assay.cli.process import written_files
     from assay.record.capsule import layout
+    from assay.report.gallery import gallery
 
     capsules = _capsules(folder, layout.ENDING)
     if output.exists() and not output.is_dir():
@@ -57,18 +62,28 @@ def command(folder: Path, output: Path, title: str, force: bool) -> None:
         raise InputError(
             "is not empty, and is not overwritten", file=output, hint="--force replaces its files"
         )
-    files: dict[str, bytes] = {}
-    entries = []
+    entries: list[ListedCapsule] = []
+    last: YouError | None = None
     for path in capsules:
-        entry, of_capsule = _entry(path)
-        entries.append(entry)
-        files |= of_capsule
-    from assay.report.gallery import gallery
-
+        try:
+            capsule, record = _read(path)
+        except YouError as error:
+            say(f"left out: {error.message}")
+            last = error
+        else:
+            entries.append(_written(capsule, record, output))
+    if not entries:
+        raise ArgumentError(
+            f"expected a capsule of Assay in {folder}, found none that can be shown",
+            hint=last.hint if last else None,
+        )
     newest_first = sorted(entries, key=lambda capsule: -capsule.facts.begun_unix_ns)
-    files[_INDEX] = gallery.page(title, newest_first).encode()
-    _write(output, files)
-    say(f"{counted(len(entries), 'result')} in {output / _INDEX}")
+    # Last, when all that it leads to is there.
+    written_files.write(output / _INDEX, gallery.page(title, newest_first).encode(), force=True)
+    number = len(capsules) - len(entries)
+    without = f"; {counted(number, 'file')} left out" if number else ""
+    say(f"{counted(len(entries), 'result')} in {output / _INDEX}{without}")
+    return YouError.exit_code if number else 0
 
 
 def _capsules(folder: Path, ending: str) -> list[Path]:
@@ -84,43 +99,44 @@ def _capsules(folder: Path, ending: str) -> list[Path]:
     return capsules
 
 
-def _entry(path: Path) -> tuple[ListedCapsule, Mapping[str, bytes]]:
-    """What the page says of a capsule, and its files. The report and all that is said of it are
-    made of the record, as a capsule of someone else might hold any page."""
+def _read(path: Path) -> tuple[Capsule, ExperimentRecord]:
     import tempfile
 
     from assay.record import Store
     from assay.record.capsule import layout
     from assay.record.capsule.verifying import verified
-    from assay.report.gallery.facts import facts_of
-    from assay.report.gallery.gallery import ListedCapsule
-    from assay.report.gallery.report_page import report_page
-    from assay.text.files import shared_files
 
+    if _report_of(path) == _INDEX:
+        raise InputError(f"its report would be {_INDEX}", file=path, hint="give it another name")
     capsule = verified(path)
     with tempfile.TemporaryDirectory(prefix="assay-site-") as name:
         file = Path(name, layout.RECORD)
-        file.write_bytes(capsule.read(layout.RECORD))
+        capsule.unpack(layout.RECORD, file)
         with Store(file, must_exist=True) as store:
-            record = store.latest()
-    _, content = shared_files.read(path, layout.MOST_BYTES)
-    report = f"{path.name.removesuffix(layout.ENDING)}.html"
-    if report == _INDEX:
-        raise InputError(f"its report would be {_INDEX}", file=path, hint="give it another name")
-    entry = ListedCapsule(facts_of(record), report, path.name, len(content), layout.digest(content))
-    return entry, {
-        report: report_page(record),
-        path.name: content,
-    }
+            return capsule, store.latest()
 
 
-def _write(folder: Path, files: Mapping[str, bytes]) -> None:
-    """The first page last, when all that it leads to is there."""
+def _written(capsule: Capsule, record: ExperimentRecord, folder: Path) -> ListedCapsule:
+    """Its files are; returns what the first page says of it. The report and all that is said of it
+    are made of the record, as a capsule of someone else might hold any page."""
     from assay.cli.process import written_files
+    from assay.report.gallery.facts import facts_of
+    from assay.report.gallery.gallery import ListedCapsule
+    from assay.report.gallery.report_page import report_page
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot be made: {error.strerror}", file=folder) from error
-    for name, content in files.items():
-        written_files.write(folder / name, content, force=True)
+    name, report = capsule.path.name, _report_of(capsule.path)
+    entry = ListedCapsule(facts_of(record), report, name, capsule.size_bytes, capsule.sha256)
+    written_files.write(folder / report, report_page(record), force=True)
+    with written_files.written(folder / name, force=True) as descriptor:
+        capsule.copy(descriptor)
+    return entry
+
+
+def _report_of(path: Path) -> str:
+    from assay.record.capsule import layout
+
+    return f"{path.name.removesuffix(layout.ENDING)}.html"

@@ -22,7 +22,7 @@ from assay.workload.values import Workload
 
 FOLDER: Final = "input"
 MOST_BYTES: Final = 256_000_000
-"""Of all of them: a capsule is read into memory, and is a file that people send one another."""
+"""Of all: they are packed in memory, and a capsule is a file that people send one another."""
 WITHOUT: Final = "--without-input"
 """Of `assay pack`."""
 LEAVE_OUT: Final = (

@@ -13,10 +13,10 @@ from typing import Final
 
 from assay.errors import AssayError, SystemUnderTestError
 from assay.record.capsule import layout
-from assay.record.capsule.verifying import Capsule
+from assay.record.capsule.capsule_file import Capsule
 from assay.record.file.read_only import open_for_reading
 from assay.record.file.record_file import reading_errors
-from assay.text.files import output_file, shared_files
+from assay.text.files import pieces
 from assay.text.mentions import phrase
 
 KEPT: Final = ".capsules"
@@ -71,7 +71,7 @@ def _write(capsule: Capsule, members: list[str], folder: Path) -> None:
     for name in members:
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        output_file.write(target, capsule.read(name), force=False)
+        capsule.unpack(name, target)
 
 
 def _is_there(capsule: Capsule, members: list[str], folder: Path) -> bool:
@@ -79,7 +79,7 @@ def _is_there(capsule: Capsule, members: list[str], folder: Path) -> bool:
     try:
         found = {str(one.relative_to(folder)) for one in folder.rglob("*") if one.is_file()}
         return found == set(members) and all(
-            layout.digest(_content(folder / name)) == capsule.manifest.members[name].sha256
+            pieces.digest(folder / name) == capsule.manifest.members[name].sha256
             for name in members
         )
     except OSError:
@@ -92,11 +92,6 @@ def _has_begun(records: Path, before: int) -> bool:
         return _newest(records) != before
     except AssayError:
         return True
-
-
-def _content(file: Path) -> bytes:
-    _, content = shared_files.read(file, layout.MOST_BYTES)
-    return content
 
 
 def _newest(records: Path) -> int:

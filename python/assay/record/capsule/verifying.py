@@ -1,110 +1,50 @@
 """Takes the path of a capsule; insists that it is as it was packed, and gives its members.
 
 Whatever the file holds, an error says what was expected, what was found, and in which member.
-Nothing is unpacked before its name and size were looked at.
+Nothing is unpacked before its name and size were looked at. A file is read in pieces, however long
+it and its members are.
 """
 
 from __future__ import annotations
 
-import io
-import lzma
+import hashlib
+import os
 import stat
-import struct
 import zipfile
-import zlib
 from collections import Counter
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 import msgspec
 
 from assay.errors import InputError
 from assay.record.capsule import layout
+from assay.record.capsule.capsule_file import (
+    PACK_AGAIN,
+    Capsule,
+    file_pieces,
+    member_pieces,
+    no_capsule,
+    opened,
+    opened_zip,
+)
 from assay.record.capsule.layout import Manifest, Member
-from assay.text.files import paths, shared_files
 from assay.text.units import size
 
 _ENCRYPTED = 1
-_BEGINNING = b"PK\x03\x04"
-_BROKEN = (
-    zipfile.BadZipFile,
-    OSError,
-    zlib.error,
-    lzma.LZMAError,
-    struct.error,
-    EOFError,
-    ValueError,
-    NotImplementedError,
-    OverflowError,
-    RuntimeError,
-    IndexError,
-    KeyError,
-)
-"""What the reader of zip files raises for one that is damaged; `NotImplementedError` where a member
-is said to be compressed in a way that it does not know."""
-_PACK_AGAIN = "get it again from where it is from, or pack it again with `assay pack`"
-
-
-@dataclass(frozen=True)
-class Capsule:
-    """A file that was verified."""
-
-    path: Path
-    manifest: Manifest
-    size_bytes: int
-    sha256: str
-    """Of the whole file."""
-    _content: bytes = field(repr=False)
-
-    def read(self, name: str) -> bytes:
-        """The content of a member."""
-        with zipfile.ZipFile(io.BytesIO(self._content)) as file:
-            return file.read(name)
 
 
 def verified(path: Path) -> Capsule:
     """Raises `InputError` where it is not as it was packed, or cannot be read."""
-    content = _whole(path)
-    with _opened(content, path) as file:
-        _insist_on_manifest(file, path)
-        names = _names(file, path)
-        manifest = _manifest(file, path)
+    with opened(path) as file, opened_zip(file, path) as members:
+        _insist_on_manifest(members, path)
+        names = _names(members, path)
+        manifest = _manifest(members, path)
         _insist_on_members(names, manifest, path)
         for name, member in manifest.members.items():
-            _insist_on_content(file, name, member, path)
-        _insist_on_the_whole(content, file.comment, path)
-    return Capsule(path, manifest, len(content), layout.digest(content), content)
-
-
-def _whole(path: Path) -> bytes:
-    if not paths.exists(path):
-        raise InputError("there is no such file", file=path)
-    if not paths.is_file(path):
-        found = "a folder" if paths.is_folder(path) else "a pipe or a device"
-        raise InputError(f"expected a capsule, found {found}", file=path)
-    try:
-        _, content = shared_files.read(path, layout.MOST_BYTES + 1)
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}", file=path) from error
-    if len(content) > layout.MOST_BYTES:
-        raise InputError(f"expected at most {size(layout.MOST_BYTES)}, found more", file=path)
-    return content
-
-
-def _opened(content: bytes, path: Path) -> zipfile.ZipFile:
-    try:
-        return zipfile.ZipFile(io.BytesIO(content))
-    except _BROKEN as error:
-        if content.startswith(_BEGINNING):
-            raise InputError(
-                "expected the directory of a zip file at its end, found none that can be read: the "
-                "file is not whole, or was changed there",
-                file=path,
-                hint=_PACK_AGAIN,
-            ) from error
-        raise InputError(
-            "expected a capsule of `assay pack`, which is a zip file, found another file", file=path
-        ) from error
+            _insist_on_content(members, name, member, path)
+        size_bytes, sha256 = _insist_on_the_whole(file, members.comment, path)
+    return Capsule(path, manifest, size_bytes, sha256)
 
 
 def _names(file: zipfile.ZipFile, path: Path) -> list[str]:
@@ -140,11 +80,17 @@ def _names(file: zipfile.ZipFile, path: Path) -> list[str]:
 
 def _insist_on_manifest(file: zipfile.ZipFile, path: Path) -> None:
     """First of all: of a zip file of another program it is what a reader has to know."""
-    if layout.MANIFEST not in file.namelist():
+    names = file.namelist()
+    if layout.MANIFEST in names:
+        return
+    if layout.comment_of(file.comment) is not None:
         raise InputError(
-            f"expected a capsule of `assay pack`, found a zip file without {layout.MANIFEST}",
+            f"{layout.MANIFEST}: expected it in every capsule, found none",
             file=path,
+            hint=PACK_AGAIN,
         )
+    kind = "a zip file" if names else "an empty zip file,"
+    raise no_capsule(f"{kind} without {layout.MANIFEST}", path)
 
 
 def _manifest(file: zipfile.ZipFile, path: Path) -> Manifest:
@@ -157,15 +103,15 @@ def _manifest(file: zipfile.ZipFile, path: Path) -> Manifest:
             f"{size(declared)}",
             file=path,
         )
-    text = _content(file, layout.MANIFEST, path)
-    _insist_on_format(text, path)
+    text = b"".join(member_pieces(file, layout.MANIFEST, path))
+    _insist_on_format(text, path, has_comment=expected is not None)
     if expected is None:
         raise InputError(
             "expected the comment of a capsule at the end of the zip file, which has the digest of "
             f"its bytes, found {file.comment[:80]!r}: another program has packed it again, or it "
             "was changed",
             file=path,
-            hint=_PACK_AGAIN,
+            hint=PACK_AGAIN,
         )
     if (found := layout.digest(text)) != expected.manifest:
         raise _changed(layout.MANIFEST, f"SHA-256 {expected.manifest}", found, path)
@@ -177,23 +123,28 @@ def _manifest(file: zipfile.ZipFile, path: Path) -> Manifest:
 
 class _OfAnyFormat(msgspec.Struct):
     format: int
+    assay: str
 
 
-def _insist_on_format(text: bytes, path: Path) -> None:
+def _insist_on_format(text: bytes, path: Path, *, has_comment: bool) -> None:
     try:
         found = msgspec.json.decode(text, type=_OfAnyFormat).format
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        if not has_comment:  # packages of web browsers have a file of this name
+            raise no_capsule(
+                f"a zip file with a {layout.MANIFEST} of another program", path
+            ) from error
         raise InputError(
             f"{layout.MANIFEST}: expected the JSON of a manifest with its format, found: {error}",
             file=path,
-            hint=_PACK_AGAIN,
+            hint=PACK_AGAIN,
         ) from error
     if found != layout.FORMAT:
         raise InputError(
             f"{layout.MANIFEST}: expected format {layout.FORMAT}, which this Assay reads, found "
             f"format {found}",
             file=path,
-            hint="upgrade Assay" if found > layout.FORMAT else _PACK_AGAIN,
+            hint="upgrade Assay" if found > layout.FORMAT else PACK_AGAIN,
         )
 
 
@@ -205,13 +156,13 @@ def _insist_on_members(names: list[str], manifest: Manifest, path: Path) -> None
         raise InputError(
             f"{missing[0]}: expected this member of the manifest, found none of that name{other}",
             file=path,
-            hint=_PACK_AGAIN,
+            hint=PACK_AGAIN,
         )
     if added := sorted({*names} - listed):
         raise InputError(
             f"{added[0]}: expected the members of the manifest alone, found this one, too",
             file=path,
-            hint=_PACK_AGAIN,
+            hint=PACK_AGAIN,
         )
     if lacking := [name for name in layout.NEEDED if name not in manifest.members]:
         raise InputError(f"{lacking[0]}: expected it in every capsule, found none", file=path)
@@ -221,32 +172,31 @@ def _insist_on_content(file: zipfile.ZipFile, name: str, member: Member, path: P
     declared = file.getinfo(name).file_size
     if declared != member.size:
         raise _changed(name, f"{member.size} bytes", f"{declared} bytes", path)
-    content = _content(file, name, path)
-    if (found := layout.digest(content)) != member.sha256:
+    digest = hashlib.sha256()
+    for piece in member_pieces(file, name, path):
+        digest.update(piece)
+    if (found := digest.hexdigest()) != member.sha256:
         raise _changed(name, f"SHA-256 {member.sha256}", found, path)
 
 
-def _content(file: zipfile.ZipFile, name: str, path: Path) -> bytes:
-    """No more than its entry says, whatever it becomes when it is unpacked."""
-    try:
-        return file.read(name)
-    except _BROKEN as error:
-        raise InputError(
-            f"{name}: expected the content that was packed, found bytes that cannot be unpacked: "
-            f"{error}",
-            file=path,
-            hint=_PACK_AGAIN,
-        ) from error
-
-
-def _insist_on_the_whole(content: bytes, comment: bytes, path: Path) -> None:
-    """What is no member has no other digest: the zip file's own fields, and what is between."""
+def _insist_on_the_whole(file: IO[bytes], comment: bytes, path: Path) -> tuple[int, str]:
+    """What is no member has no other digest: the zip file's own fields, and what is between.
+    Returns how long the file is, and its SHA-256."""
     expected = layout.comment_of(comment)
     assert expected is not None  # `_manifest` has looked
-    before = content[: len(content) - len(comment) - 2]
-    length = int.from_bytes(content[len(before) : len(before) + 2], "little")
+    whole = file.seek(0, os.SEEK_END)
+    left = whole - len(comment) - 2
+    file.seek(0)
+    digest, of_all = hashlib.sha256(), hashlib.sha256()
+    for piece in file_pieces(file, path, left):
+        digest.update(piece)
+        of_all.update(piece)
+    end = b"".join(file_pieces(file, path))
+    of_all.update(end)
+    length = int.from_bytes(end[:2], "little")
     # The length of the comment was 0 before there was one.
-    found = layout.digest(before + b"\0\0")
+    digest.update(b"\0\0")
+    found = digest.hexdigest()
     is_whole = length == len(comment) and expected.format == layout.FORMAT
     if found != expected.file or not is_whole:
         raise InputError(
@@ -254,13 +204,14 @@ def _insist_on_the_whole(content: bytes, comment: bytes, path: Path) -> None:
             f"{len(comment)} bytes, found {found} and {length} bytes: the members are as they "
             "were packed, the zip file around them is not",
             file=path,
-            hint=_PACK_AGAIN,
+            hint=PACK_AGAIN,
         )
+    return whole, of_all.hexdigest()
 
 
 def _changed(name: str, expected: str, seen: str, path: Path) -> InputError:
     return InputError(
         f"{name}: expected {expected}, found {seen}: it was changed after it was packed",
         file=path,
-        hint=_PACK_AGAIN,
+        hint=PACK_AGAIN,
     )

@@ -72,9 +72,14 @@ def written(
 def write(file: str | Path, content: bytes, *, force: bool) -> None:
     """Writes the whole content; see `written`."""
     with written(file, force=force) as descriptor:
-        left = memoryview(content)
-        while left:
-            left = left[os.write(descriptor, left) :]
+        write_all(descriptor, content)
+
+
+def write_all(descriptor: int, content: bytes) -> None:
+    """However many calls it takes."""
+    left = memoryview(content)
+    while left:
+        left = left[os.write(descriptor, left) :]
 
 
 def insist_on_other_file(

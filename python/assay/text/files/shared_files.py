@@ -10,12 +10,15 @@ process are opened while `opening` is held, so that none is opened in between.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import stat
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 opening = threading.RLock()
 """Held while a database file is opened by its library, and while a file is read here."""
@@ -45,6 +48,17 @@ def read(path: Path, most_bytes: int) -> tuple[os.stat_result, bytes]:
             return _beginning(number, most_bytes)
         finally:
             os.close(number)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """A file to be read in pieces; none that this process has open. Raises `OSError`."""
+    with opening:
+        if is_open_here(path):
+            raise OSError(errno.EBUSY, os.strerror(errno.EBUSY), path)
+        file = os.fdopen(os.open(path, _READ), "rb")
+    with file:
+        yield file
 
 
 def _beginning(descriptor: int, most_bytes: int) -> tuple[os.stat_result, bytes]:
