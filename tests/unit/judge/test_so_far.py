@@ -12,7 +12,8 @@ import msgspec
 import pytest
 
 import assay
-from assay.contracts.observation import MachineSecond
+from assay.contracts.driving import CONTINUE
+from assay.contracts.observation import GeneratorReport, MachineSecond
 from assay.experiment import Driving
 from assay.judge.evidence.so_far import SoFar
 from assay.judge.evidence.values import Evidence
@@ -95,6 +96,23 @@ def test_a_busy_client_is_seen_by_its_share_of_the_machine() -> None:
         found = dict(run_warnings.of_run(made))
         assert ("client-busy" in found) is is_warned
         assert not is_warned or "used 50 % of the machine's CPUs" in found["client-busy"]
+
+
+def test_a_lost_generator_is_warned_of_and_is_no_error() -> None:
+    assay.run("one.sql", on="null[delay=constant:5ms]", clients=1, duration_s=2, warm_up_s=0)
+    run = last_run()
+    assert run.driven is not None
+    driving = replace(run.driving, on_lost=CONTINUE)
+    for after_s, is_warned in ((None, False), (1.4, True)):
+        so_far = SoFar(driving, run.clients)
+        so_far.add([run.driven.intervals[0]])
+        reports = [GeneratorReport("a", 2, 50, 0, 9, lost_after_s=after_s)]
+        reports += [GeneratorReport("b", 2, 50, 0, 0)]
+        observation = so_far.observation(reports)
+        made = replace(run, state="driving", driving=driving, observation=observation)
+        found = dict(run_warnings.of_run(made))
+        assert ("generator-lost" in found) is is_warned and "errors" not in found
+        assert not is_warned or "at most 9 transactions unknown" in found["generator-lost"]
 
 
 def test_other_programs_are_seen_by_the_mean_of_the_seconds_so_far() -> None:

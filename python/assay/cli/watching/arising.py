@@ -13,6 +13,7 @@ from assay.judge.evidence.so_far import SoFar
 from assay.judge.evidence.values import Evidence
 from assay.judge.warnings import run_warnings
 from assay.record.progress import under_way
+from assay.record.progress.generators import GeneratorsOfStep
 from assay.record.progress.under_way import Connection, KeptWarning, Place
 from assay.record.reader import Reader
 from assay.record.runs import reading
@@ -45,12 +46,14 @@ class LiveWarnings:
             self._arising = self._judged(self._evidence)
         self._say()
 
-    def judge(self, so_far: SoFar | None, place: Place | None) -> None:
+    def judge(
+        self, so_far: SoFar | None, place: Place | None, fleet: GeneratorsOfStep | None
+    ) -> None:
         """Each second of the step under way."""
         run = self._evidence
         if run is None or so_far is None or place is None or place[0] != run.run:
             return
-        observation = so_far.observation()
+        observation = so_far.observation(() if fleet is None else fleet.reports)
         if observation is None or (place, observation.elapsed_ns) == self._judged_at:
             return
         self._judged_at = (place, observation.elapsed_ns)

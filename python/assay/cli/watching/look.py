@@ -15,6 +15,7 @@ from assay.experiment import Driving
 from assay.judge.evidence.so_far import SoFar
 from assay.provision.machine.identity import ProcessIdentity
 from assay.record.progress import generators, under_way
+from assay.record.progress.generators import GeneratorsOfStep
 from assay.record.progress.under_way import (
     Connection,
     ExperimentUnderWay,
@@ -51,9 +52,10 @@ class Passed:
     numbers: list[int] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     is_whole: bool = False
+    fleet: GeneratorsOfStep | None = None
+    """None: there are no load generators, or it is not known yet."""
     generators: str = ""
-    """What each load generator does or did, as JSON; empty: there are none, or it is not known
-    yet."""
+    """The same as JSON; empty: None."""
 
     def place_behind(self, second: int) -> int:
         """How many there are up to that one."""
@@ -71,6 +73,7 @@ class Passed:
                     self.charts.add(one)
                 self.texts.append(msgspec.json.encode(one).decode())
             if fleet := generators.of_step(connection, self.place, has_ended=self.is_whole):
+                self.fleet = fleet
                 self.generators = msgspec.json.encode(fleet).decode()
             if self.is_whole and self.charts is not None:
                 every, _ = under_way.seconds(connection, self.place, -1)
@@ -231,10 +234,9 @@ class Look:
             self._not_before_s = now_s + max(_LEAST_WAIT_S, _SHARE * took_s) - _LEAST_WAIT_S / 2
         if self._passed is not None:
             self._passed.read_on(reader)
-        so_far = None
-        if self._passed is not None and not self._passed.is_whole:
-            so_far = self._passed.so_far
-        self._warnings.judge(so_far, self._place)
+        passed = self._passed
+        if passed is not None and not passed.is_whole:
+            self._warnings.judge(passed.so_far, self._place, passed.fleet)
 
     def _show(self, reader: Reader, place: Place | None) -> None:
         is_same = self._passed is None or self._passed.record == self._begun_ms

@@ -17,6 +17,7 @@ from assay.contracts.driving import DEFERRED
 from assay.contracts.observation import (
     Arrival,
     DeviceCost,
+    GeneratorReport,
     Interval,
     MachineCost,
     MachineSecond,
@@ -76,11 +77,14 @@ class SoFar:
         has_clients = any(one.clients_connected for one in own)
         return has_clients and not has_ended and 0 < self._median_ns * _SLOW <= _SECOND_NS
 
-    def observation(self) -> Observation | None:
-        """None where no second has passed."""
+    def observation(self, generators: Sequence[GeneratorReport] = ()) -> Observation | None:
+        """None where no second has passed. ``generators``: what is known of them; the seconds have
+        what one that was lost had reported."""
         if not self._seconds:
             return None
         sums = self._sums
+        lost_unknown = sum(one.unknown for one in generators if one.is_lost)
+        sums = sums | {"unknown": sums["unknown"] + lost_unknown}
         attempted = sum(sums[name] for name in ("ok", "aborted", "failed", "unknown"))
         return replace(
             self._nothing,
@@ -99,6 +103,7 @@ class SoFar:
             ),
             machine_cost=self._machine_cost(),
             device_cost=self._device_cost(),
+            generators=tuple(generators),
         )
 
     def _grown(self, name: str, unit: int = 1) -> int | None:

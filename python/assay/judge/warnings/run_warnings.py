@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from assay.contracts.capabilities import CAPABILITIES
-from assay.contracts.driving import ISOLATION_LEVELS
+from assay.contracts.driving import CONTINUE, ISOLATION_LEVELS
 from assay.contracts.observation import GeneratorReport, Observation, Standstill
 from assay.judge.evidence import cache, durability, headroom, offered_rate, service
 from assay.judge.evidence.modelled_disks import missed
@@ -119,8 +119,9 @@ def _of_run(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
 
 
 def _of_generators(run: Evidence, driven: Observation) -> Iterator[tuple[WarningKind, str]]:
-    if driven.lost_generators and driven.ended_by == "stop":
-        unknown = sum(one.unknown for one in driven.generators if one.is_lost)
+    lost = [one for one in driven.generators if one.is_lost]
+    if run.driving.on_lost == CONTINUE and 0 < len(lost) < len(driven.generators):
+        unknown = sum(one.unknown for one in lost)
         words = f"{', '.join(driven.lost_generators)}, at most {unknown} transactions unknown"
         yield WarningKind.GENERATOR_LOST, f"{run.named_run}: {words}"
     yield from clocks_apart(run.named_run, driven.generators)
