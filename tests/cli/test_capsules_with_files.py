@@ -201,3 +201,51 @@ def test_an_optional_level_that_was_left_out_is_left_out_again(
     assert packed.status == 0, packed.err
     again = assay("rerun", "one.assay", *AGAIN)
     assert again.status == 0 and "in the capsule" not in again.err
+
+
+@pytest.mark.parametrize(
+    ("script", "set_", "said"),
+    [
+        ("one.sql", "password=topsecret", "the parameter 'password' is or has a password"),
+        ("one.sql", "at=http://me:topsecret@h/", "the parameter 'at' is or has a password"),
+        ("password=topsecret.sql", "at=1", "the name of the script has a password"),
+        ("http:/me:topsecret@h/one.sql", "at=1", "the name of the script has a password"),
+    ],
+)
+def test_a_word_with_a_password_is_not_packed(
+    assay: Assay, working_folder: Path, script: str, set_: str, said: str
+) -> None:
+    """The record does not have it, so that it could not be run again either; reports are made."""
+    (working_folder / script).parent.mkdir(parents=True, exist_ok=True)
+    name = set_.partition("=")[0]
+    (working_folder / script).write_text(f"SELECT length(':{name}');\n")
+    ran = assay("run", script, "--on", "sqlite", "--set", set_, "--duration", "0.1", *RUN)
+    assert ran.status == 0, ran.err
+    shown = assay("report", "1", "--detail")
+    assert shown.status == 0, shown.err
+    refused = assay("pack", "1", "-o", "one.assay")
+    assert refused.status == 2 and said in refused.err and "pack that" in refused.err
+    assert not (working_folder / "one.assay").exists()
+    for text in (ran.out, ran.err, shown.out, shown.err, refused.out, refused.err):
+        assert "topsecret" not in text
+
+
+def test_passwords_around_an_experiment_are_not_in_its_capsule(
+    assay: Assay, working_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("PGPASSWORD", "ASSAY_PASSWORD", "MY_KEY"):
+        monkeypatch.setenv(name, "topsecret")
+    (working_folder / "one.sql").write_text("SELECT 1;\n")
+    (working_folder / "e.toml").write_text(
+        'title = "For http://me:topsecret@h/"\nscript = ["one.sql"]\nsystems = ["sqlite"]\n'
+        "repetitions = 1\n[drive]\nduration_s = 0.1\n"
+    )
+    assert assay("run", "e.toml", *RUN).status == 0
+    refused = assay("pack", "1", "-o", "one.assay")
+    assert refused.status == 2 and "the title has a password" in refused.err
+    text = (working_folder / "e.toml").read_text()
+    (working_folder / "e.toml").write_text(text.replace("topsecret@", ""))
+    assert assay("run", "e.toml", *RUN).status == 0
+    assert assay("pack", "latest", "-o", "one.assay").status == 0
+    with zipfile.ZipFile(working_folder / "one.assay") as file:
+        assert not [name for name in file.namelist() if b"topsecret" in file.read(name)]

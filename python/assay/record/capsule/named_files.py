@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from assay import registry
-from assay.contracts.recorded import ScriptFileDocument
+from assay.contracts.recorded import ExperimentDocument, ScriptFileDocument
 from assay.errors import AssayError, ExperimentError, InputError, ScriptError
 from assay.experiment import from_file
 from assay.experiment.as_file import Places
@@ -27,6 +27,7 @@ from assay.record.runs.records import ExperimentRecord, ScriptRecord
 from assay.text import secrets
 from assay.text.files import text_file, toml_file
 from assay.text.files.toml_file import TomlData
+from assay.text.mentions import phrase
 from assay.workload import ad_hoc_script, by_content, inheritance, reader
 from assay.workload.expected_answers import PUBLISHED_FILE
 from assay.workload.values import Workload
@@ -35,6 +36,7 @@ _SCRIPTS, _WORKLOADS, _FEED = "scripts", "workloads", "feed"
 _BESIDE = (PUBLISHED_FILE, "README.md")
 """Of a workload's folder: no part of what is run, but of what is said of it."""
 _RUN_AGAIN = "run the experiment again with it as it is now, and pack that"
+_PLAIN = "the record does not keep it, and a capsule is for others"
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ def named_files(record: ExperimentRecord, *, with_input: bool) -> NamedFiles:
     """``with_input``: with the files that its rows were read from. Raises `InputError` or the error
     of reading it where a text is not what it was, or has a password."""
     asked = record.experiment
+    _insist_on_plain_words(asked)
     sent = {text_file.digest(one.text): one.text for one in _sent(record)}
     members: dict[str, str] = {}
     scripts: dict[str, str] = {}
@@ -79,6 +82,53 @@ def named_files(record: ExperimentRecord, *, with_input: bool) -> NamedFiles:
         {f"{layout.EXPERIMENT_FOLDER}/{name}": one for name, one in contents.items()},
         _quick_table(record),
     )
+
+
+def _insist_on_plain_words(asked: ExperimentDocument) -> None:
+    """Raises `InputError` for the first name or parameter with a password. The record has stars in
+    its place, with which the experiment cannot be run again; or it would show it to all who get the
+    capsule."""
+    for what, word, fix in _names(asked):
+        if _hides(word):
+            raise InputError(
+                f"{what} has a password: expected none, as {_PLAIN}",
+                file=secrets.without_secrets(word),
+                hint=f"{fix}, run the experiment again and pack that",
+            )
+    for name, level in _levels(asked):
+        if secrets.is_secret(name) or (isinstance(level, str) and _hides(level)):
+            raise InputError(
+                f"the parameter {name!r} is or has a password: expected none, as {_PLAIN}",
+                file="experiment.toml",
+                hint=phrase(
+                    "run it with a value of {--set} that others may see, or under another name "
+                    "where it is no password, and pack that"
+                ),
+            )
+
+
+def _hides(word: str) -> bool:
+    return secrets.HIDDEN in word or secrets.without_secrets(word) != word
+
+
+def _names(asked: ExperimentDocument) -> Iterator[tuple[str, str, str]]:
+    """What it is, the word, and what to do."""
+    yield "the title", asked.get("title", ""), "give it another title"
+    for script in asked.get("scripts", ()):
+        yield "the name of the script", script.get("path", ""), "rename it"
+    yield "the name of the workload", asked.get("workload", ""), "rename it"
+    yield "the name of the feed", asked.get("feed") or "", "rename it"
+    for path in asked.get("input_paths", ()):
+        yield "the name of the input", path, "rename it"
+
+
+def _levels(asked: ExperimentDocument) -> Iterator[tuple[str, object]]:
+    tables = [asked.get("parameters", {})]
+    tables += [one.get("parameters", {}) for one in asked.get("of_tests", {}).values()]
+    for table in tables:
+        for name, levels in table.items():
+            for level in levels:
+                yield name, level
 
 
 def _insist_on_no_password(name: str, content: bytes, *, is_input: bool) -> None:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from assay.text.secrets import is_secret, without_secrets
+from assay.text.secrets import HIDDEN, is_secret, without_secrets
 
 
 def json_text(value: object) -> str:
@@ -52,7 +52,14 @@ def _fields(kind: type) -> tuple[str, ...] | None:
 
 
 def _plain_item(key: str, value: object) -> Any:
-    return None if isinstance(value, str) and _is_secret(key) else _plain(value)
+    if isinstance(value, str | list | tuple) and _is_secret(key):
+        return None if isinstance(value, str) else [_hidden(item) for item in value]
+    return _plain(value)
+
+
+def _hidden(value: object) -> Any:
+    """Of several levels of a parameter with such a name, one."""
+    return HIDDEN if isinstance(value, str) else _plain(value)
 
 
 _is_secret = lru_cache(maxsize=4096)(is_secret)

@@ -55,7 +55,7 @@ def keep(
 
 def title(experiment: Experiment, workload: WorkloadRecord) -> str:
     """That of the experiment, or else of its workload."""
-    own = experiment.title or workload.get("title", "")
+    own = without_secrets(experiment.title or workload.get("title", ""))
     return storable(f"{own} (quick version)" if experiment.is_quick else own)
 
 

@@ -19,7 +19,7 @@ from assay.judge.check.answers import Check
 from assay.judge.evidence.values import MachineFacts
 from assay.load.dataset_facts import dataset_facts
 from assay.record.runs.records import RunFacts
-from assay.text.secrets import HIDDEN
+from assay.text.secrets import HIDDEN, is_secret
 
 
 class _Machine(MachineFacts, frozen=True):
@@ -95,6 +95,12 @@ def driving(document: Any, name: str) -> Driving | None:
 
 
 def parameters(document: Any, name: str) -> dict[str, Scalar]:
+    """With `HIDDEN` in place of those of secrets, which are null in a record."""
+    if isinstance(document, dict):
+        document = {
+            key: HIDDEN if level is None and is_secret(key) else level
+            for key, level in document.items()
+        }
     return convert(document, dict[str, Scalar], name)
 
 

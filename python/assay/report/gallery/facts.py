@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
+from typing import Any
 
 import msgspec
 
@@ -138,8 +139,17 @@ def facts_of(experiment: ExperimentRecord) -> Facts:
 
 def text_of(facts: Facts) -> bytes:
     """As it stands in a capsule, for people too."""
-    plain = without_secrets(msgspec.json.encode(facts).decode())
-    return msgspec.json.format(plain, indent=2).encode() + b"\n"
+    plain = msgspec.json.encode(_plain(msgspec.to_builtins(facts)))
+    return msgspec.json.format(plain, indent=2) + b"\n"
+
+
+def _plain(value: Any) -> Any:
+    """Each text by itself: a password may end in the middle of it."""
+    if isinstance(value, str):
+        return without_secrets(value)
+    if isinstance(value, dict):
+        return {name: _plain(one) for name, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, list) else value
 
 
 def read(text: bytes, file: str) -> Facts:
