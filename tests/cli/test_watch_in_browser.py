@@ -55,6 +55,7 @@ def test_a_run_is_watched_to_its_end_though_its_server_is_killed(
             assert "of 800" in page.locator("#numbers").inner_text()
             awaited(page, "charts.size >= 3 && [...charts.values()].every((one) => one.view)")
             assert page.locator("figure:visible svg .mark-line path").count() >= 6
+            assert re.search(r"\d+ s left", page.locator("#left").inner_text())
             assert messages == []
             server.process.send_signal(signal.SIGKILL)
             server.process.wait()
@@ -66,6 +67,8 @@ def test_a_run_is_watched_to_its_end_though_its_server_is_killed(
             found = page.evaluate("seconds.map((one) => one.second)")
             assert found == list(range(len(found))) and len(found) >= 20
             assert drawn(page) == reported(working_folder)
+            assert page.locator("#verdicts").inner_text() == "1 indicative"
+            assert page.locator("#numbers dt").all_inner_texts()[0] == "ok", "no last second"
             with page.expect_navigation(timeout=HANG_MS):
                 page.locator("#answer a").click()
             assert page.locator("#summary").count() == 1

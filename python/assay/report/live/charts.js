@@ -36,6 +36,8 @@ function newChart(name) {
   return chart;
 }
 async function drawAnew(chart, head) {
+  chart.caption.textContent = head.title;
+  if (!chart.view) chart.note.textContent = "drawing …";
   await loaded();
   const options = { ast: true, renderer: "svg", actions: false, tooltip: false, hover: false, defaultStyle: false, mode: "vega-lite" };
   // Beside the one before, which stays until this one is there.
@@ -44,7 +46,6 @@ async function drawAnew(chart, head) {
   chart.view?.finalize();
   chart.view = view;
   chart.box.replaceChildren(box);
-  chart.caption.textContent = head.title;
   chart.note.textContent = head.notes.join("; ");
 }
 async function change(chart, head, rows, shaded) {

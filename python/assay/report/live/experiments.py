@@ -22,11 +22,11 @@ def experiments_page(experiments: Sequence[ListedExperiment], token: str) -> str
     return document(
         "Experiments",
         f'<body><header><h1>Experiments</h1></header>\n<main id="main">'
-        f'<p><a href="./?token={escaped(token)}">The one under way</a></p>'
+        f'<p><a href="./?token={escaped(token)}">The live page</a></p>'
         f'<form action="compare" method="get">'
         f'<input type="hidden" name="token" value="{escaped(token)}">'
-        f'<div class="box"><table><thead><tr>{headings}</tr></thead><tbody>{rows}</tbody></table>'
-        f"</div>{button}</form></main>\n",
+        f'<div class="box"><table class="cards"><thead><tr>{headings}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>{button}</form></main>\n",
     )
 
 
@@ -38,7 +38,7 @@ def _row(experiment: ListedExperiment, token: str, place: int) -> str:
         f"<tr>{_choice('a', experiment.id, is_chosen=place == 1)}"
         f"{_choice('b', experiment.id, is_chosen=place == 0)}"
         f'<th scope="row"><a href="report/{experiment.id}?token={escaped(token)}">{experiment.id}: '
-        f"{escaped(title)}</a></th><td>{begun}</td>"
+        f'{escaped(title)}</a></th><td data-label="begun">{begun}</td>'
         f"<td>{units.ended_runs(experiment.ended, experiment.planned)}</td></tr>"
     )
 
@@ -47,6 +47,6 @@ def _choice(side: str, number: int, *, is_chosen: bool) -> str:
     checked = " checked" if is_chosen else ""
     label = f"experiment {number} as {side.upper()}"
     return (
-        f'<td><input type="radio" name="{side}" value="{number}" required aria-label="{label}"'
-        f"{checked}></td>"
+        f'<td data-label="{side.upper()}"><input type="radio" name="{side}" value="{number}" '
+        f'required aria-label="{label}"{checked}></td>'
     )

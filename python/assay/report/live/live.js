@@ -1,5 +1,6 @@
 // The stream of the server, the numbers of the last second, and what has ended.
 const END_STATES = ["done", "failed", "exceeded", "refused", "interrupted"];
+const NOT_VALID = ["failed", "interrupted", "invalid", "refused", "exceeded", "indicative"];
 let seconds = [], fleet = null, status = null, place = "", source = null, draws = 0;
 function count(value) {
   return Math.round(value).toLocaleString("en").replaceAll(",", " ");
@@ -28,7 +29,10 @@ function sayLost() {
 function showLeft() {
   if (!status?.is_under_way) { at("left").textContent = ""; return; }
   const passed = Date.now() / 1000 - status.as_of_unix_ns / 1e9;
-  const left = Math.max(0, status.left_s - passed);
+  const { stage } = status, last = whole().at(-1)?.second;
+  // At least what the measurement under way still lasts.
+  const rest = stage?.duration_s && last !== undefined && !END_STATES.includes(stage.state) ? stage.duration_s - last - 1 : 0;
+  const left = Math.max(rest, status.left_s - passed);
   const known = status.is_left_known ? "about" : "at least";
   at("left").textContent = left >= 1 ? `${known} ${duration(left)} left` : status.is_left_known ? "" : "time left not known yet";
 }
@@ -41,7 +45,7 @@ function showPlan() {
   for (let from = 0; from < states.length; from += size) {
     const some = states.slice(from, from + size);
     const isNow = status.is_under_way && stage && stage.number > from && stage.number <= from + size && !END_STATES.includes(stage.state);
-    const worst = ["failed", "interrupted", "invalid", "refused", "exceeded", "indicative", "planned"].find((word) => some.includes(word)) ?? some[0];
+    const worst = [...NOT_VALID, "planned"].find((word) => some.includes(word)) ?? some[0];
     const one = make("span", undefined, isNow ? "now" : worst);
     one.title = `run ${from + 1}${size > 1 ? ` to ${from + some.length}` : ""}: ${isNow ? "under way" : worst}`;
     bar.append(one);
@@ -49,8 +53,15 @@ function showPlan() {
   bar.setAttribute("aria-valuemax", planned);
   bar.setAttribute("aria-valuenow", ended);
   const text = status.is_under_way && stage ? `run ${stage.number} of ${planned}` : `${ended} of ${planned} run${planned > 1 ? "s" : ""} ended`;
-  bar.setAttribute("aria-valuetext", text);
+  // The colours of the bar in words.
+  const verdicts = [...NOT_VALID, "valid"]
+    .map((word) => [states.filter((state) => state === word).length, word])
+    .filter(([number]) => number)
+    .map(([number, word]) => `${count(number)} ${word}`)
+    .join(", ");
+  bar.setAttribute("aria-valuetext", verdicts ? `${text}, ${verdicts}` : text);
   at("progress").textContent = text;
+  at("verdicts").textContent = verdicts;
   showLeft();
 }
 // Those in which transactions begin; what ends later belongs to none of them.
@@ -84,12 +95,16 @@ function showNumbers() {
     box.append(make("dt", name), shown);
     list.append(box);
   };
-  add("TPS", rate(last.ok), last.offered === undefined || last.offered === null ? "" : `of ${rate(last.offered)}`);
-  if (last.p50_ns) add("median", time(last.p50_ns));
-  if (last.p99_ns) add("p99", time(last.p99_ns));
-  if (last.max_ns) add("longest", time(last.max_ns));
-  if (last.lag_p99_ns) add("lag, p99", time(last.lag_p99_ns));
-  add("clients", count(last.clients ?? 0));
+  // When the run has ended, its last second, perhaps a part of one, says nothing of it.
+  const isNow = status && !END_STATES.includes(status.stage?.state);
+  if (isNow) {
+    add("TPS", rate(last.ok), last.offered === undefined || last.offered === null ? "" : `of ${rate(last.offered)}`);
+    if (last.p50_ns) add("median", time(last.p50_ns));
+    if (last.p99_ns) add("p99", time(last.p99_ns));
+    if (last.max_ns) add("longest", time(last.max_ns));
+    if (last.lag_p99_ns) add("lag, p99", time(last.lag_p99_ns));
+    add("clients", count(last.clients ?? 0));
+  }
   add("ok", count(sum("ok")));
   for (const [name, isAlarm] of [["aborted", false], ["failed", true], ["unknown", true], ["late", false], ["skipped", true], ["retries", false]])
     if (sum(name)) add(name, count(sum(name)), "", isAlarm);
@@ -210,6 +225,7 @@ function showStatus(found) {
   if (!found.is_under_way) at("stop").disabled = false;
   showPlan();
   showRun();
+  showNumbers();
   showEnded();
   showAnswer();
 }

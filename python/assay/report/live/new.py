@@ -47,9 +47,10 @@ def new_page(
     return document(
         "New experiment",
         '<body><header><h1>New experiment</h1></header>\n<main id="main">'
-        f'<p><a id="back" href="./">The one under way</a></p><form id="new" class="form">{fields}'
+        f'<p><a id="back" href="./">The live page</a></p><form id="new" class="form">{fields}'
         '<p><button type="submit">See the plan and its estimate</button></p></form>'
-        '<p id="said" class="quiet" role="status"></p><pre id="plan-text" hidden></pre>'
+        '<p id="said" class="quiet" role="status"></p>'
+        '<pre id="plan-text" tabindex="0" aria-label="plan" hidden></pre>'
         '<p><button type="button" id="start" hidden>Run it</button></p></main>\n'
         f'<script nonce="{nonce}">{own_script("new.js")}</script>\n',
     )

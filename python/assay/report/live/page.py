@@ -44,7 +44,8 @@ _BODY = """<body>
 <section id="plan" hidden aria-label="Plan">
 <div id="bar" class="bar" role="progressbar" aria-valuemin="0"
  aria-label="runs that have ended"></div>
-<p class="with-button"><b id="progress"></b> <span id="left"></span>
+<p class="with-button"><b id="progress"></b> <span id="verdicts" class="quiet"></span>
+<span id="left"></span>
 <button type="button" id="stop" hidden>Stop the experiment</button></p>
 </section>
 <p id="answer" class="answer" hidden></p>
