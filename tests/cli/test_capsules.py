@@ -121,6 +121,21 @@ def test_what_was_run_with_only_is_run_again_with_it(
         assert [name for (name,) in runs] == systems
 
 
+def test_another_storage_or_system_is_compared_with_the_packed_one(
+    recorded: Path, tmp_path: Path
+) -> None:
+    capsule = packed(recorded, 1)
+    for words, shown in (
+        (("--storage", "here"), "storage tmpfs, experiment"),
+        (("--on", "duckdb"), "system sqlite, experiment"),
+    ):
+        done = run_in(tmp_path, "rerun", str(capsule), *words, "--no-probe", "--no-durability")
+        assert done.returncode == 0, done.stderr
+        assert "numbers are compared where it is the storage or the system alone" in done.stderr
+        _, _, compared = done.stdout.partition("B compared with A")
+        assert shown in compared and "B/A" in compared and "no cell in common" not in done.stderr
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [

@@ -25,7 +25,7 @@ def compared(
         )
         for verdict, direction in cells
     ]
-    return cast(Comparison, SimpleNamespace(cells=made, machines=machines))
+    return cast(Comparison, SimpleNamespace(cells=made, machines=machines, between=""))
 
 
 SAME = ("no difference seen", Direction.NONE)

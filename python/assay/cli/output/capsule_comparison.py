@@ -10,8 +10,10 @@ from statistics import median
 
 from assay import comparison, registry
 from assay.cli.process.outcome import say
-from assay.comparison.sides.values import Comparison, Direction
+from assay.comparison.sides.factors import factor_of
+from assay.comparison.sides.values import Comparison, Direction, Side
 from assay.contracts.experiment import Experiment
+from assay.errors import ArgumentError
 from assay.judge.warnings import machine_load
 from assay.lab.preflight.optional_levels import plan_here
 from assay.plan.only import Patterns, narrowed
@@ -42,12 +44,28 @@ def say_what_is_not_compared(
         none = f"none of the {len(cells)} cells to be run is"
         if len(cells) == 1:
             none = "the cell to be run is not"
-        say(f"{none} in the capsule, so no numbers will be compared{claims}{why}")
+        if _is_on_another(before, experiment):
+            say(
+                f"{none} in the capsule: what is otherwise stands at the end, and numbers are "
+                "compared where it is the storage or the system alone"
+            )
+        else:
+            say(f"{none} in the capsule, so no numbers will be compared{claims}{why}")
     else:
         say(
             f"{len(other)} of the {counted(len(cells), 'cell')} to be run are not in the capsule, "
             f"and will not be compared{why}"
         )
+
+
+def _is_on_another(before: ExperimentRecord, experiment: Experiment) -> bool:
+    """Whether it is no other version of the experiment, but has other systems or storages."""
+    if experiment.is_quick != bool(before.experiment.get("is_quick")):
+        return False
+    asked = before.experiment
+    packed = {one["name"] for one in (*asked.get("systems", ()), *asked.get("storages", ()))}
+    systems = {one.name for one in experiment.systems}
+    return systems | {one.name for one in experiment.storages} != packed
 
 
 def print_compared(
@@ -58,7 +76,7 @@ def print_compared(
         comparison.side(name, title, [record])
         for name, record, title in zip("AB", (before, after), titles, strict=True)
     ]
-    made = comparison.compare(*sides)
+    made = _between_levels(sides, comparison.compare(*sides))
     sys.stdout.write("\n")
     registry.report_form("table")(tables.build(made, []), sys.stdout, detail=detail)
     for line in (*_verdicts(made), *_load(before, after), *_claims(before, after)):
@@ -69,6 +87,21 @@ def print_compared(
             "A and B have no cell in common, so nothing is compared: what differs stands above"
             + (" (the quick version is another experiment)" if _is_quicker(before, after) else "")
         )
+
+
+def _between_levels(sides: Sequence[Side], made: Comparison) -> Comparison:
+    """Where no cell is on both sides, and one factor alone is otherwise: that of its levels, as
+    the storage that was named here in place of the packed one."""
+    if made.cells:
+        return made
+    fields = {one.name for cell in made.unequal for one in cell.differences}
+    found = {factor_of(field) for field in fields}
+    if len(found) != 1 or "" in found:
+        return made
+    try:
+        return comparison.compare(*sides, between=found.pop())
+    except ArgumentError:  # a side has several levels
+        return made
 
 
 def _verdicts(made: Comparison) -> Iterator[str]:
@@ -83,6 +116,7 @@ def _verdicts(made: Comparison) -> Iterator[str]:
     seen = (Direction.BETTER, Direction.WORSE)
     if (
         not differ
+        and not made.between
         and not made.machines
         and any(cell.primary.direction in seen for cell in made.cells)
     ):

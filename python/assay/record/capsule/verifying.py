@@ -109,7 +109,7 @@ def _manifest(file: zipfile.ZipFile, path: Path) -> Manifest:
         raise InputError(
             "expected the comment of a capsule at the end of the zip file, which has the digest of "
             f"its bytes, found {file.comment[:80]!r}: another program has packed it again, or it "
-            "was changed",
+            "was changed or is not whole",
             file=path,
             hint=PACK_AGAIN,
         )

@@ -18,6 +18,7 @@ from assay.record.metrics import catalogue
 from assay.report.gallery.facts import CellFacts, Facts, outcomes
 from assay.report.page.links import escaped
 from assay.text import units
+from assay.workload import ad_hoc_script
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,15 @@ class ListedCapsule:
     sha256: str
 
 
+_MOST_TESTS = 3
+
+
 def _workload(facts: Facts) -> str:
-    return facts.workload
+    """With the tests that were run, as several are in one workload."""
+    own = [one for one in facts.tests if one not in (facts.workload, ad_hoc_script.TEST)]
+    more = [f"{len(own) - _MOST_TESTS} more"] if len(own) > _MOST_TESTS else []
+    tests = ", ".join([*own[:_MOST_TESTS], *more])
+    return f"{facts.workload}: {tests}" if tests else facts.workload
 
 
 def _systems(facts: Facts) -> str:
