@@ -120,7 +120,11 @@ def command(
                 say(f"{file} is as it was packed; experiment {before.id} of it is run again")
                 _say_only(before, words, request.only)
                 capsule_comparison.say_what_is_not_compared(
-                    before, experiment, workload, request.only
+                    before,
+                    experiment,
+                    workload,
+                    request.only,
+                    is_on_another=bool(words.on or words.storage),
                 )
 
             result = measured(

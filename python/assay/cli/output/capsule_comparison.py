@@ -26,9 +26,15 @@ from assay.workload.values import Workload
 
 
 def say_what_is_not_compared(
-    before: ExperimentRecord, experiment: Experiment, workload: Workload, patterns: Patterns
+    before: ExperimentRecord,
+    experiment: Experiment,
+    workload: Workload,
+    patterns: Patterns,
+    *,
+    is_on_another: bool,
 ) -> None:
-    """Where the experiment that will be run has cells that are not among those of the capsule."""
+    """Where the experiment that will be run has cells that are not among those of the capsule.
+    ``is_on_another``: a system or a storage was named in place of those of the capsule."""
     planned = narrowed(plan_here(experiment, workload), patterns)
     cells = {run.cell.fingerprint for run in planned.runs}
     other = cells - {run.cell_fingerprint for run in before.runs}
@@ -44,7 +50,7 @@ def say_what_is_not_compared(
         none = f"none of the {len(cells)} cells to be run is"
         if len(cells) == 1:
             none = "the cell to be run is not"
-        if _is_on_another(before, experiment):
+        if is_on_another and not why:
             say(
                 f"{none} in the capsule: what is otherwise stands at the end, and numbers are "
                 "compared where it is the storage or the system alone"
@@ -56,16 +62,6 @@ def say_what_is_not_compared(
             f"{len(other)} of the {counted(len(cells), 'cell')} to be run are not in the capsule, "
             f"and will not be compared{why}"
         )
-
-
-def _is_on_another(before: ExperimentRecord, experiment: Experiment) -> bool:
-    """Whether it is no other version of the experiment, but has other systems or storages."""
-    if experiment.is_quick != bool(before.experiment.get("is_quick")):
-        return False
-    asked = before.experiment
-    packed = {one["name"] for one in (*asked.get("systems", ()), *asked.get("storages", ()))}
-    systems = {one.name for one in experiment.systems}
-    return systems | {one.name for one in experiment.storages} != packed
 
 
 def print_compared(
