@@ -70,6 +70,7 @@ def prove(cases: int, seed: int, timeout_s: float, first: int = 0) -> Found:
                 _note(name, noted[name])
     results = [noted[name] for name in chosen]
     outcomes = Counter({case: n for one in results for case, n in one["outcomes"].items()})
+    outcomes.update(f"{name}: not tried" for name in files if name not in chosen)
     faults = [one["fault"] for one in results if one["fault"]]
     called = sum(one["called"] for one in results)
     compared = sum(one["compared"] for one in results)
