@@ -131,7 +131,7 @@ def _routed(whole: Driving, scripts: Iterable[str], workload: Workload) -> Drivi
         names = script_names.meant(word, workload.scripts)
         if not names:
             raise ArgumentError(
-                f"read = {word}={read}: no script is called {word}",
+                f"read: no script is called {word}, which would go to {read}",
                 hint=did_you_mean(word, tuple(workload.scripts)),
             )
         by_script |= dict.fromkeys(names, read)

@@ -79,9 +79,9 @@ def test_others_go_to_the_primary() -> None:
     ("word", "message"),
     [
         ("lok=replica", "no script is called lok"),
-        ("look=replicas", "expected primary or replica or any, or SCRIPT=WORD"),
-        ("look", "expected primary or replica or any, or SCRIPT=WORD"),
-        ("=any", "expected primary or replica or any, or SCRIPT=WORD"),
+        ("look=replicas", "expected primary, replica or any, or SCRIPT=WORD"),
+        ("look", "expected primary, replica or any, or SCRIPT=WORD"),
+        ("=any", "expected primary, replica or any, or SCRIPT=WORD"),
     ],
 )
 def test_a_wrong_word_is_refused(tmp_path: Path, word: str, message: str) -> None:

@@ -93,7 +93,7 @@ def reads(word: str) -> str:
             phrase(
                 "{--read}: expected {}, or SCRIPT=WORD for each script that does not go to the "
                 "primary, found {}",
-                " or ".join(READS),
+                f"{', '.join(READS[:-1])} or {READS[-1]}",
                 shown(word),
             ),
             hint=phrase("{}", Mention("read", f"SCRIPT={READS[1]},SCRIPT={READS[2]}")),
