@@ -432,6 +432,8 @@ def test_servers_of_two_clusters_and_hosts_that_are_down_are_refused(
     said = reason(dead)
     assert "expected every server that it names; 127.0.0.1:1: " in said
     assert f"{place(replica)}: standby of {place(cluster.primary)}" in said
+    twice = reason(url(cluster.primary, replica, cluster.primary))
+    assert f"expected each server once, found {place(cluster.primary)} twice" in twice
     none = reason(url(*cluster.replicas))
     assert "expected one primary and its replicas, found no primary" in none
 

@@ -31,6 +31,12 @@ def attached(
     Raises as ``attach`` for a login that is refused, else `SystemRefused` with what was found of
     each server.
     """
+    places = [address.place for address in addresses]
+    if twice := next((place for place in places if places.count(place) > 1), None):
+        raise SystemRefused(
+            f"{shown}: expected each server once, found {twice} twice",
+            hint="leave one of them out, or name the port of the other",
+        )
     found: list[Deployment] = []
     missing: dict[str, str] = {}
     for address in addresses:
