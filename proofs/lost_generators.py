@@ -32,7 +32,7 @@ from msgspec import structs
 from assay.contracts.deployment import Deployment
 from assay.contracts.driving import ON_LOST
 from assay.contracts.engine.drive import DriveDocument, DriveProgress, ScriptDocument, StopDocument
-from assay.contracts.observation import decode_observation
+from assay.drive.fleet import kept_parts
 from assay.drive.fleet.at_once import drive_at_once
 from assay.drive.fleet.values import PartOfDrive, Terms
 from assay.drive.observe import Generators, observe
@@ -180,7 +180,7 @@ def _coordinator(
         return f"expected no generator left, found {len(alive)}"
     if rows < heard[-1]:
         return f"expected at least {heard[-1]} rows, found {rows}"
-    kept = [decode_observation(one.read_text("utf-8")) for one in Path(kept_in).iterdir()]
+    kept = [kept_parts.read(one).observation for one in Path(kept_in).iterdir()]
     ok = sum(one.outcomes.ok for one in kept)
     unknown = sum(one.outcomes.unknown for one in kept)
     if len(kept) != generators or not ok <= rows <= ok + unknown:

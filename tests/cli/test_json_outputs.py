@@ -27,6 +27,7 @@ OUTPUTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "list": (
         ("systems",), ("workloads",), ("storages",), ("storages", "--detail"), ("runs",),
     ),
+    "parts": ((),),
     "limits": ((), ("bibsql",)),
     "show": (("latest",),),
     "calibrate": (("--protocol", "none", "--clients", "1", "--duration", "0.2"),),

@@ -31,6 +31,7 @@ COMMANDS = {
     "limits": "Show what tables a system can hold and search.",
     "list": "List systems, workloads, experiments, storages, runs or copies of loaded data.",
     "show": "Show what is recorded about one run.",
+    "parts": "Show what load generators kept where Assay was lost.",
     "pack": "Make one file of an experiment: a capsule.",
     "verify-capsule": "Say whether a capsule is as it was packed.",
     "rerun": "Run the experiment of a capsule again here, and compare.",

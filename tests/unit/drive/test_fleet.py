@@ -25,12 +25,8 @@ from assay.contracts.driving import CONTINUE, END, OnLost
 from assay.contracts.engine.drive import DriveDocument, DriveProgress, ScriptDocument, StopDocument
 from assay.contracts.engine.messages import Message
 from assay.contracts.fleet import Channel, Fleet, Receive
-from assay.contracts.observation import (
-    GeneratorReport,
-    Observation,
-    clients_left,
-    decode_observation,
-)
+from assay.contracts.observation import GeneratorReport, Observation, clients_left
+from assay.drive.fleet import kept_parts
 from assay.drive.fleet.clocks import ClockOffset, ClockRoundTrip, drift_ns_per_s, offset
 from assay.drive.fleet.losses import GeneratorAccount
 from assay.drive.fleet.values import Terms
@@ -273,7 +269,7 @@ def test_where_the_coordinator_is_lost_clients_end_in_order(
         "run-12-EPOCH-generator-2.json",
     ]
     for part in parts:
-        found = decode_observation(part.read_text(encoding="utf-8"))
+        found = kept_parts.read(part).observation
         assert found.ended_by == "interrupted" and len(found.client_ends) == 4
         # What was under way has ended: nothing was cut off.
         assert found.outcomes.ok > 0 == found.outcomes.unknown

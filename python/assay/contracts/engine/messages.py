@@ -8,6 +8,13 @@ from __future__ import annotations
 from typing import Any, TypedDict
 
 
+class PlaceInFleet(TypedDict):
+    """Which of how many generators a process is."""
+
+    generator: int
+    of: int
+
+
 class EngineRequest(TypedDict, total=False):
     """``call`` names a method of `assay.provision.engine.engine_process.Calls`; the other keys are
     its arguments. ``begin`` and ``rows`` answer a question of the process; the last two are said
@@ -25,6 +32,7 @@ class EngineRequest(TypedDict, total=False):
     lease_s: float | None
     part_file: str
     """Where the process keeps its observation if the one that asked is lost."""
+    part: PlaceInFleet
     run: int
     epoch: int
     """The drive that this belongs to. A process that knows one hears no other, and says which it is

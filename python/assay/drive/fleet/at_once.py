@@ -136,6 +136,7 @@ class _Drive:
         if self._terms.kept_in is not None:
             name = f"run-{self._fence.run}-{self._fence.epoch}-generator-{place + 1}.json"
             request["part_file"] = str(self._terms.kept_in / name)
+            request["part"] = {"generator": place + 1, "of": len(self._parts)}
         return request
 
     def _received_from(self, place: int) -> Callable[[Message | None], None]:

@@ -43,7 +43,7 @@ def of_cell(cell: Cell, deployment: Deployment, run: int) -> Generators | None:
     number = cell.level(GENERATORS)
     if number == 1:
         return None
-    terms = Terms(on_lost=cell.driving.on_lost, run=run, kept_in=_folder_of_parts())
+    terms = Terms(on_lost=cell.driving.on_lost, run=run, kept_in=folder_of_parts())
     if not cell.driving.fleet:
         fleet = LocalFleet(number, deployment.address.options.get("module", ""))
         return Generators(fleet, terms)
@@ -69,7 +69,7 @@ def of_cell(cell: Cell, deployment: Deployment, run: int) -> Generators | None:
 def kept_parts() -> str:
     """What generators of this machine kept in the last day, where they lost the coordinator, as a
     sentence; empty: nothing. Removes what is a month old."""
-    folder, now_s = _folder_of_parts(), time.time()
+    folder, now_s = folder_of_parts(), time.time()
     recent = []
     for file in sorted(folder.glob("*.json")):
         with suppress(OSError):
@@ -82,11 +82,11 @@ def kept_parts() -> str:
         return ""
     return (
         f"load generators that lost their coordinator kept what they measured in {folder}, for "
-        f"{_KEPT_DAYS} days: {', '.join(recent)}"
+        f"{_KEPT_DAYS} days: {', '.join(recent)} (`assay parts` shows it)"
     )
 
 
-def _folder_of_parts() -> Path:
+def folder_of_parts() -> Path:
     return state_directory().parent / PARTS
 
 

@@ -33,7 +33,13 @@ from pathlib import Path
 from typing import TextIO
 
 from assay import _engine
-from assay.contracts.engine.messages import ClockReading, EngineRequest, Examined, TextRows
+from assay.contracts.engine.messages import (
+    ClockReading,
+    EngineRequest,
+    Examined,
+    PlaceInFleet,
+    TextRows,
+)
 
 ERROR_FIELDS = (
     "kind", "message", "error_class", "certainty", "code", "file", "line", "column", "hint",
@@ -93,8 +99,12 @@ class Watch:
         os.dup2(self._quiet, self._watched, inheritable=False)
         signal.setitimer(signal.ITIMER_REAL, lease_s + _END_S)
 
-    def end_lease(self) -> None:
+    def end_alarm(self) -> None:
+        """Its clients have ended. What they did is not heard yet: this process ends in order."""
         signal.setitimer(signal.ITIMER_REAL, 0)
+
+    def end_lease(self) -> None:
+        self.end_alarm()
         os.dup2(self._requests, self._watched, inheritable=False)
 
 
@@ -112,6 +122,9 @@ class Calls:
         self._heard_s = 0.0
         self._is_over = False
         self._is_to_stop = False
+        self._has_begun = False
+        self._unheard: tuple[str, str] | None = None
+        """The file and the text of a part, until the one that asked for it says something."""
 
     def _serve(self) -> None:
         while True:
@@ -123,6 +136,9 @@ class Calls:
                     continue  # of a drive that has ended
                 self._fence = fence
                 del request["run"], request["epoch"]
+            if self._unheard is not None:
+                self._unheard = None
+                self._watch.end_lease()
             call = getattr(self, request.pop("call"))
             try:
                 value = call(**request)
@@ -188,19 +204,37 @@ class Calls:
         """The mean number of processes that ran or waited to, in the last minute."""
         return os.getloadavg()[0]
 
-    def drive(self, document: str, lease_s: float | None = None, part_file: str = "") -> str:
+    def drive(
+        self,
+        document: str,
+        lease_s: float | None = None,
+        part_file: str = "",
+        part: PlaceInFleet | None = None,
+    ) -> str:
         """``lease_s``: how long clients work on where nothing is heard; None: until they are done,
         or the process that started this one has ended. ``part_file``: see `EngineRequest`."""
         self._lease_s, self._is_over, self._is_to_stop = lease_s, False, False
+        self._has_begun = False
         self._heard()
         observation = _engine.drive(document, self._driven, self._ready)
+        if part_file and part is not None and self._fence is not None and self._has_begun:
+            run, epoch = self._fence
+            head = {"run": run, "epoch": epoch, **part, "machine": os.uname().nodename}
+            # Its last key is the observation, as it is.
+            text = f'{json.dumps(head)[:-1]}, "observation": {observation}}}'
+            self._unheard = part_file, text
         if self._is_left_alone():
-            if part_file:
-                _keep(part_file, observation)
             raise ParentEnded
-        if lease_s is not None:
+        if self._unheard is not None:
+            self._watch.end_alarm()
+        elif lease_s is not None:
             self._watch.end_lease()
         return observation
+
+    def _keep_unheard(self) -> None:
+        """Also where all clients had ended, as others were at work still."""
+        if self._unheard is not None:
+            _keep(*self._unheard)
 
     def _progress(self, text: str) -> None:
         self._say("progress", text)
@@ -242,6 +276,7 @@ class Calls:
         while "begin" not in (said := self._requests.next()) or _fence_of(said) != self._fence:
             self._heard()
         _engine.connects_are_measured()
+        self._has_begun = True
         self._heard()
         return time.time_ns() + int(said["begin"]) - time.monotonic_ns()
 
@@ -270,13 +305,13 @@ def _fence_of(request: EngineRequest) -> Fence | None:
     return (request["run"], request["epoch"]) if "run" in request else None
 
 
-def _keep(file: str, observation: str) -> None:
+def _keep(file: str, text: str) -> None:
     """What cannot be kept is lost with the process that asked for it."""
     path, new = Path(file), Path(f"{file}.new")
     with suppress(OSError):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with new.open("w", encoding="utf-8") as written:
-            written.write(observation)
+            written.write(text)
             written.flush()
             os.fsync(written.fileno())
         new.rename(path)
@@ -311,6 +346,7 @@ def main() -> None:
     try:
         calls._serve()
     except ParentEnded:
+        calls._keep_unheard()
         sys.exit(1)
 
 

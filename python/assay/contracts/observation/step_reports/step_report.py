@@ -103,6 +103,8 @@ Observed = Observation | StepReport
 
 def read_observation(document: Any, name: str = "observation") -> Observation:
     """Raises `ShapeError` where a key is missing, is of another type, or is not known."""
+    if not isinstance(document, Mapping):
+        raise ShapeError(f"{name}: expected an object, got {type(document).__name__}")
     if (version := document.get("version")) != VERSION:
         newer = isinstance(version, int) and version > VERSION
         why = ": it was made by a newer Assay" if newer else ""
