@@ -209,7 +209,8 @@ def test_a_replica_whose_replay_is_paused_is_as_stale_as_the_pause_is_long(
 
     thread = Thread(target=pause)
     thread.start()
-    run = only_run(assay("run", "./w", "--on", url(*cluster.servers), "--duration", "3"))
+    ended = assay("run", "./w", "--on", url(*cluster.servers), "--duration", "3")
+    run = only_run(ended)
     thread.join()
     found = staleness(run)
     stale, fresh = found[place(paused)], found[place(other)]
@@ -225,6 +226,9 @@ def test_a_replica_whose_replay_is_paused_is_as_stale_as_the_pause_is_long(
     assert "assay_staleness" not in tables(cluster.primary)
     shown = assay("report").out
     assert "How stale each replica was" in shown
+    (warning,) = (one for one in run.warnings if one.name == "stale-replica")
+    assert f"{place(paused)}: median " in warning.detail
+    assert "stale-replica" in ended.out
 
 
 def test_a_replica_that_stays_behind_is_at_least_so_stale(cluster: Cluster, assay: Assay) -> None:

@@ -47,6 +47,8 @@ differ by. Farther off, a level is not what its name says."""
 CLOCKS_UNCERTAIN_NS = 5_000_000
 """By which the offset of a load generator's clock may be wrong."""
 CLOCKS_DRIFT_MS_PER_MIN = 1.0
+STALE_NS = 1_000_000_000
+"""How old what a replica answers may be, 99th percentile."""
 LEAST_COST_NS = 100_000_000
 """A shorter measurement gets no warnings about CPU time: the kernel counts in ticks of 1-10 ms, and
 connecting and disconnecting would dominate."""
@@ -360,6 +362,12 @@ class WarningKind(Enum):
         f"{CLOCKS_UNCERTAIN_NS / 1e6:g} ms, or drift by more than {CLOCKS_DRIFT_MS_PER_MIN:g} ms a "
         "minute: what is shown by the second may be of two seconds (each latency is of one clock)",
         "generators nearer to this machine, or a running time service (NTP, PTP) on each",
+    )
+    STALE_REPLICA = WarningText(
+        "what was written to the primary was read at a replica only more than "
+        f"{STALE_NS / 1e9:g} s later (99th percentile): its clients read old data, and it may not "
+        "keep up with the primary",
+        "fewer writers, or a replica that keeps up; the report has how stale each one was",
     )
     CLIENT_BUSY = WarningText(
         f"the client used more than {units.share(CLIENT_SHARE_LIMIT)} of the machine's CPUs, or "

@@ -112,6 +112,7 @@ def _of_run(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
             kind = WarningKind.ISOLATION_LOWERED if is_weaker else WarningKind.ISOLATION_RAISED
             yield kind, f"{run.name}: {named} → {level}"
         yield from _of_generators(run, driven)
+        yield from _of_replicas(run, driven)
         for sentence in driven.script_warnings:
             yield WarningKind.SCRIPT, sentence
         if overflow := sum(one.latency.overflow for one in driven.transactions):
@@ -125,6 +126,16 @@ def _of_generators(run: Evidence, driven: Observation) -> Iterator[tuple[Warning
         words = f"{', '.join(driven.lost_generators)}, at most {unknown} transactions unknown"
         yield WarningKind.GENERATOR_LOST, f"{run.named_run}: {words}"
     yield from clocks_apart(run.named_run, driven.generators)
+
+
+def _of_replicas(run: Evidence, driven: Observation) -> Iterator[tuple[WarningKind, str]]:
+    for one in driven.staleness:
+        if one.p50_ns is None or one.p99_ns is None or one.p99_ns <= kinds.STALE_NS:
+            continue
+        times = f"median {units.latency(one.p50_ns)}, p99 {units.latency(one.p99_ns)}"
+        never = f", {one.not_read} of {one.numbers} numbers not read at the end"
+        words = f"{one.name}: {times}{never if one.not_read else ''}"
+        yield WarningKind.STALE_REPLICA, f"{run.named_run}: {words}"
 
 
 def clocks_apart(

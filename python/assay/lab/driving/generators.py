@@ -77,12 +77,12 @@ def kept_parts() -> str:
             if days > _KEPT_DAYS:
                 file.unlink()
             elif days < 1:
-                recent.append(file.name)
+                recent.append(file)
     if not recent:
         return ""
     return (
-        f"load generators that lost their coordinator kept what they measured in {folder}, for "
-        f"{_KEPT_DAYS} days: {', '.join(recent)} (`assay parts` shows it)"
+        f"load generators kept what they measured where Assay was lost in the last day "
+        f"({units.counted(len(recent), 'file')}, removed after {_KEPT_DAYS} days): `assay parts`"
     )
 
 
