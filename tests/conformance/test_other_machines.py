@@ -92,7 +92,7 @@ def test_a_wrong_address_is_refused_before_there_is_an_experiment(
 ) -> None:
     monkeypatch.setenv(SERVER_ADDRESS.name, "nonsense")
     records = tmp_path / "r.sqlite"
-    with pytest.raises(ArgumentError, match="expected an IPv4 address of this machine"):
+    with pytest.raises(ArgumentError, match="expected an IP address of this machine"):
         assay.run("tpcb", on="null", clients=2, transactions=1, records=records)
     assert not records.exists()
 
@@ -106,12 +106,14 @@ def test_a_server_that_stays_on_loopback_is_refused_elsewhere(name: str) -> None
         system.refuse_address(SystemChoice(name), "203.0.113.7")
 
 
-@pytest.mark.parametrize("address", ["203.0.113.7", "localhost", "0.0.0.0", "::1", "nonsense"])
+@pytest.mark.parametrize(
+    "address", ["203.0.113.7", "localhost", "0.0.0.0", "::", "fe80::1", "nonsense"]
+)
 def test_only_an_address_of_this_machine_is_listened_at(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(SERVER_ADDRESS.name, address)
-    with pytest.raises(ArgumentError, match="expected an IPv4 address of this machine"):
+    with pytest.raises(ArgumentError, match="expected an IP address of this machine"):
         server_address()
 
 
@@ -145,3 +147,20 @@ def test_a_server_of_this_machine_alone_is_refused_to_other_machines(
                 generators=2, fleet="ray://far:6379", transactions=1, records=tmp_path / "r.sqlite",
             )  # fmt: skip
     assert _Cluster.stopped == 2
+
+
+@pytest.mark.parametrize("name", REACHABLE)
+def test_a_server_at_an_address_of_ipv6(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also behind the proxy that adds a distance, and by its URL."""
+    if why := why_missing(name):
+        pytest.skip(why)
+    monkeypatch.setenv(SERVER_ADDRESS.name, "::1")
+    result = assay.run(
+        "ycsb", on=f"{name}[transport=tcp]", set={"recordcount": 50}, clients=4, generators=2,
+        transactions=5, warm_up_s=0, probe_s=0, durability=False, rtt=["0", "1ms"],
+        records=tmp_path / "r.sqlite",
+    )  # fmt: skip
+    assert [one.outcomes.ok for one in result.runs] == [20, 20]
+    assert b'"::1"' in (tmp_path / "r.sqlite").read_bytes(), "where it listened is kept"

@@ -19,6 +19,11 @@ CLIENT_PROCESSES = 32
 """Each has a Python interpreter of its own, of about 30 MB."""
 
 
+def host_and_port(host: str, port: int | None) -> str:
+    """``db:5432``, ``[::1]:5432``."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
 @dataclass(frozen=True)
 class Address:
     """How the engine connects to a system. Its secrets are left out of records (see
@@ -74,8 +79,7 @@ class Address:
     @property
     def place(self) -> str:
         """``HOST:PORT``, or the path of its socket or file."""
-        host = f"[{self.host}]" if ":" in (self.host or "") else self.host
-        return self.unix or self.file or f"{host}:{self.port}"
+        return self.unix or self.file or host_and_port(self.host or "", self.port)
 
     def for_engine(self) -> DeploymentDocument:
         """The document the engine takes; holds the password."""

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import msgspec
 
-from assay.contracts.deployment import Address, Delay, Deployment
+from assay.contracts.deployment import Address, Delay, Deployment, host_and_port
 from assay.contracts.engine.document import read_answer
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.protocol import ServerDirectory
@@ -69,7 +69,9 @@ def _proxy(
     endpoint: Address, rtt_s: float, directory: ServerDirectory, number: int
 ) -> Iterator[tuple[Address, Delaying]]:
     """The endpoint's address behind a proxy, and what the proxy said of itself."""
-    server = endpoint.unix or _with_port(endpoint.host_address or endpoint.host, endpoint.port)
+    server = endpoint.unix or host_and_port(
+        endpoint.host_address or endpoint.host or "", endpoint.port
+    )
     words = ["--to", server, "--rtt", repr(rtt_s), "--format", "json"]
     proxy = own_program(
         ["delay-proxy", *words], directory, f"delay-proxy-{number}.log", SystemUnderTestError
@@ -86,7 +88,3 @@ def _proxy(
             tls="off" if endpoint.unix else endpoint.tls,
         )
         yield address, delaying
-
-
-def _with_port(host: str | None, port: int | None) -> str:
-    return f"[{host}]:{port}" if host and ":" in host else f"{host}:{port}"

@@ -15,17 +15,15 @@ def server_address() -> str:
     """Raises `ArgumentError` where the one that was asked for is none of this machine."""
     address = env_vars.SERVER_ADDRESS.get() or LOOPBACK
     try:
-        with socket.socket() as tried:
-            tried.bind((address, 0))
-            # Clients connect to it as it is written: a name, 0.0.0.0 or an address of IPv6 is none.
-            if tried.getsockname()[0] == address != "0.0.0.0":
-                return address
-    except OSError:
+        # Clients connect to it as it is written: a name, 0.0.0.0 or :: is none.
+        if not ipaddress.ip_address(address).is_unspecified:
+            free_port(address)
+            return address
+    except (OSError, ValueError):
         pass
     raise ArgumentError(
-        f"{env_vars.SERVER_ADDRESS.name}: expected an IPv4 address of this machine, found "
-        f"{address}",
-        hint="ip -4 addr lists them",
+        f"{env_vars.SERVER_ADDRESS.name}: expected an IP address of this machine, found {address}",
+        hint="ip addr lists them; one of a link alone (fe80::) cannot be used",
     )
 
 
@@ -55,7 +53,8 @@ def free_port(host: str = LOOPBACK) -> int:
 def free_ports(count: int, host: str = LOOPBACK) -> list[int]:
     """Different ones: the kernel assigns them by chance, so all are held until the last is had."""
     with ExitStack() as held:
-        listeners = [held.enter_context(socket.socket()) for _ in range(count)]
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listeners = [held.enter_context(socket.socket(family)) for _ in range(count)]
         for listener in listeners:
             listener.bind((host, 0))
         return [listener.getsockname()[1] for listener in listeners]

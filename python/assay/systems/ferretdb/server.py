@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from assay.contracts.deployment import Address
+from assay.contracts.deployment import Address, host_and_port
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import ArgumentError, SystemDied
 from assay.provision.engine.session import session
@@ -47,6 +47,7 @@ LOG_LEVEL = "WARN"
 
 _PORT_TRIES = 3
 _PORT_IS_TAKEN = "address already in use"
+_PROBE_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -163,7 +164,7 @@ def _arguments(
     where = (
         ["--listen-addr=", f"--listen-unix={own}", "--no-auth"]
         if port is None
-        else [f"--listen-addr={host}:{port}", "--listen-unix=", "--auth"]
+        else [f"--listen-addr={host_and_port(host, port)}", "--listen-unix=", "--auth"]
     )
     quiet = ["--debug-addr=", "--state-dir=.", "--telemetry=disable", f"--log-level={LOG_LEVEL}"]
     return [programs.ferretdb, *where, *quiet]
@@ -179,11 +180,13 @@ def _url(directory: ServerDirectory, port: int, connections: int) -> str:
 
 def _why_not_ready(own: Path, host: str, port: int | None) -> str | None:
     """None when it accepts connections."""
-    family = socket.AF_UNIX if port is None else socket.AF_INET
-    with socket.socket(family) as probe:
-        probe.settimeout(1.0)
-        try:
-            probe.connect(str(own) if port is None else (host, port))
-        except OSError as error:
-            return f"it does not accept connections: {error}"
+    try:
+        if port is not None:
+            socket.create_connection((host, port), timeout=_PROBE_S).close()
+            return None
+        with socket.socket(socket.AF_UNIX) as probe:
+            probe.settimeout(_PROBE_S)
+            probe.connect(str(own))
+    except OSError as error:
+        return f"it does not accept connections: {error}"
     return None
