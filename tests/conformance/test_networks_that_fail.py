@@ -11,7 +11,8 @@ import pytest
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.engine.drive import DriveDocument, DriveProgress, ScriptDocument, StopDocument
-from assay.contracts.observation import Observation, decode_observation
+from assay.contracts.observation import Observation
+from assay.drive.fleet import kept_parts
 from assay.drive.fleet.values import Terms
 from assay.drive.observe import Generators, observe
 from assay.env_vars import SERVER_ADDRESS
@@ -106,7 +107,7 @@ def test_a_link_that_is_cut_loses_the_generator_behind_it(
     assert 0 < ok <= rows <= ok + sum(one.unknown for one in found.generators)
     _wait_until_left(net)
     # It kept what it knows, and that is no more than the bound: what it sent is not in doubt there.
-    (kept,) = [decode_observation(one.read_text(encoding="utf-8")) for one in tmp_path.iterdir()]
+    (kept,) = [kept_parts.read(one).observation for one in tmp_path.iterdir()]
     assert lost.ok <= kept.outcomes.ok <= lost.ok + lost.unknown
     assert kept.outcomes.ok + kept.outcomes.unknown <= lost.ok + lost.unknown
 
