@@ -193,7 +193,7 @@ def test_a_run_of_a_fleet_is_stopped_by_keyboard_on_a_phone(
         said = page.locator("#generators tr.alarm td[data-label=lost]").inner_text()
         assert re.search(r"after \d+ s", said)
         fewer = page.locator("#fewer:visible").inner_text()
-        assert re.search(r"TPS is that on 2 of 4 clients from \d+ s on", fewer)
+        assert re.search(r"measured on 2 of 4 clients from \d+ s on", fewer)
         awaited(page, "document.querySelector('#numbers').innerText.includes('unknown')")
         assert page.evaluate("document.documentElement.scrollWidth") <= phone["width"]
         asked: list[str] = []

@@ -23,7 +23,7 @@ const MAX_IDLE_ITERATIONS: u32 = 64;
 pub struct ClientConnection<'a> {
     /// Its index in the thread's list of clients and in its timers.
     place: usize,
-    /// The one that it uses.
+    /// The session in use.
     session: Session,
     answer: Answer,
     client: Client<'a>,

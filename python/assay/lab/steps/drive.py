@@ -215,8 +215,8 @@ def observe(
         f"drive {cell.test_name}{name}{_processes(cell, pooled.deployment, document)}"
     )
     if not pooled.deployment.is_private and isinstance(pooled.system, SessionLimit):
-        for endpoint, clients in sessions_at_each(pooled.deployment, document):
-            pooled.system.refuse_too_many(endpoint, clients)
+        for endpoint, sessions in sessions_at_each(pooled.deployment, document):
+            pooled.system.refuse_too_many(endpoint, sessions)
     if may_change_data(state.context.compiled, state.planned):
         pooled.forget()  # from here on its data may differ from what was loaded
     try:

@@ -172,7 +172,7 @@ function showGenerators(found) {
   draw();
   at("fleet").hidden = !fleet;
   at("fewer").hidden = !fleet?.clients_left;
-  at("fewer").textContent = fleet?.clients_left ? `A load generator was lost: TPS is that ${fleet.clients_left}.` : "";
+  at("fewer").textContent = fleet?.clients_left ? `A load generator was lost: measured ${fleet.clients_left}.` : "";
   at("fleet-name").textContent = `Load generators${fleet?.are_at_work ? ", so far" : ""}`;
   at("generators").replaceChildren(...(fleet?.reports ?? []).map((one) => {
     const isLost = (one.lost_after_s ?? null) !== null;
