@@ -184,7 +184,9 @@ impl<'a> ClientState<'a> {
     /// A script of the group, as a transaction type of the endpoint that it is sent to.
     #[inline]
     fn routed(&mut self, next: NextScript) -> NextScript {
-        self.route = self.group.route_of(next.transaction_type - self.group.first_type);
+        self.route = self
+            .group
+            .route_of(next.transaction_type - self.group.first_type);
         next.later_by(self.endpoint() * self.plan.types_at_each())
     }
 

@@ -83,21 +83,19 @@ pub fn run(
                 let mut refused = opened.refusals.iter();
                 refused.any(|(session, _)| sessions[*session].client == client)
             };
-            recorder
-                .ends
-                .extend(places.iter().map(|client| End {
-                    client: shared.plan.group_at(*client).client_number(*client),
-                    at_ns: 0,
-                    passes: 0,
-                    transactions: 0,
-                    next_number: 0,
-                    worktime: Worktime::default(),
-                    state: if is_refused(*client) {
-                        EndState::Refused
-                    } else {
-                        EndState::Interrupted
-                    },
-                }));
+            recorder.ends.extend(places.iter().map(|client| End {
+                client: shared.plan.group_at(*client).client_number(*client),
+                at_ns: 0,
+                passes: 0,
+                transactions: 0,
+                next_number: 0,
+                worktime: Worktime::default(),
+                state: if is_refused(*client) {
+                    EndState::Refused
+                } else {
+                    EndState::Interrupted
+                },
+            }));
             recorder
         }
     }
@@ -114,7 +112,9 @@ fn sessions_of(plan: &Plan, clients: &[u32]) -> Vec<SessionOf> {
         let routes = plan.group_at(client).routes.len();
         (1..routes).map(move |route| SessionOf { client, route })
     });
-    let first = connecting.iter().map(|&client| SessionOf { client, route: 0 });
+    let first = connecting
+        .iter()
+        .map(|&client| SessionOf { client, route: 0 });
     first.chain(others).collect()
 }
 

@@ -112,10 +112,7 @@ mod tests {
         };
         assert_eq!((at_each(writers), at_each(readers)), ([2, 0, 0], [0, 3, 2]));
         assert_eq!((replica.types_at_each(), replica.types.len()), (3, 9));
-        assert_eq!(
-            replica.at_all_endpoints(1).collect::<Vec<_>>(),
-            [1, 4, 7]
-        );
+        assert_eq!(replica.at_all_endpoints(1).collect::<Vec<_>>(), [1, 4, 7]);
         assert_eq!((replica.at_first(7), replica.type_name(8)), (1, "B"));
         assert_eq!(replica.endpoints[2].name, "h:3");
 
