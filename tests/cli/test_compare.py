@@ -71,7 +71,7 @@ def test_mistakes_end_with_status_2_and_say_what_is_right(both: Assay, tmp_path:
         (("1", "--between", "systm"), "did you mean 'system'"),
         (("1", "--between", "clients"), "expected two levels of clients, found 1: 1"),
         (("1", "--between", "system", "--metric", "speed"), "no metric 'speed'"),
-        (("1", "--between", "system", "--fail-if", "throughput < 1x"), "throughput_per_s"),
+        (("1", "--between", "system", "--fail-if", "troughput_per_s < 1x"), "throughput_per_s"),
         (("1", "--between", "system", "--fail-if", "throughput_per_s"), "a ratio to A"),
         (
             ("1", "--between", "system", "--fail-if", "server_memory_bytes < 1x"),
@@ -109,7 +109,7 @@ def test_record_files_are_compared_and_make_a_trend(both: Assay, tmp_path: Path)
     assert {one["design"] for one in alone.document["ratios"] if one["ratio"]} == {"single"}
 
     nothing = both("compare", "run:1", "run:2")
-    assert nothing.status == 2 and "system" in nothing.err, nothing.err
+    assert nothing.status == 2 and "--between null.delay" in nothing.err, nothing.err
 
     trend = both(
         "trend", "tpcb", "--records", "first.sqlite", "--records", "assay-records.sqlite",
@@ -139,3 +139,52 @@ def test_two_servers_of_one_kind_with_settings_of_their_own_are_compared(
     )  # fmt: skip
     # "was" where other programs disturbed them.
     assert re.search(r"new (is|was) [\d.]+ times", " ".join(ended.out.split())), ended.out
+
+
+_FOLDER = """
+title = "Visits"
+source = "a test"
+default_test = "count"
+[data]
+source = "generated"
+[[tables]]
+name = "visits"
+rows = "50"
+primary_key = ["id"]
+{index}
+[tables.columns]
+id = "int not null"
+day = "int not null"
+[tables.values]
+id = ":row"
+day = "random(1, 5)"
+[tests.count]
+title = "Visits of a day"
+help = "Counts"
+scripts = ["count.sql"]
+clients = [1]
+transactions = 20
+"""
+
+
+def test_two_workload_folders_are_compared_as_levels_of_a_factor(
+    assay: Assay, tmp_path: Path
+) -> None:
+    """An error of two experiments without a cell in common names the command that compares them."""
+    for name, index in (("plain", ""), ("indexed", 'indexes = ["day"]')):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "workload.toml").write_text(_FOLDER.format(index=index))
+        (tmp_path / name / "count.sql").write_text(
+            "\\set day random(1, 5)\nselect count(*) from visits where day = :day;\n"
+        )
+        quiet = ("--no-probe", "--no-durability", "--warm-up", "0", "--repetitions", "2")
+        ended = assay("run", str(tmp_path / name), "--on", "sqlite", *quiet)
+        assert ended.status == 0, ended.err
+    refused = assay("compare", "latest-1", "latest")
+    assert refused.status == 2
+    assert "assay compare latest-1 latest --between workload compares them" in refused.err
+    shown = assay("compare", "1", "2", "--between", "workload")
+    assert shown.status == 0, shown.err
+    assert "workload plain, " in shown.out and "workload indexed, " in shown.out
+    assert "levels of a parameter of one workload" in " ".join(shown.out.split())
+    assert "Unequal cells" not in shown.out and "B/A" in shown.out

@@ -113,7 +113,7 @@ def compared_cell(
         fingerprint=a.first.cell_fingerprint,
         workload=a.first.workload,
         test=a.first.test_name,
-        full_test_name=a.first.full_test_name,
+        full_test_name=factors.test_of(a.first, asked.between),
         factors=factors.levels(a.first, asked.between),
         a_runs=tuple(run.id for run in a.runs),
         b_runs=tuple(run.id for run in b.runs),

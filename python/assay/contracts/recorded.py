@@ -150,6 +150,7 @@ class CellDocument(TypedDict, total=False):
     group_clients: dict[str, int]
     scripts: list[ScriptFileDocument]
     feed: str | None
+    workload_content: str
 
 
 class ProfileDocument(TypedDict, total=False):

@@ -809,6 +809,27 @@ def test_a_run_is_not_compared_with_itself(folder: Path) -> None:
     assert raised.value.hint and raised.value.hint.endswith("--between clients")
 
 
+@pytest.mark.parametrize(
+    ("of_a", "of_b", "words"),
+    [
+        ({"clients": (8,)}, {"clients": (16,)}, "--between clients"),
+        ({"clients": (2, 4)}, {"clients": (8, 16)}, "--between clients=2,8"),
+        (
+            {"systems": [invented.POSTGRESQL]},
+            {"systems": [replace(invented.POSTGRESQL, settings={"jit": "off"})]},
+            "--between postgresql.jit",
+        ),
+    ],
+)
+def test_the_error_names_the_command_that_sets_one_factor_aside(
+    folder: Path, of_a: dict[str, Any], of_b: dict[str, Any], words: str
+) -> None:
+    made = compared(measured(folder / "a", **of_a), measured(folder / "b", **of_b))
+    with pytest.raises(ArgumentError) as raised:
+        _insist_on_cells(made, ("1", "old.sqlite"))
+    assert raised.value.hint == f"assay compare 1 old.sqlite {words} compares them"
+
+
 def test_without_a_test_in_common_the_hint_says_what_to_do(folder: Path) -> None:
     b = measured(folder / "b")
     runs = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -109,7 +110,7 @@ def command(
     made = comparison.compare(left, right, between=between, metric=metric, despite=despite)
     judged = fail_conditions.judge(made, asked, despite=despite)
     _write(made, judged, form, detail=detail)
-    _insist_on_cells(made)
+    _insist_on_cells(made, (a, b) if b is not None and not between else None)
     for one in asked:
         if fail_conditions.may_mean_ratio(one, judged):
             say(
@@ -136,11 +137,19 @@ def _write(made: Comparison, judged: Sequence[ConditionResult], form: str, *, de
     sys.stdout.flush()
 
 
-def _insist_on_cells(made: Comparison) -> None:
-    """Raises `ArgumentError` where nothing could be compared."""
+def _insist_on_cells(made: Comparison, words: tuple[str, str] | None = None) -> None:
+    """Raises `ArgumentError` where nothing could be compared. ``words``: the sides as they were
+    named, where equal cells of two are compared."""
+    from assay.comparison.sides import setting_aside
     from assay.comparison.sides.factors import factor_of
 
     if not made.cells:
+        if words and (apart := setting_aside.between(made.a, made.b)):
+            command = shlex.join(["assay", "compare", *words, "--between", apart])
+            raise ArgumentError(
+                f"A and B have no cell in common: each differs in {apart.partition('=')[0]}",
+                hint=f"{command} compares them",
+            )
         fields = dict.fromkeys(one.name for cell in made.unequal for one in cell.differences)
         found = list(dict.fromkeys(factor_of(name) or name for name in fields))
         hint = f"they differ in {', '.join(found)}; --between compares levels of one factor"

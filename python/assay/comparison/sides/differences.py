@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from assay.comparison.sides import existing_data, factors, settings_in_effect
-from assay.comparison.sides.factors import SCRIPT
+from assay.comparison.sides.factors import SCRIPT, WORKLOAD
 from assay.comparison.sides.values import Difference, Side, joined
 from assay.contracts.durability import NOT_MEASURED
 from assay.contracts.experiment import OF_SCRIPTS
@@ -33,6 +33,7 @@ BLOCKING = ("workload", "data", "answers", "durability")
 """Differences that leave no verdict: the sides did other work, or kept less of it."""
 DESPITE = ("machine", *BLOCKING)
 """What a user may ask to be passed over; another machine leaves no verdict on a condition."""
+TEXT_OF_WORKLOAD = "text of the workload"
 _FINGERPRINT = 12
 """Characters of one that are shown."""
 
@@ -122,10 +123,12 @@ def _of_runs(
         found += settings_in_effect.differing(a_runs, b_runs, between)
     if between != "storage":
         found += _storage(a_runs, b_runs)
-    if between not in cell_names.parameters(a_runs[0].parameters):
+    if between != WORKLOAD and between not in cell_names.parameters(a_runs[0].parameters):
         found += _run_by_run("data", "input of the data", a_runs, b_runs, _input)
         found += _run_by_run("data", "rows", a_runs, b_runs, _rows)
-        found += existing_data.differences(a_runs, b_runs, are_other_scripts=between == SCRIPT)
+    if between not in cell_names.parameters(a_runs[0].parameters):
+        are_other_scripts = between in (SCRIPT, WORKLOAD)
+        found += existing_data.differences(a_runs, b_runs, are_other_scripts=are_other_scripts)
         found += existing_data.differing_indexes(a_runs, b_runs)
     if between not in ("clients", SCRIPT) and between not in cell_names.parameters(
         a_runs[0].parameters
@@ -183,8 +186,11 @@ def _of_texts(
         for run in runs
         if run.experiment_id == one.id and not (_is_of_scripts(run) and run.scripts)
     }
+    if between == WORKLOAD:  # One text on each side is what is compared.
+        yield from _of_several_texts(texts, a_runs, b_runs)
+        return
     yield from _run_by_run(
-        "workload", "text of the workload", a_runs, b_runs, lambda run: texts.get(id(run), "")
+        "workload", TEXT_OF_WORKLOAD, a_runs, b_runs, lambda run: texts.get(id(run), "")
     )
     experiments = {
         (one.path, one.id)
@@ -201,6 +207,16 @@ def _of_texts(
     is_parameter = is_parameter or between == SCRIPT
     if is_known and len(experiments) > 1 and is_one_text and not is_parameter:
         yield from _run_by_run("workload", "text of the scripts", of_a, of_b, _scripts)
+
+
+def _of_several_texts(
+    texts: Mapping[int, str], a_runs: Sequence[RunRecord], b_runs: Sequence[RunRecord]
+) -> list[Difference]:
+    """Where a side has more than one: a folder was edited between its experiments."""
+    of_a, of_b = ({texts.get(id(run), "") for run in runs} for runs in (a_runs, b_runs))
+    if max(len(of_a), len(of_b)) < 2:
+        return []
+    return [Difference("workload", TEXT_OF_WORKLOAD, joined(of_a), joined(of_b))]
 
 
 def _run_by_run(

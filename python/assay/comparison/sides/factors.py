@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
+from pathlib import Path
 from typing import Any, cast
 
 from assay.contracts.factors import ALWAYS_NAMED, OF_LEVELS, OF_MACHINE, VARIED_LEVELS
@@ -26,6 +27,8 @@ OF_DRIVING = tuple(field.name for field in fields(Driving))
 _NO_PROFILE = "none"
 SCRIPT = "script"
 """The factor of ad hoc scripts of which each is measured."""
+WORKLOAD = "workload"
+"""The factor of two experiments with one test of two workloads: tables, rows and scripts."""
 _CONTENT = "content"
 """Ends the names of digests: the paths beside them are shown."""
 
@@ -156,6 +159,8 @@ def _without(run: RunRecord, between: str) -> CellDocument:
         cell = {**cell, "group_clients": of_groups, "clients": None}
     elif between == SCRIPT:
         cell = {**cell, "scripts": [], "test": TEST, "workload": ""}
+    elif between == WORKLOAD:
+        cell = {**cell, "workload": "", "workload_content": ""}
     elif between in (named := cell_names.parameters(run.parameters)):
         of_factors = zip(named, run.parameters.items(), strict=True)
         cell["parameters"] = dict(one for name, one in of_factors if name != between)
@@ -184,6 +189,8 @@ def level_of(run: RunRecord, factor: str, default: str = system_settings.DEFAULT
         level = server_machines.levels(run.server_machine, [factor]).get(factor)
     elif factor == SCRIPT:
         level = run.scripts_given or None
+    elif factor == WORKLOAD:
+        level = None if run.is_ad_hoc else Path(run.workload).name
     elif name := _name_in_system(run, factor):
         is_default = name in (_system(run).get("at_default") or ())
         level = default if is_default else _asked_of_system(run).get(name, default)
@@ -234,7 +241,7 @@ def known_factors(runs: Iterable[RunRecord]) -> list[str]:
         if name in OF_DRIVING or name.startswith(cell_names.OF_GROUP)
     )
     known |= dict.fromkeys(PROFILE for run in runs if _profile(run) != _NO_PROFILE)
-    known |= dict.fromkeys(SCRIPT for run in runs if run.is_ad_hoc)
+    known |= dict.fromkeys(SCRIPT if run.is_ad_hoc else WORKLOAD for run in runs)
     known |= dict.fromkeys(f"{run.system}.{name}" for run in runs for name in _asked_of_system(run))
     return list(known)
 
@@ -264,15 +271,21 @@ def names(runs: Sequence[RunRecord], between: str = "") -> list[str]:
     """A name for the cell of each run, of several tests with its test; without the factor that is
     compared."""
     of_tests: dict[str, list[RunRecord]] = {}
-    for run in runs:
-        of_tests.setdefault(run.full_test_name, []).append(run)
+    tests = [test_of(run, between) for run in runs]
+    for test, run in zip(tests, runs, strict=True):
+        of_tests.setdefault(test, []).append(run)
     found = {
         test: iter(cell_names.names(named_by(several, between)))
         for test, several in of_tests.items()
     }
-    shown = ((run.full_test_name, next(found[run.full_test_name])) for run in runs)
+    shown = ((test, next(found[test])) for test in tests)
     joined = [", ".join(filter(None, one if len(of_tests) > 1 else one[1:])) for one in shown]
     return _set_apart(joined, runs, between)
+
+
+def test_of(run: RunRecord, between: str) -> str:
+    """With its workload, unless that is what is compared."""
+    return run.test_name if between == WORKLOAD else run.full_test_name
 
 
 def _set_apart(shown: Sequence[str], runs: Sequence[RunRecord], between: str) -> list[str]:

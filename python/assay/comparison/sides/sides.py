@@ -177,6 +177,8 @@ def _meaning(word: str) -> float | str:
 
 
 def _two_of(factor: str, names: Sequence[str], runs: Iterable[RunRecord]) -> str:
+    if len(names) < 2 and factor == factors.WORKLOAD:
+        return "an experiment has one workload: name two experiments, A and B"
     if len(names) < 2:
         other = factors.example_of_two_levels(runs)
         another = f", or compare levels of another factor: {other}" if other else ""

@@ -28,7 +28,7 @@ def _alone(
         name = cell.side.name
         nearest, fewest = "", None
         for candidate in range(len(alone), len(every)):
-            if every[candidate].full_test_name != cell.first.full_test_name:
+            if factors.test_of(every[candidate], between) != factors.test_of(cell.first, between):
                 continue
             both = (place, candidate) if name == "A" else (candidate, place)
             differing = differences.of_unequal_cells(*(documents[one] for one in both))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from assay.comparison.compare_sides import designs
 from assay.comparison.fail_conditions import ConditionResult
-from assay.comparison.sides import factors
+from assay.comparison.sides import differences, factors
 from assay.comparison.sides.values import Comparison, Difference, Machines
 from assay.judge.statistics.estimate import Design
 from assay.judge.warnings.kinds import ENOUGH_REPETITIONS
@@ -25,6 +25,12 @@ _DESIGNS = {
     Design.SINGLE: "one run on a side: no interval, so that a difference may be noise; "
     f"run {ENOUGH_REPETITIONS} repetitions",
 }
+
+
+_IN_ONE_EXPERIMENT = (
+    "to interleave two schemas make them levels of a parameter of one workload "
+    "(`when` of an index or a table)"
+)
 
 
 def build(comparison: Comparison, judged: Sequence[ConditionResult] = ()) -> Report:
@@ -47,7 +53,7 @@ def _facts(comparison: Comparison) -> dict[str, str]:
         "B": comparison.b.title,
         "machines": _machines(comparison),
         "answers": _answers(comparison),
-        "runs": "; ".join(_runs(comparison)),
+        "runs": "; ".join([*_runs(comparison), *_way_to_interleave(comparison)]),
     }
     return {name: value for name, value in facts.items() if value}
 
@@ -70,6 +76,14 @@ def _runs(comparison: Comparison) -> Iterator[str]:
             link = " with " if design is Design.SINGLE else " "
             of_cells = f"{units.counted(count, 'cell')}{link}" if len(found) > 1 else ""
             yield f"{of_cells}{_DESIGNS[design]}"
+
+
+def _way_to_interleave(comparison: Comparison) -> Iterator[str]:
+    """Of two workloads, or two texts of one folder: an experiment has one."""
+    texts = {one.name for cell in comparison.cells for one in cell.differences}
+    are_two = comparison.between == factors.WORKLOAD or differences.TEXT_OF_WORKLOAD in texts
+    if are_two and designs(comparison)[Design.INDEPENDENT]:
+        yield _IN_ONE_EXPERIMENT
 
 
 def _machines(comparison: Comparison) -> str:
