@@ -22,7 +22,7 @@ from assay.cli.commands.compare import _insist_on_cells
 from assay.cli.program import run_program
 from assay.comparison import conditions, fail_conditions
 from assay.comparison.fail_conditions import ConditionAnswer
-from assay.comparison.sides import factors
+from assay.comparison.sides import differences, factors
 from assay.comparison.sides.settings_in_effect import mean_the_same
 from assay.comparison.sides.values import Comparison, Direction
 from assay.errors import ArgumentError
@@ -281,6 +281,25 @@ def test_a_cell_has_one_name_in_reports_and_comparisons(
     named = factors.names(runs)
     assert named == [cell.name for cell in cell_runs.cells(found, runs)]
     assert named[0] == name
+
+
+def test_an_unpacked_script_is_known_by_its_content_and_differs_in_nothing(folder: Path) -> None:
+    (run, *_) = measured(folder / "a").runs
+    fields = []
+    for path, content, weight in (
+        ("q.sql", "d1", 1),
+        ("/tmp/x/q.sql", "d1", 1),
+        ("q.sql", "d2", 1),
+    ):
+        script = {"path": path, "weight": weight, "content": content}
+        cell = {**run.cell, "workload": path, "workload_content": "of its scripts"}
+        changed = replace(run, is_ad_hoc=True, cell={**cell, "scripts": [script]})
+        fields.append(factors.identifying(changed))
+    assert not factors.differing(fields[:2])
+    assert factors.differing(fields[::2]) == ["scripts"]
+    assert differences.of_unequal_cells(fields[0], fields[2])[0].sentence == (
+        "scripts: q.sql (d1) → q.sql (d2)"
+    )
 
 
 def test_scripts_of_one_name_in_two_folders_differ_in_their_folders(folder: Path) -> None:

@@ -10,10 +10,9 @@ from statistics import median
 
 from assay import comparison, registry
 from assay.cli.process.outcome import say
-from assay.comparison.sides.factors import factor_of
+from assay.comparison.sides import setting_aside
 from assay.comparison.sides.values import Comparison, Direction, Side
 from assay.contracts.experiment import Experiment
-from assay.errors import ArgumentError
 from assay.judge.warnings import machine_load
 from assay.lab.preflight.optional_levels import plan_here
 from assay.plan.only import Patterns, narrowed
@@ -88,16 +87,9 @@ def print_compared(
 def _between_levels(sides: Sequence[Side], made: Comparison) -> Comparison:
     """Where no cell is on both sides, and one factor alone is otherwise: that of its levels, as
     the storage that was named here in place of the packed one."""
-    if made.cells:
+    if made.cells or not (between := setting_aside.between(made.a, made.b)):
         return made
-    fields = {one.name for cell in made.unequal for one in cell.differences}
-    found = {factor_of(field) for field in fields}
-    if len(found) != 1 or "" in found:
-        return made
-    try:
-        return comparison.compare(*sides, between=found.pop())
-    except ArgumentError:  # a side has several levels
-        return made
+    return comparison.compare(*sides, between=between)
 
 
 def _verdicts(made: Comparison) -> Iterator[str]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from assay.comparison.sides import existing_data, factors, settings_in_effect
-from assay.comparison.sides.factors import SCRIPT, WORKLOAD
+from assay.comparison.sides.factors import SCRIPT, WORKLOAD, Identified
 from assay.comparison.sides.values import Difference, Side, joined
 from assay.contracts.durability import NOT_MEASURED
 from assay.contracts.experiment import OF_SCRIPTS
@@ -160,12 +160,22 @@ def asked(runs: Iterable[RunRecord]) -> list[AnsweringRun]:
     return [AnsweringRun(run.seed, run.driven) for run in runs if run.driven and run.driven.answers]
 
 
-def of_unequal_cells(a: Mapping[str, str], b: Mapping[str, str]) -> tuple[Difference, ...]:
+def of_unequal_cells(
+    a: Mapping[str, Identified], b: Mapping[str, Identified]
+) -> tuple[Difference, ...]:
     """Of what identifies them (`factors.identifying`)."""
     return tuple(
-        Difference("cell", name, a.get(name, ""), b.get(name, ""))
+        Difference("cell", name, *_shown_apart(a.get(name), b.get(name)))
         for name in factors.differing((a, b))
     )
+
+
+def _shown_apart(a: Identified | None, b: Identified | None) -> tuple[str, str]:
+    """Two files of one path with what they are known by."""
+    if a and b and a.shown == b.shown:
+        left, right = (f"{one.shown} ({one.known_by[:_FINGERPRINT]})" for one in (a, b))
+        return left, right
+    return a.shown if a else "", b.shown if b else ""
 
 
 def _one(what: str, name: str, a: str, b: str) -> list[Difference]:

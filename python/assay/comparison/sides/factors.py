@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from assay.contracts.factors import ALWAYS_NAMED, OF_LEVELS, OF_MACHINE, VARIED_LEVELS
 from assay.contracts.recorded import CellDocument, SystemDocument
@@ -305,7 +305,8 @@ def _set_apart(shown: Sequence[str], runs: Sequence[RunRecord], between: str) ->
             if len({found[place] for place in several}) == len(several):
                 break
             for place in several:
-                found[place] += f", {name} {fields[place].get(name, 'none')}"
+                field = fields[place].get(name)
+                found[place] += f", {name} {field.shown if field else 'none'}"
     return found
 
 
@@ -342,28 +343,50 @@ def named_by(runs: Sequence[RunRecord], between: str = "") -> list[dict[str, Sca
     return cells
 
 
-def identifying(run: RunRecord) -> dict[str, str]:
-    """What the fingerprint of the run's cell is of: dotted name → text. The workload of ad hoc
+class Identified(NamedTuple):
+    """A field of what identifies a cell."""
+
+    shown: str
+    """With the path of a file, as it was given."""
+    known_by: str
+    """Equal for fields that are equal: of a file its content, wherever that lies."""
+
+
+def identifying(run: RunRecord) -> dict[str, Identified]:
+    """What the fingerprint of the run's cell is of: dotted name → field. The workload of ad hoc
     scripts is their names, which are said once."""
     with _a_cell(run):
         system = {**run.cell["system"], "dialect_content": ""}
         cell = fingerprint.identifying({**run.cell, "system": system})
     if run.is_ad_hoc and cell.get("scripts"):
         cell.pop("workload", None)
-    shown = {name: one for name, one in cell.items() if not name.endswith(_CONTENT)}
-    scripts = [
-        {name: one for name, one in script.items() if name != _CONTENT}
-        for script in shown.pop("scripts", ())
-    ]
-    return _flat({**shown, **({"scripts": scripts} if scripts else {})})
+    contents = {name: cell.pop(f"{name}_{_CONTENT}", "") for name in ("workload", "feed")}
+    scripts = cell.pop("scripts", None) or []
+    found = {name: Identified(one, one) for name, one in _flat(cell).items()}
+    for name, content in contents.items():
+        if name in found and content:
+            found[name] = Identified(found[name].shown, content)
+    if scripts:
+        paths = [
+            {name: one for name, one in script.items() if name != _CONTENT} for script in scripts
+        ]
+        known_by = {"scripts": fingerprint.scripts_by_content(scripts)}
+        found["scripts"] = Identified(
+            _flat({"scripts": paths})["scripts"], _flat(known_by)["scripts"]
+        )
+    return found
 
 
-def differing(cells: Iterable[Mapping[str, str]]) -> list[str]:
+def differing(cells: Iterable[Mapping[str, Identified]]) -> list[str]:
     """In what cells differ: the names of what is not the same for all, of what identifies each
     (`identifying`)."""
     cells = list(cells)
     names = dict.fromkeys(name for one in cells for name in one)
-    return [name for name in names if len({one.get(name) for one in cells}) > 1]
+    return [
+        name
+        for name in names
+        if len({one[name].known_by if name in one else None for one in cells}) > 1
+    ]
 
 
 def _flat(document: Mapping[str, Any], within: str = "") -> dict[str, str]:
