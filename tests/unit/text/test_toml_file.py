@@ -43,6 +43,26 @@ def test_a_wrong_type_is_placed_at_its_key_in_the_right_table(tmp_path: Path) ->
     assert caught.value.line == 9
 
 
+def test_a_key_of_a_table_in_a_list_within_a_table_is_placed_at_its_line(tmp_path: Path) -> None:
+    top = written(
+        tmp_path,
+        '[[tables]]\nname = "a"\ncolumns = 1\n[[tables]]\nname = "b"\n'
+        "[[tables.indexes]]\ncolumns = 1\n[[tables.indexes]]\n\ncolumns = []\nwhen = 1\n",
+    )
+    first, second = top.sections("tables")[1].texts_or_tables("indexes")
+    assert not isinstance(first, str) and not isinstance(second, str)
+    assert (first.line_of("columns"), second.line_of("columns")) == (7, 10)
+    assert second.line_of("when") == 11
+    with pytest.raises(ExperimentError, match=r"x is missing in \[tables\.indexes\]") as caught:
+        second.text("x")
+    assert caught.value.line == 8
+
+
+def test_lines_of_a_text_are_no_keys(tmp_path: Path) -> None:
+    top = written(tmp_path, 'a = """\nb = 1\n[t]\n"""\nb = 2\n[t]\nc = 3\n')
+    assert (top.line_of("b"), top.section("t").line_of("c")) == (5, 7)
+
+
 def test_a_table_that_only_tables_within_it_show_is_placed_at_the_first(tmp_path: Path) -> None:
     section = written(tmp_path, "x = 1\n[a.b.c]\ny = 2\n[a.d]\n")
     assert section.section("a").line_of("b") == 2

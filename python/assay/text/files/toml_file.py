@@ -27,6 +27,7 @@ _KEY = re.compile(
 )
 _NUMBER_WORD = re.compile(r"[+-]?[0-9][0-9_]*(?:\.[0-9_]+)?(?:[eE][+-]?[0-9_]+)?")
 _VALUE = re.compile(r"""[^=]*=\s*["']?""")
+_QUOTES_OF_SEVERAL = re.compile(r'"""|\'\'\'')
 _SCALAR = "a text, a number or true or false"
 MOST_BYTES = 1 << 20
 """What is longer was not written by a person."""
@@ -285,8 +286,8 @@ class TomlTable:
             may_be_empty=True,
         )
         return [
-            entry if isinstance(entry, str) else self._below(key, (*self.path, key), entry)
-            for entry in listed
+            entry if isinstance(entry, str) else self._below(key, (*self.path, key, number), entry)
+            for number, entry in enumerate(listed)
         ]
 
     def plain(self) -> dict[str, Any]:
@@ -342,7 +343,8 @@ class TomlTable:
         self._asked.add(key)
         if key not in self._data:
             if default is None:
-                table = f" in [{'.'.join(map(str, self.path))}]" if self.path else ""
+                names = [name for name in self.path if isinstance(name, str)]
+                table = f" in [{'.'.join(names)}]" if names else ""
                 message = f"{key} is missing{table}; expected {expected}"
                 raise self.error(message, hint=self._written_otherwise(key))
             return default
@@ -444,7 +446,7 @@ def _places(text: str) -> Iterator[tuple[int, tuple[str | int, ...]]]:
     there."""
     table: tuple[str | int, ...] = ()
     counts: dict[tuple[str | int, ...], int] = {}
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in _lines_of_keys(text):
         if header := _HEADER.match(line):
             table = _with_counts(_parts(header[1]), counts)
             if line.lstrip().startswith("[["):
@@ -454,6 +456,15 @@ def _places(text: str) -> Iterator[tuple[int, tuple[str | int, ...]]]:
             yield number, table
         elif key := _KEY.match(line):
             yield number, (*table, *_parts(key[1]))
+
+
+def _lines_of_keys(text: str) -> Iterator[tuple[int, str]]:
+    """Without those inside of texts of several lines, which may look like keys."""
+    is_inside = False
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not is_inside:
+            yield number, line
+        is_inside ^= len(_QUOTES_OF_SEVERAL.findall(line)) % 2 == 1
 
 
 def _with_counts(
