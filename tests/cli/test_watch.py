@@ -99,6 +99,11 @@ def test_a_record_without_its_option_is_refused_with_it(folder: Path) -> None:
     assert "found no-such-file" in other.stderr and "a record file" not in other.stderr
 
 
+def test_a_record_that_is_not_there_yet_is_said(tmp_path: Path) -> None:
+    with watched(tmp_path, "--records", "none.sqlite") as server:
+        assert "there are no records at none.sqlite yet" in server.process.stderr.readline()
+
+
 def test_the_page_asks_no_other_site_and_runs_its_own_script_only(server: Watched) -> None:
     answer = server.ask(server.path("/"))
     policy = answer.headers["content-security-policy"]

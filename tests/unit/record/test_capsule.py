@@ -156,6 +156,14 @@ def test_links_are_refused(capsule: Path) -> None:
     assert "found a link or a folder" in said
 
 
+def test_a_file_of_another_program_is_no_link(tmp_path: Path) -> None:
+    """Python writes the permissions of a member that it is given as text, and no kind of file."""
+    foreign = tmp_path / "foreign.zip"
+    with zipfile.ZipFile(foreign, "w") as file:
+        file.writestr(layout.MANIFEST, "{}")
+    assert "link" not in refusal(foreign)
+
+
 @pytest.mark.parametrize(
     ("number", "hint"), [(layout.FORMAT + 1, "upgrade Assay"), (0, "pack it again")]
 )

@@ -54,6 +54,11 @@ def command(port: int | None, records: Path) -> None:
     if paths.exists(records):
         with suppress(SystemUnderTestError):  # another process holds it now
             Reader(records).close()
+    else:
+        say(
+            f"there are no records at {records} yet: the page begins when `assay run` makes them; "
+            "or name another file with --records"
+        )
     address = address_of(records, port)
     click.echo(address.url)
     say("open it in a browser of this machine; Ctrl-C ends it")

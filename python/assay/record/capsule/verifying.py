@@ -63,8 +63,9 @@ def _names(file: zipfile.ZipFile, path: Path) -> list[str]:
             )
         if one.flag_bits & _ENCRYPTED:
             raise InputError(f"{name}: expected a plain member, found an encrypted one", file=path)
+        # Other programs write the permissions without the kind: that is a file.
         mode = one.external_attr >> 16
-        if one.create_system == 3 and mode and not stat.S_ISREG(mode):
+        if one.create_system == 3 and stat.S_IFMT(mode) and not stat.S_ISREG(mode):
             raise InputError(f"{name}: expected a file, found a link or a folder", file=path)
     names = [one.orig_filename for one in entries]
     if repeated := sorted(name for name, count in Counter(names).items() if count > 1):
