@@ -50,7 +50,7 @@ _REPETITIONS = 3
 """The fewest of which a difference that is not seen says something."""
 _CALLED = 0.05
 _DIFFERENT = (Direction.BETTER, Direction.WORSE)
-_LONGEST_S = 450.0
+_LONGEST_S = 1200.0
 """Of a command; a case has two long ones."""
 _AS_QUICK = ("--no-probe", "--no-durability", "--progress", "0")
 

@@ -36,8 +36,10 @@ ROOT = Path(__file__).resolve().parents[1]
 CLUSTERS = Path("/etc/postgresql-common/createcluster.conf")
 """Debian's package of this name makes and starts a server of its own, unless this file forbids."""
 
-LIBRARIES = {"libtommath.so.1": "libtommath1"}
-"""Those that tests need besides programs, each with its Debian package: of the wheel's Firebird."""
+PYTHON = f"libpython{sys.version_info.major}.{sys.version_info.minor}"
+LIBRARIES = {"libtommath.so.1": "libtommath1", f"{PYTHON}.so.1.0": PYTHON}
+"""Those that tests need besides programs, each with its Debian package: of the wheel's Firebird, and
+what the engine's tests load before DuckDB, whose library here is an extension module of Python."""
 
 
 SECOND_VERSIONS = ("duckdb@1.5.6",)

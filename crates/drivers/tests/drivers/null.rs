@@ -133,25 +133,29 @@ fn delays_and_stalls_are_at_least_as_long_as_configured() {
     let times = [(); 4].map(|()| timed(&mut session));
     assert!(times[1] >= Duration::from_millis(30) && times[3] >= Duration::from_millis(20));
 
-    // The whole deployment stalls from 20 ms to 60 ms: a session that enters the stall leaves it after its end.
+    // The whole deployment stalls from 20 ms to 60 ms after it began, which is between these two instants: no statement
+    // of any session begins in the stall and ends in it.
     let options = [
         ("stall", "40ms@20ms"),
         ("delay", "constant:1ms"),
         ("deployment", "stall"),
     ];
+    let before = Instant::now();
     let (mut first, mut second) = (open(&options), open(&options));
-    let began = Instant::now();
+    let after = Instant::now();
+    let stall = after + Duration::from_millis(20)..before + Duration::from_millis(60);
     std::thread::scope(|scope| {
         for session in [&mut first, &mut second] {
+            let stall = stall.clone();
             scope.spawn(move || {
-                let mut longest = Duration::ZERO;
-                while began.elapsed() < Duration::from_millis(80) {
-                    longest = longest.max(timed(session));
+                while Instant::now() < stall.end {
+                    let began = Instant::now();
+                    let took = timed(session);
+                    assert!(
+                        !(stall.contains(&began) && stall.contains(&(began + took))),
+                        "a statement ended in the stall, after {took:?}"
+                    );
                 }
-                assert!(
-                    longest >= Duration::from_millis(35),
-                    "the stall took {longest:?}"
-                );
             });
         }
     });
