@@ -36,10 +36,10 @@ ROOT = Path(__file__).resolve().parents[1]
 CLUSTERS = Path("/etc/postgresql-common/createcluster.conf")
 """Debian's package of this name makes and starts a server of its own, unless this file forbids."""
 
-PYTHON = f"libpython{sys.version_info.major}.{sys.version_info.minor}"
+PYTHON = "libpython{}.{}".format(*sys.version_info)
 LIBRARIES = {"libtommath.so.1": "libtommath1", f"{PYTHON}.so.1.0": PYTHON}
-"""Those that tests need besides programs, each with its Debian package: of the wheel's Firebird, and
-what the engine's tests load before DuckDB, whose library here is an extension module of Python."""
+"""Those that tests need besides programs, each with its Debian package: of the wheel's Firebird,
+and one that the engine's tests load before DuckDB, which is an extension module of Python here."""
 
 
 SECOND_VERSIONS = ("duckdb@1.5.6",)
