@@ -29,12 +29,30 @@ pub fn so_far() -> ClientCost {
 /// CPU time of all threads of this process, with the resolution of the kernel.
 #[must_use]
 pub fn processor_ns() -> u64 {
+    clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
+/// CPU time of this thread.
+#[must_use]
+pub fn processor_ns_of_thread() -> u64 {
+    clock_ns(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+/// The mean number of processes that ran or waited to, in the last minute; `None` if the kernel does not report it.
+#[must_use]
+pub fn load_1min() -> Option<f64> {
+    let mut load = 0.0;
+    // SAFETY: the call only writes to the one number that it is given.
+    (unsafe { libc::getloadavg(&raw mut load, 1) } == 1).then_some(load)
+}
+
+fn clock_ns(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
     // SAFETY: the call only writes to the structure it is given. If it fails, that stays zero.
-    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut time) };
+    unsafe { libc::clock_gettime(clock, &raw mut time) };
     time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
 }
 

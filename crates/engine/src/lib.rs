@@ -40,7 +40,9 @@ pub use document::{
     LoadDocument, Order, Password, Protocol, ReconnectDocument, RetriesDocument, ScriptDocument,
     ServeDocument, StopDocument, TableDocument, TlsMode,
 };
-pub use drive::{DrainProgress, DriveProgress, check_clients, compile, drive, is_prepared};
+pub use drive::{
+    ClientsSoFar, DrainProgress, DriveProgress, check_clients, compile, drive, is_prepared,
+};
 pub use error::EngineError;
 pub use limits::check_load_sessions;
 pub use load::{LoadProgress, LoadReport, LoadSource, TableReport, load, load_parts};

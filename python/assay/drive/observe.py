@@ -72,8 +72,8 @@ def observe(
         for place, part in enumerate(split(document, machines * each))
     ]
     terms = None if generators is None else generators.terms
-    driven = drive_at_once(fleet, parts, progress, stop, terms)
     is_one = generators is None or generators.are_on_one_machine
+    driven = drive_at_once(fleet, parts, progress, stop, terms, on_one_machine=is_one)
     merged = _merged(document, driven, on_one_machine=is_one)
     whole = structs.replace(merged, client_processes=processes and processes * machines)
     if generators is None:

@@ -9,6 +9,7 @@ mod client_connection;
 mod client_losses;
 mod client_state;
 mod client_thread;
+mod clients_so_far;
 mod connector;
 mod counters;
 mod deferred_queue;
@@ -38,6 +39,7 @@ mod think_time;
 mod transaction;
 mod transaction_end;
 
+pub use clients_so_far::ClientsSoFar;
 pub use plan::{compile, is_prepared, operation};
 pub use supervisor::{DrainProgress, DriveProgress};
 

@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::Serialize;
 
 use super::call_timeout::CallTimeout;
+use super::clients_so_far::ClientsSoFar;
 use super::schedule::{Drain, Draining, Schedule};
 use super::shared::Shared;
 use super::start_barrier::Start;
@@ -19,6 +20,9 @@ use crate::observation::{ClientCost, Interval, Outcomes};
 /// How often progress is reported.
 const REPORT_EVERY_NS: u64 = 100_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
+/// What clients have done so far is asked for no sooner than this many times the CPU time that it took: with a thousand
+/// threads, of each of which the kernel is asked, that is some milliseconds.
+const SO_FAR_SHARE: u64 = 1000;
 
 /// The progress of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -38,6 +42,9 @@ pub struct DriveProgress {
     /// The seconds of the measurement that were completed since the last report: an interval of each group.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub seconds: Vec<Interval>,
+    /// Once a second of the measurement.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub so_far: Option<ClientsSoFar>,
     /// The measurement has ended, and the remaining transactions are waited for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub draining: Option<DrainProgress>,
@@ -133,7 +140,7 @@ impl Supervisor<'_> {
                 // A thread has panicked before it arrived.
                 return true;
             }
-            if !is_interrupted && self.report(None, Vec::new()).is_break() {
+            if !is_interrupted && self.report(None, Vec::new(), None).is_break() {
                 is_interrupted = true;
                 self.shared.barrier.cancel();
             }
@@ -171,6 +178,7 @@ impl Supervisor<'_> {
         let mut is_measuring = false;
         let mut resident_bytes = 0;
         let mut report_ns = schedule.start_ns + REPORT_EVERY_NS;
+        let mut so_far_ns = schedule.measure_ns.saturating_add(SECOND_NS);
         while self.shared.threads_left() > 0 {
             let now_ns = clock.now_ns();
             if !is_measuring && now_ns >= schedule.measure_ns {
@@ -192,7 +200,12 @@ impl Supervisor<'_> {
                 self.shared.flush_buffers(schedule.measure_ns);
                 self.close_seconds(now_ns, schedule, &mut watched.series);
                 let seconds = watched.series.take_completed();
-                if self.report(Some(&schedule), seconds).is_break() {
+                let so_far = (now_ns >= so_far_ns).then(|| {
+                    let (found, next_ns) = self.so_far(now_ns, schedule, &watched.client_cost);
+                    so_far_ns = next_ns;
+                    found
+                });
+                if self.report(Some(&schedule), seconds, so_far).is_break() {
                     watched.was_interrupted = true;
                     signals.interrupt();
                 }
@@ -225,6 +238,23 @@ impl Supervisor<'_> {
         resident_bytes
     }
 
+    /// What the clients have done by now; and when to ask next.
+    fn so_far(
+        &self,
+        now_ns: u64,
+        schedule: Schedule,
+        cost_before: &ClientCost,
+    ) -> (ClientsSoFar, u64) {
+        let began_ns = cost::processor_ns_of_thread();
+        let cost = self.cost_so_far().since(cost_before);
+        let measured = (schedule.measure_ns, now_ns);
+        let found = ClientsSoFar::of(self.shared, self.threads, cost, measured);
+        let took_ns = cost::processor_ns_of_thread() - began_ns;
+        let second = (now_ns - schedule.measure_ns) / SECOND_NS + 1;
+        let next_ns = schedule.measure_ns + second * SECOND_NS;
+        (found, next_ns.max(now_ns + SO_FAR_SHARE * took_ns))
+    }
+
     /// Writes the intervals of all seconds but the last two.
     fn close_seconds(&self, now_ns: u64, schedule: Schedule, series: &mut Series) {
         let horizon = if now_ns == u64::MAX {
@@ -243,7 +273,12 @@ impl Supervisor<'_> {
         }
     }
 
-    fn report(&mut self, schedule: Option<&Schedule>, seconds: Vec<Interval>) -> ControlFlow<()> {
+    fn report(
+        &mut self,
+        schedule: Option<&Schedule>,
+        seconds: Vec<Interval>,
+        so_far: Option<ClientsSoFar>,
+    ) -> ControlFlow<()> {
         let mut outcomes = Outcomes::default();
         for aggregator in &self.shared.aggregators {
             outcomes.add(
@@ -266,6 +301,7 @@ impl Supervisor<'_> {
             failed: outcomes.failed + outcomes.unknown,
             clients_running,
             seconds,
+            so_far,
             draining: stopped.map(|schedule| DrainProgress {
                 open: clients_running,
                 elapsed_s: Duration::from_nanos(now_ns - schedule.stop_ns).as_secs_f64(),

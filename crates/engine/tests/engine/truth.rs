@@ -231,6 +231,35 @@ fn different_answers_are_reported() {
 }
 
 #[test]
+fn what_clients_have_done_so_far_grows_to_what_they_did() {
+    let deployment = null_deployment("so-far", json!({ "delay": "constant:5ms" }));
+    let asked = document(
+        deployment,
+        &["SELECT 1;\nSELECT 2;"],
+        json!({ "clients": 2, "warm_up_s": 0.3, "stop": { "duration_s": 2.4 } }),
+    );
+    let mut found = Vec::new();
+    let run: Observation = drive(
+        &parsed(&asked),
+        &mut |progress| {
+            found.extend(progress.so_far.clone());
+            ControlFlow::Continue(())
+        },
+        &mut at_once,
+    )
+    .unwrap();
+    check(&run);
+    assert!((1..=2).contains(&found.len()), "once a second: {found:?}");
+    for one in &found {
+        assert!((1_000_000_000..run.elapsed_ns).contains(&one.elapsed_ns));
+        assert_eq!(one.threads, run.threads as usize);
+        assert!(one.outages.is_empty() && one.load_1min.is_some());
+        let cpu_ns = one.client_cost.user_ns + one.client_cost.system_ns;
+        assert!(cpu_ns <= run.client_cost.user_ns + run.client_cost.system_ns);
+    }
+}
+
+#[test]
 fn progress_counts_up_to_the_total_of_the_observation() {
     let deployment = null_deployment("progress", json!({ "delay": "constant:5ms" }));
     let asked = document(

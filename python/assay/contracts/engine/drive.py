@@ -1,5 +1,5 @@
-"""What clients do, as the engine takes it (`DriveDocument`), and how far they are, as it says it
-while they work (`DriveProgress`)."""
+"""What clients do, as the engine takes it (`DriveDocument`), and how far they are and what they
+have done so far, as it says it while they work (`DriveProgress`)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from msgspec import UNSET, UnsetType, field
 
 from assay.contracts.engine.deployment import DeploymentDocument
 from assay.contracts.engine.document import EngineDocument
+from assay.contracts.observation.parts.costs import ClientCost
 from assay.contracts.observation.parts.generators import GeneratorReport
 from assay.contracts.observation.parts.intervals import Interval
 from assay.contracts.observation.parts.machine_seconds import MachineSecond
@@ -147,6 +148,18 @@ class DriveDocument(EngineDocument, frozen=True, kw_only=True):
     log: LogDocument | UnsetType = UNSET
 
 
+class ClientsSoFar(msgspec.Struct, frozen=True):
+    """What an observation will say of the clients, as far as it is known while they work: numbers
+    since the measurement began, with the names and the meaning that they have there."""
+
+    elapsed_ns: int
+    threads: int
+    client_cost: ClientCost
+    """Without its memory."""
+    load_1min: float | None = None
+    """Of the machine, in the last minute."""
+
+
 class DrainProgress(msgspec.Struct, frozen=True):
     """The measurement has ended, and transactions that are still open are waited for."""
 
@@ -173,6 +186,8 @@ class DriveProgress(msgspec.Struct, frozen=True):
     seconds: tuple[Interval, ...] = ()
     """The seconds of the measurement that were completed since the last report: an interval of each
     group. The observation has the same and, where a transaction was counted late, more."""
+    so_far: ClientsSoFar | None = None
+    """Once a second of the measurement; None: not this time."""
     draining: DrainProgress | None = None
     generators: tuple[GeneratorReport, ...] = ()
     """What is known of each load generator so far, where there are several: once a second, and when

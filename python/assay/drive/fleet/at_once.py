@@ -28,7 +28,7 @@ from assay.drive.fleet.at_work import GeneratorsAtWork
 from assay.drive.fleet.clocks import ClockOffset
 from assay.drive.fleet.fence import Fence, FencedChannel
 from assay.drive.fleet.losses import GeneratorAccount, known_of_lost, unknown_since
-from assay.drive.fleet.progress import Seconds, together
+from assay.drive.fleet.progress import ClientsOfAll, Seconds, together
 from assay.drive.fleet.values import DrivenPart, PartOfDrive, Terms
 from assay.errors import SystemDied
 from assay.provision.engine.python_calls import error_of
@@ -58,8 +58,12 @@ def drive_at_once(
     on_progress: OnProgress,
     stop: Stop = NEVER,
     terms: Terms | None = None,
+    *,
+    on_one_machine: bool = True,
 ) -> list[DrivenPart]:
-    """Where some parts end before the beginning (the system refused their sessions), only theirs
+    """``on_one_machine``: whether the machines of the fleet are processes of one.
+
+    Where some parts end before the beginning (the system refused their sessions), only theirs
     have an observation, and no other begins.
 
     Raises as `assay.drive.observe.observe`, and `KeyboardInterrupt` where ``on_progress`` returns
@@ -67,7 +71,8 @@ def drive_at_once(
     ``stop`` is requested: a module cannot be relied on to return. Nothing is left of the fleet,
     whatever is raised.
     """
-    drive = _Drive(fleet, parts, on_progress, stop, terms)
+    so_far = ClientsOfAll(range(len(parts)), on_one_machine=on_one_machine)
+    drive = _Drive(fleet, parts, on_progress, stop, terms, so_far)
     try:
         return drive.followed()
     finally:
@@ -82,6 +87,7 @@ class _Drive:
         on_progress: OnProgress,
         stop: Stop,
         terms: Terms | None,
+        so_far: ClientsOfAll,
     ) -> None:
         self._fleet, self._parts, self._terms = fleet, parts, terms
         # By the time of day, so that one that begins later has the greater epoch, also where the
@@ -94,7 +100,7 @@ class _Drive:
         self._ended: set[int] = set()
         """Those that were observed or lost."""
         self._progress: dict[int, DriveProgress] = {}
-        self._seconds = Seconds(range(len(parts)))
+        self._seconds, self._so_far = Seconds(range(len(parts))), so_far
         names = fleet.machines() if terms is not None else ()
         self._at_work = GeneratorsAtWork([names[part.machine] for part in parts if names])
         self._heard_s = [0.0] * len(parts)
@@ -224,6 +230,7 @@ class _Drive:
             if "value" in message:
                 self._driven[place].observation = decode_observation(message["value"])
                 self._ended.add(place)
+                self._so_far.end(place)
             if "ready" in message:
                 ready.add(place)
             if self._begun_s is None and len(ready | self._ended) == len(self._parts):
@@ -245,11 +252,13 @@ class _Drive:
         if self._begun_s is not None and now_s >= self._begun_s:
             self._driven[place].account.reported(report, now_s)
         self._seconds.add(place, report.seconds)
+        self._so_far.add(place, report.so_far)
         self._insist_on_an_end(report, place)
         if self._begun_s is None or now_s - self._reported_s < _REPORT_EVERY_S:
             return
         self._reported_s = now_s
-        whole = together(list(self._progress.values()), self._seconds.take())
+        seconds, so_far = self._seconds.take(), self._so_far.take()
+        whole = together(list(self._progress.values()), seconds, so_far)
         whole = replace(whole, failed=whole.failed + unknown_since(self._driven))
         if self._terms is not None:
             whole = replace(whole, generators=self._at_work.take(self._driven, now_s))
@@ -312,6 +321,7 @@ class _Drive:
         driven.unknown = driven.account.unknown(now_s, fastest)
         self._ended.add(place)
         self._seconds.leave_out(place)
+        self._so_far.leave_out(place)
         if self._terms.on_lost != CONTINUE and not self._is_stopping:
             self._stop_all()
 

@@ -1,12 +1,14 @@
-"""Takes how far each part of a drive is; returns how far the whole is, and its seconds."""
+"""Takes how far each part of a drive is; returns how far the whole is, its seconds, and what its
+clients have done so far."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from assay.contracts.engine.drive import DrainProgress, DriveProgress
+from assay.contracts.engine.drive import ClientsSoFar, DrainProgress, DriveProgress
 from assay.contracts.observation import Interval
 from assay.contracts.observation.merging.merged_intervals import line_of
+from assay.contracts.observation.merging.simultaneous import client_cost
 
 
 class Seconds:
@@ -33,6 +35,45 @@ class Seconds:
         return tuple(line for at in complete for line in _lines(at, self._reported.pop(at)))
 
 
+class ClientsOfAll:
+    """What the clients of all parts have done so far; anew when every part has said it again. Of
+    one that was lost nothing is measured."""
+
+    def __init__(self, parts: Collection[int], *, on_one_machine: bool) -> None:
+        self._awaited = set(parts)
+        self._on_one_machine = on_one_machine
+        self._said: dict[int, ClientsSoFar] = {}
+        self._new: set[int] = set()
+
+    def add(self, part: int, so_far: ClientsSoFar | None) -> None:
+        if so_far is not None:
+            self._said[part] = so_far
+            self._new.add(part)
+
+    def end(self, part: int) -> None:
+        """It has done all that it was to do."""
+        self._awaited.discard(part)
+
+    def leave_out(self, part: int) -> None:
+        """It was lost."""
+        self.end(part)
+        self._said.pop(part, None)
+        self._new.discard(part)
+
+    def take(self) -> ClientsSoFar | None:
+        if not self._new or not self._new >= self._awaited:
+            return None
+        self._new.clear()
+        parts = list(self._said.values())
+        loads = [part.load_1min for part in parts if part.load_1min is not None]
+        return ClientsSoFar(
+            elapsed_ns=max(part.elapsed_ns for part in parts),
+            threads=sum(part.threads for part in parts),
+            client_cost=client_cost([part.client_cost for part in parts], 0, self._on_one_machine),
+            load_1min=max(loads, default=None),
+        )
+
+
 def _lines(second: int, parts: Mapping[int, Sequence[Interval]]) -> Iterator[Interval]:
     by_group: dict[str, list[Interval]] = {}
     for intervals in parts.values():
@@ -43,7 +84,9 @@ def _lines(second: int, parts: Mapping[int, Sequence[Interval]]) -> Iterator[Int
         yield line_of(second, group, intervals, connected, (), ())
 
 
-def together(reports: Sequence[DriveProgress], seconds: tuple[Interval, ...]) -> DriveProgress:
+def together(
+    reports: Sequence[DriveProgress], seconds: tuple[Interval, ...], so_far: ClientsSoFar | None
+) -> DriveProgress:
     """The progress of all parts as that of one."""
     scheduled = [report.scheduled for report in reports if report.scheduled is not None]
     drains = [report.draining for report in reports if report.draining is not None]
@@ -55,6 +98,7 @@ def together(reports: Sequence[DriveProgress], seconds: tuple[Interval, ...]) ->
         failed=sum(report.failed for report in reports),
         clients_running=sum(report.clients_running for report in reports),
         seconds=seconds,
+        so_far=so_far,
         draining=DrainProgress(
             open=sum(drain.open for drain in drains),
             elapsed_s=max(drain.elapsed_s for drain in drains),
