@@ -301,15 +301,17 @@ class Store(RecordQuestions):
         self._so_far().add(drive=rest)
 
     def heard(self, event: Event) -> None:
-        """Keeps each second of a measurement at once, and what load generators do, without waiting
-        for it. A sink of the events of the experiment."""
+        """Keeps each second of a measurement at once, and what clients and load generators have
+        done so far, without waiting for it. A sink of the events of the experiment."""
         if self._run_id is None:
             return
         if isinstance(event, SecondMeasured):
             self._live(self._run_id).add(event.groups, event.machine)
-        elif isinstance(event, ClientsAtWork) and event.report.generators:
+        elif isinstance(event, ClientsAtWork):
             report = event.report
-            self._live(self._run_id).add_generators(report.elapsed_s, report.generators)
+            if report.generators or report.so_far is not None:
+                live = self._live(self._run_id)
+                live.add_at_work(report.elapsed_s, report.generators, report.so_far)
 
     def _live(self, run_id: int) -> live_seconds.LiveSeconds:
         """Of the step that is under way."""

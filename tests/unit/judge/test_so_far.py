@@ -7,18 +7,22 @@ from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
 import assay
 from assay.contracts.driving import CONTINUE
-from assay.contracts.observation import GeneratorReport, MachineSecond
+from assay.contracts.engine.drive import ClientsSoFar
+from assay.contracts.observation import ClientCost, GeneratorReport, MachineSecond
 from assay.experiment import Driving
 from assay.judge.evidence.so_far import SoFar
 from assay.judge.evidence.values import Evidence
 from assay.judge.warnings import run_warnings
 from assay.record import DEFAULT_FILE_NAME, Store
+
+S = 1_000_000_000
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +43,13 @@ def warnings_so_far(run: Evidence, seconds: int | None = None) -> dict[str, str]
     every = [list(groups) for _, groups in groupby(run.driven.intervals, attrgetter("second"))]
     for groups in every[:seconds]:
         so_far.add([msgspec.structs.replace(one, stalled_ns=0) for one in groups])
-    made = replace(run, state="driving", observation=so_far.observation())
+    # As the engine would have said it in the last of them.
+    clients = ClientsSoFar(
+        run.driven.elapsed_ns,
+        run.driven.threads,
+        run.driven.client_cost,
+    )
+    made = replace(run, state="driving", observation=so_far.observation(clients=clients))
     return dict(run_warnings.of_run(made))
 
 
@@ -82,20 +92,43 @@ def test_nothing_is_said_of_transactions_before_the_first_second() -> None:
     assert SoFar(Driving(), 2).observation() is None
 
 
-def test_a_busy_client_is_seen_by_its_share_of_the_machine() -> None:
+def second(run: Evidence, clients: ClientsSoFar, **machine: float) -> dict[str, str]:
+    """The warnings of a run of which the first second has passed."""
+    assert run.driven is not None
+    so_far = SoFar(run.driving, run.clients)
+    so_far.add([run.driven.intervals[0]], MachineSecond(0, **machine))
+    made = replace(run, state="driving", observation=so_far.observation(clients=clients))
+    return dict(run_warnings.of_run(made))
+
+
+def clients(**known: Any) -> ClientsSoFar:
+    """What two threads have done in two seconds, of which one has been said of transactions."""
+    cost = ClientCost(0, 0, 0.0, 0, 0, 0, 0, 0, 0, None)
+    return msgspec.structs.replace(ClientsSoFar(2 * S, 2, cost), **known)
+
+
+def cost(**known: int) -> ClientCost:
+    return msgspec.structs.replace(ClientCost(0, 0, 0.0, 0, 0, 0, 0, 0, 0, 0), **known)
+
+
+@pytest.fixture
+def run() -> Evidence:
     on = "null[protocol=postgresql,delay=constant:5ms]"
     assay.run("one.sql", on=on, clients=1, duration_s=2, warm_up_s=0)
-    run = last_run()
-    assert run.driven is not None
+    return last_run()
+
+
+def test_a_busy_client_is_seen_by_its_share_of_the_machine_and_of_its_threads(
+    run: Evidence,
+) -> None:
     processors = run.machine.processors_usable or 1
-    for share, is_warned in ((0.1, False), (0.5, True), (None, False)):
-        cpus = None if share is None else share * processors
-        so_far = SoFar(run.driving, run.clients)
-        so_far.add([run.driven.intervals[0]], MachineSecond(0, cpus))
-        made = replace(run, state="driving", observation=so_far.observation())
-        found = dict(run_warnings.of_run(made))
-        assert ("client-busy" in found) is is_warned
-        assert not is_warned or "used 50 % of the machine's CPUs" in found["client-busy"]
+    for share in (0.1, 0.5):
+        client_cost = cost(user_ns=int(share * processors * 2 * S))
+        found = second(run, clients(client_cost=client_cost, threads=8))
+        assert ("client-busy" in found) is (share == 0.5)
+        assert share == 0.1 or "used 50 % of the machine's CPUs" in found["client-busy"]
+    found = second(run, clients(client_cost=cost(system_ns=int(1.8 * S)), threads=1))
+    assert "its threads were busy 90 % of the time" in found["client-busy"]
 
 
 def test_a_lost_generator_is_warned_of_and_is_no_error() -> None:

@@ -9,11 +9,10 @@ from dataclasses import replace
 
 import msgspec
 
-from assay.judge.evidence.so_far import SoFar
+from assay.contracts.observation import Observation
 from assay.judge.evidence.values import Evidence
 from assay.judge.warnings import run_warnings
 from assay.record.progress import under_way
-from assay.record.progress.generators import GeneratorsOfStep
 from assay.record.progress.under_way import Connection, KeptWarning, Place
 from assay.record.reader import Reader
 from assay.record.runs import reading
@@ -46,15 +45,12 @@ class LiveWarnings:
             self._arising = self._judged(self._evidence)
         self._say()
 
-    def judge(
-        self, so_far: SoFar | None, place: Place | None, fleet: GeneratorsOfStep | None
-    ) -> None:
-        """Each second of the step under way."""
+    def judge(self, observation: Observation | None, place: Place | None) -> None:
+        """Each second of the step under way. ``observation``: as far as it is known."""
         run = self._evidence
-        if run is None or so_far is None or place is None or place[0] != run.run:
+        if run is None or observation is None or place is None or place[0] != run.run:
             return
-        observation = so_far.observation(() if fleet is None else fleet.reports)
-        if observation is None or (place, observation.elapsed_ns) == self._judged_at:
+        if (place, observation.elapsed_ns) == self._judged_at:
             return
         self._judged_at = (place, observation.elapsed_ns)
         self._arising = self._judged(replace(run, observation=observation))

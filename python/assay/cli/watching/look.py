@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from assay.cli.watching.arising import LiveWarnings
+from assay.contracts.engine.drive import ClientsSoFar
 from assay.errors import AssayError
 from assay.experiment import Driving
 from assay.judge.evidence.so_far import SoFar
@@ -56,6 +57,7 @@ class Passed:
     """None: there are no load generators, or it is not known yet."""
     generators: str = ""
     """The same as JSON; empty: None."""
+    clients: ClientsSoFar | None = None
 
     def place_behind(self, second: int) -> int:
         """How many there are up to that one."""
@@ -75,7 +77,9 @@ class Passed:
             if fleet := generators.of_step(connection, self.place, has_ended=self.is_whole):
                 self.fleet = fleet
                 self.generators = msgspec.json.encode(fleet).decode()
-            if self.is_whole and self.charts is not None:
+            if not self.is_whole:
+                self.clients = generators.clients_so_far(connection, self.place)
+            elif self.charts is not None:
                 every, _ = under_way.seconds(connection, self.place, -1)
                 measured = every[: under_way.whole_seconds(connection, self.place)]
                 self.charts.observed(
@@ -236,7 +240,10 @@ class Look:
             self._passed.read_on(reader)
         passed = self._passed
         if passed is not None and not passed.is_whole:
-            self._warnings.judge(passed.so_far, self._place, passed.fleet)
+            reports = () if passed.fleet is None else passed.fleet.reports
+            if passed.so_far is not None:
+                observation = passed.so_far.observation(reports, passed.clients)
+                self._warnings.judge(observation, self._place)
 
     def _show(self, reader: Reader, place: Place | None) -> None:
         is_same = self._passed is None or self._passed.record == self._begun_ms

@@ -1,8 +1,8 @@
 """Takes the seconds of a step that is under way; gives its observation as far as it is known, by
 which its warnings are those of a run that has ended.
 
-What is known only at the end is left out: it is neither `stop` by which it ended, nor are there
-clients that have, costs, or the distribution of its latencies.
+What is known only at the end is left out: it is not `stop` by which it ended, and the distribution
+of its latencies and the time between transactions are not known.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import cast
 from msgspec.structs import replace
 
 from assay.contracts.driving import DEFERRED
+from assay.contracts.engine.drive import ClientsSoFar
 from assay.contracts.observation import (
     Arrival,
     DeviceCost,
@@ -32,8 +33,6 @@ from assay.experiment import Driving
 _SECOND_NS = 1_000_000_000
 _SLOW = 10
 """As for the engine: what lasts less than so many median transactions is no stall."""
-_THREADS = 1_000_000
-"""Unknown until the end: so many that the busy share of each is about 0, and warns of nothing."""
 _COUNTS = ("ok", "aborted", "failed", "unknown", "skipped", "late", "retries")
 
 
@@ -77,9 +76,13 @@ class SoFar:
         has_clients = any(one.clients_connected for one in own)
         return has_clients and not has_ended and 0 < self._median_ns * _SLOW <= _SECOND_NS
 
-    def observation(self, generators: Sequence[GeneratorReport] = ()) -> Observation | None:
+    def observation(
+        self,
+        generators: Sequence[GeneratorReport] = (),
+        clients: ClientsSoFar | None = None,
+    ) -> Observation | None:
         """None where no second has passed. ``generators``: what is known of them; the seconds have
-        what one that was lost had reported."""
+        what one that was lost had reported. ``clients``: as it was last said."""
         if not self._seconds:
             return None
         sums = self._sums
@@ -87,9 +90,8 @@ class SoFar:
         sums = sums | {"unknown": sums["unknown"] + lost_unknown}
         attempted = sum(sums[name] for name in ("ok", "aborted", "failed", "unknown"))
         return replace(
-            self._nothing,
+            self._nothing if clients is None else self._with(clients),
             elapsed_ns=self._seconds * _SECOND_NS,
-            threads=_THREADS,
             outcomes=Outcomes(
                 scheduled=attempted + sums["skipped"],
                 attempts=attempted + sums["retries"],
@@ -98,12 +100,27 @@ class SoFar:
             all_ok=replace(self._nothing.all_ok, count=sums["ok"]),
             stalls=tuple(self._stalls),
             suspensions=tuple(self._suspensions),
-            client_cost=replace(
-                self._nothing.client_cost, user_ns=self._grown("client_cpus", _SECOND_NS) or 0
-            ),
             machine_cost=self._machine_cost(),
             device_cost=self._device_cost(),
             generators=tuple(generators),
+        )
+
+    def _with(self, clients: ClientsSoFar) -> Observation:
+        """As much as there would be after so many seconds, at the rate so far: it was said a moment
+        behind them."""
+        share = self._seconds * _SECOND_NS / max(1, clients.elapsed_ns)
+        cost = clients.client_cost
+        busy_ns = cost.machine_busy_ns
+        return replace(
+            self._nothing,
+            threads=clients.threads,
+            client_cost=replace(
+                cost,
+                user_ns=round(cost.user_ns * share),
+                system_ns=round(cost.system_ns * share),
+                waited_for_processor_ns=round(cost.waited_for_processor_ns * share),
+                machine_busy_ns=None if busy_ns is None else round(busy_ns * share),
+            ),
         )
 
     def _grown(self, name: str, unit: int = 1) -> int | None:

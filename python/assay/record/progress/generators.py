@@ -1,10 +1,11 @@
 """Takes a record that another process may be writing; returns what each load generator of a step
-does, or did."""
+does, or did, and what its clients have done so far."""
 
 from __future__ import annotations
 
 import msgspec
 
+from assay.contracts.engine.drive import ClientsSoFar
 from assay.contracts.observation import GeneratorReport, clients_left
 from assay.record.progress.under_way import Connection, Place
 
@@ -19,6 +20,7 @@ SELECT 0, json_extract(seen.document, '$.elapsed_ns') / 1e9, UNMEASURED,
 FROM observations AS seen LEFT JOIN drives USING (run_id, step)
 WHERE run_id = ? AND step = ? AND agent = 0
 """
+_CLIENTS = "SELECT clients FROM generators_at_work WHERE run_id = ? AND step = ?"
 _UNMEASURED = (
     "coalesce(json_extract(drives.document, '$.ramp_up_s'), 0) "
     "+ coalesce(json_extract(drives.document, '$.warm_up_s'), 0)"
@@ -27,7 +29,8 @@ _UNMEASURED = (
 
 class GeneratorsOfStep(msgspec.Struct, frozen=True):
     are_at_work: bool
-    """The reports are of what they have done so far; lag is that of the last second."""
+    """The reports are of what they have done so far; lag and how busy they were, of the last
+    second."""
     elapsed_s: float
     """Of the measurement."""
     unmeasured_s: float
@@ -51,3 +54,9 @@ def of_step(connection: Connection, place: Place, *, has_ended: bool) -> Generat
     return GeneratorsOfStep(
         bool(are_at_work), measured_s, unmeasured_s, reports, clients_left(reports)
     )
+
+
+def clients_so_far(connection: Connection, place: Place) -> ClientsSoFar | None:
+    """None where nothing is known yet, or the step has ended."""
+    row = connection.execute(_CLIENTS, place).fetchone()
+    return None if row is None else msgspec.json.decode(row[0], type=ClientsSoFar | None)

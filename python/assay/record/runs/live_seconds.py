@@ -1,5 +1,6 @@
-"""Takes the seconds of a step that is under way, and what its load generators do; keeps each at
-once, where another process can read it. What the step observed takes their place when it ends.
+"""Takes the seconds of a step that is under way, and what its clients and load generators have done
+so far; keeps each at once, where another process can read it. What the step observed takes their
+place when it ends.
 
 The clients are at work meanwhile, perhaps on the same disk. So a thread with a connection of its
 own writes them, which no client waits for; nothing is flushed (a power cut may take the last
@@ -18,6 +19,7 @@ from pathlib import Path
 
 import msgspec
 
+from assay.contracts.engine.drive import ClientsSoFar
 from assay.contracts.observation import GeneratorReport, Interval, MachineSecond
 from assay.contracts.observation.parts.shape import convert
 from assay.record.file import opening, rows_of_runs
@@ -34,9 +36,9 @@ _INSERT = (
     "INSERT OR REPLACE INTO seconds (run_id, step, second, group_name, document, machine) "
     "VALUES (?, ?, ?, ?, ?, ?)"
 )
-_INSERT_GENERATORS = (
-    "INSERT OR REPLACE INTO generators_at_work (run_id, step, elapsed_ns, document) "
-    "VALUES (?, ?, ?, ?)"
+_INSERT_AT_WORK = (
+    "INSERT OR REPLACE INTO generators_at_work (run_id, step, elapsed_ns, document, clients) "
+    "VALUES (?, ?, ?, ?, ?)"
 )
 _Row = tuple[str, tuple[int | str | None, ...]]
 """A statement and its values."""
@@ -47,6 +49,8 @@ class LiveSeconds:
 
     def __init__(self, path: Path, run_id: int, step: int) -> None:
         self._path, self._place = path, (run_id, step)
+        self._generators: tuple[float, Sequence[GeneratorReport]] = (0.0, ())
+        self._clients: ClientsSoFar | None = None
         self._passed: queue.SimpleQueue[Callable[[], list[_Row]] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._write, name="seconds", daemon=True)
         self._thread.start()
@@ -56,9 +60,17 @@ class LiveSeconds:
         of_machine = (machine, *[None] * len(groups))
         self._passed.put(lambda: list(map(self._row, groups, of_machine)))
 
-    def add_generators(self, elapsed_s: float, reports: Sequence[GeneratorReport]) -> None:
-        """What each has done since clients began."""
-        self._passed.put(lambda: [self._row_of_generators(elapsed_s, reports)])
+    def add_at_work(
+        self, elapsed_s: float, generators: Sequence[GeneratorReport], clients: ClientsSoFar | None
+    ) -> None:
+        """What each generator and all clients have done so far. ``elapsed_s``: since clients began.
+        What is empty is as it was said before."""
+        if generators:
+            self._generators = elapsed_s, generators
+        if clients is not None:
+            self._clients = clients
+        known = (*self._generators, self._clients)
+        self._passed.put(lambda: [self._row_at_work(*known)])
 
     def end(self) -> None:
         """No more is written after this."""
@@ -83,9 +95,11 @@ class LiveSeconds:
         place = (*self._place, interval.second, storable(interval.group))
         return _INSERT, (*place, text, of_machine)
 
-    def _row_of_generators(self, elapsed_s: float, reports: Sequence[GeneratorReport]) -> _Row:
-        text = msgspec.json.encode(reports).decode()
-        return _INSERT_GENERATORS, (*self._place, int(elapsed_s * 1e9), storable(text))
+    def _row_at_work(
+        self, elapsed_s: float, generators: Sequence[GeneratorReport], clients: ClientsSoFar | None
+    ) -> _Row:
+        texts = [storable(msgspec.json.encode(one).decode()) for one in (generators, clients)]
+        return _INSERT_AT_WORK, (*self._place, int(elapsed_s * 1e9), *texts)
 
 
 def of_runs(
