@@ -15,7 +15,7 @@ import pytest
 import assay
 from assay.contracts.driving import CONTINUE
 from assay.contracts.engine.drive import ClientsSoFar
-from assay.contracts.observation import ClientCost, GeneratorReport, MachineSecond
+from assay.contracts.observation import ClientCost, GeneratorReport, MachineSecond, Outage
 from assay.experiment import Driving
 from assay.judge.evidence.so_far import SoFar
 from assay.judge.evidence.values import Evidence
@@ -48,6 +48,7 @@ def warnings_so_far(run: Evidence, seconds: int | None = None) -> dict[str, str]
         run.driven.elapsed_ns,
         run.driven.threads,
         run.driven.client_cost,
+        outages=run.driven.outages,
     )
     made = replace(run, state="driving", observation=so_far.observation(clients=clients))
     return dict(run_warnings.of_run(made))
@@ -129,6 +130,12 @@ def test_a_busy_client_is_seen_by_its_share_of_the_machine_and_of_its_threads(
         assert share == 0.1 or "used 50 % of the machine's CPUs" in found["client-busy"]
     found = second(run, clients(client_cost=cost(system_ns=int(1.8 * S)), threads=1))
     assert "its threads were busy 90 % of the time" in found["client-busy"]
+
+
+def test_an_outage_is_seen_before_it_has_ended(run: Evidence) -> None:
+    found = second(run, clients(outages=(Outage(S // 2, 2 * S),)))
+    assert "1 time, 1.5 s" in found["outage"]
+    assert "outage" not in second(run, clients())
 
 
 def test_a_lost_generator_is_warned_of_and_is_no_error() -> None:

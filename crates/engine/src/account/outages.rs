@@ -85,9 +85,12 @@ impl Outages {
     /// All outages of a measurement between these instants, counted from its start. An outage that has not
     /// ended lasts to the end.
     #[must_use]
-    pub fn finish(&mut self, began_ns: u64, ended_ns: u64) -> Vec<Outage> {
-        self.served(ended_ns);
-        let outages = std::mem::take(&mut self.outages).into_iter();
+    pub fn between(&self, began_ns: u64, ended_ns: u64) -> Vec<Outage> {
+        let not_ended = self.since_ns.map(|from_ns| Outage {
+            from_ns,
+            to_ns: ended_ns,
+        });
+        let outages = self.outages.iter().copied().chain(not_ended);
         let since = |at_ns: u64| at_ns.clamp(began_ns, ended_ns.max(began_ns)) - began_ns;
         let clipped = outages.map(|outage| Outage {
             from_ns: since(outage.from_ns),
@@ -124,8 +127,9 @@ mod tests {
         assert_eq!(log.connected(), [1, 0]);
         let outage = |from_ns, to_ns| Outage { from_ns, to_ns };
         assert_eq!(
-            log.finish(500, 6_000),
-            [outage(700, 1_500), outage(4_500, 5_500)]
+            log.between(500, 6_000),
+            [outage(700, 1_500), outage(4_500, 5_500)],
+            "the second one has not ended"
         );
     }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::shared::Shared;
 use crate::cost;
-use crate::observation::ClientCost;
+use crate::observation::{ClientCost, Outage};
 
 /// Numbers have the names and the meaning of those of an observation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -17,13 +17,15 @@ pub struct ClientsSoFar {
     pub client_cost: ClientCost,
     /// The load of the machine in the last minute; `None` if the kernel does not report it.
     pub load_1min: Option<f64>,
+    /// One that has not ended lasts until now.
+    pub outages: Vec<Outage>,
 }
 
 impl ClientsSoFar {
     /// `client_cost`: since the measurement began; `measured`: from when to when it lasts so far.
     #[must_use]
     pub fn of(
-        _shared: &Shared,
+        shared: &Shared,
         threads: usize,
         client_cost: ClientCost,
         (began_ns, now_ns): (u64, u64),
@@ -33,6 +35,7 @@ impl ClientsSoFar {
             threads,
             client_cost,
             load_1min: cost::load_1min(),
+            outages: shared.outages().between(began_ns, now_ns),
         }
     }
 }

@@ -12,6 +12,7 @@ from assay.contracts.observation.parts.costs import ClientCost
 from assay.contracts.observation.parts.generators import GeneratorReport
 from assay.contracts.observation.parts.intervals import Interval
 from assay.contracts.observation.parts.machine_seconds import MachineSecond
+from assay.contracts.observation.parts.service import Outage
 from assay.contracts.observation.parts.shared_numbers import SharedNumbersDocument
 
 Value = str | int | float | bool | None
@@ -158,6 +159,8 @@ class ClientsSoFar(msgspec.Struct, frozen=True):
     """Without its memory."""
     load_1min: float | None = None
     """Of the machine, in the last minute."""
+    outages: tuple[Outage, ...] = ()
+    """One that has not ended lasts until now."""
 
 
 class DrainProgress(msgspec.Struct, frozen=True):

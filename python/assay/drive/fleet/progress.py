@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from assay.contracts.engine.drive import ClientsSoFar, DrainProgress, DriveProgress
-from assay.contracts.observation import Interval
+from assay.contracts.observation import Interval, Outage
+from assay.contracts.observation.merging import spans
 from assay.contracts.observation.merging.merged_intervals import line_of
 from assay.contracts.observation.merging.simultaneous import client_cost
 
@@ -71,6 +72,7 @@ class ClientsOfAll:
             threads=sum(part.threads for part in parts),
             client_cost=client_cost([part.client_cost for part in parts], 0, self._on_one_machine),
             load_1min=max(loads, default=None),
+            outages=spans.common([part.outages for part in parts], Outage),
         )
 
 

@@ -114,6 +114,7 @@ class SoFar:
         return replace(
             self._nothing,
             threads=clients.threads,
+            outages=clients.outages,
             client_cost=replace(
                 cost,
                 user_ns=round(cost.user_ns * share),

@@ -150,7 +150,7 @@ pub fn assemble(
         suspensions,
         servers: sums.servers.report(),
         reconnects: sums.reconnects,
-        outages: shared.outages().finish(began_ns, last_ns),
+        outages: shared.outages().between(began_ns, last_ns),
         results: agreements(shared, &sums.statement_log.results, has_digests),
         answer_sums: answer_sums(plan, &sums.answer_sums),
         answers: answers::of_statements(plan, &sums.statement_log.answers, &sums.completed),
