@@ -18,7 +18,7 @@ from assay.contracts.engine.drive import ClientsSoFar
 from assay.contracts.observation import ClientCost, GeneratorReport, MachineSecond, Outage
 from assay.experiment import Driving
 from assay.judge.evidence.so_far import SoFar
-from assay.judge.evidence.values import Evidence
+from assay.judge.evidence.values import Ceiling, Evidence
 from assay.judge.warnings import run_warnings
 from assay.record import DEFAULT_FILE_NAME, Store
 
@@ -48,6 +48,7 @@ def warnings_so_far(run: Evidence, seconds: int | None = None) -> dict[str, str]
         run.driven.elapsed_ns,
         run.driven.threads,
         run.driven.client_cost,
+        run.driven.statements,
         outages=run.driven.outages,
     )
     made = replace(run, state="driving", observation=so_far.observation(clients=clients))
@@ -105,7 +106,7 @@ def second(run: Evidence, clients: ClientsSoFar, **machine: float) -> dict[str, 
 def clients(**known: Any) -> ClientsSoFar:
     """What two threads have done in two seconds, of which one has been said of transactions."""
     cost = ClientCost(0, 0, 0.0, 0, 0, 0, 0, 0, 0, None)
-    return msgspec.structs.replace(ClientsSoFar(2 * S, 2, cost), **known)
+    return msgspec.structs.replace(ClientsSoFar(2 * S, 2, cost, 0), **known)
 
 
 def cost(**known: int) -> ClientCost:
@@ -130,6 +131,14 @@ def test_a_busy_client_is_seen_by_its_share_of_the_machine_and_of_its_threads(
         assert share == 0.1 or "used 50 % of the machine's CPUs" in found["client-busy"]
     found = second(run, clients(client_cost=cost(system_ns=int(1.8 * S)), threads=1))
     assert "its threads were busy 90 % of the time" in found["client-busy"]
+
+
+def test_the_client_comes_near_its_ceiling(run: Evidence) -> None:
+    limited = replace(run, ceiling=Ceiling(1, 1000.0))
+    name = "near-the-client-ceiling"
+    assert name not in second(limited, clients(statements=1300))
+    assert "750.0 statements/s, 75 % of 1000" in second(limited, clients(statements=1500))[name]
+    assert name not in second(run, clients(statements=1500)), "nothing was calibrated"
 
 
 def test_an_outage_is_seen_before_it_has_ended(run: Evidence) -> None:

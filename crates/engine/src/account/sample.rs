@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use super::LiveCount;
 use crate::observation::Outcome;
 
 /// What was sampled. The numbers are those of transaction types ([`super::Layout`]), statements and clients.
@@ -32,9 +33,11 @@ pub struct Sample {
 /// How many samples a thread collects before it adds them to an aggregator.
 const BUFFER_SAMPLES: usize = 1024;
 
-/// Samples of one thread that are in no aggregator yet.
+/// Samples of one thread that are in no aggregator yet, and what else others read of it while it works.
 #[derive(Debug)]
 pub struct SampleBuffer {
+    /// Statements of measured transactions that were answered, when the last one of these ended.
+    pub statements: LiveCount,
     samples: Mutex<Vec<Sample>>,
 }
 
@@ -42,6 +45,7 @@ impl SampleBuffer {
     #[must_use]
     pub fn new() -> Self {
         Self {
+            statements: LiveCount::default(),
             samples: Mutex::new(Vec::with_capacity(BUFFER_SAMPLES)),
         }
     }

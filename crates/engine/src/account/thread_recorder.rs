@@ -123,6 +123,7 @@ impl ThreadRecorder {
         end_ns: u64,
         (latency_ns, service_ns): (u64, u64),
     ) {
+        self.buffer.statements.set(self.statements);
         self.put(Sample {
             unit: Unit::Transaction(transaction_type, outcome),
             end_ns,

@@ -17,6 +17,8 @@ pub struct ClientsSoFar {
     pub client_cost: ClientCost,
     /// The load of the machine in the last minute; `None` if the kernel does not report it.
     pub load_1min: Option<f64>,
+    /// Statements of measured transactions that were answered, without what is under way.
+    pub statements: u64,
     /// One that has not ended lasts until now.
     pub outages: Vec<Outage>,
 }
@@ -30,11 +32,13 @@ impl ClientsSoFar {
         client_cost: ClientCost,
         (began_ns, now_ns): (u64, u64),
     ) -> Self {
+        let statements = shared.buffers.iter().map(|buffer| buffer.statements.get());
         Self {
             elapsed_ns: now_ns - began_ns,
             threads,
             client_cost,
             load_1min: cost::load_1min(),
+            statements: statements.sum(),
             outages: shared.outages().between(began_ns, now_ns),
         }
     }

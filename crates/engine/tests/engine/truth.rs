@@ -253,6 +253,7 @@ fn what_clients_have_done_so_far_grows_to_what_they_did() {
     for one in &found {
         assert!((1_000_000_000..run.elapsed_ns).contains(&one.elapsed_ns));
         assert_eq!(one.threads, run.threads as usize);
+        assert!((1..run.statements).contains(&one.statements));
         assert!(one.outages.is_empty() && one.load_1min.is_some());
         let cpu_ns = one.client_cost.user_ns + one.client_cost.system_ns;
         assert!(cpu_ns <= run.client_cost.user_ns + run.client_cost.system_ns);

@@ -157,6 +157,7 @@ class ClientsSoFar(msgspec.Struct, frozen=True):
     threads: int
     client_cost: ClientCost
     """Without its memory."""
+    statements: int
     load_1min: float | None = None
     """Of the machine, in the last minute."""
     outages: tuple[Outage, ...] = ()

@@ -71,6 +71,7 @@ class ClientsOfAll:
             elapsed_ns=max(part.elapsed_ns for part in parts),
             threads=sum(part.threads for part in parts),
             client_cost=client_cost([part.client_cost for part in parts], 0, self._on_one_machine),
+            statements=sum(part.statements for part in parts),
             load_1min=max(loads, default=None),
             outages=spans.common([part.outages for part in parts], Outage),
         )

@@ -114,6 +114,7 @@ class SoFar:
         return replace(
             self._nothing,
             threads=clients.threads,
+            statements=round(clients.statements * share),
             outages=clients.outages,
             client_cost=replace(
                 cost,
