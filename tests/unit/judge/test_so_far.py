@@ -141,6 +141,14 @@ def test_the_client_comes_near_its_ceiling(run: Evidence) -> None:
     assert name not in second(run, clients(statements=1500)), "nothing was calibrated"
 
 
+def test_clients_that_others_leave_nothing_to_are_seen(run: Evidence) -> None:
+    found = second(run, clients(transactions={"": (40, 39, 3), "b": (1, 2)}))
+    assert "1 of 3 clients ended 3 transactions, the most served 40" in found["starved-clients"]
+    assert "unaccounted-time" not in found
+    assert "starved-clients" not in second(run, clients(transactions={"": (29, 0)}))
+    assert "starved-clients" not in second(run, clients()), "an open loop"
+
+
 def test_an_outage_is_seen_before_it_has_ended(run: Evidence) -> None:
     found = second(run, clients(outages=(Outage(S // 2, 2 * S),)))
     assert "1 time, 1.5 s" in found["outage"]

@@ -76,7 +76,11 @@ impl<'a> ClientState<'a> {
             group,
             shared,
             pipeline: Vec::new(),
-            tally: Tally::new(schedule.measure_ns, schedule.stop_ns),
+            tally: Tally::new(
+                shared.client_counts.begun(number),
+                schedule.measure_ns,
+                schedule.stop_ns,
+            ),
             schedule,
             selector: ScriptSelector::new(plan, group, number),
             think_time: ThinkTime::new(plan.seed, number),
@@ -448,6 +452,8 @@ impl<'a> ClientState<'a> {
             .outages()
             .ended(self.group.number, now_ns, self.is_reconnecting, is_gone);
         self.is_reconnecting = false;
+        let is_done = state == EndState::Done;
+        (self.shared.client_counts).ended(self.number, self.tally.transactions, is_done);
         recorder.ends.push(End {
             client: self.number,
             at_ns: now_ns,

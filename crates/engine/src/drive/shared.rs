@@ -17,8 +17,8 @@ use super::schedule::{Schedule, Signals};
 use super::start_barrier::{Start, StartBarrier};
 use crate::EngineError;
 use crate::account::{
-    Aggregator, Outages, SampleBuffer, SharedLog, StatementLog, ThreadRecorder, ThreadStatements,
-    TransactionLog,
+    Aggregator, ClientCounts, Outages, SampleBuffer, SharedLog, StatementLog, ThreadRecorder,
+    ThreadStatements, TransactionLog,
 };
 use crate::clock::Clock;
 use crate::cost;
@@ -42,6 +42,7 @@ pub struct Shared {
     /// `None`: single transactions are not written.
     pub transaction_log: Option<TransactionLog>,
     pub failures_of_all: FailuresOfAll,
+    pub client_counts: ClientCounts,
     outages: Mutex<Outages>,
     /// By group, created when all clients are ready.
     open_loops: Vec<OnceLock<Option<OpenLoop>>>,
@@ -105,6 +106,7 @@ impl Shared {
             queues: plan.groups.iter().map(|_| Queue::default()).collect(),
             transaction_log,
             failures_of_all: FailuresOfAll::new(plan.clients, plan.types_at_each() as usize),
+            client_counts: ClientCounts::default(),
             outages: Mutex::new(Outages::new(&plan.layout())),
             threads_left: AtomicUsize::new(threads),
             at_work: Mutex::new(Vec::with_capacity(threads)),

@@ -1,10 +1,16 @@
 //! Takes the transactions of one client as they begin and end; returns their number, the client's passes, and
 //! how it spent its time.
 
+use std::sync::Arc;
+
 use super::script_selector::NextScript;
 use super::transaction::Transaction;
-use crate::account::{ThreadRecorder, Worktime};
+use crate::account::{LiveCount, ThreadRecorder, Worktime};
 use crate::observation::Outcome;
+
+/// How often the number of transactions is shown to others: not after each, since that is memory which few other
+/// things of this client need.
+const SHOWN_EVERY_NS: u64 = 100_000_000;
 
 #[derive(Debug)]
 pub struct Tally {
@@ -14,6 +20,9 @@ pub struct Tally {
     pub passes: u64,
     pass: Pass,
     worktime: Worktime,
+    /// `transactions`, as it was a moment ago.
+    shown: Arc<LiveCount>,
+    next_shown_ns: u64,
 }
 
 /// The current pass.
@@ -28,12 +37,14 @@ struct Pass {
 impl Tally {
     /// For a measurement from `measure_ns` to `stop_ns`, or to the last client's end.
     #[must_use]
-    pub fn new(measure_ns: u64, stop_ns: u64) -> Self {
+    pub fn new(shown: Arc<LiveCount>, measure_ns: u64, stop_ns: u64) -> Self {
         Self {
             transactions: 0,
             passes: 0,
             pass: Pass::default(),
             worktime: Worktime::new(measure_ns, stop_ns),
+            shown,
+            next_shown_ns: 0,
         }
     }
 
@@ -78,6 +89,10 @@ impl Tally {
         } = *transaction;
         if is_measured {
             self.transactions += 1;
+            if now_ns >= self.next_shown_ns {
+                self.shown.set(self.transactions);
+                self.next_shown_ns = now_ns + SHOWN_EVERY_NS;
+            }
             let times_ns = transaction.times_ns(now_ns);
             recorder.transaction(script.transaction_type, outcome, now_ns, times_ns);
         } else {

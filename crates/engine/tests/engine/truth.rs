@@ -250,6 +250,7 @@ fn what_clients_have_done_so_far_grows_to_what_they_did() {
     .unwrap();
     check(&run);
     assert!((1..=2).contains(&found.len()), "once a second: {found:?}");
+    let ended: u64 = run.client_ends.iter().map(|end| end.transactions).sum();
     for one in &found {
         assert!((1_000_000_000..run.elapsed_ns).contains(&one.elapsed_ns));
         assert_eq!(one.threads, run.threads as usize);
@@ -257,6 +258,12 @@ fn what_clients_have_done_so_far_grows_to_what_they_did() {
         assert!(one.outages.is_empty() && one.load_1min.is_some());
         let cpu_ns = one.client_cost.user_ns + one.client_cost.system_ns;
         assert!(cpu_ns <= run.client_cost.user_ns + run.client_cost.system_ns);
+        let [counts] = &one.transactions.values().collect::<Vec<_>>()[..] else {
+            panic!("one group: {:?}", one.transactions)
+        };
+        let sum: u64 = counts.iter().sum();
+        assert_eq!(counts.len(), 2);
+        assert!(0 < sum && sum < ended && 2 * sum <= one.statements + 200);
     }
 }
 

@@ -162,6 +162,8 @@ class ClientsSoFar(msgspec.Struct, frozen=True):
     """Of the machine, in the last minute."""
     outages: tuple[Outage, ...] = ()
     """One that has not ended lasts until now."""
+    transactions: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    """By group: of each client that works or is done. Empty in an open loop, and of very many."""
 
 
 class DrainProgress(msgspec.Struct, frozen=True):

@@ -67,6 +67,10 @@ class ClientsOfAll:
         self._new.clear()
         parts = list(self._said.values())
         loads = [part.load_1min for part in parts if part.load_1min is not None]
+        transactions: dict[str, tuple[int, ...]] = {}
+        for part in parts:
+            for group, counts in part.transactions.items():
+                transactions[group] = (*transactions.get(group, ()), *counts)
         return ClientsSoFar(
             elapsed_ns=max(part.elapsed_ns for part in parts),
             threads=sum(part.threads for part in parts),
@@ -74,6 +78,7 @@ class ClientsOfAll:
             statements=sum(part.statements for part in parts),
             load_1min=max(loads, default=None),
             outages=spans.common([part.outages for part in parts], Outage),
+            transactions=transactions,
         )
 
 

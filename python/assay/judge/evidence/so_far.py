@@ -17,9 +17,11 @@ from assay.contracts.driving import DEFERRED
 from assay.contracts.engine.drive import ClientsSoFar
 from assay.contracts.observation import (
     Arrival,
+    ClientEnd,
     DeviceCost,
     GeneratorReport,
     Interval,
+    LittlesLaw,
     MachineCost,
     MachineSecond,
     Observation,
@@ -33,6 +35,8 @@ from assay.experiment import Driving
 _SECOND_NS = 1_000_000_000
 _SLOW = 10
 """As for the engine: what lasts less than so many median transactions is no stall."""
+_CLOSED_LOOP = LittlesLaw(0.0, 0.0, 0.0, 0.0, 0.0)
+"""It is one; how many of its clients the law finds in transactions is known only at the end."""
 _COUNTS = ("ok", "aborted", "failed", "unknown", "skipped", "late", "retries")
 
 
@@ -116,6 +120,12 @@ class SoFar:
             threads=clients.threads,
             statements=round(clients.statements * share),
             outages=clients.outages,
+            littles_law=_CLOSED_LOOP if clients.transactions else None,
+            client_ends=tuple(
+                ClientEnd(number, group, clients.elapsed_ns, 0, count, "done")
+                for group, counts in clients.transactions.items()
+                for number, count in enumerate(counts)
+            ),
             client_cost=replace(
                 cost,
                 user_ns=round(cost.user_ns * share),
