@@ -416,6 +416,8 @@ def test_each_generator_is_shown_while_it_works_and_the_moment_it_is_lost(
         assert first["are_at_work"] and first["unmeasured_s"] == 1
         assert 0 < first["elapsed_s"] < 7 and not any(map(is_lost, first["reports"]))
         later = next(one for one in shown if all(one.get("lag_p99_ns") for one in one["reports"]))
+        assert all(0 <= one["cpu_share"] <= 1 for one in later["reports"]), "of the last second"
+        assert all(one["load_1min"] >= 0 for one in later["reports"])
         end_a_generator(run.pid)
         lost = next(one for one in shown if any(map(is_lost, one["reports"])))
         (gone,) = filter(is_lost, lost["reports"])

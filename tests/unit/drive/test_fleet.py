@@ -22,13 +22,27 @@ import pytest
 from msgspec import structs
 
 from assay.contracts.driving import CONTINUE, END, OnLost
-from assay.contracts.engine.drive import DriveDocument, DriveProgress, ScriptDocument, StopDocument
+from assay.contracts.engine.drive import (
+    ClientsSoFar,
+    DriveDocument,
+    DriveProgress,
+    ScriptDocument,
+    StopDocument,
+    ThreadUse,
+)
 from assay.contracts.engine.messages import Message
 from assay.contracts.fleet import Channel, Fleet, Receive
-from assay.contracts.observation import GeneratorReport, Observation, clients_left
+from assay.contracts.observation import (
+    ClientCost,
+    GeneratorReport,
+    Observation,
+    Outage,
+    clients_left,
+)
 from assay.drive.fleet import kept_parts
 from assay.drive.fleet.clocks import ClockOffset, ClockRoundTrip, drift_ns_per_s, offset
 from assay.drive.fleet.losses import GeneratorAccount
+from assay.drive.fleet.progress import ClientsOfAll
 from assay.drive.fleet.values import Terms
 from assay.drive.observe import Generators, observe
 from assay.errors import SystemDied
@@ -79,6 +93,41 @@ def test_a_drift_is_what_is_beyond_the_uncertainty() -> None:
     assert drift_ns_per_s(before, ClockOffset(10_000_000_000, -10_000, 500, 0)) == -1_000
 
 
+def test_what_all_clients_have_done_is_said_when_all_have_said_it() -> None:
+    def said(user_ns: int, statements: int, *outages: Outage) -> ClientsSoFar:
+        cost = ClientCost(user_ns, 0, 0.0, 0, 0, 0, 0, 0, 0, 5)
+        counts = {"": (statements,)}
+        return ClientsSoFar(10, 1, cost, statements, 0.5, outages, counts)
+
+    found = ClientsOfAll(range(3), on_one_machine=True)
+    found.add(0, said(1, 10, Outage(1, 4)))
+    found.add(1, said(2, 20, Outage(2, 5)))
+    found.add(0, None)
+    assert found.take() is None
+    found.leave_out(2)
+    whole = found.take()
+    assert whole is not None and found.take() is None, "it is said once"
+    assert (whole.threads, whole.statements, whole.load_1min) == (2, 30, 0.5)
+    assert (whole.client_cost.cpu_ns, whole.client_cost.machine_busy_ns) == (3, 5)
+    assert whole.outages == (Outage(2, 4),), "in which no client was served"
+    assert whole.transactions == {"": (10, 20)}
+    found.end(1)
+    found.add(0, said(2, 20))
+    assert (after := found.take()) is not None and after.statements == 40, "it had done 20"
+
+
+def test_how_busy_threads_were_is_of_the_time_since_it_was_said_before() -> None:
+    def said(elapsed_s: float, user_s: float, waited_s: float) -> ClientsSoFar:
+        times_ns = [int(one * 1e9) for one in (elapsed_s, user_s, waited_s)]
+        cost = ClientCost(times_ns[1], 0, 0.0, 0, 0, 0, 0, 0, times_ns[2], None)
+        return ClientsSoFar(times_ns[0], 2, cost, 0)
+
+    first, second = said(1, 0.5, 0.1), said(2, 1.5, 0.5)
+    assert first.use_since(None) == ThreadUse(0.5, 0.25, 0.05)
+    assert second.use_since(first) == pytest.approx(ThreadUse(1.0, 0.5, 0.2))
+    assert second.use_since(second) is None and first.use_since(second) is None
+
+
 def test_what_a_lost_generator_may_have_done_is_known_from_its_rate() -> None:
     account = GeneratorAccount(4)
     report = DriveProgress(0.1, 100, None, 100, 0, 4)
@@ -96,7 +145,7 @@ def test_what_a_lost_generator_may_have_done_is_known_from_its_rate() -> None:
 @pytest.mark.slow
 def test_generators_are_together_one_and_each_is_reported() -> None:
     reported: list[DriveProgress] = []
-    found = driven(LocalFleet(2), reported.append)
+    found = driven(LocalFleet(2), reported.append, stop=StopDocument(duration_s=4.5))
     assert found.ended_by == "stop"
     assert [end.client for end in found.client_ends] == list(range(8))
     assert [one.clients for one in found.generators] == [4, 4]
@@ -106,6 +155,12 @@ def test_generators_are_together_one_and_each_is_reported() -> None:
         assert one.clock_uncertainty_ns is not None and one.clock_ahead_ns is not None
         assert abs(one.clock_ahead_ns) <= one.clock_uncertainty_ns, "they read one clock"
         assert one.load_1min is not None and not one.is_lost
+    (*_, last) = [one.generators for one in reported if one.generators]
+    for working in last:
+        assert 0 < working.cpu_share <= 1 and working.load_1min is not None
+    (*_, so_far) = [one.so_far for one in reported if one.so_far is not None]
+    assert so_far.threads == found.threads and 0 < so_far.statements <= found.statements
+    assert [len(counts) for counts in so_far.transactions.values()] == [8]
 
 
 def _other_clock() -> list[str]:

@@ -3,6 +3,8 @@ have done so far, as it says it while they work (`DriveProgress`)."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import msgspec
 from msgspec import UNSET, UnsetType, field
 
@@ -149,6 +151,17 @@ class DriveDocument(EngineDocument, frozen=True, kw_only=True):
     log: LogDocument | UnsetType = UNSET
 
 
+class ThreadUse(NamedTuple):
+    """Of the threads that drive clients."""
+
+    cpus: float
+    """CPU seconds per second of all of them."""
+    busy: float
+    """Share of the time of each."""
+    waited: float
+    """Share of the time in which each was ready to run and had no processor."""
+
+
 class ClientsSoFar(msgspec.Struct, frozen=True):
     """What an observation will say of the clients, as far as it is known while they work: numbers
     since the measurement began, with the names and the meaning that they have there."""
@@ -164,6 +177,28 @@ class ClientsSoFar(msgspec.Struct, frozen=True):
     """One that has not ended lasts until now."""
     transactions: dict[str, tuple[int, ...]] = field(default_factory=dict)
     """By group: of each client that works or is done. Empty in an open loop, and of very many."""
+
+    def use_since(self, before: ClientsSoFar | None) -> ThreadUse | None:
+        """``before``: None: the beginning. None where nothing is known to have passed since."""
+        now, was = self.client_cost, None if before is None else before.client_cost
+        cpu_ns = now.cpu_ns - (was.cpu_ns if was else 0)
+        waited_ns = now.waited_for_processor_ns - (was.waited_for_processor_ns if was else 0)
+        passed_ns = self.elapsed_ns - (before.elapsed_ns if before else 0)
+        return thread_use(cpu_ns, waited_ns, passed_ns, self.threads)
+
+
+_LEAST_NS = 100_000_000
+"""Shorter work says nothing of processors: the kernel counts in ticks."""
+
+
+def thread_use(cpu_ns: int, waited_ns: int, elapsed_ns: int, threads: int) -> ThreadUse | None:
+    """None where too little time has passed, or fewer threads are counted than before."""
+    if elapsed_ns < _LEAST_NS or min(cpu_ns, waited_ns) < 0:
+        return None
+    of_all_ns = elapsed_ns * max(1, threads)
+    return ThreadUse(
+        cpu_ns / elapsed_ns, min(1.0, cpu_ns / of_all_ns), min(1.0, waited_ns / of_all_ns)
+    )
 
 
 class DrainProgress(msgspec.Struct, frozen=True):

@@ -30,8 +30,21 @@ class GeneratorsAtWork:
             return ()
         self._reported_s, self._lost = now_s, lost
         return tuple(
-            replace(report, lag_p99_ns=part.account.lag_p99_ns)
+            _at_work(report, part)
             if part.observation is None and part.lost_after_s is None
             else report
             for part, report in zip(parts, reports(parts, self._machines), strict=True)
         )
+
+
+def _at_work(report: GeneratorReport, part: DrivenPart) -> GeneratorReport:
+    """With what it did in the last second."""
+    account = part.account
+    use, so_far = account.use, account.so_far
+    return replace(
+        report,
+        lag_p99_ns=account.lag_p99_ns,
+        cpu_share=None if use is None else use.busy,
+        waited_share=None if use is None else use.waited,
+        load_1min=None if so_far is None else so_far.load_1min,
+    )

@@ -7,12 +7,10 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from assay.contracts.engine.drive import thread_use
 from assay.contracts.observation import GeneratorReport, Observation
 from assay.drive.fleet.clocks import drift_ns_per_s
 from assay.drive.fleet.values import DrivenPart
-
-_LEAST_NS = 100_000_000
-"""Shorter work says nothing of processors: the kernel counts in ticks."""
 
 
 def reports(parts: Sequence[DrivenPart], machines: Sequence[str]) -> tuple[GeneratorReport, ...]:
@@ -40,8 +38,10 @@ def _report(part: DrivenPart, machine: str) -> GeneratorReport:
 
 
 def _with(report: GeneratorReport, observation: Observation) -> GeneratorReport:
-    cost, busy_ns = observation.client_cost, observation.elapsed_ns * max(1, observation.threads)
-    is_long = observation.elapsed_ns >= _LEAST_NS
+    cost = observation.client_cost
+    use = thread_use(
+        cost.cpu_ns, cost.waited_for_processor_ns, observation.elapsed_ns, observation.threads
+    )
     lag = observation.all_ok.schedule_lag
     return replace(
         report,
@@ -49,6 +49,6 @@ def _with(report: GeneratorReport, observation: Observation) -> GeneratorReport:
         failed=observation.outcomes.failed,
         unknown=observation.outcomes.unknown,
         lag_p99_ns=lag.p99_ns if lag is not None else None,
-        cpu_share=min(1.0, cost.cpu_ns / busy_ns) if is_long else None,
-        waited_share=min(1.0, cost.waited_for_processor_ns / busy_ns) if is_long else None,
+        cpu_share=None if use is None else use.busy,
+        waited_share=None if use is None else use.waited,
     )

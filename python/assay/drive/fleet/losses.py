@@ -16,7 +16,13 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from assay.contracts.engine.drive import ArrivalDocument, DriveDocument, DriveProgress
+from assay.contracts.engine.drive import (
+    ArrivalDocument,
+    ClientsSoFar,
+    DriveDocument,
+    DriveProgress,
+    ThreadUse,
+)
 from assay.contracts.observation import Arrival, Observation
 from assay.contracts.observation.of_nothing import of_nothing
 from assay.contracts.observation.parts.shape import convert
@@ -36,6 +42,9 @@ class GeneratorAccount:
         self.last: DriveProgress | None = None
         self.lag_p99_ns: int | None = None
         """Of the last second; None: none has passed, or its clients have no schedule."""
+        self.so_far: ClientsSoFar | None = None
+        self.use: ThreadUse | None = None
+        """Of the last second, as far as it is known."""
         self._at_s = 0.0
         self._greatest_per_s = 0.0
 
@@ -45,6 +54,8 @@ class GeneratorAccount:
             rate_per_s = (report.done - before.done) / (now_s - before_s)
             self._greatest_per_s = max(self._greatest_per_s, rate_per_s)
         self.last, self._at_s = report, now_s
+        if report.so_far is not None:
+            self.use, self.so_far = report.so_far.use_since(self.so_far), report.so_far
         if report.seconds:
             last = report.seconds[-1].second
             lags = [one.schedule_lag_p99_ns for one in report.seconds if one.second == last]

@@ -186,6 +186,7 @@ function showGenerators(found) {
     add("unknown", one.unknown ? count(one.unknown) : "", "n");
     add("TPS", measured > 0 ? rate(one.ok / measured) : "", "n");
     add("busy", (one.cpu_share ?? null) === null ? "" : `${Math.round(100 * one.cpu_share)} %`, "n");
+    add("load", (one.load_1min ?? null) === null ? "" : one.load_1min.toFixed(1), "n");
     add("lag, p99", one.lag_p99_ns ? time(one.lag_p99_ns) : "", "n");
     add("lost", isLost ? `after ${duration(one.lost_after_s)}` : "");
     return row;

@@ -63,7 +63,8 @@ _BODY = """<body>
 <thead><tr><th scope="col">machine</th><th scope="col" class="n">clients</th>
 <th scope="col" class="n">ok</th><th scope="col" class="n">unknown</th>
 <th scope="col" class="n">TPS</th><th scope="col" class="n">busy</th>
-<th scope="col" class="n">lag, p99</th><th scope="col">lost</th></tr></thead>
+<th scope="col" class="n">load</th><th scope="col" class="n">lag, p99</th>
+<th scope="col">lost</th></tr></thead>
 <tbody id="generators"></tbody></table></div>
 </section>
 <section id="ended" hidden><h2>Cells</h2>

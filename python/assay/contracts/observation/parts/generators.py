@@ -25,13 +25,14 @@ class GeneratorReport(Shape, frozen=True):
     """Of one that was lost: what it had reported as not ok, which may have committed, and the most
     that it may have done since its last report."""
     lag_p99_ns: int | None = None
-    """How late transactions of an open loop were begun; None: a closed loop, or it was lost."""
+    """How late transactions of an open loop were begun; None: a closed loop, or it was lost. While
+    it works, this and the next two are of the last second."""
     cpu_share: float | None = None
     """Busy share of its threads; None: not measured."""
     waited_share: float | None = None
     """Share of their time in which its threads waited for a processor."""
     load_1min: float | None = None
-    """Of its machine, behind the measurement."""
+    """Of its machine, behind the measurement; while it works, now."""
     clock_ahead_ns: int | None = None
     """Its monotonic clock after that of the machine that coordinates."""
     clock_uncertainty_ns: int | None = None
