@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
+from typing import cast
 
 from assay.contracts.deployment import Address, Deployment, Node
 from assay.contracts.engine.drive import DriveDocument, ScriptDocument, StopDocument
@@ -124,10 +125,11 @@ class _Drifting:
 
     def start(self, machine: int, receive: Receive) -> Channel:
         def received(message: Message | None) -> None:
-            value = message.get("value") if message is not None else None
-            if message is not None and isinstance(value, dict) and "monotonic_ns" in value:
-                theirs_ns = self._theirs(value["monotonic_ns"])
-                message = {**message, "value": {**value, "monotonic_ns": theirs_ns}}
+            for key in ("value", "clock"):
+                said = message.get(key) if message is not None else None
+                if message is not None and isinstance(said, dict) and "monotonic_ns" in said:
+                    theirs = {**said, "monotonic_ns": self._theirs(said["monotonic_ns"])}
+                    message = cast(Message, {**message, key: theirs})
             receive(message)
 
         return _Channel(self._fleet.start(machine, received), self)

@@ -39,8 +39,8 @@ from assay.contracts.observation import (
     Outage,
     clients_left,
 )
-from assay.drive.fleet import kept_parts
-from assay.drive.fleet.clocks import ClockOffset, ClockRoundTrip, drift_ns_per_s, offset
+from assay.drive.fleet import clocks, kept_parts
+from assay.drive.fleet.clocks import Clock, ClockOffset, ClockRoundTrip, drift_ns_per_s, offset
 from assay.drive.fleet.losses import GeneratorAccount
 from assay.drive.fleet.progress import ClientsOfAll
 from assay.drive.fleet.values import Terms
@@ -128,6 +128,35 @@ def test_how_busy_threads_were_is_of_the_time_since_it_was_said_before() -> None
     assert second.use_since(second) is None and first.use_since(second) is None
 
 
+def test_a_clock_is_read_while_clients_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each way takes a while, and the clock of the other goes faster."""
+    now_ns = 0
+    monkeypatch.setattr(clocks.time, "monotonic_ns", lambda: now_ns)
+    monkeypatch.setattr(clocks.time, "time_ns", lambda: now_ns)
+
+    def read(clock: Clock, way_ns: int) -> int:
+        nonlocal now_ns
+        asked, questions = clock.ask(), 0
+        while "clock" in asked:
+            questions += 1
+            assert clock.ask() == {}, "the answer would be taken for another's"
+            now_ns += way_ns
+            theirs = int(now_ns * 1.001)
+            now_ns += way_ns
+            asked = clock.answered({"monotonic_ns": theirs, "unix_ns": theirs})
+        return questions
+
+    clock = Clock()
+    assert read(clock, 1000) == clocks.READINGS_AT_WORK
+    before = clock.at_work
+    now_ns += 10_000_000_000
+    assert read(clock, 1000) == clocks.READINGS_AT_WORK
+    assert before is not None and clock.at_work is not None
+    assert clock.at_work.uncertainty_ns == 1000
+    assert drift_ns_per_s(before, clock.at_work) == pytest.approx(1_000_000, rel=0.01)
+    assert clock.answered({"monotonic_ns": 0, "unix_ns": 0}) == {}, "it was not asked for"
+
+
 def test_what_a_lost_generator_may_have_done_is_known_from_its_rate() -> None:
     account = GeneratorAccount(4)
     report = DriveProgress(0.1, 100, None, 100, 0, 4)
@@ -158,6 +187,7 @@ def test_generators_are_together_one_and_each_is_reported() -> None:
     (*_, last) = [one.generators for one in reported if one.generators]
     for working in last:
         assert 0 < working.cpu_share <= 1 and working.load_1min is not None
+        assert working.clock_drift_ns_per_s is not None
     (*_, so_far) = [one.so_far for one in reported if one.so_far is not None]
     assert so_far.threads == found.threads and 0 < so_far.statements <= found.statements
     assert [len(counts) for counts in so_far.transactions.values()] == [8]

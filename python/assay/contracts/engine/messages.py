@@ -17,7 +17,7 @@ class PlaceInFleet(TypedDict):
 
 class EngineRequest(TypedDict, total=False):
     """``call`` names a method of `assay.provision.engine.engine_process.Calls`; the other keys are
-    its arguments. ``begin`` and ``rows`` answer a question of the process; the last two are said
+    its arguments. ``begin`` and ``rows`` answer a question of the process; the last three are said
     while clients work."""
 
     call: str
@@ -42,6 +42,8 @@ class EngineRequest(TypedDict, total=False):
     rows: str
     alive: bool
     """The one that says it is there, and the lease begins anew."""
+    clock: int
+    """The clock is asked for: so often, with this time, one question behind the other."""
     stop: bool
     """Clients are to end."""
 
@@ -68,6 +70,8 @@ class Message(TypedDict, total=False):
     """What the call returned."""
     error: ErrorFields
     progress: str
+    clock: ClockReading
+    """What was asked for while clients work."""
     ready: bool
     more: str
     """The table whose next rows are asked for."""

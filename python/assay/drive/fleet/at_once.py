@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from assay.contracts.driving import CONTINUE
 from assay.contracts.engine.drive import DriveDocument, DriveProgress, read_progress
-from assay.contracts.engine.messages import ClockReading, EngineRequest, Message
+from assay.contracts.engine.messages import EngineRequest, Message
 from assay.contracts.fleet import Channel, Fleet, Receive
 from assay.contracts.observation import decode_observation
 from assay.contracts.observation.parts.shape import convert
@@ -43,6 +43,8 @@ _LONGEST_CALL_S = 30.0
 """How long behind the drain a call may last that was to be cancelled."""
 _LOOK_EVERY_S = 0.25
 _ALIVE_EVERY_S = 1.0
+_CLOCKS_EVERY_S = 2.0
+"""How often they are read while clients work."""
 _ANSWER_S = 30.0
 """How long a program may take to start, and to say what its clock is."""
 _SUSPENDED_S = 1.0
@@ -106,7 +108,7 @@ class _Drive:
         self._heard_s = [0.0] * len(parts)
         self._begun_s: float | None = None
         self._is_stopping = False
-        self._reported_s = self._alive_s = 0.0
+        self._reported_s = self._alive_s = self._clocks_s = 0.0
         self._stood_still_s = 0.0
         """The longest time that this process did nothing."""
 
@@ -170,20 +172,10 @@ class _Drive:
         )
 
     def _clock_of(self, place: int) -> ClockOffset:
-        readings = []
+        clock, readings = self._driven[place].clock, []
         for _ in range(clocks.READINGS):
-            sent_ns, wall_ns = time.monotonic_ns(), time.time_ns()
-            theirs = convert(self._ask(place, "clock"), ClockReading, "answer")
-            received_ns = time.monotonic_ns()
-            half_ns = (received_ns - sent_ns) // 2
-            readings.append(
-                clocks.ClockRoundTrip(
-                    sent_ns,
-                    received_ns,
-                    theirs["monotonic_ns"],
-                    theirs["unix_ns"] - wall_ns - half_ns,
-                )
-            )
+            clock.sent()
+            readings.append(clock.read(self._ask(place, "clock")))
         return clocks.offset(readings)
 
     def _check_own_silence(self) -> None:
@@ -231,6 +223,10 @@ class _Drive:
                 self._driven[place].observation = decode_observation(message["value"])
                 self._ended.add(place)
                 self._so_far.end(place)
+            if "clock" in message and (
+                asked := self._driven[place].clock.answered(message["clock"])
+            ):
+                self._channels[place].send(asked)
             if "ready" in message:
                 ready.add(place)
             if self._begun_s is None and len(ready | self._ended) == len(self._parts):
@@ -281,13 +277,19 @@ class _Drive:
                 channel.send({"stop": True})
 
     def _say_alive(self, now_s: float) -> None:
-        """Also while clients connect, which may take longer than the lease."""
+        """Also while clients connect, which may take longer than the lease. Now and then, while
+        they work, with a question for the clock."""
         if self._terms is None or now_s - self._alive_s < _ALIVE_EVERY_S:
             return
         self._alive_s = now_s
+        begun_s = self._begun_s
+        is_read = begun_s is not None and now_s - max(begun_s, self._clocks_s) >= _CLOCKS_EVERY_S
+        if is_read:
+            self._clocks_s = now_s
         for place, channel in enumerate(self._channels):
             if place not in self._ended:
-                channel.send({"alive": True})
+                asked = self._driven[place].clock.ask() if is_read else {}
+                channel.send({"alive": True, **asked})
 
     def _look_after(self) -> None:
         for place, channel in enumerate(self._channels):

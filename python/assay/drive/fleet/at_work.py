@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from assay.contracts.observation import GeneratorReport
+from assay.drive.fleet.clocks import drift_ns_per_s
 from assay.drive.fleet.generator_reports import reports
 from assay.drive.fleet.values import DrivenPart
 
@@ -38,8 +39,8 @@ class GeneratorsAtWork:
 
 
 def _at_work(report: GeneratorReport, part: DrivenPart) -> GeneratorReport:
-    """With what it did in the last second."""
-    account = part.account
+    """With what it did in the last second, and the drift of its clock so far."""
+    account, clock = part.account, part.clock.at_work
     use, so_far = account.use, account.so_far
     return replace(
         report,
@@ -47,4 +48,5 @@ def _at_work(report: GeneratorReport, part: DrivenPart) -> GeneratorReport:
         cpu_share=None if use is None else use.busy,
         waited_share=None if use is None else use.waited,
         load_1min=None if so_far is None else so_far.load_1min,
+        clock_drift_ns_per_s=None if clock is None else drift_ns_per_s(part.before, clock),
     )

@@ -3,14 +3,14 @@ drive, and what is known of each part."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from assay.contracts.driving import END, OnLost
 from assay.contracts.engine.drive import DriveDocument
 from assay.contracts.observation import Observation
 from assay.drive.fleet import clocks
-from assay.drive.fleet.clocks import ClockOffset
+from assay.drive.fleet.clocks import Clock, ClockOffset
 from assay.drive.fleet.losses import GeneratorAccount
 
 
@@ -48,4 +48,5 @@ class DrivenPart:
     unknown: int = 0
     before: ClockOffset = clocks.SAME_CLOCK
     after: ClockOffset | None = None
+    clock: Clock = field(default_factory=Clock)
     load_1min: float | None = None

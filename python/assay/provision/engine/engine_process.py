@@ -5,8 +5,8 @@ process.
 Standard input and standard output hold a JSON document in each line
 (`assay.contracts.engine.messages`). A request has ``call`` (`Calls`) and its arguments; what
 it is answered by has one key: ``value`` or ``error``, and before it any number of ``progress``,
-``ready`` or ``more``. The last two are questions: they are answered by ``begin`` (an instant on
-this machine's monotonic clock) and ``rows``.
+``clock``, ``ready`` or ``more``. The last two are questions: they are answered by ``begin`` (an
+instant on this machine's monotonic clock) and ``rows``.
 
 It imports nothing of Assay but the engine and the forms of its messages, so that it is small. It
 ends with the process that started it. A drive with a lease ends in order: where that process is
@@ -47,6 +47,8 @@ ERROR_FIELDS = (
 
 
 _PIECE_BYTES = 1 << 16
+_NEXT_QUESTION_S = 0.02
+"""How long the next question for the clock is waited for; clients work meanwhile."""
 _END_S = 10.0
 """How long behind its lease a drive may last: the engine gives up after a second what is under way,
 and a module may never return."""
@@ -79,8 +81,12 @@ class Requests:
 
     def waiting(self) -> Iterator[EngineRequest]:
         """Those that are there."""
-        while b"\n" in self._unread or select.select([self._descriptor], [], [], 0)[0]:
+        while self.is_there(0):
             yield self.next()
+
+    def is_there(self, wait_s: float) -> bool:
+        """Whether there is one, or comes within that time."""
+        return b"\n" in self._unread or bool(select.select([self._descriptor], [], [], wait_s)[0])
 
 
 class Watch:
@@ -267,6 +273,10 @@ class Calls:
                 self._is_to_stop = self._is_to_stop or "stop" in said
                 if not self._is_over:
                     self._heard()
+                if "clock" in said:
+                    self._say("clock", self.clock())
+                    if said["clock"] > 1:
+                        self._requests.is_there(_NEXT_QUESTION_S)
         except ParentEnded:
             self._is_over = True
         return self._is_over
