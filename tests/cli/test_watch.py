@@ -361,6 +361,7 @@ def test_the_page_stops_the_experiment_that_it_names_and_no_other_process(
         doing = next(one.data["machine"] for one in stream if one.name == "second")
         assert 0 < doing["client_cpus"] < 1.1 * psutil.cpu_count()
         assert 0 < doing["machine_cpus"] < 1.1 * psutil.cpu_count()
+        assert "client_busy" not in doing, "the system works in its threads"
 
         def asked(body: str, **headers: str) -> int:
             named = {"x-assay-token": server.token, **headers}
@@ -411,7 +412,16 @@ def test_each_generator_is_shown_while_it_works_and_the_moment_it_is_lost(
     words = ("one.sql", "--on", "null[protocol=postgresql]", "--generators", "2", "--warm-up", "1")
     words += ("--on-lost", "continue", "--clients", "4", "--offered-rate", "400", "--duration", "7")
     with started(working_folder, "run", *words) as run, watched(working_folder) as server:
-        shown = (one.data for one in server.events() if one.name == "generators" and one.data)
+        seconds_passed: list[Any] = []
+
+        def each() -> Iterator[Any]:
+            for one in server.events():
+                if one.name == "second" and "machine" in one.data:
+                    seconds_passed.append(one.data["machine"])
+                elif one.name == "generators" and one.data:
+                    yield one.data
+
+        shown = each()
         first = next(one for one in shown if all(report["ok"] for report in one["reports"]))
         assert first["are_at_work"] and first["unmeasured_s"] == 1
         assert 0 < first["elapsed_s"] < 7 and not any(map(is_lost, first["reports"]))
@@ -428,6 +438,9 @@ def test_each_generator_is_shown_while_it_works_and_the_moment_it_is_lost(
         assert done(after) > done(lost) > done(later) > done(first), "the other one goes on"
         *_, last = after, *shown
         run.wait(HANG_S)
+    known = [one for one in seconds_passed if "client_busy" in one]
+    assert len(known) >= len(seconds_passed) - 2, "all but when it was lost"
+    assert all(0 <= one["client_busy"] <= 1 and one["client_cpus"] for one in known)
     assert not last["are_at_work"] and [*map(is_lost, last["reports"])].count(True) == 1
     with Store(working_folder / DEFAULT_FILE_NAME, must_exist=True) as store:
         driven = store.latest().runs[-1].driven

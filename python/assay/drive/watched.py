@@ -30,7 +30,6 @@ from assay.drive.monitoring.sampler import Sampler, TimedSample
 from assay.drive.monitoring.server_cost import device_cost, machine_cost, server_cost
 from assay.drive.monitoring.silent_server import SilentServer
 from assay.drive.observe import Generators, observe
-from assay.drive.parts import number_of
 from assay.errors import SystemDied, SystemUnderTestError
 from assay.provision.disk import page_cache
 from assay.provision.engine.session import responds
@@ -57,7 +56,6 @@ def observe_watched(
     has_duration = document.stop.duration_s is not UNSET
     silence = None if has_duration else SilentServer(deployment, emit)
     watch = DeathWatch(why_it_died)
-    drives_here = generators is None and number_of(document, deployment, 1) is None
 
     def on_progress(report: DriveProgress) -> bool:
         counters.on_progress(report)
@@ -70,7 +68,11 @@ def observe_watched(
     with Sampler(deployment, system) as sampler:
         unmeasured_s = (document.ramp_up_s or 0.0) + document.warm_up_s
         machine = MachineSeconds(
-            sampler.devices, sampler.samples, unmeasured_s, drives_here=drives_here
+            sampler.devices,
+            sampler.samples,
+            unmeasured_s,
+            clients_are_here=generators is None or generators.are_on_one_machine,
+            is_embedded=deployment.is_embedded,
         )
         try:
             with stop.looked_at():

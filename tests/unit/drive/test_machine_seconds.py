@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 import observations
-from assay.contracts.engine.drive import DriveProgress
-from assay.contracts.observation import Interval
+from assay.contracts.engine.drive import ClientsSoFar, DriveProgress
+from assay.contracts.observation import ClientCost, Interval
 from assay.contracts.systems.protocol import ProcessSample
 from assay.drive.monitoring import machine_seconds
 from assay.drive.monitoring.machine_seconds import MachineSeconds
@@ -28,9 +29,6 @@ class Clock:
     def monotonic(self) -> float:
         return self.now_s
 
-    def process_time_ns(self) -> int:
-        return int(self.now_s * S / 4)
-
     def counts(self, _devices: Devices) -> DeviceCounts:
         self.read += 1
         return DeviceCounts(int(self.now_s * 1000), 0, int(self.now_s * 10), 0)
@@ -44,39 +42,72 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return made
 
 
-def progress(elapsed_s: float, *seconds: int) -> DriveProgress:
+def cost(measured_s: float) -> ClientCost:
+    """Of two threads, of which one works a quarter of the time."""
+    return ClientCost(int(measured_s * S / 4), 0, 0.0, 0, 0, 0, 0, 0, 0, None)
+
+
+def so_far(measured_s: float) -> ClientsSoFar:
+    return ClientsSoFar(int(measured_s * S), 2, cost(measured_s), 0)
+
+
+def progress(elapsed_s: float, *seconds: int, clients: ClientsSoFar | None = None) -> DriveProgress:
     lines = (
         Interval(second, "", 1, 0, 0, 0, 0, 0, 0, 1, None, None, 1, 1, 1, None, 0, 0)
         for second in seconds
     )
-    return DriveProgress(elapsed_s, 0, None, 0, 0, 1, seconds=tuple(lines))
+    return DriveProgress(elapsed_s, 0, None, 0, 0, 1, seconds=tuple(lines), so_far=clients)
+
+
+def sampled(*at_s: float) -> list[TimedSample]:
+    """Of a server that uses one and a half processors, and others that use half of one."""
+
+    def one(at: float) -> TimedSample:
+        process = ProcessSample(1, 1, 1, 1, 0, int(at * S * 1.5), 0)
+        return TimedSample(at, process, other_programs_ns=int(at * S / 2))
+
+    return list(map(one, at_s))
 
 
 def test_a_second_is_what_was_counted_in_it_and_none_is_missing(clock: Clock) -> None:
-    process = ProcessSample(1, 1, 1, 1, 0, 0, 0)
-    samples = [TimedSample(at, process, other_programs_ns=at * S // 2) for at in (0, 2)]
-    found = MachineSeconds(Devices((Path("/sys/vda"),)), samples, 2.0, drives_here=True)
+    found = MachineSeconds(Devices((Path("/sys/vda"),)), sampled(0, 2), 2.0, clients_are_here=True)
     given = []
     for tenth in range(70):
         clock.now_s = 50 + tenth / 10
         second, left = divmod(tenth - 20 - 14, 10)  # the clients report it 0.4 s later
-        given += found.at(progress(tenth / 10, *([second] if second >= 0 and not left else [])))
+        said = None if tenth < 30 or tenth % 10 else so_far(tenth / 10 - 2)
+        lines = [second] if second >= 0 and not left else []
+        given += found.at(progress(tenth / 10, *lines, clients=said))
     assert [one.second for one in given] == [0, 1, 2, 3]
     assert clock.read == 5, "once a second"
-    every = found.of(observations.observation(elapsed_ns=5 * S, drained_ns=0))
+    whole = observations.observation(elapsed_ns=5 * S, drained_ns=0)
+    every = found.of(replace(whole, threads=2, client_cost=cost(5)))
     assert [one.second for one in every] == [0, 1, 2, 3, 4]
     for one in every:
         assert (one.client_cpus, one.other_cpus, one.device) == (0.25, 0.5, "vda")
+        assert (one.client_busy, one.server_cpus) == (0.125, 1.5)
         assert one.reads == pytest.approx(10, abs=1.2)
 
 
 def test_seconds_without_progress_are_their_mean_and_another_process_is_not_known(
     clock: Clock,
 ) -> None:
-    found = MachineSeconds(None, [], 0.0, drives_here=False)
+    found = MachineSeconds(None, sampled(0, 2), 0.0, clients_are_here=False, is_embedded=True)
     found.at(progress(0.9))  # connecting
     found.at(progress(0.0))
     clock.now_s += 3.5
-    (*_, last) = found.at(progress(3.5, 0, 1, 2))
+    (*_, last) = found.at(progress(3.5, 0, 1, 2, clients=so_far(3.5)))
     assert last.second == 2 and last.client_cpus is None and last.device == ""
+    assert last.server_cpus is None and last.client_busy is None, "they are one"
     assert not found.at(progress(3.6))
+
+
+def test_what_several_processes_say_is_waited_for_a_moment(clock: Clock) -> None:
+    found = MachineSeconds(None, [], 0.0, clients_are_here=True)
+    found.at(progress(0.0))
+    for at_s, said in ((1.0, None), (1.2, so_far(1.2)), (2.0, None), (2.4, None), (2.6, None)):
+        clock.now_s = 50 + at_s
+        found.at(progress(at_s, clients=said))
+    one, other = found.at(progress(3.0, 0, 1))
+    assert one.client_cpus == 0.25, "it was said after 1.2 s"
+    assert other.client_cpus == 0.25, "not said in time: as it was last known"

@@ -133,6 +133,15 @@ def test_a_busy_client_is_seen_by_its_share_of_the_machine_and_of_its_threads(
     assert "its threads were busy 90 % of the time" in found["client-busy"]
 
 
+def test_threads_that_waited_for_a_processor_are_seen(run: Evidence) -> None:
+    waited_ns, busy_ns = 4 * S // 5, 2 * S * (run.machine.processors or 1)
+    waiting = clients(client_cost=cost(waited_for_processor_ns=waited_ns, machine_busy_ns=busy_ns))
+    name = "client-waited-for-processor"
+    assert name not in second(run, waiting), "of the server nothing is known"
+    assert "its threads waited 20 % of the time" in second(run, waiting, server_cpus=0.0)[name]
+    assert name not in second(run, waiting, server_cpus=float(run.machine.processors or 1))
+
+
 def test_the_client_comes_near_its_ceiling(run: Evidence) -> None:
     limited = replace(run, ceiling=Ceiling(1, 1000.0))
     name = "near-the-client-ceiling"

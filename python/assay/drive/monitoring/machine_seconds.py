@@ -3,27 +3,31 @@ in each second of the measurement.
 
 The numbers are differences of the kernel's counters, read once a second, with the first progress
 that is of the next one: some tenth of a second late. Where progress comes more seldom, they are the
-mean of the seconds between.
+mean of the seconds between. Those of the clients are what the engine says of its own processes in
+the same progress.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from assay.contracts.engine.drive import DriveProgress
+from msgspec.structs import replace
+
+from assay.contracts.engine.drive import ClientsSoFar, DriveProgress, ThreadUse
 from assay.contracts.observation import MachineSecond, Observation
 from assay.drive.monitoring.sampler import TimedSample
 from assay.provision.machine.machine_sampling import sample_machine
 from assay.storages.device_counters import DeviceCounts, Devices
 
 _SECOND_NS = 1_000_000_000
+_LATE_S = 0.5
+"""How long what several processes say of clients is waited for: the last of them says it later."""
 
 
 class _Counts(NamedTuple):
     at_s: float
-    client_ns: int
     machine_ns: int | None
     device: DeviceCounts | None
 
@@ -35,11 +39,19 @@ class MachineSeconds:
         samples: Sequence[TimedSample],
         unmeasured_s: float,
         *,
-        drives_here: bool,
+        clients_are_here: bool,
+        is_embedded: bool = False,
     ) -> None:
-        """``samples``: they grow. ``unmeasured_s``: before the measurement begins. ``drives_here``:
-        this process is the client."""
-        self._devices, self._samples, self._drives_here = devices, samples, drives_here
+        """``samples``: they grow. ``unmeasured_s``: before the measurement begins.
+        ``clients_are_here``: no other machine drives clients. ``is_embedded``: the process that is
+        sampled is the client."""
+        self._devices, self._samples = devices, samples
+        self._clients_are_here, self._is_embedded = clients_are_here, is_embedded
+        self._clients: ClientsSoFar | None = None
+        self._use: ThreadUse | None = None
+        """Since it was said before."""
+        self._is_said = False
+        """In the second that passes."""
         self._unmeasured_s = unmeasured_s
         self._elapsed_s = 0.0
         self._before: _Counts | None = None
@@ -51,6 +63,8 @@ class MachineSeconds:
         if report.elapsed_s < self._elapsed_s:  # clients have connected, and begin only now
             self._before, self._found = None, []
         self._elapsed_s = report.elapsed_s
+        if report.so_far is not None:
+            self._say_of_clients(report.so_far)
         if report.draining is None:
             self._read_until(report.elapsed_s - self._unmeasured_s)
         numbers = dict.fromkeys(one.second for one in report.seconds)
@@ -59,15 +73,29 @@ class MachineSeconds:
     def of(self, observation: Observation) -> tuple[MachineSecond, ...]:
         """Of all its whole seconds; to be asked when clients have ended."""
         whole = (observation.elapsed_ns - observation.drained_ns) // _SECOND_NS
+        if len(self._found) < whole:
+            self._say_of_clients(
+                ClientsSoFar(
+                    observation.elapsed_ns,
+                    observation.threads,
+                    observation.client_cost,
+                    observation.statements,
+                )
+            )
         self._read_until(whole)
         return tuple(self._found[:whole])
+
+    def _say_of_clients(self, now: ClientsSoFar) -> None:
+        self._use, self._clients = now.use_since(self._clients), now
+        self._is_said = True
 
     def _read_until(self, measured_s: float) -> None:
         if measured_s < 0:
             return
         if self._before is None:
             self._before = self._counted()
-        elif measured_s >= len(self._found) + 1:
+        elif measured_s >= len(self._found) + (1.0 if self._is_said else 1.0 + _LATE_S):
+            self._is_said = False
             before, self._before = self._before, self._counted()
             for second in range(len(self._found), int(measured_s)):
                 self._found.append(self._between(before, self._before, second))
@@ -76,7 +104,6 @@ class MachineSeconds:
         machine = sample_machine()
         return _Counts(
             time.monotonic(),
-            time.process_time_ns(),
             None if machine is None else machine.user_ns + machine.system_ns + machine.steal_ns,
             None if self._devices is None else self._devices.counts(),
         )
@@ -87,31 +114,36 @@ class MachineSeconds:
         def cpus(later_ns: int | None, sooner_ns: int | None) -> float | None:
             return _rate(later_ns, sooner_ns, took_s * 1e9)
 
-        client = cpus(now.client_ns, before.client_ns) if self._drives_here else None
-        machine, others = cpus(now.machine_ns, before.machine_ns), self._others()
-        known = MachineSecond(second, client, machine, others)
+        use = self._use
+        known = MachineSecond(
+            second,
+            client_cpus=round(use.cpus, 3) if use and self._clients_are_here else None,
+            machine_cpus=cpus(now.machine_ns, before.machine_ns),
+            other_cpus=self._sampled(lambda timed: timed.other_programs_ns),
+            client_busy=round(use.busy, 3) if use and not self._is_embedded else None,
+            server_cpus=None
+            if self._is_embedded
+            else self._sampled(lambda timed: timed.sample.cpu_ns),
+        )
         one, other = now.device, before.device
         if one is None or other is None or self._devices is None:
             return known
-        return MachineSecond(
-            second,
-            client,
-            machine,
-            others,
-            self._devices.label,
-            _rate(one.reads, other.reads, took_s),
-            _rate(one.writes, other.writes, took_s),
-            _rate(one.flushes, other.flushes, took_s),
-            _rate(one.read_bytes, other.read_bytes, took_s),
-            _rate(one.written_bytes, other.written_bytes, took_s),
+        return replace(
+            known,
+            device=self._devices.label,
+            reads=_rate(one.reads, other.reads, took_s),
+            writes=_rate(one.writes, other.writes, took_s),
+            flushes=_rate(one.flushes, other.flushes, took_s),
+            read_bytes=_rate(one.read_bytes, other.read_bytes, took_s),
+            written_bytes=_rate(one.written_bytes, other.written_bytes, took_s),
         )
 
-    def _others(self) -> float | None:
+    def _sampled(self, cpu_ns: Callable[[TimedSample], int | None]) -> float | None:
+        """Processors in use between the last two samples."""
         *_, before, last = [None, None, *self._samples[-2:]]
         if before is None or last is None:
             return None
-        took_ns = (last.at_s - before.at_s) * 1e9
-        return _rate(last.other_programs_ns, before.other_programs_ns, took_ns)
+        return _rate(cpu_ns(last), cpu_ns(before), (last.at_s - before.at_s) * 1e9)
 
 
 def _rate(later: int | None, sooner: int | None, took: float) -> float | None:

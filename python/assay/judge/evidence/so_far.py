@@ -26,6 +26,7 @@ from assay.contracts.observation import (
     MachineSecond,
     Observation,
     Outcomes,
+    ServerCost,
     Standstill,
 )
 from assay.contracts.observation.of_nothing import of_nothing
@@ -104,6 +105,7 @@ class SoFar:
             all_ok=replace(self._nothing.all_ok, count=sums["ok"]),
             stalls=tuple(self._stalls),
             suspensions=tuple(self._suspensions),
+            server_cost=self._server_cost(),
             machine_cost=self._machine_cost(),
             device_cost=self._device_cost(),
             generators=tuple(generators),
@@ -139,6 +141,11 @@ class SoFar:
         """Since the measurement began, of a number per second; None: never known."""
         known = [value for one in self._machine if (value := getattr(one, name)) is not None]
         return round(statistics.fmean(known) * self._seconds * unit) if known else None
+
+    def _server_cost(self) -> ServerCost | None:
+        """Of it only its CPU time."""
+        cpu_ns = self._grown("server_cpus", _SECOND_NS)
+        return None if cpu_ns is None else ServerCost(cpu_ns, None, 0, 0)
 
     def _machine_cost(self) -> MachineCost | None:
         """Of its states only how busy it was."""

@@ -108,6 +108,7 @@ CPU = OverTime(
     Axis("processors in use"),
     (
         LineOverTime("whole machine", _of_machine("machine_cpus")),
+        LineOverTime("server", _of_machine("server_cpus")),
         LineOverTime("client", _of_machine("client_cpus")),
         LineOverTime("other programs", _of_machine("other_cpus"), is_shown_at_zero=False),
     ),

@@ -160,9 +160,10 @@ function showAnswer() {
 }
 function showMachine(one) {
   const parts = [];
-  for (const [name, words] of [["machine_cpus", "machine"], ["client_cpus", "client"], ["other_cpus", "other programs"]])
+  for (const [name, words] of [["machine_cpus", "machine"], ["server_cpus", "server"], ["client_cpus", "client"], ["other_cpus", "other programs"]])
     if (one[name] !== undefined) parts.push(`${words} ${+one[name].toPrecision(2)}`);
   if (parts.length) parts.splice(0, parts.length, `Processors in use: ${parts.join(", ")}`);
+  if (one.client_busy !== undefined) parts.push(`the client's threads are ${Math.round(100 * one.client_busy)} % busy`);
   const requests = ["reads", "writes", "flushes"].filter((name) => one[name] !== undefined);
   if (one.device) parts.push(`device ${one.device}: ${requests.map((name) => `${rate(one[name])} ${name}/s`).join(", ")}`);
   at("machine").textContent = parts.join(" · ");

@@ -10,8 +10,8 @@ class MachineSecond(Shape, frozen=True):
 
     second: int
     client_cpus: float | None = None
-    """CPU seconds per second of the process that drives the clients: 1 is one processor. None:
-    other processes drive them."""
+    """CPU seconds per second of the processes that drive the clients: 1 is one processor. None:
+    other machines drive them."""
     machine_cpus: float | None = None
     """Of all programs and the kernel."""
     other_cpus: float | None = None
@@ -23,3 +23,8 @@ class MachineSecond(Shape, frozen=True):
     flushes: float | None = None
     read_bytes: float | None = None
     written_bytes: float | None = None
+    client_busy: float | None = None
+    """Share of the time of each thread that drives clients, also of those of other machines. None
+    also where the system works in them."""
+    server_cpus: float | None = None
+    """Of the server's processes, as last sampled."""

@@ -140,7 +140,9 @@ CREATE VIEW machine_seconds AS
     SELECT run_id, step, machine FROM seconds WHERE machine IS NOT NULL
   )
   SELECT run_id, json_extract(one, '$.second') AS second,
-         json_extract(one, '$.client_cpus') AS client_cpus,     -- CPU seconds per second of the client's process
+         json_extract(one, '$.client_cpus') AS client_cpus,     -- CPU seconds per second of the client's processes
+         json_extract(one, '$.client_busy') AS client_busy,     -- share of the time of each thread that drives clients
+         json_extract(one, '$.server_cpus') AS server_cpus,     -- of the server's processes
          json_extract(one, '$.machine_cpus') AS machine_cpus,   -- of all programs and the kernel
          json_extract(one, '$.other_cpus') AS other_cpus,       -- of programs that are neither client nor server
          json_extract(one, '$.device') AS device,               -- under the data, whichever program used it
