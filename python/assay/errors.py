@@ -5,7 +5,8 @@
     AssayError
     ├── YouError            exit 2   the user's mistake: it cannot be done as written
     │   ├── ArgumentError            an option, a name, a number
-    │   │   └── NotOnThisMachine     a directory, a device or room that is asked for and not there
+    │   │   ├── NotOnThisMachine     a directory, a device or room that is asked for and not there
+    │   │   └── RefusedRun           a run that cannot be done as asked at the servers it names
     │   ├── ExperimentError          an experiment file or a workload folder
     │   ├── ScriptError              a workload script
     │   └── InputError               a file of input data
@@ -160,6 +161,12 @@ class NotOnThisMachine(ArgumentError):
     """The directory or device of a storage is not there, or has no room for it: another machine may
     have it. Of a storage that is optional, it refuses the storage's own runs alone; `assay plan`
     lists the runs all the same."""
+
+
+class RefusedRun(ArgumentError):
+    """A run cannot be done as it is asked for, which is known once its servers have said what they
+    are: it is refused before its first step, as one of which that is known from the plan. The
+    experiment goes on."""
 
 
 class _Placed(YouError):

@@ -32,6 +32,7 @@ from assay.drive.read_only import may_commit
 from assay.errors import (
     ArgumentError,
     AssayError,
+    RefusedRun,
     RunFailed,
     SystemUnderTestError,
 )
@@ -388,7 +389,10 @@ def _run(
         store.compared(answers)
     # 7. Judge, and record.
     _end_run(context, planned, state, reason, exit_code)
-    context.events.emit(RunEnded(planned.position, state, reason))
+    if state == REFUSED:
+        context.events.emit(RunRefused(planned.position, reason or ""))
+    else:
+        context.events.emit(RunEnded(planned.position, state, reason))
     pool.release(planned)
     return RunEnd(state, exit_code)
 
@@ -426,6 +430,10 @@ def _worked(context: Context, planned: PlannedRun, runs: tuple[PlannedRun, ...])
         if stopped.reason.exceeded:
             return _Worked(EXCEEDED, stopped.reason.exceeded)
         return _Worked("failed", _STOPPED, RunFailed.exit_code)
+    except RefusedRun as error:
+        return _Worked(
+            REFUSED, with_more(error.message, error.hint) if error.hint else error.message
+        )
     except (SystemUnderTestError, RunFailed, ArgumentError) as error:
         if isinstance(error, ArgumentError) and _is_alone(planned, runs):
             raise

@@ -10,7 +10,7 @@ from assay.contracts.deployment import Deployment
 from assay.contracts.driving import READ_ANY, READ_REPLICA, read_of
 from assay.contracts.factors import CLIENT_PROGRAM
 from assay.drive.read_only import session_statements
-from assay.errors import SystemRefused
+from assay.errors import RefusedRun
 from assay.experiment import NATIVE
 from assay.lab.run_context.context import RunState
 from assay.plan.drives import PlannedDrive, drives
@@ -41,7 +41,8 @@ class _Readers:
 
 
 def refuse_reads(state: RunState) -> None:
-    """Raises `SystemRefused` with what the run would do there, and the fix."""
+    """Raises `RefusedRun` with what the run would do there, and the fix: a server that has no
+    replica, or takes no writes, is as it was named."""
     if state.pooled is None:
         return
     deployment = state.up().deployment
@@ -76,7 +77,7 @@ def _insist_on_replicas(deployment: Deployment, readers: _Readers) -> None:
     if deployment.role is not None:
         known.append(deployment.role)
     if not any(role.is_replica for role in known):
-        raise SystemRefused(
+        raise RefusedRun(
             f"{deployment.label} has no replica, at which {readers.described} would read",
             hint=phrase("name {}, or {--read any}", _SEVERAL),
         )
@@ -84,7 +85,7 @@ def _insist_on_replicas(deployment: Deployment, readers: _Readers) -> None:
 
 def _refuse_native_clients(readers: _Readers) -> None:
     if readers.drive.run.cell.level(CLIENT_PROGRAM) == NATIVE:
-        raise SystemRefused(
+        raise RefusedRun(
             f"the system's own client programs work at one server, and {readers.described} at "
             "others",
             hint=phrase("leave {--client-program} out, or name one replica as the only host"),
@@ -98,7 +99,7 @@ def _refuse_writes(state: RunState, deployment: Deployment, readers: _Readers) -
     writing = state.context.compiled.writing_types(readers.drive, dialect)
     found = [name for name in readers.scripts if name in writing]
     if found:
-        raise SystemRefused(
+        raise RefusedRun(
             f"{readers.described} would write at replicas, which take no writes: {found[0]}",
             hint=phrase(
                 "send there only the scripts that read: {} or, in the workload, "
