@@ -409,6 +409,23 @@ def test_a_replica_that_dies_takes_its_clients_with_it_and_no_others(
     assert lives.ok + died.ok == run.driven.outcomes.ok
 
 
+def test_a_replica_that_stands_still_before_the_run_is_named_as_the_cause(
+    cluster: Cluster, assay: Assay
+) -> None:
+    paused, other = cluster.replicas
+    servers.ask(paused, "SELECT pg_wal_replay_pause()")
+    try:
+        ended = assay("run", "./w", "--on", url(*cluster.servers), "--duration", "1")
+    finally:
+        servers.ask(paused, "SELECT pg_wal_replay_resume()")
+    (run,) = ended.runs
+    assert ended.status == 3
+    assert f"the clients wait until {place(paused)} has repeated what was written" in ended.err
+    assert place(other) not in ended.err.partition("wait until")[2].partition("has repeated")[0]
+    assert f"the standby at {place(paused)} has not repeated within 30 s" in run.reason
+    assert "pg_is_wal_replay_paused()" in run.reason and "--protocol" not in run.reason
+
+
 def test_servers_of_two_clusters_and_hosts_that_are_down_are_refused(
     cluster: Cluster, assay: Assay, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,6 +23,8 @@ class Role:
     """Why it takes no writes, as it says it (``read_only = ON``); empty: it takes them."""
     fix: str = ""
     """What to do where it takes no writes."""
+    how_to_follow: str = ""
+    """Of a replica that does not repeat what its primary did: what to look at there."""
 
     @property
     def described(self) -> str:

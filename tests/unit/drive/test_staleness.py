@@ -80,7 +80,7 @@ def found(
     measure(ORDER, answers.append, is_over)
     timer.join()
     late, findings = answers
-    assert late == {"late": []}
+    assert late == {"late": [], "is_waiting": False}
     assert sessions.primary.statements == ["create", "drop"]
     return findings["replicas"][0], sessions.primary
 
@@ -109,6 +109,23 @@ def test_ages_grow_with_a_pause_and_what_is_not_read_is_counted(
     ages_ns = [one["age_ns"] for one in unread]
     assert ages_ns == sorted(ages_ns, reverse=True)
     assert ages_ns[0] >= 0.5 * SECOND_NS
+
+
+def test_a_replica_without_the_first_number_is_named_while_the_clients_wait(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(meter_process._engine, "Session", Sessions(lambda at_s: at_s + 1))
+    monkeypatch.setattr(meter_process, "_SAID_AFTER_S", 0.05)
+    monkeypatch.setattr(meter_process, "CATCH_UP_S", 0.2)
+    answers: list[Any] = []
+    is_over = threading.Event()
+    timer = threading.Timer(0.4, is_over.set)
+    timer.start()
+    measure(ORDER, answers.append, is_over)
+    assert answers[:2] == [
+        {"late": [0], "is_waiting": True},
+        {"late": [0], "is_waiting": False},
+    ]
 
 
 def seen(at_s: float, age_ms: int, *, is_found: bool = True) -> NumberAge:

@@ -32,9 +32,18 @@ from assay.contracts.driving import READ_PRIMARY
 from assay.contracts.engine.drive import DriveDocument
 from assay.contracts.events import Sink, Warned
 from assay.contracts.observation import Observation, StalenessReport
+from assay.contracts.role import ClusterMember
 from assay.contracts.stop import look
 from assay.drive.endpoints import reads
-from assay.drive.staleness.meter_process import PLACE, Findings, Late, Order, Replica
+from assay.drive.staleness.meter_process import (
+    CATCH_UP_S,
+    PLACE,
+    Findings,
+    Late,
+    Order,
+    Replica,
+)
+from assay.errors import SystemRefused
 
 _TABLE = Table(
     name="assay_staleness",
@@ -86,9 +95,11 @@ def measured(
     emit: Sink,
     *,
     may_write: bool,
+    is_first: bool,
 ) -> Iterator[MeasuredStaleness]:
     """A block in which clients work; it begins once every replica has what was written to the
-    primary before."""
+    primary before. ``is_first``: no clients have worked since the load. Raises `SystemRefused`
+    where a replica has not got that in time."""
     found = MeasuredStaleness()
     if not reads_at_replicas(deployment, document):
         yield found
@@ -103,12 +114,17 @@ def measured(
         process = _Process(_order(deployment, dialect, places))
         stack.callback(process.kill)
         late: Late | None = process.answer()
+        if late is not None and late["is_waiting"]:
+            emit(Warned(_waiting([found.names[place] for place in late["late"]])))
+            late = process.answer()
         if late is None:
             found.why_not = f"its meter ended: {process.last_words()}"
             emit(Warned(f"staleness is not measured: {found.why_not}"))
             yield found
             return
         for place in late["late"]:
+            if is_first:
+                raise _not_loaded(deployment.members[places[place]])
             emit(Warned(f"{found.names[place]} has not got what was written before the clients"))
         try:
             yield found
@@ -118,6 +134,21 @@ def measured(
                 found.why_not = f"its meter ended: {process.last_words()}"
             else:
                 found.findings = findings
+
+
+def _waiting(names: Sequence[str]) -> str:
+    return (
+        f"the clients wait until {' and '.join(names)} has repeated what was written to the "
+        f"primary, at most {CATCH_UP_S:.0f} s"
+    )
+
+
+def _not_loaded(replica: ClusterMember) -> SystemRefused:
+    return SystemRefused(
+        f"the {replica.role.name} at {replica.name} has not repeated within {CATCH_UP_S:.0f} s "
+        "what was loaded at the primary: its clients would find no tables there, or older data",
+        hint=replica.role.how_to_follow or None,
+    )
 
 
 def _order(deployment: Deployment, dialect: Dialect, places: list[int]) -> Order:

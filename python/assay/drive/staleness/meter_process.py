@@ -1,6 +1,7 @@
 """A process that writes numbers to a primary, and reads them at its replicas, for the one that
-started it. Standard input has an `Order` in one line, and standard output two answers, a JSON
-document in each line: who is `late` once numbers could be read, and the `Findings`.
+started it. Standard input has an `Order` in one line, and standard output its answers, a JSON
+document in each line: who is `late` after two seconds, if any is; who is `late` once numbers could
+be read; and the `Findings`.
 
 It works until its standard input is closed; then it drops its table. So it does where the process
 that started it was killed. Its CPU time is not that of the clients. It imports nothing of Assay but
@@ -16,7 +17,7 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, TypedDict
 
@@ -26,7 +27,9 @@ WRITE_EVERY_S = 0.1
 PLACE = ":number"
 """Stands for the number in the statement that writes it."""
 _SHORTEST_PAUSE_S, _LONGEST_PAUSE_S = 0.001, 0.01
-_CATCH_UP_S = 30.0
+_SAID_AFTER_S = 2.0
+"""How long it may take until it is said for what the clients wait."""
+CATCH_UP_S = 30.0
 """How long the first number may take until it is read at every replica."""
 
 
@@ -43,6 +46,8 @@ class Order(TypedDict):
 class Late(TypedDict):
     late: list[int]
     """Places of the replicas at which the first number was not found in time."""
+    is_waiting: bool
+    """Whether that may still change."""
 
 
 class NumberAge(TypedDict):
@@ -199,11 +204,11 @@ def measure(order: Order, say: Callable[[object], None], wait_for_end: threading
         for reader in readers:
             reader.thread.start()
         meter.write(session)
-        until_s = time.monotonic() + _CATCH_UP_S
-        while any(one.newest < 0 for one in readers) and time.monotonic() < until_s:
-            if wait_for_end.wait(_LONGEST_PAUSE_S):
-                break
-        say(Late(late=[place for place, one in enumerate(readers) if one.newest < 0]))
+        began_s = time.monotonic()
+        if late := _late(readers, began_s + _SAID_AFTER_S, wait_for_end):
+            say(Late(late=late, is_waiting=True))
+            late = _late(readers, began_s + CATCH_UP_S, wait_for_end)
+        say(Late(late=late, is_waiting=False))
         with suppress(_engine.EngineError):  # that it was lost is in the observation of the clients
             _write_on(meter, session, wait_for_end)
         wait_for_end.wait()
@@ -213,6 +218,16 @@ def measure(order: Order, say: Callable[[object], None], wait_for_end: threading
         say(Findings(replicas=[reader.report() for reader in readers]))
     finally:
         _clean_up(order, session)
+
+
+def _late(
+    readers: Sequence[ReplicaReader], until_s: float, wait_for_end: threading.Event
+) -> list[int]:
+    """The places of the readers that have not found the first number by then."""
+    while late := [place for place, one in enumerate(readers) if one.newest < 0]:
+        if time.monotonic() >= until_s or wait_for_end.wait(_LONGEST_PAUSE_S):
+            break
+    return late
 
 
 def _write_on(meter: Meter, session: _engine.Session, wait_for_end: threading.Event) -> None:

@@ -26,6 +26,7 @@ def measured(state: RunState, document: DriveDocument) -> Iterator[Findings]:
         document,
         state.context.events.emit,
         may_write=state.test.loads,
+        is_first=not any(isinstance(one, Observation) for one in state.reports.values()),
     ) as found:
         yield lambda observation: {
             "staleness": meter.reports(found.names, found.findings, observation),

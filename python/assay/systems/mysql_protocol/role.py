@@ -28,6 +28,10 @@ _READ_ONLY = (
 )
 _STATUS_QUERIES = ("SHOW REPLICA STATUS", "SHOW SLAVE STATUS")
 """The words of newer versions, and of older ones. A user needs a right to ask."""
+_HOW_TO_FOLLOW = (
+    f"ask it: {' or '.join(_STATUS_QUERIES)}: both threads must run, its last error and its delay "
+    "say why it lags"
+)
 _SOURCE_COLUMNS = (("Source_Host", "Source_Port"), ("Master_Host", "Master_Port"))
 _SOURCE_IDS = ("Source_UUID", "Master_UUID", "Master_Server_Id")
 """Columns of the status, the first that there is."""
@@ -46,11 +50,14 @@ def role_of(opened: Session, settings: Mapping[str, str]) -> Role:
     name = READ_ONLY if follows is None else REPLICA
     said = _why_read_only(opened, settings)
     if not said:
-        return Role(PRIMARY) if follows is None else Role(REPLICA, follows=follows)
+        if follows is None:
+            return Role(PRIMARY)
+        return Role(REPLICA, follows=follows, how_to_follow=_HOW_TO_FOLLOW)
     variable, _, _ = said.partition(" ")
     off = f"SET GLOBAL {variable} = OFF there"
     fix = off if follows is None else f"name its source in the URL, or {off}"
-    return Role(name, follows=follows or "", why_read_only=said, fix=fix)
+    how = "" if follows is None else _HOW_TO_FOLLOW
+    return Role(name, follows=follows or "", why_read_only=said, fix=fix, how_to_follow=how)
 
 
 def _why_read_only(opened: Session, settings: Mapping[str, str]) -> str:

@@ -21,6 +21,12 @@ refuses it."""
 _FOLLOWED_QUERY = "SELECT sender_host, sender_port FROM pg_stat_wal_receiver"
 """Of a standby, where it receives from; hidden from users without the right to read statistics."""
 
+_HOW_TO_FOLLOW = (
+    "ask it: SELECT pg_is_wal_replay_paused(), pg_last_wal_receive_lsn(), "
+    "pg_last_wal_replay_lsn(); SELECT pg_wal_replay_resume() ends a pause, and "
+    "recovery_min_apply_delay is a delay on purpose"
+)
+
 _CLUSTER_QUERY = "SELECT system_identifier FROM pg_control_system()"
 
 
@@ -37,6 +43,7 @@ def role_of(opened: Session) -> Role | None:
             follows=follows,
             why_read_only="pg_is_in_recovery() is true",
             fix="name its primary in the URL, or all hosts and target_session_attrs=read-write",
+            how_to_follow=_HOW_TO_FOLLOW,
         )
     if is_read_only:
         return Role(
