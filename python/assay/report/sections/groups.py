@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.contracts.observation import GroupReport, Resolution
+from assay.contracts.observation import GroupReport, Observation
 from assay.contracts.observation.parts.outcomes import OUTCOMES
 from assay.record import RunRecord
 from assay.record.runs.records import StepRecord, step_of_numbers
@@ -67,7 +67,7 @@ def _groups_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
                     *cell_runs.label_cells(cell, factors),
                     text(group.name),
                     count(group.clients),
-                    *_numbers(group, unit, run.driven.resolution),
+                    *_numbers(group, unit, run.driven),
                     *(count(getattr(group.outcomes, name)) for name in OUTCOMES),
                 )
             )
@@ -77,11 +77,16 @@ def _groups_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
     )
 
 
-def _numbers(group: GroupReport, unit: str, resolution: Resolution) -> list[ReportCell]:
-    rate = group.throughput_per_s
+def _numbers(group: GroupReport, unit: str, driven: Observation) -> list[ReportCell]:
+    rate, times = group.throughput_per_s, group.all_ok.latency
+    until_s = group.until_s(driven.elapsed_ns)
+    note = "" if until_s is None else (
+        f"of its own time: it ended at {units.digits(until_s, 3)} s of "
+        f"{units.digits(driven.elapsed_ns / 1e9, 3)} s"
+    )  # fmt: skip
     return [
-        ReportCell(units.digits(rate), Number(rate, "per_s")),
-        *(percentiles.cell(group.all_ok.latency, name, unit, resolution) for name in _PERCENTILES),
+        ReportCell(units.digits(rate), Number(rate, "per_s"), note=note),
+        *(percentiles.cell(times, name, unit, driven.resolution) for name in _PERCENTILES),
     ]
 
 

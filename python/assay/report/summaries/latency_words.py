@@ -10,7 +10,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Sequence
 
-from assay.contracts.observation import Latency, Resolution
+from assay.contracts.observation import GroupReport, Latency, Observation, Resolution
 from assay.judge.statistics.samples import known_ns
 from assay.record.metrics.deferred import of_run
 from assay.report.cells import percentiles
@@ -90,18 +90,27 @@ def groups(measured: Sequence[DrivenRun]) -> tuple[tuple[str, tuple[str, ...]], 
     to the shortest, which has fewer percentiles."""
     if not measured or len(measured[0].driven.groups) < 2:
         return ()
-    by_name: dict[str, list[tuple[float, tuple[Latency, Resolution]]]] = {}
+    by_name: dict[str, list[tuple[GroupReport, Observation]]] = {}
     for run in measured:
         for group in run.driven.groups:
-            of_group = (group.all_ok.latency, run.driven.resolution)
-            by_name.setdefault(group.name, []).append((group.throughput_per_s, of_group))
+            by_name.setdefault(group.name, []).append((group, run.driven))
     found = []
     for name, of_runs in by_name.items():
-        tps = units.digits(statistics.median([rate for rate, _ in of_runs]))
-        times_of_runs = [of_group for _, of_group in of_runs]
-        texts = (f"{tps} TPS  {in_words(times_of_runs, names)}" for names in _FEWER)
+        tps = units.digits(statistics.median([group.throughput_per_s for group, _ in of_runs]))
+        tps = f"{tps} TPS{_until([group.until_s(whole.elapsed_ns) for group, whole in of_runs])}"
+        times_of_runs = [(group.all_ok.latency, whole.resolution) for group, whole in of_runs]
+        texts = (f"{tps}  {in_words(times_of_runs, names)}" for names in _FEWER)
         found.append((name, tuple(texts)))
     return tuple(found)
+
+
+def _until(of_runs: Sequence[float | None]) -> str:
+    """`` until 3.90 s``, of a group that ended before the others; else empty."""
+    early = [until_s for until_s in of_runs if until_s is not None]
+    if not early:
+        return ""
+    few = f" in {len(early)} of {len(of_runs)} runs" if len(early) < len(of_runs) else ""
+    return f" until {units.digits(statistics.median(early), 3)} s{few}"
 
 
 def deferred(measured: Sequence[DrivenRun]) -> str:

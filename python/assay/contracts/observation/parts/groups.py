@@ -9,6 +9,9 @@ from assay.contracts.observation.parts.outcomes import Outcomes, TransactionOutc
 from assay.contracts.observation.parts.shape import Shape
 from assay.contracts.observation.parts.transactions import AllOk, Passes, TransactionReport
 
+_CLEARLY = 0.98
+"""Of the time of all groups: one that worked for less of it has ended before the others."""
+
 ArrivalKind = Literal["closed", "constant", "poisson", "deferred", "mixed"]
 
 
@@ -47,6 +50,7 @@ class GroupReport(Shape, frozen=True):
     arrival: Arrival
     elapsed_ns: int
     throughput_per_s: float
+    """Of its own time (`until_s`): those of several groups add up where all worked to the end."""
     outcomes: Outcomes
     outcomes_by_transaction: tuple[TransactionOutcomes, ...]
     transactions: tuple[TransactionReport, ...]
@@ -62,3 +66,8 @@ class GroupReport(Shape, frozen=True):
     def is_deferred(self) -> bool:
         """Whether it ran what scripts of other groups queued."""
         return self.arrival.kind == "deferred"
+
+    def until_s(self, elapsed_ns: int) -> float | None:
+        """When it had ended, in the measurement of ``elapsed_ns`` of all groups, where that was
+        clearly before its end; None: it worked as long as the others."""
+        return self.elapsed_ns / 1e9 if self.elapsed_ns < _CLEARLY * elapsed_ns else None
