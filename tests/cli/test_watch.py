@@ -509,6 +509,28 @@ def test_warnings_appear_as_they_arise_with_the_words_of_the_end(working_folder:
     assert not any(one["is_under_way"] for one in every[-1].values())
 
 
+def test_nearness_to_the_calibrated_maximum_arises(working_folder: Path) -> None:
+    script(working_folder)
+    words = ("--protocol", "postgresql", "--clients", "2", "--duration", "0.3")
+    done = run_in(working_folder, "calibrate", *words)
+    assert done.returncode == 0, done.stderr
+    with closing(sqlite3.connect(working_folder / DEFAULT_FILE_NAME)) as connection, connection:
+        connection.execute("UPDATE calibrations SET statements_per_s = 800")
+    words = ("one.sql", "--on", "null[protocol=postgresql]", "--clients", "2", "--warm-up", "0")
+    words += ("--offered-rate", "700", "--duration", "5")
+    with started(working_folder, "run", *words) as run, watched(working_folder) as server:
+        wait_for_second(working_folder)
+        arose = [
+            line
+            for one in server.events()
+            if one.name == "warnings"
+            for line in one.data
+            if line["name"] == "near-the-client-ceiling" and line["is_under_way"]
+        ]
+        run.wait(HANG_S)
+    assert arose and re.search(r"8\d %|9\d % of 800.*at 2 clients", arose[-1]["details"][0])
+
+
 def test_a_process_that_has_the_number_of_an_ended_one_is_not_stopped(
     tmp_path: Path,
 ) -> None:

@@ -15,8 +15,8 @@ from assay.judge.warnings import run_warnings
 from assay.record.progress import under_way
 from assay.record.progress.under_way import Connection, KeptWarning, Place
 from assay.record.reader import Reader
-from assay.record.runs import reading
-from assay.record.runs.records import END_STATES
+from assay.record.runs import calibrations, reading
+from assay.record.runs.records import END_STATES, CalibrationRecord
 from assay.report.live.status import Stage
 from assay.report.live.warned import warning_lines
 
@@ -26,6 +26,7 @@ class LiveWarnings:
         self.text = "[]"
         self._kept: Sequence[KeptWarning] = ()
         self._arising: Sequence[KeptWarning] = ()
+        self._calibrated: Sequence[CalibrationRecord] = ()
         self._evidence: Evidence | None = None
         """Of the run under way; None: there is none, or what it measured is being checked."""
         self._position = 0
@@ -41,6 +42,9 @@ class LiveWarnings:
             self._arising = ()
         elif stage.state != "checking":
             run, self._position = stage.run, stage.number - 1
+            self._calibrated = reader.read(
+                lambda connection: calibrations.of_experiment(connection, experiment)
+            )
             self._evidence = reader.read(lambda connection: _evidence(connection, run))
             self._arising = self._judged(self._evidence)
         self._say()
@@ -53,7 +57,9 @@ class LiveWarnings:
         if (place, observation.elapsed_ns) == self._judged_at:
             return
         self._judged_at = (place, observation.elapsed_ns)
-        self._arising = self._judged(replace(run, observation=observation))
+        nearest = calibrations.nearest_to(self._calibrated, run.deployment, observation, None)
+        ceiling = None if nearest is None else nearest.ceiling
+        self._arising = self._judged(replace(run, observation=observation, ceiling=ceiling))
         self._say()
 
     def _judged(self, run: Evidence) -> list[KeptWarning]:

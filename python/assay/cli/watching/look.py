@@ -259,7 +259,8 @@ class Look:
             pace = reader.read(lambda connection: under_way.last_drive(connection, run))
             charts = LiveCharts(None if pace is None else pace.duration_s)
             driving = self._driving(place)
-            so_far = SoFar(driving or Driving(), 0)
+            clients = next((one.clients for one in self._runs if one.id == run), 0)
+            so_far = SoFar(driving or Driving(), clients)
             self._passed = Passed(place, self._begun_ms, driving, charts, so_far)
 
     def _driving(self, place: Place) -> Driving | None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from assay.contracts.observation import Observation, Observed
 from assay.contracts.recorded import Machine
-from assay.judge import Ceiling, EndedRun, Evidence, RunWarning, Verdict
+from assay.judge import EndedRun, Evidence, RunWarning, Verdict
 from assay.load.existing_data import ExistingData, ExistingTable
 from assay.plan import PlannedRun
 from assay.probe import Probe
@@ -89,7 +89,7 @@ class RunSoFar:
             observation=observation,
             reports=tuple(step.reported for step in self.steps if step.reported is not None),
             checks=tuple(check for step in self.steps for check in step.checks),
-            ceiling=None if nearest is None else Ceiling(nearest.clients, nearest.statements_per_s),
+            ceiling=None if nearest is None else nearest.ceiling,
             run=self.id,
         )
 

@@ -79,6 +79,10 @@ class CalibrationRecord:
     id: int = 0
     """0: not in the record yet."""
 
+    @property
+    def ceiling(self) -> Ceiling:
+        return Ceiling(self.clients, self.statements_per_s)
+
 
 @dataclass(frozen=True)
 class RunSummary:
@@ -337,7 +341,7 @@ class RunRecord(RunSummary):
             observation=self.observation,
             reports=self.reports,
             checks=self.checks,
-            ceiling=None if nearest is None else Ceiling(nearest.clients, nearest.statements_per_s),
+            ceiling=None if nearest is None else nearest.ceiling,
             run=self.id,
         )
 
