@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+import servers
+from assay import registry
 from assay.errors import InputError
 from assay.record.capsule import input_files
-from assay.text.secrets import has_url_password
 from assay.workload import reader
 from commands import Assay, run_in
 
@@ -64,7 +65,7 @@ def test_input_files_are_in_it(
     [
         (lambda one: one.write_text(ENTRY.replace("1999", "1998")), "expected the input that was"),
         (lambda one: one.unlink(), "expected the input that was"),
-        (lambda one: one.write_text(ENTRY + "% http://me:secret@h/\n"), "line 6 has a URL with a"),
+        (lambda one: one.write_text(ENTRY + "% http://me:secret@h/\n"), "line 6 has a password"),
     ],
 )
 def test_input_that_is_not_what_was_read_is_refused_or_left_out(
@@ -103,25 +104,37 @@ def test_more_input_than_a_capsule_holds_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("line", "is_one"),
+    "statement",
     [
-        ("\\connect postgresql://me:secret@db/shop", True),
-        ("url = {https://me:s%40@x.org/}", True),
-        ("postgresql://me:PASSWORD@db/shop", False),
-        ("url = {http://www.x.org:8080/~me@home}", False),
-        ("UPDATE users SET password = :p WHERE mail = 'a@b'", False),
+        "SELECT 'ftp://me:topsecret@host/';",
+        "SELECT 'host=h user=me password=topsecret';",
+        "SELECT 'CREATE USER me PASSWORD ''topsecret''';",
     ],
 )
-def test_a_url_with_a_password_is_known(line: str, is_one: bool) -> None:
-    assert has_url_password(line) is is_one
-
-
-def test_a_script_with_a_password_is_not_packed(assay: Assay, working_folder: Path) -> None:
-    (working_folder / "one.sql").write_text("SELECT 'ftp://me:secret@host/';\n")
-    assert assay("run", "one.sql", "--on", "sqlite", "--transactions", "5", *RUN).status == 0
+def test_a_script_with_a_password_is_not_packed(
+    assay: Assay, working_folder: Path, statement: str
+) -> None:
+    (working_folder / "mine").mkdir()
+    (working_folder / "mine" / "one.sql").write_text(f"-- of a password\n{statement}\n")
+    ran = assay("run", "mine/one.sql", "--on", "sqlite", "--transactions", "5", *RUN)
+    assert ran.status == 0, ran.err
     refused = assay("pack", "latest", "-o", "one.assay")
-    assert refused.status == 2 and "line 1 has a URL with a password" in refused.err
-    assert "secret" not in refused.err and not (working_folder / "one.assay").exists()
+    assert refused.status == 2 and "mine/one.sql: line 2 has a password" in refused.err
+    assert "take it out" in refused.err and not (working_folder / "one.assay").exists()
+    shown = assay("report", "latest", "--detail", "--format", "html")
+    assert shown.status == 0 and "of a password" in shown.out
+    assert "topsecret" not in refused.err + shown.out
+
+
+def test_a_script_of_columns_called_password_is_packed(assay: Assay, working_folder: Path) -> None:
+    (working_folder / "one.sql").write_text(
+        "-- the password = that of the user\n"
+        "SELECT count(*) FROM (SELECT 'x' AS password) WHERE password = 'y' OR password = :at;\n"
+    )
+    ran = assay("run", "one.sql", "--on", "sqlite", "--set", "at=3", "--transactions", "5", *RUN)
+    assert ran.status == 0, ran.err
+    packed = assay("pack", "latest", "-o", "one.assay")
+    assert packed.status == 0, packed.err
 
 
 def workload_in(folder: Path) -> None:
@@ -247,5 +260,28 @@ def test_passwords_around_an_experiment_are_not_in_its_capsule(
     (working_folder / "e.toml").write_text(text.replace("topsecret@", ""))
     assert assay("run", "e.toml", *RUN).status == 0
     assert assay("pack", "latest", "-o", "one.assay").status == 0
+    with zipfile.ZipFile(working_folder / "one.assay") as file:
+        assert not [name for name in file.namelist() if b"topsecret" in file.read(name)]
+
+
+def test_a_setting_of_a_session_that_is_a_password_is_in_no_record(
+    assay: Assay, working_folder: Path
+) -> None:
+    """What the script reads of it says that the sessions had it."""
+    system = registry.system("postgresql")
+    (working_folder / "one.sql").write_text(
+        "SELECT length(current_setting('shop.password'));\n\\expect value 9\n"
+    )
+    with (
+        servers.directory_for_servers() as storage,
+        servers.provisioned(system, storage, options={"transport": "tcp"}) as server,
+    ):
+        url = f"{servers.url_of(system, server)}?options=-c%20shop.password%3Dtopsecret"
+        ran = assay("run", "one.sql", "--on", url, "--transactions", "5", "--progress", "0")
+        assert ran.status == 0, ran.err
+        driven = ran.runs[-1].driven
+        assert driven is not None and driven.outcomes.ok == 5
+    assert b"topsecret" not in (working_folder / "assay-records.sqlite").read_bytes()
+    assert assay("pack", "1", "-o", "one.assay").status == 0
     with zipfile.ZipFile(working_folder / "one.assay") as file:
         assert not [name for name in file.namelist() if b"topsecret" in file.read(name)]

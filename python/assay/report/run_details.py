@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from assay.contracts.factors import PROTOCOL
 from assay.record import RunRecord
 from assay.text import units
-from assay.text.secrets import without_url_passwords
+from assay.text.secrets_in_files import without_file_passwords
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def of_run(run: RunRecord, cell: int, name: str) -> RunDetail:
         if deployment
         else {},
         tuple(
-            (script.path or script.name, without_url_passwords(script.text))
+            (script.path or script.name, without_file_passwords(script.text))
             for script in run.scripts
         ),
     )

@@ -24,7 +24,7 @@ from assay.record.capsule import input_files, layout
 from assay.record.file.read_only import open_for_reading
 from assay.record.file.record_file import reading_errors
 from assay.record.runs.records import ExperimentRecord, ScriptRecord
-from assay.text import secrets
+from assay.text import secrets, secrets_in_files
 from assay.text.files import text_file, toml_file
 from assay.text.files.toml_file import TomlData
 from assay.text.mentions import phrase
@@ -57,26 +57,30 @@ def named_files(record: ExperimentRecord, *, with_input: bool) -> NamedFiles:
     _insist_on_plain_words(asked)
     sent = {text_file.digest(one.text): one.text for one in _sent(record)}
     members: dict[str, str] = {}
+    paths: dict[str, str] = {}
     scripts: dict[str, str] = {}
     for script in asked.get("scripts", []):
         within = _free(f"{_SCRIPTS}/{_script_name(script['path'])}", members)
         members[within] = _script_text(script, sent)
         scripts[script["path"]] = within
+        paths[within] = script["path"]
     workload = ""
     if not asked.get("is_ad_hoc"):
-        workload, of_workload = _workload(record)
+        workload, of_workload, of_paths = _workload(record)
         members |= of_workload
+        paths |= of_paths
     feed = asked.get("feed")
     place_of_feed = ""
     if feed:
         place_of_feed = f"{_FEED}/{Path(feed).name}"
         members[place_of_feed] = _feed_text(feed, asked.get("feed_content", ""))
+        paths[place_of_feed] = feed
     read: dict[str, bytes] = {}
     if asked.get("input_paths") and with_input:
         read = input_files.input_files(record, reader.read(str(asked["workload"])))
     contents = {name: text.encode() for name, text in members.items()} | read
     for name, content in contents.items():
-        _insist_on_no_password(name, content, is_input=name in read)
+        _insist_on_no_password(paths.get(name, name), content, is_input=name in read)
     return NamedFiles(
         Places(workload, scripts.__getitem__, place_of_feed, tuple(read)),
         {f"{layout.EXPERIMENT_FOLDER}/{name}": one for name, one in contents.items()},
@@ -131,15 +135,20 @@ def _levels(asked: ExperimentDocument) -> Iterator[tuple[str, object]]:
                 yield name, level
 
 
-def _insist_on_no_password(name: str, content: bytes, *, is_input: bool) -> None:
+def _insist_on_no_password(path: str, content: bytes, *, is_input: bool) -> None:
     """A text cannot be packed without what it says, as its digest is that of the whole."""
-    lines = content.decode(errors="replace").splitlines()
-    found = next((at for at, line in enumerate(lines, 1) if secrets.has_url_password(line)), None)
+    text = content.decode(errors="replace")
+    if is_input or path.endswith(".md"):
+        lines = enumerate(text.splitlines(), 1)
+        found = next((at for at, line in lines if secrets_in_files.has_password(line)), None)
+    else:
+        found = secrets_in_files.line_with_password(text)
     if found is not None:
         raise InputError(
-            f"line {found} has a URL with a password: expected none, as a capsule is for others",
-            file=name,
-            hint="take it out, run the experiment again and pack that"
+            f"line {found} has a password: expected none, as a capsule is for others",
+            file=path,
+            hint="take it out (the server can know it, or a password file there), run the "
+            "experiment again and pack that"
             + (f"; or {input_files.LEAVE_OUT}" if is_input else ""),
         )
 
@@ -210,12 +219,12 @@ def _insist_on(text: str, expected: str, path: str) -> None:
         )
 
 
-def _workload(record: ExperimentRecord) -> tuple[str, dict[str, str]]:
+def _workload(record: ExperimentRecord) -> tuple[str, dict[str, str], dict[str, str]]:
     """The name of a workload of the registry; or the folder of another, as the experiment file
-    says it, and the texts in it and in those that it extends."""
+    says it, and the texts in it and in those that it extends, and their paths."""
     name = str(record.experiment["workload"])
     if name in registry.workloads():
-        return name, {}
+        return name, {}, {}
     try:
         read = reader.read(name)
     except AssayError as error:
@@ -232,11 +241,16 @@ def _workload(record: ExperimentRecord) -> tuple[str, dict[str, str]]:
     folders = list(_folders(read.folder.resolve()))
     root = Path(os.path.commonpath([folder.parent for folder in folders]))
     texts = {
-        f"{_WORKLOADS}/{(folder / one).relative_to(root).as_posix()}": text
+        folder / one: text
         for folder in folders
         for one, text in _texts(reader.read(str(folder))).items()
     }
-    return f"{_WORKLOADS}/{folders[0].relative_to(root).as_posix()}", texts
+    names = {path: f"{_WORKLOADS}/{path.relative_to(root).as_posix()}" for path in texts}
+    return (
+        f"{_WORKLOADS}/{folders[0].relative_to(root).as_posix()}",
+        {names[path]: text for path, text in texts.items()},
+        {name: str(path) for path, name in names.items()},
+    )
 
 
 def _folders(folder: Path) -> Iterator[Path]:
