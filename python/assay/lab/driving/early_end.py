@@ -11,8 +11,8 @@ from assay.contracts.engine.drive import DriveDocument
 from assay.contracts.events import ClientsAtWork, Event, Sink, ignored
 from assay.contracts.stop import StopReason
 from assay.lab.run_context.context import RunState
-from assay.workload.steps import Drive, Step
-from assay.workload.values import Test
+from assay.record.runs.step_of_numbers import gives_the_numbers
+from assay.workload.steps import Step
 
 _NAME = "the limit of the goal"
 
@@ -23,7 +23,7 @@ class EarlyEnd:
     def __init__(self, state: RunState, step: Step) -> None:
         self._stop, self._run = state.context.stop, state.context.store.run_id()
         excess = state.context.excess
-        self._excess = excess if _gives_the_numbers(state.test, step) else None
+        self._excess = excess if gives_the_numbers(state.test.steps, step) else None
 
     def look(self, elapsed_ns: float) -> None:
         """``elapsed_ns``: how long the clients of the step have been measured."""
@@ -49,12 +49,3 @@ class EarlyEnd:
                 self.look(before_ns + (report.elapsed_s - unmeasured_s) * 1e9)
 
         return tell
-
-
-def _gives_the_numbers(test: Test, step: Step) -> bool:
-    """As in `assay.record.runs.records.step_of_numbers`."""
-    results = [one for one in test.steps if isinstance(one, Drive) and one.is_result]
-    if results:
-        return any(one is step for one in results)
-    measuring = [one for one in test.steps if one.has_clients or one.updates_rows]
-    return bool(measuring) and measuring[-1] is step

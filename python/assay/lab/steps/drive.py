@@ -43,7 +43,7 @@ from assay.lab.run_context.context import RunState
 from assay.load.row_sources.request import DataRequest
 from assay.plan.drives import PlannedDrive, drive
 from assay.plan.values import Cell
-from assay.record.runs.records import IS_RESULT
+from assay.record.runs.step_of_numbers import IS_RESULT
 from assay.text import units
 from assay.text.files.keys import Key
 from assay.text.files.toml_file import TomlTable

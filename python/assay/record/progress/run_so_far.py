@@ -17,8 +17,9 @@ from assay.plan import PlannedRun
 from assay.probe import Probe
 from assay.record.file.json_text import json_text, storable
 from assay.record.runs import calibrations, typed
-from assay.record.runs.records import CalibrationRecord, StepRecord, step_of_numbers
+from assay.record.runs.records import CalibrationRecord, StepRecord
 from assay.record.runs.run_ends import EndState
+from assay.record.runs.step_of_numbers import step_of_numbers
 from assay.text.secrets import without_secrets
 
 

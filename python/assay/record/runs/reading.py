@@ -44,9 +44,9 @@ from assay.record.runs.records import (
     RunRecord,
     RunSummary,
     StepRecord,
-    step_of_numbers,
 )
 from assay.record.runs.run_ends import ENDED
+from assay.record.runs.step_of_numbers import step_of_numbers
 from assay.text import units
 
 _REFERENCE = re.compile(r"(?:(experiment|run)[ :]?)?(\d{1,30})", re.IGNORECASE)

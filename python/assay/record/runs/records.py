@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.observation import Interval, Observation, Observed, StepReport
@@ -162,10 +162,6 @@ class RunSummary:
         return f"{state} ({sentence(self.reason)})" if self.reason else state
 
 
-IS_RESULT: Final = "is_result"
-"""In a drive document: its step was declared to be the result of the test."""
-
-
 @dataclass(frozen=True)
 class StepRecord:
     """The record of one step of a run. A document is None where the step has none."""
@@ -212,19 +208,6 @@ class StepRecord:
         return self.reported is not None and self.reported.is_beside
 
 
-def step_of_numbers(steps: Sequence[StepRecord]) -> StepRecord | None:
-    """The step that holds the run's numbers: the one that was declared to be the result, where it
-    has an observation; else the last with an observation that is shown for the run, else with a
-    drive, else with any."""
-    candidates = [
-        *(step for step in steps if step.driven is not None and (step.drive or {}).get(IS_RESULT)),
-        *(step for step in reversed(steps) if step.observation and not step.is_beside),
-        *(step for step in reversed(steps) if step.drive is not None),
-        *(step for step in reversed(steps) if step.observation is not None),
-    ]
-    return candidates[0] if candidates else None
-
-
 @dataclass(frozen=True)
 class RunFacts:
     """What judging and reporting read of a run's documents, typed."""
@@ -239,7 +222,7 @@ class RunRecord(RunSummary):
     """The record of one run. A document is None where the run ended before there was one.
 
     The drive, scripts, observation and samples of the run are those of one step
-    (`step_of_numbers`).
+    (`assay.record.runs.step_of_numbers`).
     """
 
     deployment_document: Document | None

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from assay.contracts.observation import GroupReport, Observation
 from assay.contracts.observation.parts.outcomes import OUTCOMES
 from assay.record import RunRecord
-from assay.record.runs.records import StepRecord, step_of_numbers
+from assay.record.runs.records import StepRecord
+from assay.record.runs.step_of_numbers import step_of_numbers
 from assay.report.cells import cell_runs, percentiles
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.values import (
