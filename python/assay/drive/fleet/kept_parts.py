@@ -24,20 +24,9 @@ from assay.errors import InputError
 _HINT = "give files that `assay parts` lists on the load machines, as they are there"
 
 
-class _Kept(msgspec.Struct):
-    run: int
-    epoch: int
-    generator: int
-    of: int
-    machine: str
-    observation: msgspec.Raw
+class _Part(msgspec.Struct, frozen=True, kw_only=True):
+    """Of one generator: what stands in its file before what it observed."""
 
-
-@dataclass(frozen=True)
-class KeptPart:
-    """Of one generator."""
-
-    file: Path
     run: int
     """Its number in the record of the process that was lost."""
     epoch: int
@@ -46,7 +35,6 @@ class KeptPart:
     of: int
     """How many generators drove together."""
     machine: str
-    observation: Observation
 
     @property
     def drive(self) -> tuple[int, int]:
@@ -56,6 +44,15 @@ class KeptPart:
     @property
     def place(self) -> str:
         return f"{self.generator} of {self.of}"
+
+
+class _Kept(_Part, frozen=True, kw_only=True):
+    observation: msgspec.Raw
+
+
+class KeptPart(_Part, frozen=True, kw_only=True):
+    observation: Observation
+    file: Path
 
 
 @dataclass(frozen=True)
@@ -90,7 +87,8 @@ def read(file: Path) -> KeptPart:
         raise _not_kept(file, str(error)) from error
     if not 1 <= kept.generator <= kept.of:
         raise _not_kept(file, f"generator {kept.generator} of {kept.of}")
-    return KeptPart(file, kept.run, kept.epoch, kept.generator, kept.of, kept.machine, observation)
+    head = {name: getattr(kept, name) for name in _Part.__struct_fields__}
+    return KeptPart(**head, observation=observation, file=file)
 
 
 def merged(parts: Sequence[KeptPart]) -> MergedParts:
