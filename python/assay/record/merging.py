@@ -20,7 +20,7 @@ from assay.record.file import column_types, faults, long_texts
 from assay.record.file.read_only import open_for_reading
 from assay.record.file.record_file import SqlValue, insert, reading_errors
 from assay.record.progress import cell_verdicts
-from assay.record.runs import live_seconds, reading
+from assay.record.runs import live_progress, reading
 from assay.record.writer import OnMessage, Writer
 from assay.text.files import paths
 from assay.text.mentions import phrase
@@ -238,8 +238,8 @@ def _written(
     def counted(some: Iterable[str]) -> str:
         return " + ".join(f"(SELECT count(*) FROM {table} WHERE run_id = ?1)" for table in some)
 
-    lasting = [table for table in tables if table not in live_seconds.TABLES]
-    question = f"SELECT {counted(lasting)}, {counted(live_seconds.TABLES)}"
+    lasting = [table for table in tables if table not in live_progress.TABLES]
+    question = f"SELECT {counted(lasting)}, {counted(live_progress.TABLES)}"
     rows, seconds = connection.execute(question, (run_id,)).fetchone()
     return int(rows), int(seconds)
 

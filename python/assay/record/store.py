@@ -2,7 +2,7 @@
 
 The arguments of a call are on disk when it returns. That costs a flush, so `lab.run` calls between
 stages, never while clients are running; then, only their seconds are kept, as events
-(`assay.record.runs.live_seconds`). The calls are in the order of the stages::
+(`assay.record.runs.live_progress`). The calls are in the order of the stages::
 
     begin_experiment, or continue_experiment               every planned run is kept
         begin_run → probed → provisioned → existing_data
@@ -58,7 +58,7 @@ from assay.record.reader import Reader, RecordQuestions
 from assay.record.runs import (
     calibrations,
     existing_tables,
-    live_seconds,
+    live_progress,
     probes,
     run_samples,
     run_steps,
@@ -101,7 +101,7 @@ class Store(RecordQuestions):
         """Position of the current step, or of the last one."""
         self._is_step_open = False
         self._has_named_steps = False
-        self._seconds: live_seconds.LiveSeconds | None = None
+        self._seconds: live_progress.LiveProgress | None = None
         """Of the step that is under way."""
 
     @property
@@ -313,10 +313,10 @@ class Store(RecordQuestions):
                 live = self._live(self._run_id)
                 live.add_at_work(report.elapsed_s, report.generators, report.so_far)
 
-    def _live(self, run_id: int) -> live_seconds.LiveSeconds:
+    def _live(self, run_id: int) -> live_progress.LiveProgress:
         """Of the step that is under way."""
         if self._seconds is None:
-            self._seconds = live_seconds.LiveSeconds(self.path, run_id, self._step or 0)
+            self._seconds = live_progress.LiveProgress(self.path, run_id, self._step or 0)
         return self._seconds
 
     def observed(self, observation: Observed) -> None:
@@ -571,7 +571,7 @@ class Store(RecordQuestions):
         def change(connection: sqlite3.Connection, run_id: int, step: int) -> None:
             long_texts.keep(connection, texts)
             if table == "observations":
-                live_seconds.forget(connection, run_id, step)
+                live_progress.forget(connection, run_id, step)
             insert(connection, table, run_id=run_id, step=step, document=document, **key)
             if entered is not None:
                 run_states.enter(connection, run_id, entered, now_ns)

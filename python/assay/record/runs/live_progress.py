@@ -44,7 +44,7 @@ _Row = tuple[str, tuple[int | str | None, ...]]
 """A statement and its values."""
 
 
-class LiveSeconds:
+class LiveProgress:
     """Those of one step."""
 
     def __init__(self, path: Path, run_id: int, step: int) -> None:

@@ -18,7 +18,7 @@ from assay.record.file.json_text import storable
 from assay.record.file.long_texts import LongTexts
 from assay.record.file.record_file import insert
 from assay.record.file.rows_of_runs import RUNS, Row
-from assay.record.runs import live_seconds, run_samples, storage_requests, typed
+from assay.record.runs import live_progress, run_samples, storage_requests, typed
 from assay.record.runs.records import ScriptRecord, StepRecord
 from assay.record.runs.run_ends import EndState
 from assay.text.secrets import without_secrets
@@ -143,7 +143,7 @@ class _Kept:
         self.samples = run_samples.samples(connection, runs)
         self.open_files = run_samples.open_files(connection, runs)
         self.storage_requests = storage_requests.of_runs(connection, runs)
-        self.seconds = live_seconds.of_runs(connection, runs)
+        self.seconds = live_progress.of_runs(connection, runs)
 
 
 def _step(
