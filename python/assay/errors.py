@@ -34,7 +34,7 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from assay.text import mentions
@@ -151,6 +151,8 @@ class AssayError(Exception):
 
 class YouError(AssayError):
     exit_code = 2
+    further: Sequence[YouError] = ()
+    """What else is wrong in the same file, as far as one reading finds it."""
 
 
 class ArgumentError(YouError):

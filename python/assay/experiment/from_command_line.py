@@ -61,7 +61,7 @@ def asked(words: Words) -> quick.Asked:
     try:
         systems, parameters = checked_choices.apply(words.set, systems, workload)
     except checked_choices.UnknownParameter as error:
-        raise other_names.corrected(error, workload, words) from None
+        raise other_names.corrected(error, workload, words.set) from None
     systems = system_names.named(systems)
     given = _given(words, start, systems)
     options = set(given) - {"driving"} | ({"systems"} if words.on else set())

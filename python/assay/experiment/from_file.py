@@ -17,7 +17,7 @@ from assay.contracts.experiment import (
     StoragePrice,
     SystemChoice,
 )
-from assay.errors import ArgumentError
+from assay.errors import ArgumentError, ExperimentError
 from assay.experiment import log_storages, of_tests, quick
 from assay.experiment.choices import (
     checked_choices,
@@ -35,6 +35,7 @@ from assay.experiment.settings.levels import ErrorPlace
 from assay.experiment.settings.repeated_levels import first_repeated, refuse_repeated
 from assay.text import quantities
 from assay.text.files import paths, toml_file
+from assay.text.files.left_out_keys import further_mistakes
 from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean, nearest
 from assay.workload import ad_hoc_script, reader
@@ -50,6 +51,21 @@ _IN_TABLES = {
 """Keys of a table that people write at the top."""
 
 
+_MOST_MISTAKES = 10
+"""That are said at once."""
+_JUDGED_BY = {
+    "workload": ("*",),
+    "script": ("*",),
+    "systems": ("system", "optional", "price"),
+    "system": ("optional", "price"),
+    "storages": ("storage", "quick", "optional", "price"),
+    "storage": ("storages", "log_storage", "quick", "optional", "price"),
+    "test": ("quick",),
+    "tests": ("test", "quick"),
+}
+"""Of a key in which a mistake is left out, what may be wrong only without it."""
+
+
 def read(
     file: Path,
     *,
@@ -61,8 +77,23 @@ def read(
     ``is_quick``: the quick version of what it says. ``on``: systems in place of those of the file,
     with its settings, except for those that are ``said``, ``SYSTEM.KEY``.
 
-    Raises `ExperimentError` with the line, `ArgumentError` where the workload is not known.
+    Raises `ExperimentError` with the line, `ArgumentError` where the workload is not known; with
+    what else is wrong in the file.
     """
+
+    def reading() -> tuple[Experiment, Workload]:
+        return _read(file, on, said, is_quick=is_quick)
+
+    try:
+        return reading()
+    except ExperimentError as error:
+        error.further = further_mistakes(reading, _MOST_MISTAKES, _JUDGED_BY)
+        raise
+
+
+def _read(
+    file: Path, on: Sequence[str], said: Collection[str], *, is_quick: bool
+) -> tuple[Experiment, Workload]:
     top = toml_file.read(file, EXPERIMENT, {"test": 'tests = ["NAME"]'})
     scripts, is_mix = _scripts(top)
     is_ad_hoc = bool(scripts) and "workload" not in top

@@ -116,6 +116,25 @@ def test_a_mistake_is_placed(
         experiment(Words(str(file)))
     assert caught.value.file == str(file)
     assert caught.value.line == line
+    assert not caught.value.further, "one mistake has no others as its consequence"
+
+
+def test_several_mistakes_are_named_in_one_reading(tmp_path: Path) -> None:
+    text = TABLE_2.replace("repetitions = 3", "repetition = 3")
+    text = text.replace("replicas = [1, 2]", "replica = [0]\nthreads = 4")
+    file = written(tmp_path, text.replace("clients = [8, 16]", 'clients = ["many"]'))
+    with pytest.raises(ExperimentError) as caught:
+        experiment(Words(str(file)))
+    found = [caught.value, *caught.value.further]
+    assert [getattr(one, "line", 0) for one in found] == [7, 13, 14, 8]
+    assert found[2].hint is not None and found[2].hint.startswith("maybe clients is meant; ")
+
+
+def test_at_most_ten_mistakes_are_named(tmp_path: Path) -> None:
+    unknown = "".join(f"unknown{number} = 1\n" for number in range(20))
+    with pytest.raises(ExperimentError) as caught:
+        experiment(Words(str(written(tmp_path, unknown + TABLE_2))))
+    assert len(caught.value.further) == 9
 
 
 def test_a_missing_file_is_reported(tmp_path: Path) -> None:

@@ -59,6 +59,9 @@ def _failed(raised: Exception) -> int:
         return BUG
     if error.message:
         say_error(error.message, hint=error.hint)
+    for further in error.further if isinstance(error, YouError) else ():
+        say("")
+        say_error(further.message, hint=further.hint)
     return error.exit_code
 
 

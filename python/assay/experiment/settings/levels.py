@@ -11,6 +11,7 @@ from assay.contracts.experiment import ExperimentChanges, LevelsOfTest
 from assay.contracts.factors import Scalar
 from assay.errors import ArgumentError
 from assay.experiment.choices import checked_choices
+from assay.experiment.settings import other_names
 from assay.experiment.settings.catalogue import SETTINGS
 from assay.experiment.settings.error_spelling import of_file
 from assay.experiment.settings.setting import Setting
@@ -84,8 +85,13 @@ def value_of(section: TomlTable, setting: Setting, key: str) -> Any:
 def parameters(section: TomlTable, workload: Workload) -> dict[str, tuple[Scalar, ...]]:
     levels = {}
     for name in section.names():
+        words = section.words(name)
         with ErrorPlace(section, name):
-            levels[name] = checked_choices.parameter_levels(workload, name, section.words(name))
+            try:
+                levels[name] = checked_choices.parameter_levels(workload, name, words)
+            except checked_choices.UnknownParameter as error:
+                given = [f"{name}={','.join(words)}"]
+                raise other_names.corrected(error, workload, given) from None
     return levels
 
 

@@ -3,8 +3,10 @@ that is meant by it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from assay.experiment.choices.checked_choices import UnknownParameter
-from assay.experiment.settings.catalogue import SETTINGS, Words
+from assay.experiment.settings.catalogue import SETTINGS
 from assay.experiment.settings.setting import Setting
 from assay.text.mentions import Mention, phrase
 from assay.workload.values import Workload
@@ -15,19 +17,22 @@ def setting_known_as(word: str) -> Setting | None:
     return next((one for one in SETTINGS.values() if word in one.known_as), None)
 
 
-def corrected(error: UnknownParameter, workload: Workload, words: Words) -> UnknownParameter:
-    """The error; its hint begins with what is meant, where that is known."""
-    if meant := _meant(error.name, workload, words):
+def corrected(
+    error: UnknownParameter, workload: Workload, given: Iterable[str]
+) -> UnknownParameter:
+    """The error; its hint begins with what is meant, where that is known. ``given``: the levels of
+    parameters, ``NAME=LEVELS``."""
+    if meant := _meant(error.name, workload, given):
         hint = phrase("maybe {} is meant; {}", meant, error.hint or "")
         return UnknownParameter(error.message, hint=hint)
     return error
 
 
-def _meant(name: str, workload: Workload, words: Words) -> Mention | None:
+def _meant(name: str, workload: Workload, given: Iterable[str]) -> Mention | None:
     short = SETTINGS.get(name)
     if short is not None and short.is_short_for:
         size = workload.size
-        said = next((word for word in words.set if word.startswith(f"{name}=")), "")
+        said = next((word for word in given if word.startswith(f"{name}=")), "")
         value = said.partition("=")[2] or "N"
         return Mention(short.is_short_for, f"{size.name}={value}") if size else None
     found = setting_known_as(name) or short

@@ -8,36 +8,17 @@ a whole table. The folder itself is never changed: what is read is a folder of l
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
 
-from assay.errors import AssayError, ExperimentError, YouError
+from assay.errors import AssayError, YouError
 from assay.registry import WORKLOAD_FILE
 from assay.text.files import toml_file
-from assay.text.files.keys import Keys, Kind
+from assay.text.files.left_out_keys import Complaint, LeftOutKeys
 from assay.text.files.toml_file import SECTION, TomlTable
 from assay.workload.inheritance import EXTENDS
 
-Place = tuple[str, tuple[str | int, ...]]
-"""The name of a file, and the path of a table or key in it; an empty path: the whole file."""
-
-
 _NAMED = re.compile(r"'([^']+)'|:(\w+)$")
 """A word in quotes, and a variable at the end of a message."""
-_RIGHT = "1"
-"""An expression that is right."""
-
-
-class Complaint(NamedTuple):
-    """Where a mistake is."""
-
-    place: Place
-    is_at_key: bool = True
-    """False: it is about a whole table, such as a key that is missing there."""
-    is_expression: bool = False
-    """What no section complained of but stands in a TOML file: an expression, which columns below
-    may need."""
 
 
 class Reading:
@@ -45,9 +26,7 @@ class Reading:
 
     def __init__(self, folder: Path, parent: Path) -> None:
         self.copy = parent / folder.resolve().name
-        self._out: set[Place] = set()
-        self._replaced: set[Place] = set()
-        self._complaints: list[tuple[ExperimentError, Complaint]] = []
+        self._keys = LeftOutKeys()
         for file in folder.rglob("*"):
             if file.is_file():
                 target = self.copy / file.relative_to(folder)
@@ -56,9 +35,8 @@ class Reading:
 
     def complaint_of(self, error: YouError) -> Complaint | None:
         """Where the error is; None: at no file of the folder."""
-        for known, complaint in reversed(self._complaints):
-            if known is error:
-                return complaint
+        if complaint := self._keys.complaint_of(error):
+            return complaint
         file = Path(getattr(error, "file", "") or "-")
         if not file.is_relative_to(self.copy) or ".." in file.parts:
             return None
@@ -70,17 +48,12 @@ class Reading:
     def follows(self, error: YouError, complaint: Complaint) -> bool:
         """Whether the error is only there because something is left out: it names that, or is about
         a table that lacks it."""
-        file, path = complaint.place
-        if self.is_named_in(error):
-            return True
-        return not complaint.is_at_key and any(
-            name == file and out[: len(path)] == path for name, out in self._out
-        )
+        return self.is_named_in(error) or self._keys.is_of_lack(complaint)
 
     def is_named_in(self, error: AssayError) -> bool:
         """Whether the error names what is left out, also as a variable."""
-        names = {str(part[-1]) if part else Path(name).name for name, part in self._out}
-        names |= {Path(name).stem for name, part in self._out if not part}
+        names = {str(part[-1]) if part else Path(name).name for name, part in self._keys.out}
+        names |= {Path(name).stem for name, part in self._keys.out if not part}
         return any(word in names for found in _NAMED.findall(error.message) for word in found)
 
     def leave_out(self, complaint: Complaint) -> bool:
@@ -89,67 +62,19 @@ class Reading:
         place = file, path = complaint.place
         if place == (WORKLOAD_FILE, (EXTENDS,)):
             return False
-        if complaint.is_expression and place not in self._replaced:
-            self._replaced.add(place)
+        if complaint.is_expression and place not in self._keys.replaced:
+            self._keys.replaced.add(place)
             return True
-        if place in self._out or (not path and file.endswith(".toml")):
+        if place in self._keys.out or (not path and file.endswith(".toml")):
             return False
-        self._out.add(place)
+        self._keys.out.add(place)
         if not path:
             (self.copy / file).unlink()
         return True
 
     def section_class(self) -> type[TomlTable]:
         """The class of sections that do not have what is left out, and note where errors are."""
-        reading = self
-
-        class Without(TomlTable):
-            def __init__(
-                self,
-                file: Path,
-                text: str,
-                path: tuple[str | int, ...],
-                data: Any,
-                keys: Keys | None = None,
-            ) -> None:
-                self._name = file.name
-                kept = {key: value for key, value in data.items() if not self._out((*path, key))}
-                replaced = [key for key in kept if (file.name, (*path, key)) in reading._replaced]
-                kept |= dict.fromkeys(replaced, _RIGHT)
-                super().__init__(file, text, path, kept, keys)
-
-            def _out(self, path: tuple[str | int, ...]) -> bool:
-                return (self._name, path) in reading._out
-
-            def _asks(self, key: str, kind: Kind, default: object = ()) -> None:
-                del default  # what is left out has one
-                super()._asks(key, kind)
-
-            def text(self, key: str, default: str | None = None) -> str:
-                if default is None and self._out((*self.path, key)):
-                    default = key
-                return super().text(key, default)
-
-            def choice(self, key: str, levels: Iterable[str], default: str | None = None) -> str:
-                levels = list(levels)
-                if default is None and levels and self._out((*self.path, key)):
-                    default = levels[0]
-                return super().choice(key, levels, default)
-
-            def sections(self, key: str) -> list[TomlTable]:
-                return [one for one in super().sections(key) if not self._out(one.path)]
-
-            def error(
-                self, message: str, key: str | None = None, *, hint: str | None = None
-            ) -> ExperimentError:
-                found = super().error(message, key, hint=hint)
-                has_key = key is not None and key in self.names()
-                path = (*self.path, key) if has_key and key is not None else self.path
-                complaint = Complaint((self._name, path), is_at_key=has_key)
-                reading._complaints.append((found, complaint))
-                return found
-
-        return Without
+        return self._keys.section_class()
 
 
 def _path_at(file: Path, line: int) -> tuple[str | int, ...]:
