@@ -58,6 +58,16 @@ def test_a_key_of_a_table_in_a_list_within_a_table_is_placed_at_its_line(tmp_pat
     assert caught.value.line == 8
 
 
+def test_a_list_in_place_of_a_value_is_answered_with_the_fix(tmp_path: Path) -> None:
+    top = written(tmp_path, 'columns = ["day"]\nwhen = [1]\n')
+    with pytest.raises(ExperimentError, match="expected text in quotes") as caught:
+        top.text("columns")
+    assert caught.value.hint is not None and "leave the brackets out" in caught.value.hint
+    with pytest.raises(ExperimentError) as caught:
+        top.text("when")
+    assert caught.value.hint is None
+
+
 def test_lines_of_a_text_are_no_keys(tmp_path: Path) -> None:
     top = written(tmp_path, 'a = """\nb = 1\n[t]\n"""\nb = 2\n[t]\nc = 3\n')
     assert (top.line_of("b"), top.section("t").line_of("c")) == (5, 7)

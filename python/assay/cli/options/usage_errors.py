@@ -18,7 +18,7 @@ from assay.experiment.settings.other_names import setting_known_as
 from assay.text.alternatives import alternatives
 from assay.text.files import paths
 from assay.text.nearest import nearest
-from assay.workload import reader
+from assay.workload import ad_hoc_script, reader
 
 
 class DestroyingOption(Headed):
@@ -63,7 +63,9 @@ def sentence(error: click.UsageError) -> str:
     if extra:
         found = f"expected no further argument, found {extra[1]}"
         options = [one for param in _context(error).command.params for one in param.opts]
-        if "--records" in options and paths.exists(Path(extra[1])):
+        if "--input" in options and (joined := _how_several(extra[1])):
+            found += f"; {joined}"
+        elif "--records" in options and paths.exists(Path(extra[1])):
             found += f"; a record file is named with --records {shlex.quote(extra[1])}"
         return found
     return error.format_message()
@@ -88,6 +90,19 @@ def _parameter(option: str, context: click.Context) -> str:
         with suppress(AssayError):
             if name in reader.read(workload).parameters:
                 return f"a parameter of {workload} is given as --set {name}={value}"
+    return ""
+
+
+def _how_several(words: str) -> str:
+    """How several workloads or scripts are measured; empty: the first of the words is neither."""
+    word = words if paths.exists(Path(words)) else words.partition(" ")[0]
+    if word in registry.workloads() or paths.is_file(Path(word, registry.WORKLOAD_FILE)):
+        return (
+            "an experiment has one workload: run each by itself, then "
+            "`assay compare latest-1 latest --between workload`"
+        )
+    if ad_hoc_script.is_script(word) and paths.is_file(Path(word)):
+        return f"FIRST,{word} measures each script, -f FIRST -f {word} a mix of them"
     return ""
 
 

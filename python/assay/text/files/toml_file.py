@@ -350,7 +350,12 @@ class TomlTable:
             return default
         value = self._data[key]
         if not fits(value):
-            raise self.error(f"{key} = {self._shown(key, value)}: expected {expected}", key)
+            is_list = isinstance(value, list) and bool(value) and all(map(fits, value))
+            raise self.error(
+                f"{key} = {self._shown(key, value)}: expected {expected}",
+                key,
+                hint="expected one value, not a list: leave the brackets out" if is_list else None,
+            )
         return value
 
     def _written_otherwise(self, key: str) -> str | None:
