@@ -78,6 +78,14 @@ def test_it_is_a_mistake_if_every_run_is_refused() -> None:
     assert run("one.sql", "--on", "null", "--cache", "cold,as-is") == 0, "one is measured"
 
 
+def test_reading_at_a_replica_of_a_system_that_has_none_is_a_mistake_before_it_is_started(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run("one.sql", "--on", "null", "--read", "replica") == 2
+    assert "null has no replica, at which the clients" in capsys.readouterr().err
+    assert not Path("assay-records.sqlite").exists()
+
+
 def test_runs_with_the_same_reason_say_it_once(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("one.sql", "--on", "null", "--cache", "cold", "--clients", "1,2") == 2
     said = capsys.readouterr().err

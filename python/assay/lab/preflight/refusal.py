@@ -23,6 +23,7 @@ from assay.errors import ArgumentError
 from assay.experiment import COLD_CACHES, SystemChoice
 from assay.experiment.choices import server_limits, storage_words
 from assay.lab.driving import cache, generators, native_clients
+from assay.lab.run_context import replicas
 from assay.plan import PlannedRun
 from assay.plan.drives import drives
 from assay.provision.limits import client_memory
@@ -50,6 +51,7 @@ def why_not_as_asked(compiled: Compiled, run: PlannedRun) -> str | None:
     refusals = (step.why_refused(run) for step in steps)
     refused = next(filter(None, refusals), None) or native_clients.why_not(compiled.workload, run)
     refused = refused or generators.why_not(compiled.workload, run)
+    refused = refused or replicas.why_not(compiled.workload, run)
     return refused or cache.why_not(compiled, run)
 
 

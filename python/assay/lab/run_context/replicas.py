@@ -13,10 +13,15 @@ from assay.drive.read_only import session_statements
 from assay.errors import RefusedRun
 from assay.experiment import NATIVE
 from assay.lab.run_context.context import RunState
+from assay.plan import PlannedRun
 from assay.plan.drives import PlannedDrive, drives
 from assay.text.mentions import Mention, phrase
+from assay.workload.values import Workload
 
-_SEVERAL = "the hosts of its cluster in the URL: SCHEME://HOST,HOST,HOST/DATABASE"
+_NAME_THEM = phrase(
+    "name {}, or {--read any}",
+    "the hosts of its cluster in the URL: SCHEME://HOST,HOST,HOST/DATABASE",
+)
 
 
 @dataclass(frozen=True)
@@ -40,20 +45,31 @@ class _Readers:
         return f"{who} with {', '.join(self.scripts)} ({self.read})"
 
 
+def why_not(workload: Workload, run: PlannedRun) -> str | None:
+    """Why its clients cannot read where they are to, as far as that is known from the plan; None:
+    they may. A server by URL says itself what it is."""
+    if run.cell.system.url is not None:
+        return None
+    for readers in _readers(workload, run):
+        if readers.read == READ_REPLICA:
+            return f"{_has_none(run.cell.system.label, readers)}; {_NAME_THEM}"
+    return None
+
+
 def refuse_reads(state: RunState) -> None:
     """Raises `RefusedRun` with what the run would do there, and the fix: a server that has no
     replica, or takes no writes, is as it was named."""
     if state.pooled is None:
         return
     deployment = state.up().deployment
-    for readers in _readers(state):
+    for readers in _readers(state.workload, state.planned):
         _insist_on_replicas(deployment, readers)
         _refuse_native_clients(readers)
         _refuse_writes(state, deployment, readers)
 
 
-def _readers(state: RunState) -> Iterator[_Readers]:
-    for drive in drives(state.workload, state.planned):
+def _readers(workload: Workload, run: PlannedRun) -> Iterator[_Readers]:
+    for drive in drives(workload, run):
         for group in drive.groups:
             yield from _readers_of(drive, group.name, group.driving.read, group.scripts)
         if not drive.groups:
@@ -77,10 +93,11 @@ def _insist_on_replicas(deployment: Deployment, readers: _Readers) -> None:
     if deployment.role is not None:
         known.append(deployment.role)
     if not any(role.is_replica for role in known):
-        raise RefusedRun(
-            f"{deployment.label} has no replica, at which {readers.described} would read",
-            hint=phrase("name {}, or {--read any}", _SEVERAL),
-        )
+        raise RefusedRun(_has_none(deployment.label, readers), hint=_NAME_THEM)
+
+
+def _has_none(label: str, readers: _Readers) -> str:
+    return f"{label} has no replica, at which {readers.described} would read"
 
 
 def _refuse_native_clients(readers: _Readers) -> None:
