@@ -134,6 +134,10 @@ def test_another_storage_or_system_is_compared_with_the_packed_one(
         assert "numbers are compared where it is the storage or the system alone" in done.stderr
         _, _, compared = done.stdout.partition("B compared with A")
         assert shown in compared and "B/A" in compared and "no cell in common" not in done.stderr
+    of_two = packed(recorded, 2, "two.assay")
+    done = run_in(tmp_path, "rerun", str(of_two), "--on", "null", "--no-probe", "--no-durability")
+    assert "of several levels of system two are compared: " in done.stderr, done.stderr
+    assert "B/A" in done.stdout and "two.sql" not in done.stdout.partition("What differs")[2]
 
 
 @pytest.mark.parametrize(

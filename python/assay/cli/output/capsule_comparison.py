@@ -11,7 +11,7 @@ from statistics import median
 from assay import comparison, registry
 from assay.cli.process.outcome import say
 from assay.comparison.sides import setting_aside
-from assay.comparison.sides.values import Comparison, Direction, Side
+from assay.comparison.sides.values import Comparison, Direction
 from assay.contracts.experiment import Experiment
 from assay.judge.warnings import machine_load
 from assay.lab.preflight.optional_levels import plan_here
@@ -71,25 +71,25 @@ def print_compared(
         comparison.side(name, title, [record])
         for name, record, title in zip("AB", (before, after), titles, strict=True)
     ]
-    made = _between_levels(sides, comparison.compare(*sides))
+    made = comparison.compare(*sides)
+    # The storage that was named here in place of the packed one, or the system.
+    between = "" if made.cells else setting_aside.between(made.a, made.b)
+    if between:
+        made = comparison.compare(*sides, between=between)
     sys.stdout.write("\n")
     registry.report_form("table")(tables.build(made, []), sys.stdout, detail=detail)
     for line in (*_verdicts(made), *_load(before, after), *_claims(before, after)):
         sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
+    factor, _, two = between.partition("=")
+    if two:
+        say(f"of several levels of {factor} two are compared: {two.replace(',', ' with ')}")
     if not made.cells:
         say(
-            "A and B have no cell in common, so nothing is compared: what differs stands above"
+            "A and B have no cell in common, so nothing is compared: what differs stands above; "
+            "of one factor that differs alone (--on, or --storage) the levels are compared"
             + (" (the quick version is another experiment)" if _is_quicker(before, after) else "")
         )
-
-
-def _between_levels(sides: Sequence[Side], made: Comparison) -> Comparison:
-    """Where no cell is on both sides, and one factor alone is otherwise: that of its levels, as
-    the storage that was named here in place of the packed one."""
-    if made.cells or not (between := setting_aside.between(made.a, made.b)):
-        return made
-    return comparison.compare(*sides, between=between)
 
 
 def _verdicts(made: Comparison) -> Iterator[str]:
