@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from assay.record.capsule import layout, writing
+import packed_members
+from assay.record.capsule import layout
 from assay.text.files.toml_text import toml_text
 from commands import Assay, run_in
 
@@ -169,7 +170,7 @@ def test_what_only_the_user_may_allow_is_not_done_unasked(
     asked["drive"] |= {"allow_shell": True} if "driving" in change else {}
     members |= {layout.RECORD: record.read_bytes(), layout.EXPERIMENT: toml_text(asked).encode()}
     capsule = tmp_path / "evil.assay"
-    capsule.write_bytes(writing.packed(members, "1"))
+    capsule.write_bytes(packed_members.packed(members, "1"))
     done = run_in(tmp_path, "rerun", str(capsule))
     assert done.returncode == 2 and said in done.stderr
     assert not (tmp_path / "assay-records.sqlite").exists()

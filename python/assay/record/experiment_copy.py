@@ -45,11 +45,10 @@ class ExperimentCopy:
         with closing(opening.connect(path, "rwc", timeout_s=0)) as file:
             self._connection.backup(file)
 
-    def content(self) -> bytes:
-        """That of a record file of it: the same bytes for the same rows, without a page that once
-        held something else. Raises `sqlite3.Error`."""
-        self._connection.execute("VACUUM")
-        return self._connection.serialize()
+    def write_anew(self, path: Path) -> None:
+        """The same, where there is no file: the same bytes for the same rows, without a page that
+        once held something else."""
+        self._connection.execute("VACUUM INTO ?", (str(path),))
 
     def close(self) -> None:
         self._connection.close()

@@ -14,9 +14,9 @@ import msgspec
 import pytest
 
 from assay.errors import ArgumentError, InputError
-from assay.record.capsule import layout
+from assay.record.capsule import layout, writing
 from assay.record.capsule.verifying import verified
-from assay.record.capsule.writing import packed
+from packed_members import packed
 
 MEMBERS = {
     layout.FACTS: b'{"title": "an experiment"}\n',
@@ -253,11 +253,14 @@ def test_what_is_read_later_is_what_was_verified(capsule: Path, tmp_path: Path) 
 
 def test_no_more_than_a_piece_of_a_file_is_in_memory(tmp_path: Path) -> None:
     path = tmp_path / "long.assay"
-    path.write_bytes(
-        packed({**MEMBERS, layout.REPORT: random.Random(2).randbytes(30_000_000)}, "1")
-    )
+    files = {name: tmp_path / f"member-{number}" for number, name in enumerate(MEMBERS)}
+    for name, file in files.items():
+        file.write_bytes(MEMBERS[name])
+    files[layout.REPORT].write_bytes(random.Random(2).randbytes(30_000_000))
     tracemalloc.start()
     try:
+        with writing.packed(files, "1") as found, path.open("wb") as stream:
+            found.copy(stream.fileno())
         verified(path).unpack(layout.REPORT, tmp_path / "report.html")
         _, most = tracemalloc.get_traced_memory()
     finally:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -67,18 +66,22 @@ def command(
         without_garbage_collection,
     )
     from assay.cli.process import written_files
-    from assay.record.capsule import layout
+    from assay.record.capsule import layout, writing
 
     with without_garbage_collection():
         with said_meanwhile("reading the record …"):
             found = experiment_references.experiments(reference, records)
         record = _insist_on_one(found, reference)
         target = output or Path(f"experiment-{record.id}{layout.ENDING}")
-        with said_meanwhile("packing …"):
-            content = _packed(record, with_input=not without_input)
-    written_files.write(target, content, force=force)
+        with said_meanwhile("packing …"), writing.temporary_folder() as folder:
+            members = _members(record, folder, with_input=not without_input)
+            with (
+                writing.packed(members, version("assay-db")) as packed,
+                written_files.written(target, force=force) as descriptor,
+            ):
+                packed.copy(descriptor)
     say(
-        f"experiment {record.id} is packed in {target}, {size(len(content))}; "
+        f"experiment {record.id} is packed in {target}, {size(packed.size_bytes)}; "
         f"`assay rerun {target}` runs it again"
     )
 
@@ -108,49 +111,54 @@ def _insist_on_one(experiments: list[ExperimentRecord], reference: str) -> Exper
     return record
 
 
-def _packed(record: ExperimentRecord, *, with_input: bool) -> bytes:
+def _members(record: ExperimentRecord, folder: Path, *, with_input: bool) -> Mapping[str, Path]:
+    """By their names, files in ``folder``."""
     from assay.record.capsule import layout, writing
     from assay.report.gallery import facts, report_page
 
-    members = {
-        layout.RECORD: writing.record_of(record.path, record.id),
-        layout.REPORT: report_page.report_page(record),
-        layout.FACTS: facts.text_of(facts.facts_of(record)),
-        **_experiment(record, with_input=with_input),
-    }
-    return writing.packed(members, version("assay-db"))
+    own = [layout.RECORD, layout.REPORT, layout.FACTS]
+    writing.record_of(record.path, record.id, folder / layout.RECORD)
+    (folder / layout.REPORT).write_bytes(report_page.report_page(record))
+    (folder / layout.FACTS).write_bytes(facts.text_of(facts.facts_of(record)))
+    names = [*own, *_experiment(record, folder, with_input=with_input)]
+    return {name: folder / name for name in names}
 
 
-def _experiment(record: ExperimentRecord, *, with_input: bool) -> Mapping[str, bytes]:
-    """The experiment file and what it names, which were read back to see that they plan the same
+def _experiment(record: ExperimentRecord, folder: Path, *, with_input: bool) -> list[str]:
+    """The experiment file and what it names, which are read back to see that they plan the same
     runs."""
-    from assay.record.capsule import named_files
+    from assay.record.capsule import input_files, layout, named_files
 
     found = named_files.named_files(record, with_input=with_input)
+    for name in (*found.texts, *found.inputs):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    for name, text in found.texts.items():
+        (folder / name).write_bytes(text.encode())
+    for name, file in found.inputs.items():
+        input_files.copy(file, folder / name)
+    (folder / layout.EXPERIMENT_FOLDER).mkdir(exist_ok=True)
+    names = [*found.texts, *found.inputs, layout.EXPERIMENT]
     try:
-        return _read_back(record, found, found.quick)
+        _read_back(record, found, found.quick, folder)
     except YouError:
         if not found.quick:
             raise
+    else:
+        return names
     # [quick] of the file may be about systems that an option of the command line has replaced.
-    return _read_back(record, found, {})
+    _read_back(record, found, {}, folder)
+    return names
 
 
-def _read_back(record: ExperimentRecord, files: NamedFiles, quick: TomlData) -> Mapping[str, bytes]:
+def _read_back(record: ExperimentRecord, files: NamedFiles, quick: TomlData, folder: Path) -> None:
     from assay.experiment import as_file
     from assay.record.capsule import layout
     from assay.text.files.toml_text import toml_text
 
     tables = as_file.tables_of(record.experiment, files.places, quick)
     text = f"# Experiment {record.id}, as it was run. Again: `assay rerun` of the capsule.\n"
-    members = {**files.members, layout.EXPERIMENT: (text + toml_text(tables)).encode()}
-    with tempfile.TemporaryDirectory(prefix="assay-pack-") as folder:
-        for name, content in members.items():
-            target = Path(folder, name)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(content)
-        _insist_on_the_same_runs(Path(folder, layout.EXPERIMENT), record)
-    return members
+    (folder / layout.EXPERIMENT).write_bytes((text + toml_text(tables)).encode())
+    _insist_on_the_same_runs(folder / layout.EXPERIMENT, record)
 
 
 def _insist_on_the_same_runs(file: Path, record: ExperimentRecord) -> None:

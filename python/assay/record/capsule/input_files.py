@@ -1,10 +1,11 @@
-"""Takes an experiment's record; returns the files that its rows were read from, with what is in
-them, and insists that rows are read from the copies as they were from the files."""
+"""Takes an experiment's record; returns the files that its rows were read from, and insists that
+rows are read from the copies as they were from the files."""
 
 from __future__ import annotations
 
 import json
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -15,14 +16,14 @@ from assay.load.row_sources.protocol import ReadsFiles, RowSource, opened
 from assay.record.file.read_only import open_for_reading
 from assay.record.file.record_file import reading_errors
 from assay.record.runs.records import ExperimentRecord
-from assay.text.files import paths, shared_files
+from assay.text.files import paths, pieces, shared_files
 from assay.text.mentions import phrase
 from assay.text.units import size
 from assay.workload.values import Workload
 
 FOLDER: Final = "input"
-MOST_BYTES: Final = 256_000_000
-"""Of all: they are packed in memory, and a capsule is a file that people send one another."""
+MOST_BYTES: Final = 1_000_000_000
+"""Of all: a capsule is a file that people send one another."""
 WITHOUT: Final = "--without-input"
 """Of `assay pack`."""
 LEAVE_OUT: Final = (
@@ -30,12 +31,12 @@ LEAVE_OUT: Final = (
 )
 
 
-def input_files(record: ExperimentRecord, workload: Workload) -> dict[str, bytes]:
+def input_files(record: ExperimentRecord, workload: Workload) -> dict[str, Path]:
     """By their names in the folder of the experiment file, in the order in which they are read.
     Raises `InputError` where they cannot be packed."""
     source: RowSource = registry.row_source(workload.data_source)
     files = _files(source, record)
-    found: dict[str, bytes] = {}
+    found: dict[str, Path] = {}
     left = MOST_BYTES
     for file in files:
         name = f"{FOLDER}/{file.name}"
@@ -45,8 +46,8 @@ def input_files(record: ExperimentRecord, workload: Workload) -> dict[str, bytes
                 file=file,
                 hint=LEAVE_OUT,
             )
-        found[name] = content = _content(file, left)
-        left -= len(content)
+        found[name] = file
+        left -= file.stat().st_size
         if left < 0:
             raise InputError(
                 f"with this file the input has {_whole(files)}: expected at most "
@@ -73,14 +74,31 @@ def _files(source: RowSource, record: ExperimentRecord) -> list[Path]:
     return files
 
 
-def _content(file: Path, most_bytes: int) -> bytes:
+def lines(file: Path) -> Iterator[str]:
+    """Raises `InputError` where it cannot be read."""
+    with _reading(file), shared_files.opened(file) as content:
+        for line in content:
+            yield line.decode(errors="replace")
+
+
+def copy(file: Path, target: Path) -> None:
+    """Raises `InputError` where it cannot be read, `OSError` where the copy cannot be written."""
+    pieces.to_file(target, _pieces(file))
+
+
+def _pieces(file: Path) -> Iterator[bytes]:
+    with _reading(file), shared_files.opened(file) as content:
+        yield from pieces.of_file(content)
+
+
+@contextmanager
+def _reading(file: Path) -> Iterator[None]:
     try:
-        _, content = shared_files.read(file, most_bytes + 1)
+        yield
     except OSError as error:
         raise InputError(
             f"cannot be read: {error.strerror or error}", file=file, hint=LEAVE_OUT
         ) from error
-    return content
 
 
 def _whole(files: list[Path]) -> str:

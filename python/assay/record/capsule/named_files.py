@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -44,8 +44,10 @@ class NamedFiles:
     """What an experiment file names, and what is in it."""
 
     places: Places
-    members: Mapping[str, bytes]
+    texts: Mapping[str, str]
     """By the names of a capsule."""
+    inputs: Mapping[str, Path]
+    """The files that rows were read from, by the same."""
     quick: TomlData
     """The table of that name, of the file that it was run from."""
 
@@ -75,15 +77,17 @@ def named_files(record: ExperimentRecord, *, with_input: bool) -> NamedFiles:
         place_of_feed = f"{_FEED}/{Path(feed).name}"
         members[place_of_feed] = _feed_text(feed, asked.get("feed_content", ""))
         paths[place_of_feed] = feed
-    read: dict[str, bytes] = {}
+    read: dict[str, Path] = {}
     if asked.get("input_paths") and with_input:
         read = input_files.input_files(record, reader.read(str(asked["workload"])))
-    contents = {name: text.encode() for name, text in members.items()} | read
-    for name, content in contents.items():
-        _insist_on_no_password(paths.get(name, name), content, is_input=name in read)
+    for name, text in members.items():
+        _insist_on_no_password(paths[name], text)
+    for file in read.values():
+        _insist_on_input_without_password(file)
     return NamedFiles(
         Places(workload, scripts.__getitem__, place_of_feed, tuple(read)),
-        {f"{layout.EXPERIMENT_FOLDER}/{name}": one for name, one in contents.items()},
+        {f"{layout.EXPERIMENT_FOLDER}/{name}": text for name, text in members.items()},
+        {f"{layout.EXPERIMENT_FOLDER}/{name}": file for name, file in read.items()},
         _quick_table(record),
     )
 
@@ -135,22 +139,33 @@ def _levels(asked: ExperimentDocument) -> Iterator[tuple[str, object]]:
                 yield name, level
 
 
-def _insist_on_no_password(path: str, content: bytes, *, is_input: bool) -> None:
+def _insist_on_no_password(path: str, text: str) -> None:
     """A text cannot be packed without what it says, as its digest is that of the whole."""
-    text = content.decode(errors="replace")
-    if is_input or path.endswith(".md"):
-        lines = enumerate(text.splitlines(), 1)
-        found = next((at for at, line in lines if secrets_in_files.has_password(line)), None)
+    if path.endswith(".md"):
+        at = _first_with_password(text.splitlines())
     else:
-        found = secrets_in_files.line_with_password(text)
-    if found is not None:
-        raise InputError(
-            f"line {found} has a password: expected none, as a capsule is for others",
-            file=path,
-            hint="take it out (the server can know it, or a password file there), run the "
-            "experiment again and pack that"
-            + (f"; or {input_files.LEAVE_OUT}" if is_input else ""),
-        )
+        at = secrets_in_files.line_with_password(text)
+    if at is not None:
+        raise _has_password(path, at, "")
+
+
+def _insist_on_input_without_password(file: Path) -> None:
+    at = _first_with_password(input_files.lines(file))
+    if at is not None:
+        raise _has_password(file, at, f"; or {input_files.LEAVE_OUT}")
+
+
+def _first_with_password(lines: Iterable[str]) -> int | None:
+    return next((at for at, one in enumerate(lines, 1) if secrets_in_files.has_password(one)), None)
+
+
+def _has_password(path: str | Path, line: int, or_else: str) -> InputError:
+    return InputError(
+        f"line {line} has a password: expected none, as a capsule is for others",
+        file=path,
+        hint="take it out (the server can know it, or a password file there), run the experiment "
+        f"again and pack that{or_else}",
+    )
 
 
 def _quick_table(record: ExperimentRecord) -> TomlData:

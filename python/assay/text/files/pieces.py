@@ -1,12 +1,13 @@
 """Takes a file that is open, or a zip file and the name of a member; returns its content in pieces,
-however long it is."""
+however long it is, and writes pieces."""
 
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
@@ -28,6 +29,23 @@ def of_member(file: zipfile.ZipFile, name: str) -> Iterator[bytes]:
     raises."""
     with file.open(name) as member:
         yield from of_file(member)
+
+
+def to_file(path: Path, content: Iterable[bytes]) -> None:
+    """Writes a file that is not there yet. Raises `OSError`."""
+    with path.open("xb") as file:
+        for piece in content:
+            file.write(piece)
+
+
+def to_member(file: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path) -> None:
+    """Writes the content of the file as a member. Raises `OSError`."""
+    with shared_files.opened(path) as content:
+        # Known before, it decides how the entry is written.
+        entry.file_size = os.fstat(content.fileno()).st_size
+        with file.open(entry, "w") as member:
+            for piece in of_file(content):
+                member.write(piece)
 
 
 def digest(path: Path) -> str:
