@@ -40,6 +40,13 @@ def _report(result: Result) -> str:
     return " ".join(result.report().split())
 
 
+def _first_look(folder: Path) -> str:
+    first = StringIO()
+    with Store(folder / DEFAULT_FILE_NAME, must_exist=True) as store:
+        first_look.render(store.latest(), build(store.latest()), first, "assay report")
+    return first.getvalue()
+
+
 def _driven(
     folder: Path,
     on_lost: str,
@@ -47,6 +54,7 @@ def _driven(
     duration_s: int = 5,
     workload: str | Path = "tpcb",
     end: Callable[[psutil.Process], None] = psutil.Process.kill,
+    clients: int | None = 4,
 ) -> Result:
     """With so many of two generators killed, or ended so, while clients work."""
     before = _generators()
@@ -60,7 +68,7 @@ def _driven(
     killer.start()
     try:
         return assay.run(
-            workload, on=SERVER, clients=4, generators=2, on_lost=on_lost, warm_up_s=0,
+            workload, on=SERVER, clients=clients, generators=2, on_lost=on_lost, warm_up_s=0,
             duration_s=duration_s, records=folder / DEFAULT_FILE_NAME,
         )  # fmt: skip
     finally:
@@ -80,11 +88,9 @@ def _check_outcomes(folder: Path, result: Result) -> None:
     assert run.metrics["ok"] == outcomes.ok and run.metrics["unknown"] == unknown
     report = _report(result)
     assert f"outcome ok {outcomes.ok} aborted 0 failed 0 unknown {unknown} skipped 0 =" in report
-    first = StringIO()
-    with Store(folder / DEFAULT_FILE_NAME, must_exist=True) as store:
-        first_look.render(store.latest(), build(store.latest()), first, "assay report")
-    assert re.search(rf"\b{unknown}\b", first.getvalue())
-    assert "unknown" in first.getvalue()
+    first = _first_look(folder)
+    assert re.search(rf"\b{unknown}\b", first)
+    assert "unknown" in first
     (row,) = result.table("runs")
     assert (row["ok"], row["unknown"]) == (outcomes.ok, unknown)
     with closing(sqlite3.connect(folder / DEFAULT_FILE_NAME)) as record:
@@ -137,12 +143,8 @@ def test_where_the_others_continue_the_run_is_indicative(tmp_path: Path) -> None
     (run,) = result.runs
     assert run.verdict == "indicative" and "generator lost" in run.verdict_reason
     _check_outcomes(tmp_path, result)
-    first = StringIO()
-    with Store(tmp_path / DEFAULT_FILE_NAME, must_exist=True) as store:
-        first_look.render(store.latest(), build(store.latest()), first, "assay report")
-    assert re.search(
-        r" TPS, .* on 2 of 4 clients from \d+ s on", " ".join(first.getvalue().split())
-    )
+    first = _first_look(tmp_path)
+    assert re.search(r" TPS, .* on 2 of 4 clients from \d+ s on", " ".join(first.split()))
     assert run.outcomes is not None
     report = _report(result)
     assert "generator-lost" in report
@@ -188,12 +190,41 @@ def test_a_check_of_counts_is_not_run_where_a_generator_was_lost(tmp_path: Path)
     (folder / "checks/any.sql").write_text("-- Anything\nSELECT 1 WHERE 1 = 0;\n")
     text = "-- Written\nSELECT 1 WHERE 0 > :ok_write + :unknown_write;\n"
     (folder / "checks/written.sql").write_text(text)
-    (run,) = _driven(tmp_path, "continue", workload=folder, duration_s=3).runs
+    result = _driven(tmp_path, "continue", workload=folder, duration_s=3)
+    (run,) = result.runs
     assert run.state == "done", run.reason
     any_, written = run.checks
     assert (any_.name, any_.is_right) == ("any", True)
     assert (written.name, written.is_right) == ("written", None)
     assert re.search(r"counts transactions of each type, and load machine . of 2", written.note)
+    assert run.observation is not None and run.outcomes is not None
+    (lost,) = [one for one in run.observation.generators if one.is_lost]
+    missing = f"without the lost generator: {lost.ok} ok, at most {lost.unknown} unknown"
+    assert f"transaction types of run 1 {missing}; the outcomes" in _report(result)
+    types = run.observation.outcomes_by_transaction
+    assert sum(one.ok for one in types) + lost.ok == run.outcomes.ok
+
+
+def test_rows_of_groups_say_what_they_do_not_have_of_a_lost_generator(tmp_path: Path) -> None:
+    folder = tmp_path / "grouped"
+    folder.mkdir()
+    of_groups = "\n".join(
+        f'[[tests.writes.steps.groups]]\nname = "{name}"\nscripts = ["{name}.sql"]\nclients = 4\n'
+        for name in ("write", "other")
+    )
+    head = WORKLOAD[: WORKLOAD.index("scripts = ")] + "duration_s = 3\n"
+    steps = '[[tests.writes.steps]]\ndo = "load"\n[[tests.writes.steps]]\ndo = "drive"\n'
+    (folder / "workload.toml").write_text(f"{head}\n{steps}\n{of_groups}")
+    for name in ("write", "other"):
+        (folder / f"{name}.sql").write_text("SELECT 1;\n")
+    result = _driven(tmp_path, "continue", workload=folder, duration_s=3, clients=None)
+    (run,) = result.runs
+    assert run.observation is not None and run.outcomes is not None
+    (lost,) = [one for one in run.observation.generators if one.is_lost]
+    assert sum(one.outcomes.ok for one in run.observation.groups) + lost.ok == run.outcomes.ok
+    missing = f"without the lost generator: {lost.ok} ok, at most {lost.unknown} unknown"
+    assert f"groups of run 1 {missing}; the outcomes" in _report(result)
+    assert f"groups {missing}" in " ".join(_first_look(tmp_path).split())
 
 
 def test_clocks_that_may_be_apart_are_a_warning(

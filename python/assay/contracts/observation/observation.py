@@ -17,7 +17,7 @@ from assay.contracts.observation.parts.costs import (
 )
 from assay.contracts.observation.parts.declared_results import DerivedValue, Headline, ResponseLimit
 from assay.contracts.observation.parts.error_reports import ErrorReport
-from assay.contracts.observation.parts.generators import GeneratorReport, with_lost
+from assay.contracts.observation.parts.generators import GeneratorReport, with_lost, without_lost
 from assay.contracts.observation.parts.groups import Arrival, GroupReport
 from assay.contracts.observation.parts.intervals import Interval
 from assay.contracts.observation.parts.latency import Latency, Resolution
@@ -166,6 +166,17 @@ class Observation(EngineObservation, frozen=True):
     def observed_outcomes(self) -> Outcomes:
         """Of the clients whose transactions were timed: without generators that were lost."""
         return with_lost(self.outcomes, self.generators, -1)
+
+    @property
+    def types_without(self) -> str:
+        """What numbers of single transaction types do not have (`without_lost`): it is not divided
+        among them, as what is unknown cannot be. Empty: they are whole."""
+        return without_lost(self.generators) if len(self.outcomes_by_transaction) > 1 else ""
+
+    @property
+    def groups_without(self) -> str:
+        """The same of the groups of clients."""
+        return without_lost(self.generators) if len(self.groups) > 1 else ""
 
     @property
     def ended(self) -> int:

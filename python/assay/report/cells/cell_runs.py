@@ -283,6 +283,29 @@ def of_middle(measured_cells: Iterable[CellRuns]) -> tuple[str, ...]:
     )
 
 
+def without_lost(runs: Iterable[DrivenRun], *, of_groups: bool = False) -> tuple[str, ...]:
+    """The note of a table with rows of transaction types, or ``of_groups``, which do not have what
+    lost generators did; none where they are whole."""
+    found = [(run.run.id, words) for run in runs if (words := _without_lost(run, of_groups))]
+    if not found:
+        return ()
+    what = "groups" if of_groups else "transaction types"
+    said = "; ".join(f"of run {number} {words}" for number, words in found)
+    return (f"{what} {said}; the outcomes and the TPS of the run have these",)
+
+
+def without_lost_in_words(runs: Sequence[DrivenRun], *, of_groups: bool = False) -> str:
+    """The same in short, of all repetitions of a cell; empty where they are whole."""
+    found = [words for run in runs if (words := _without_lost(run, of_groups))]
+    if len(runs) == len(found) == 1:
+        return found[0]
+    return f"{len(found)} of {len(runs)} repetitions without lost generators" if found else ""
+
+
+def _without_lost(run: DrivenRun, of_groups: bool) -> str:
+    return run.driven.groups_without if of_groups else run.driven.types_without
+
+
 def driven_runs(cells: Iterable[CellRuns]) -> list[tuple[CellRuns, DrivenRun]]:
     """Every run whose clients were driven, with its cell."""
     return [

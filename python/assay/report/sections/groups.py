@@ -74,7 +74,12 @@ def _groups_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
             )
             for cell, run, group in measured
         ),
-        notes=cell_runs.of_middle(cells),
+        notes=(
+            *cell_runs.of_middle(cells),
+            *cell_runs.without_lost(
+                (run for _, run in cell_runs.middle_runs(cells)), of_groups=True
+            ),
+        ),
     )
 
 

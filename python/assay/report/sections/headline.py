@@ -48,7 +48,8 @@ def shown(cell: CellRuns) -> str:
     if made.n != 1 and made.low is not None and made.high is not None:
         around = f"{units.digits(made.low)}-{units.digits(made.high)}"
         said += f", median of {made.n} repetitions ({around})"
-    return said
+    left_out = cell_runs.without_lost_in_words(cell_runs.measured_runs(cell))
+    return f"{said} ({left_out})" if left_out else said
 
 
 def column(cell: CellRuns) -> tuple[str, str] | None:
@@ -116,6 +117,7 @@ def _rates(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
         notes=(
             "counted: transactions of all repetitions that committed, or were rolled back as the "
             "workload asked; rolled back: of them",
+            *cell_runs.without_lost(run for cell in cells for run in cell_runs.measured_runs(cell)),
         ),
     )
 

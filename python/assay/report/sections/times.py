@@ -132,7 +132,10 @@ def _over_repetitions(
             for cell in cells
             for name in names
         ),
-        notes=("median of the repetitions, least and greatest",),
+        notes=(
+            "median of the repetitions, least and greatest",
+            *_without_lost(cells),
+        ),
         is_detail=len(names) > _FEW_TYPES,
     )
 
@@ -179,8 +182,14 @@ def _cells_table(
             *notes,
             *unequal_repetitions.notes(cells, percentiles.unit_of(line.times for line in lines)),
             *_resolutions(run.driven for _, run in measured),
+            *cell_runs.without_lost(run for _, run in measured),
         ),
     )
+
+
+def _without_lost(cells: Sequence[CellRuns]) -> tuple[str, ...]:
+    """Of all repetitions."""
+    return cell_runs.without_lost(run for cell in cells for run in cell_runs.measured_runs(cell))
 
 
 def _resolutions(observations: Iterable[Observation]) -> list[str]:
@@ -248,7 +257,12 @@ def _types_table(test: str, cell: CellRuns, run: DrivenRun) -> ReportTable:
     ]
     title = f"Per transaction type: {cell.name} (run {run.run.id})"
     return _table(
-        f"{test}_run_{run.run.id}", title, [ReportColumn("transaction")], lines, (), is_detail=True
+        f"{test}_run_{run.run.id}",
+        title,
+        [ReportColumn("transaction")],
+        lines,
+        cell_runs.without_lost([run]),
+        is_detail=True,
     )
 
 

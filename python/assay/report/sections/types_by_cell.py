@@ -40,6 +40,7 @@ def table(test: str, measured_cells: Sequence[CellRuns]) -> ReportTable | None:
         rows=tuple(rows),
         notes=(
             "mean latency of those that ended ok; over repetitions the median",
+            *cell_runs.without_lost(runs),
             *(
                 ["> … : cancelled at the limit of a statement; such a type is in no mean, and the "
                  "elapsed time has it up to the limit"]

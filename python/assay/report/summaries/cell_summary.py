@@ -236,9 +236,12 @@ def _on_fewer(measured: Sequence[DrivenRun]) -> str:
     said = [left for run in measured if (left := clients_left(run.driven.generators))]
     if not said:
         return ""
+    groups = cell_runs.without_lost_in_words(measured, of_groups=True)
+    of_groups = f"; groups {groups}" if groups else ""
     if len(measured) == 1:
-        return said[0]
-    return f"{len(said)} of {len(measured)} repetitions on fewer clients ({'; '.join(said)})"
+        return said[0] + of_groups
+    fewer = f"{len(said)} of {len(measured)} repetitions on fewer clients ({'; '.join(said)})"
+    return fewer + of_groups
 
 
 def _elapsed(cell: CellRuns) -> tuple[tuple[str, str], ...]:

@@ -34,10 +34,17 @@ from assay.report.tidy.storages import STORAGES
 TABLES: Mapping[str, tuple[str, list[TidyColumn]]] = {
     "cells": ("One row per cell, in the order in which they were run.", [*FACTORS, *CELLS]),
     "runs": ("One row per run.", [*FACTORS, *RUNS]),
-    "groups": ("One row per run and group of clients.", GROUPS),
+    "groups": (
+        "One row per run and group of clients. Of several, without what lost generators did.",
+        GROUPS,
+    ),
     "servers": ("One row per run, group and server, where a run had several.", SERVERS),
     "staleness": ("One row per run and replica of which it was measured.", STALENESS),
-    "transactions": ("One row per run, group, transaction type and outcome.", TRANSACTIONS),
+    "transactions": (
+        "One row per run, group, transaction type and outcome, of those that were timed: without "
+        "what lost generators did.",
+        TRANSACTIONS,
+    ),
     "transaction_types": (
         "One row per cell and transaction type, over the repetitions.",
         TRANSACTION_TYPES,

@@ -63,6 +63,17 @@ def with_lost(outcomes: Counts, generators: Iterable[GeneratorReport], times: in
     )
 
 
+def without_lost(reports: Iterable[GeneratorReport]) -> str:
+    """``without 2 lost generators: 1234 ok, at most 56 unknown``: what numbers do not have that are
+    of the others alone. Empty: none was lost."""
+    lost = [one for one in reports if one.is_lost]
+    if not lost:
+        return ""
+    ok, unknown = sum(one.ok for one in lost), sum(one.unknown for one in lost)
+    many = f"{len(lost)} lost generators" if len(lost) > 1 else "the lost generator"
+    return f"without {many}: {ok} ok, at most {unknown} unknown"
+
+
 def clients_left(reports: Sequence[GeneratorReport]) -> str:
     """``on 4 of 6 clients from 31 s on, on 2 from 40 s on``, since clients began: how many there
     were after generators were lost. Empty: none was."""
