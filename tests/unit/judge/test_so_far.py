@@ -82,6 +82,15 @@ def test_a_stall_is_seen_in_the_second_after_it_began() -> None:
     assert "stalled" in dict(run_warnings.of_run(run))
 
 
+def test_a_stall_at_the_beginning_is_seen_once_it_is_known_how_long_transactions_are() -> None:
+    on = "null[delay=constant:10ms,stall=2.5s@0s]"
+    assay.run("one.sql", on=on, clients=2, duration_s=4, warm_up_s=0)
+    run = last_run()
+    assert "stalled" not in warnings_so_far(run, 2)
+    assert "2.0 s of 3.0 s, from 0.0 s on" in warnings_so_far(run, 3)["stalled"]
+    assert "stalled" in dict(run_warnings.of_run(run))
+
+
 def test_a_sound_run_has_no_warning_that_goes_away() -> None:
     assay.run("one.sql", on="null[delay=constant:1ms]", clients=2, duration_s=5, warm_up_s=0)
     run = last_run()

@@ -50,6 +50,8 @@ class SoFar:
         self._seconds = 0
         self._median_ns = 0
         """The longest of any second and group."""
+        self._still: list[int] = []
+        """Seconds in which clients waited and nothing ended, before a median was known."""
         self._stalls: list[Standstill] = []
         self._suspensions: list[Standstill] = []
         self._machine: list[MachineSecond] = []
@@ -68,18 +70,23 @@ class SoFar:
             self._machine.append(machine)
         suspended_ns = max(one.suspended_ns for one in own)
         stalled_ns = max(one.stalled_ns for one in own)
-        if not stalled_ns and not suspended_ns and self._is_still(own):
+        is_still = not stalled_ns and not suspended_ns and _is_still(own)
+        if is_still and self._are_short():
             stalled_ns = _SECOND_NS
+        elif is_still and not self._median_ns:
+            self._still.append(second)
         self._median_ns = max(self._median_ns, *(one.p50_ns for one in own))
+        if self._are_short():
+            for before in self._still:
+                _note(self._stalls, before, _SECOND_NS)
+            self._still.clear()
         _note(self._stalls, second, stalled_ns)
         _note(self._suspensions, second, suspended_ns)
         return tuple(replace(one, stalled_ns=stalled_ns) for one in groups)
 
-    def _is_still(self, own: Sequence[Interval]) -> bool:
-        """Whether clients waited, nothing ended, and transactions are shorter than that."""
-        has_ended = any(one.ok + one.aborted + one.failed + one.unknown for one in own)
-        has_clients = any(one.clients_connected for one in own)
-        return has_clients and not has_ended and 0 < self._median_ns * _SLOW <= _SECOND_NS
+    def _are_short(self) -> bool:
+        """Whether a second without the end of any is a stall; not as long as nothing is known."""
+        return 0 < self._median_ns * _SLOW <= _SECOND_NS
 
     def observation(
         self,
@@ -162,6 +169,12 @@ class SoFar:
         if read_bytes is None or written_bytes is None:
             return None
         return DeviceCost(self._machine[-1].device, read_bytes, written_bytes, **grown)
+
+
+def _is_still(own: Sequence[Interval]) -> bool:
+    """Whether clients waited and nothing ended."""
+    has_ended = any(one.ok + one.aborted + one.failed + one.unknown for one in own)
+    return not has_ended and any(one.clients_connected for one in own)
 
 
 def _note(spans: list[Standstill], second: int, lasted_ns: int) -> None:
