@@ -18,7 +18,7 @@ pub struct ClientsSoFar {
     pub elapsed_ns: u64,
     /// That drive clients.
     pub threads: usize,
-    /// Its memory is left out.
+    /// Without its memory. How long threads waited is extrapolated for some seconds where there are very many.
     pub client_cost: ClientCost,
     /// The load of the machine in the last minute; `None` if the kernel does not report it.
     pub load_1min: Option<f64>,

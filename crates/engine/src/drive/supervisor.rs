@@ -20,9 +20,9 @@ use crate::observation::{ClientCost, Interval, Outcomes};
 /// How often progress is reported.
 const REPORT_EVERY_NS: u64 = 100_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
-/// What clients have done so far is asked for no sooner than this many times the CPU time that it took: with a thousand
-/// threads, of each of which the kernel is asked, that is some milliseconds.
-const SO_FAR_SHARE: u64 = 1000;
+/// How long threads waited for a processor is asked for again no sooner than this many times the CPU time that it took:
+/// the kernel is asked of each of them, which takes some milliseconds with a thousand.
+const WAITED_SHARE: u64 = 1000;
 
 /// The progress of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -59,6 +59,23 @@ pub struct DrainProgress {
     pub elapsed_s: f64,
     /// The maximum.
     pub limit_s: f64,
+}
+
+/// How long threads waited for a processor in the measurement, as it was last asked for.
+#[derive(Default)]
+struct Waited {
+    waited_ns: u64,
+    /// How long the measurement had lasted.
+    of_ns: u64,
+    next_ns: u64,
+}
+
+impl Waited {
+    /// In the measurement so far, if it goes on like that.
+    fn within(&self, elapsed_ns: u64) -> u64 {
+        let waited_ns = u128::from(self.waited_ns) * u128::from(elapsed_ns);
+        u64::try_from(waited_ns / u128::from(self.of_ns.max(1))).unwrap_or(u64::MAX)
+    }
 }
 
 /// What the supervisor has recorded.
@@ -178,6 +195,7 @@ impl Supervisor<'_> {
         let mut is_measuring = false;
         let mut resident_bytes = 0;
         let mut report_ns = schedule.start_ns + REPORT_EVERY_NS;
+        let mut waited = Waited::default();
         let mut so_far_ns = schedule.measure_ns.saturating_add(SECOND_NS);
         while self.shared.threads_left() > 0 {
             let now_ns = clock.now_ns();
@@ -201,9 +219,9 @@ impl Supervisor<'_> {
                 self.close_seconds(now_ns, schedule, &mut watched.series);
                 let seconds = watched.series.take_completed();
                 let so_far = (now_ns >= so_far_ns).then(|| {
-                    let (found, next_ns) = self.so_far(now_ns, schedule, &watched.client_cost);
-                    so_far_ns = next_ns;
-                    found
+                    let second = (now_ns - schedule.measure_ns) / SECOND_NS + 1;
+                    so_far_ns = schedule.measure_ns + second * SECOND_NS;
+                    self.so_far(now_ns, schedule, &watched.client_cost, &mut waited)
                 });
                 if self.report(Some(&schedule), seconds, so_far).is_break() {
                     watched.was_interrupted = true;
@@ -238,21 +256,35 @@ impl Supervisor<'_> {
         resident_bytes
     }
 
-    /// What the clients have done by now; and when to ask next.
+    /// What the clients have done by now.
     fn so_far(
         &self,
         now_ns: u64,
         schedule: Schedule,
         cost_before: &ClientCost,
-    ) -> (ClientsSoFar, u64) {
-        let began_ns = cost::processor_ns_of_thread();
-        let cost = self.cost_so_far().since(cost_before);
-        let measured = (schedule.measure_ns, now_ns);
-        let found = ClientsSoFar::of(self.shared, self.threads, cost, measured);
-        let took_ns = cost::processor_ns_of_thread() - began_ns;
-        let second = (now_ns - schedule.measure_ns) / SECOND_NS + 1;
-        let next_ns = schedule.measure_ns + second * SECOND_NS;
-        (found, next_ns.max(now_ns + SO_FAR_SHARE * took_ns))
+        waited: &mut Waited,
+    ) -> ClientsSoFar {
+        let elapsed_ns = now_ns - schedule.measure_ns;
+        if now_ns >= waited.next_ns {
+            let began_ns = cost::processor_ns_of_thread();
+            let waited_ns = self.shared.waited_for_processor_ns();
+            let took_ns = cost::processor_ns_of_thread() - began_ns;
+            *waited = Waited {
+                waited_ns: waited_ns.saturating_sub(cost_before.waited_for_processor_ns),
+                of_ns: elapsed_ns,
+                next_ns: now_ns + WAITED_SHARE * took_ns,
+            };
+        }
+        let cost = ClientCost {
+            waited_for_processor_ns: waited.within(elapsed_ns),
+            ..cost::so_far().since(cost_before)
+        };
+        ClientsSoFar::of(
+            self.shared,
+            self.threads,
+            cost,
+            (schedule.measure_ns, now_ns),
+        )
     }
 
     /// Writes the intervals of all seconds but the last two.

@@ -169,7 +169,8 @@ class ClientsSoFar(msgspec.Struct, frozen=True):
     elapsed_ns: int
     threads: int
     client_cost: ClientCost
-    """Without its memory."""
+    """Without its memory. How long threads waited is extrapolated for some seconds where there are
+    very many."""
     statements: int
     load_1min: float | None = None
     """Of the machine, in the last minute."""
@@ -193,12 +194,11 @@ _LEAST_NS = 100_000_000
 
 def thread_use(cpu_ns: int, waited_ns: int, elapsed_ns: int, threads: int) -> ThreadUse | None:
     """None where too little time has passed, or fewer threads are counted than before."""
-    if elapsed_ns < _LEAST_NS or min(cpu_ns, waited_ns) < 0:
+    if elapsed_ns < _LEAST_NS or cpu_ns < 0:
         return None
     of_all_ns = elapsed_ns * max(1, threads)
-    return ThreadUse(
-        cpu_ns / elapsed_ns, min(1.0, cpu_ns / of_all_ns), min(1.0, waited_ns / of_all_ns)
-    )
+    waited = max(0.0, min(1.0, waited_ns / of_all_ns))
+    return ThreadUse(cpu_ns / elapsed_ns, min(1.0, cpu_ns / of_all_ns), waited)
 
 
 class DrainProgress(msgspec.Struct, frozen=True):
