@@ -12,11 +12,13 @@ from collections.abc import Iterator
 
 from assay.text.secrets import HIDDEN, NAME, URL_PASSWORD, is_connection_string
 
+_SIGN = re.compile(r"passw|passphrase|pwd|identified", re.IGNORECASE)
+"""Without one of these there is none, but in a URL."""
 _NO_PASSWORD = re.compile(
     r"[:@$]\w[\w.]*|[$%]?\{[^{}]*\}|\?|%\w|<[^<>]*>|…|\.\.\.|\**|[A-Z_]*PASSWORD", re.DOTALL
 )
 """What stands in the place of a value: a parameter, or what a hint writes."""
-_VALUE = r"'(?:[^'\n]|'')*'|[^\s;&,'\")]+"
+_VALUE = r"'(?:[^'\n]|'')*'|[^\s;&,'\")`]+"
 _PAIRS = re.compile(rf"\b{NAME}\s*(?:=|%3d)\s*(?P<value>{_VALUE})", re.IGNORECASE)
 _URL = re.compile(r"\w://[^\s'\"<>]+")
 _OTHER = (
@@ -24,7 +26,7 @@ _OTHER = (
     rf"data\s+source|initial\s+catalog|user\s+id)=(?:{_VALUE})"
 )
 _PAIR = rf"{NAME}=(?P<value>{_VALUE})"
-_BETWEEN = rf"(?:[ \t]*;[ \t]*|[ \t]+)(?:\w+=(?:{_VALUE})(?:[ \t]*;[ \t]*|[ \t]+))*"
+_BETWEEN = rf"(?:[ \t]*;[ \t]*|[ \t]+)(?:\w+=(?:{_VALUE})(?:[ \t]*;[ \t]*|[ \t]+)){{0,20}}"
 _CONNECTION_STRINGS = (
     re.compile(rf"\b{_OTHER}{_BETWEEN}{_PAIR}", re.IGNORECASE),
     re.compile(rf"\b{_PAIR}{_BETWEEN}{_OTHER}", re.IGNORECASE),
@@ -34,17 +36,17 @@ _LITERAL = r"(?:PASSWORD\s*\(\s*)?[EN]?(?P<value>'(?:[^']|'')*')"
 _STATEMENTS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        rf"\b(?:CREATE|ALTER)\s+(?:OR\s+REPLACE\s+)?(?:USER|ROLE|LOGIN|GROUP)\b[^;]*?"
+        rf"\b(?:CREATE|ALTER)\s+(?:OR\s+REPLACE\s+)?(?:USER|ROLE|LOGIN|GROUP)\b[^;]{{0,1000}}?"
         rf"\b{NAME}\s*=?\s*{_LITERAL}",
-        rf"\bOPTIONS\s*\([^;)]*?\b{NAME}\s+{_LITERAL}",
+        rf"\bOPTIONS\s*\([^;)]{{0,1000}}?\b{NAME}\s+{_LITERAL}",
         rf"\bIDENTIFIED\s+(?:WITH\s+\S+\s+)?(?:BY|AS)\s+(?:PASSWORD\s+)?{_LITERAL}",
-        r"\b(?:CREATE|ALTER)\s+(?:PUBLIC\s+|DATABASE\s+)*(?:USER|ROLE|LINK)\b[^;]*?"
+        r"\b(?:CREATE|ALTER)\s+(?:PUBLIC\s+|DATABASE\s+)*(?:USER|ROLE|LINK)\b[^;]{0,1000}?"
         r"\bIDENTIFIED\s+BY\s+(?P<value>[\w\"$#]+)",
         rf"(?:\A|;|\bBEGIN\b)\s*SET\s+(?:(?:SESSION|LOCAL|GLOBAL)\s+)?(?:\w+\.)*{NAME}"
         rf"(?:\s+FOR\s+[^\s=]+)?\s*(?:=|\bTO\b)\s*{_LITERAL}",
         rf"\bset_config\s*\(\s*E?'(?:\w+\.)*{NAME}'\s*,\s*{_LITERAL}",
         rf"(?:\A|\n)[ \t]*\\set[ \t]+{NAME}[ \t]+{_LITERAL}",
-        r"\b(?:create|update)User\b[^;]*?\bpwd[\"']?\s*:\s*(?P<value>\"[^\"\n]*\"|'[^'\n]*')",
+        r"\b(?:create|update)User\b[^;]{0,1000}?\bpwd[\"']?\s*:\s*(?P<value>\"[^\"\n]*\"|'[^'\n]*')",
     )
 )
 _COMMENT_OR_LITERAL = re.compile(
@@ -80,8 +82,9 @@ def without_file_passwords(text: str) -> str:
 def _places(text: str) -> Iterator[tuple[int, int]]:
     """Where a password begins and ends."""
     yield from _in_words(text)
-    yield from _values(text, _COMMAND)
-    yield from _in_statements(text, 0)
+    if _SIGN.search(text):
+        yield from _values(text, _COMMAND)
+        yield from _in_statements(text, 0)
 
 
 def _in_words(text: str) -> Iterator[tuple[int, int]]:
@@ -91,7 +94,7 @@ def _in_words(text: str) -> Iterator[tuple[int, int]]:
             yield found.end(1), found.end() - 1
         for found in _URL.finditer(text):
             yield from _moved(_values(found[0], _PAIRS), found.start())
-    if "=" in text:
+    if "=" in text and _SIGN.search(text):
         yield from _values(text, *_CONNECTION_STRINGS)
 
 
@@ -113,7 +116,7 @@ def _in_statements(text: str, nested: int) -> Iterator[tuple[int, int]]:
     yield from _values(code, *_STATEMENTS)
     for found in _COMMENT_OR_LITERAL.finditer(text):
         literal = found["literal"]
-        if not literal or nested == _MOST_NESTED:
+        if not literal or nested == _MOST_NESTED or not _SIGN.search(literal):
             continue
         # As long as it was, so that a place in it is one of the text.
         inner = literal[1:-1].replace("''", " '")
