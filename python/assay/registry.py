@@ -38,6 +38,10 @@ WORKLOADS_FOLDER = Path(__file__).parent / "workloads"
 KNOWN_AS = "known_as"
 """In that file: names that others have for the workload and its tests."""
 WORKLOAD_FILE = "workload.toml"
+ONE_WORKLOAD = (
+    "an experiment has one workload: run each by itself, then "
+    "`assay compare latest-1 latest --between workload`"
+)
 EXPERIMENTS_FOLDER = Path(__file__).parent / "experiment" / "papers"
 _BUILT_IN = (".", "experiments")
 """Where guides name the built-in experiment files: they are there in a clone of the repository."""
@@ -494,7 +498,15 @@ def workload_folder(name: str) -> Path:
         )
     if name in experiments():
         raise ArgumentError(f"{name} is an experiment file, no workload", hint=f"{name}.toml")
+    first, *others = name.split(",")
+    if others and is_workload(first):
+        raise ArgumentError(f"expected one workload, found {name}", hint=ONE_WORKLOAD)
     raise unknown("workload", name, workloads(), _known_as())
+
+
+def is_workload(word: str) -> bool:
+    """Whether it is the name of one, or its folder."""
+    return word in workloads() or paths.is_file(Path(word, WORKLOAD_FILE))
 
 
 def _known_as() -> dict[str, str]:

@@ -96,11 +96,8 @@ def _parameter(option: str, context: click.Context) -> str:
 def _how_several(words: str) -> str:
     """How several workloads or scripts are measured; empty: the first of the words is neither."""
     word = words if paths.exists(Path(words)) else words.partition(" ")[0]
-    if word in registry.workloads() or paths.is_file(Path(word, registry.WORKLOAD_FILE)):
-        return (
-            "an experiment has one workload: run each by itself, then "
-            "`assay compare latest-1 latest --between workload`"
-        )
+    if registry.is_workload(word):
+        return registry.ONE_WORKLOAD
     if ad_hoc_script.is_script(word) and paths.is_file(Path(word)):
         return f"FIRST,{word} measures each script, -f FIRST -f {word} a mix of them"
     return ""
