@@ -99,7 +99,7 @@ def observe_watched(
     whole = replace(
         whole,
         machine_cost=machine_cost(*sampled),
-        machine_seconds=machine.of(observation),
+        machine_seconds=machine.of(observation, sampler.began_unix_ns),
         data_in_memory=_data_in_memory(deployment),
     )
     unfinished = observation.unfinished

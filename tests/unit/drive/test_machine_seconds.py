@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 import observations
 from assay.contracts.engine.drive import ClientsSoFar, DriveProgress
-from assay.contracts.observation import ClientCost, Interval
+from assay.contracts.observation import ClientCost, Interval, Observation
 from assay.contracts.systems.protocol import ProcessSample
 from assay.drive.monitoring import machine_seconds
 from assay.drive.monitoring.machine_seconds import MachineSeconds
@@ -59,6 +59,16 @@ def progress(elapsed_s: float, *seconds: int, clients: ClientsSoFar | None = Non
     return DriveProgress(elapsed_s, 0, None, 0, 0, 1, seconds=tuple(lines), so_far=clients)
 
 
+BEGAN = 1_000 * S
+"""When sampling began; two seconds later the measurement does."""
+
+
+def ended(measured_s: int) -> Observation:
+    whole = observations.observation(elapsed_ns=measured_s * S, drained_ns=0)
+    cost_of_all = cost(measured_s)
+    return replace(whole, started_unix_ns=BEGAN + 2 * S, threads=2, client_cost=cost_of_all)
+
+
 def sampled(*at_s: float) -> list[TimedSample]:
     """Of a server that uses one and a half processors, and others that use half of one."""
 
@@ -70,23 +80,45 @@ def sampled(*at_s: float) -> list[TimedSample]:
 
 
 def test_a_second_is_what_was_counted_in_it_and_none_is_missing(clock: Clock) -> None:
-    found = MachineSeconds(Devices((Path("/sys/vda"),)), sampled(0, 2), 2.0, clients_are_here=True)
+    samples = sampled(0, 2)
+    found = MachineSeconds(Devices((Path("/sys/vda"),)), samples, 2.0, clients_are_here=True)
     given = []
     for tenth in range(70):
         clock.now_s = 50 + tenth / 10
+        if tenth in (30, 50):
+            samples += sampled(tenth / 10)
         second, left = divmod(tenth - 20 - 14, 10)  # the clients report it 0.4 s later
         said = None if tenth < 30 or tenth % 10 else so_far(tenth / 10 - 2)
         lines = [second] if second >= 0 and not left else []
         given += found.at(progress(tenth / 10, *lines, clients=said))
     assert [one.second for one in given] == [0, 1, 2, 3]
     assert clock.read == 5, "once a second"
-    whole = observations.observation(elapsed_ns=5 * S, drained_ns=0)
-    every = found.of(replace(whole, threads=2, client_cost=cost(5)))
+    assert [one.server_cpus for one in given] == [None, None, 1.5, 1.5], (
+        "two samples since it began"
+    )
+    samples += sampled(7)
+    every = found.of(ended(5), BEGAN)
     assert [one.second for one in every] == [0, 1, 2, 3, 4]
     for one in every:
         assert (one.client_cpus, one.other_cpus, one.device) == (0.25, 0.5, "vda")
         assert (one.client_busy, one.server_cpus) == (0.125, 1.5)
         assert one.reads == pytest.approx(10, abs=1.2)
+
+
+def test_what_is_sampled_belongs_to_the_seconds_around_which_it_was(clock: Clock) -> None:
+    def at(at_s: float, cpu_s: float) -> TimedSample:
+        process = ProcessSample(1, 1, 1, 1, 0, int(cpu_s * S), 0)
+        return TimedSample(at_s, process, other_programs_ns=int((at_s - cpu_s) * S))
+
+    # The server works for three seconds, stands still for two, and works again.
+    samples = [at(0, 0), at(2, 0), at(5, 3), at(7, 3), at(9, 5)]
+    found = MachineSeconds(None, samples, 2.0, clients_are_here=True)
+    found.at(progress(2.0))
+    clock.now_s += 7
+    found.at(progress(9.0, clients=so_far(7)))
+    every = found.of(ended(7), BEGAN)
+    assert [one.server_cpus for one in every] == [1, 1, 1, 0, 0, 1, 1]
+    assert [one.other_cpus for one in every] == [0, 0, 0, 1, 1, 0, 0]
 
 
 def test_seconds_without_progress_are_their_mean_and_another_process_is_not_known(

@@ -4,13 +4,15 @@ in each second of the measurement.
 The numbers are differences of the kernel's counters, read once a second, with the first progress
 that is of the next one: some tenth of a second late. Where progress comes more seldom, they are the
 mean of the seconds between. Those of the clients are what the engine says of its own processes in
-the same progress.
+the same progress. The server and other programs are sampled more seldom, as that costs more: what
+is said of them meanwhile is what was sampled last, and at the end what the samples before and after
+each second say.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -18,6 +20,7 @@ from msgspec.structs import replace
 from assay.contracts.engine.drive import ClientsSoFar, DriveProgress, ThreadUse
 from assay.contracts.observation import MachineSecond, Observation
 from assay.drive.monitoring.sampler import TimedSample
+from assay.drive.monitoring.server_cost import SumOf, cpus_in_seconds
 from assay.provision.machine.machine_sampling import sample_machine
 from assay.storages.device_counters import DeviceCounts, Devices
 
@@ -56,6 +59,8 @@ class MachineSeconds:
         self._elapsed_s = 0.0
         self._before: _Counts | None = None
         """At the beginning of the second that passes; None: none does yet."""
+        self._samples_before = 0
+        """How many were taken before the measurement."""
         self._found: list[MachineSecond] = []
 
     def at(self, report: DriveProgress) -> tuple[MachineSecond, ...]:
@@ -70,8 +75,9 @@ class MachineSeconds:
         numbers = dict.fromkeys(one.second for one in report.seconds)
         return tuple(self._found[number] for number in numbers if number < len(self._found))
 
-    def of(self, observation: Observation) -> tuple[MachineSecond, ...]:
-        """Of all its whole seconds; to be asked when clients have ended."""
+    def of(self, observation: Observation, began_unix_ns: int) -> tuple[MachineSecond, ...]:
+        """Of all its whole seconds; to be asked when clients have ended, and all samples are taken.
+        ``began_unix_ns``: when sampling began."""
         whole = (observation.elapsed_ns - observation.drained_ns) // _SECOND_NS
         if len(self._found) < whole:
             self._say_of_clients(
@@ -83,7 +89,14 @@ class MachineSeconds:
                 )
             )
         self._read_until(whole)
-        return tuple(self._found[:whole])
+        sampled = (
+            cpus_in_seconds(self._samples, sum_of, began_unix_ns, observation)
+            for sum_of in (_of_others, self._of_server)
+        )
+        return tuple(
+            replace(second, other_cpus=others, server_cpus=server)
+            for second, others, server in zip(self._found, *sampled, strict=False)
+        )
 
     def _say_of_clients(self, now: ClientsSoFar) -> None:
         self._use, self._clients = now.use_since(self._clients), now
@@ -93,7 +106,7 @@ class MachineSeconds:
         if measured_s < 0:
             return
         if self._before is None:
-            self._before = self._counted()
+            self._before, self._samples_before = self._counted(), len(self._samples)
         elif measured_s >= len(self._found) + (1.0 if self._is_said else 1.0 + _LATE_S):
             self._is_said = False
             before, self._before = self._before, self._counted()
@@ -119,11 +132,9 @@ class MachineSeconds:
             second,
             client_cpus=round(use.cpus, 3) if use and self._clients_are_here else None,
             machine_cpus=cpus(now.machine_ns, before.machine_ns),
-            other_cpus=self._sampled(lambda timed: timed.other_programs_ns),
+            other_cpus=self._sampled(_of_others),
             client_busy=round(use.busy, 3) if use and not self._is_embedded else None,
-            server_cpus=None
-            if self._is_embedded
-            else self._sampled(lambda timed: timed.sample.cpu_ns),
+            server_cpus=self._sampled(self._of_server),
         )
         one, other = now.device, before.device
         if one is None or other is None or self._devices is None:
@@ -138,12 +149,19 @@ class MachineSeconds:
             written_bytes=_rate(one.written_bytes, other.written_bytes, took_s),
         )
 
-    def _sampled(self, cpu_ns: Callable[[TimedSample], int | None]) -> float | None:
-        """Processors in use between the last two samples."""
-        *_, before, last = [None, None, *self._samples[-2:]]
+    def _of_server(self, timed: TimedSample) -> int | None:
+        return None if self._is_embedded else timed.sample.cpu_ns
+
+    def _sampled(self, sum_of: SumOf) -> float | None:
+        """Processors in use between the last two samples, once both are of the measurement."""
+        *_, before, last = [None, None, *self._samples[self._samples_before :]]
         if before is None or last is None:
             return None
-        return _rate(cpu_ns(last), cpu_ns(before), (last.at_s - before.at_s) * 1e9)
+        return _rate(sum_of(last), sum_of(before), (last.at_s - before.at_s) * 1e9)
+
+
+def _of_others(timed: TimedSample) -> int | None:
+    return timed.other_programs_ns
 
 
 def _rate(later: int | None, sooner: int | None, took: float) -> float | None:

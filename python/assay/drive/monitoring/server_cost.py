@@ -2,7 +2,7 @@
 whole machine did during the measurement.
 
 The samples hold sums since the start of each process or device. Sums are interpolated linearly at
-the beginning and the end of the measurement.
+the beginning and the end of the measurement, and of a second of it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ _LEAST_COUNTED = 0.5
 """Share of the measurement in which it must be counted."""
 _MOST_ENDED = 1 / 3
 """Share of the processes seen in it that may have ended in it."""
-_Sum = Callable[[TimedSample], int | None]
+_SECOND_NS = 1_000_000_000
+SumOf = Callable[[TimedSample], int | None]
+"""What a sample says that has grown since the start of a process or device."""
 
 
 def server_cost(
@@ -180,16 +182,36 @@ def machine_cost(
     )
 
 
+def cpus_in_seconds(
+    samples: Sequence[TimedSample],
+    sum_of: SumOf,
+    began_unix_ns: int,
+    observation: Observation,
+) -> list[float | None]:
+    """CPU seconds per second in each whole second of the measurement; None where not known."""
+    measured_ns = observation.elapsed_ns - observation.drained_ns
+    sums = _sums(samples, sum_of)
+    if sums is None:
+        return [None] * (measured_ns // _SECOND_NS)
+    from_s = (observation.started_unix_ns - began_unix_ns) / 1e9
+    at_each = [_at(sums, from_s + second) for second in range(measured_ns // _SECOND_NS + 1)]
+    return [round(max(0, now - before) / 1e9, 3) for before, now in pairwise(at_each)]
+
+
+def _sums(samples: Sequence[TimedSample], sum_of: SumOf) -> list[tuple[float, int]] | None:
+    """With their instants; None where they are not known of each sample, or there is but one."""
+    sums = [(sample.at_s, total) for sample in samples if (total := sum_of(sample)) is not None]
+    return sums if len(sums) == len(samples) > 1 else None
+
+
 def _grown(
     samples: Sequence[TimedSample],
-    sum_of: _Sum,
+    sum_of: SumOf,
     began_unix_ns: int,
     observation: Observation,
 ) -> int | None:
-    if len(samples) < 2 or not observation.elapsed_ns:
-        return None
-    sums = [(sample.at_s, total) for sample in samples if (total := sum_of(sample)) is not None]
-    if len(sums) < len(samples):
+    sums = _sums(samples, sum_of)
+    if sums is None or not observation.elapsed_ns:
         return None
     from_s = (observation.started_unix_ns - began_unix_ns) / 1e9
     to_s = from_s + observation.elapsed_ns / 1e9

@@ -15,7 +15,8 @@ class MachineSecond(Shape, frozen=True):
     machine_cpus: float | None = None
     """Of all programs and the kernel."""
     other_cpus: float | None = None
-    """Of programs that are neither the client's nor the server's, as last sampled."""
+    """Of programs that are neither the client's nor the server's. While clients work, this and the
+    server's are those that were sampled last; at the end, between the samples around the second."""
     device: str = ""
     """The name of the whole device under the data, of which the next are."""
     reads: float | None = None
@@ -27,4 +28,4 @@ class MachineSecond(Shape, frozen=True):
     """Share of the time of each thread that drives clients, also of those of other machines. None
     also where the system works in them."""
     server_cpus: float | None = None
-    """Of the server's processes, as last sampled."""
+    """Of the server's processes."""
