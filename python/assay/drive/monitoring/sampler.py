@@ -20,6 +20,7 @@ from assay.contracts.deployment import Deployment
 from assay.contracts.systems.abilities import Sampled
 from assay.contracts.systems.protocol import ProcessSample, System
 from assay.provision.machine import family
+from assay.provision.machine.listeners import with_listeners
 from assay.provision.machine.machine_sampling import MachineSample, sample_machine
 from assay.storages.device_counters import DeviceCounts, Devices, devices_of, devices_of_log
 from assay.storages.flush_requests import FlushRequests, flush_requests
@@ -58,6 +59,8 @@ class Sampler:
         self._began_s = time.monotonic()
         self.began_unix_ns = time.time_ns()
         self.samples: list[TimedSample] = []
+        self._ended: ProcessSample | None = None
+        """The last one of processes of the server that are gone, where others took their place."""
 
     def __enter__(self) -> Sampler:
         for devices in (self.devices, self.log_devices):
@@ -80,15 +83,30 @@ class Sampler:
             self._take()
 
     def _take(self) -> bool:
-        """Takes a sample; returns whether the processes could be read."""
+        """Takes a sample; returns whether the processes can be read, now or later."""
         at_s = time.monotonic() - self._began_s
-        system = self._system
-        sample = system.sample(self._deployment) if isinstance(system, Sampled) else None
+        sample = self._sample_of_server()
         if sample is not None:
             device, log = self._counted(self.devices), self._counted(self.log_devices)
             others_ns = self._other_programs_ns(sample)
             self.samples.append(TimedSample(at_s, sample, device, sample_machine(), others_ns, log))
-        return sample is not None
+        return sample is not None or self._may_come_back
+
+    @property
+    def _may_come_back(self) -> bool:
+        """Whether someone else may start the server again."""
+        return bool(self.samples) and not self._deployment.is_private
+
+    def _sample_of_server(self) -> ProcessSample | None:
+        system = self._system
+        if not isinstance(system, Sampled):
+            return None
+        sample = system.sample(self._deployment)
+        if sample is None and self._may_come_back:
+            self._deployment = with_listeners(self._deployment)
+            sample = system.sample(self._deployment)
+            self._ended = self.samples[-1].sample
+        return sample if sample is None or self._ended is None else _with(sample, self._ended)
 
     def _counted(self, devices: Devices | None) -> DeviceCounts | None:
         counts = None if devices is None else devices.counts()
@@ -110,3 +128,10 @@ class Sampler:
             if not self._take():
                 return
             wait_s = max(_LEAST_INTERVAL_S, _SHARE * (time.thread_time() - began_s))
+
+
+def _with(sample: ProcessSample, ended: ProcessSample) -> ProcessSample:
+    """Sums go on where those of processes that have ended were."""
+    sums = (sample.read_bytes, ended.read_bytes)
+    read_bytes = None if None in sums else sum(filter(None, sums))
+    return replace(sample, cpu_ns=sample.cpu_ns + ended.cpu_ns, read_bytes=read_bytes)
