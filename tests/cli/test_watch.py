@@ -43,8 +43,8 @@ def script(folder: Path) -> Path:
 
 
 def seconds(events: list[Event]) -> list[str]:
-    """Without when the experiment was begun."""
-    return [one.id.rsplit(":", 1)[0] for one in events if one.name == "second"]
+    """Without when the experiment was begun. When a step has ended, its seconds come again."""
+    return list(dict.fromkeys(one.id.rsplit(":", 1)[0] for one in events if one.name == "second"))
 
 
 def recorded(folder: Path) -> list[str]:
@@ -284,7 +284,8 @@ def test_a_killed_server_comes_back_where_it_was_and_no_second_is_missing(
     assert list(by_run) == ["1", "2"]
     for found in by_run.values():
         assert found == list(range(len(found))) and len(found) >= 9
-    every = [one.data for one in had + rest if one.name == "second" and one.data["second"] < 9]
+    by_id = {one.id: one.data for one in had + rest if one.name == "second"}
+    every = [one for one in by_id.values() if one["second"] < 9]
     assert len(every) == 18 and all("machine_cpus" in one["machine"] for one in every)
     charts = [one.data for one in rest if one.name == "charts"]
     heads = {
@@ -293,6 +294,28 @@ def test_a_killed_server_comes_back_where_it_was_and_no_second_is_missing(
     for name, line in (("timeline", "achieved"), ("cpu_over_time", "whole machine")):
         values = heads[name]["spec"]["data"]["values"]
         assert [one["x"] for one in values if one["series"] == line] == [*range(1, 10)]
+
+
+def test_what_was_counted_late_is_in_the_seconds_when_their_step_has_ended(
+    working_folder: Path,
+) -> None:
+    """Arrivals of a standstill are known to be skipped when it has ended, and count where they were
+    due."""
+    script(working_folder)
+    words = ("--offered-rate", "500", "--latency-limit", "0.02", "--duration", "7")
+    stalled = "null[protocol=postgresql,delay=constant:1ms,stall=4s@1.5s]"
+    with started(working_folder, "run", "one.sql", "--on", stalled, *words) as run:
+        wait_for_second(working_folder)
+        with watched(working_folder) as server:
+            events = list(server.events())
+        run.wait(HANG_S)
+    with Store(working_folder / DEFAULT_FILE_NAME, must_exist=True) as store:
+        (ended,) = store.latest().runs
+    assert ended.driven is not None and ended.driven.outcomes.skipped > 500
+    shown = {one.id: one.data for one in events if one.name == "second"}
+    for name in ("ok", "skipped"):
+        total = sum(one.get(name, 0) for one in shown.values())
+        assert total == getattr(ended.driven.outcomes, name), name
 
 
 def test_neither_twenty_readers_nor_one_that_never_reads_hold_anything_up(

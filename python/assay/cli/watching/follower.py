@@ -51,10 +51,12 @@ class Follower:
 
     async def messages(self, cursor: Cursor) -> AsyncGenerator[str]:
         """Server-sent events, until the experiment is over or the server ends. What is ready is
-        given in pieces, each when the one before it was taken."""
+        given in pieces, each when the one before it was taken. When a step has ended, all its
+        seconds are given again, as they were observed."""
         shown: Seen | None = None
         drawn: Drawn = {}
         generators = ""
+        whole: Place | None = None
         async with self._reading():
             yield "retry: 1000\n\n"
             while not self._is_closed:
@@ -71,6 +73,8 @@ class Follower:
                         yield _message("warnings", seen.warnings)
                     shown = seen
                     if seen.passed is not None:
+                        if seen.passed.is_whole and whole != seen.passed.place:
+                            whole, cursor.second = seen.passed.place, -1
                         async for piece in _behind(seen.passed, cursor):
                             yield piece
                     if seen.passed is not None and seen.passed.generators != generators:

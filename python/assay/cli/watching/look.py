@@ -11,6 +11,7 @@ import msgspec
 
 from assay.cli.watching.arising import LiveWarnings
 from assay.contracts.engine.drive import ClientsSoFar
+from assay.contracts.observation import Interval, MachineSecond
 from assay.errors import AssayError
 from assay.experiment import Driving
 from assay.judge.evidence.so_far import SoFar
@@ -27,6 +28,7 @@ from assay.record.progress.under_way import (
 from assay.record.reader import Reader
 from assay.record.runs.records import RunSummary
 from assay.report.cells import shown_seconds
+from assay.report.cells.shown_seconds import ShownSecond
 from assay.report.live.charts import LiveChart, LiveCharts
 from assay.report.live.status import NOTHING, Status, status
 
@@ -42,7 +44,8 @@ _MOST = 200
 
 @dataclass
 class Passed:
-    """The seconds of a step, each as JSON; more come at the end."""
+    """The seconds of a step, each as JSON; more come at the end. When the step has ended, they are
+    those that were observed: what was counted late is in none of those before."""
 
     place: Place
     record: int = 0
@@ -66,30 +69,39 @@ class Passed:
     def read(self, reader: Reader, after: int) -> None:
         def question(connection: Connection) -> None:
             found, self.is_whole = under_way.seconds(connection, self.place, after)
-            for groups, machine in found:
-                if self.so_far is not None and not self.is_whole:
-                    groups = self.so_far.add(groups, machine)
-                self.numbers.append(groups[0].second)
-                one = shown_seconds.shown(groups, self.driving, machine)
-                if self.charts is not None and not self.is_whole:
-                    self.charts.add(one)
-                self.texts.append(msgspec.json.encode(one).decode())
+            if self.is_whole:
+                self._observed(connection)
+            else:
+                for groups, machine in found:
+                    self._add_live(groups, machine)
+                self.clients = generators.clients_so_far(connection, self.place)
             if fleet := generators.of_step(connection, self.place, has_ended=self.is_whole):
                 self.fleet = fleet
                 self.generators = msgspec.json.encode(fleet).decode()
-            if not self.is_whole:
-                self.clients = generators.clients_so_far(connection, self.place)
-            elif self.charts is not None:
-                every, _ = under_way.seconds(connection, self.place, -1)
-                measured = every[: under_way.whole_seconds(connection, self.place)]
-                self.charts.observed(
-                    [
-                        shown_seconds.shown(groups, self.driving, machine)
-                        for groups, machine in measured
-                    ]
-                )
 
         reader.read(question)
+
+    def _add_live(self, groups: tuple[Interval, ...], machine: MachineSecond | None) -> None:
+        if self.so_far is not None:
+            groups = self.so_far.add(groups, machine)
+        one = shown_seconds.shown(groups, self.driving, machine)
+        if self.charts is not None:
+            self.charts.add(one)
+        self._add(one)
+
+    def _observed(self, connection: Connection) -> None:
+        """The step has ended: all of them, in place of what was known when each had passed."""
+        every, _ = under_way.seconds(connection, self.place, -1)
+        shown = [shown_seconds.shown(groups, self.driving, machine) for groups, machine in every]
+        self.numbers, self.texts = [], []
+        for one in shown:
+            self._add(one)
+        if self.charts is not None:
+            self.charts.observed(shown[: under_way.whole_seconds(connection, self.place)])
+
+    def _add(self, one: ShownSecond) -> None:
+        self.numbers.append(one.second)
+        self.texts.append(msgspec.json.encode(one).decode())
 
     def read_on(self, reader: Reader) -> None:
         if not self.is_whole:

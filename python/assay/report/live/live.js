@@ -241,8 +241,9 @@ function showSecond(event) {
   const found = `${run}:${step}:${record}`;
   if (found !== place) { place = found; seconds = []; }
   const one = JSON.parse(event.data);
-  if (seconds.length && one.second <= seconds.at(-1).second) return;
-  seconds.push(one);
+  // When its step has ended, a second comes again, as it was observed.
+  const before = seconds.length && one.second <= seconds.at(-1).second ? seconds.findIndex((other) => other.second === one.second) : seconds.length;
+  if (before >= 0) seconds[before] = one;
   draw();
 }
 function listen() {
