@@ -170,6 +170,7 @@ def test_a_run_that_fails_is_part_of_the_result() -> None:
         ({"storage": "loop[size=1G,size=2G]"}, 'storage=["loop[size=A]", "loop[size=B]"]'),
         ({"cache": "cold,"}, "cache: expected a state of the cache, found nothing"),
         ({"on": ["sqlite", "sqlite"]}, "on: sqlite is given twice\ngive it once; repetitions=2"),
+        ({"on": ["a=null", "b=null"]}, "on: a and b are one and the same, which is given twice"),
     ],
 )
 def test_invalid_arguments_are_refused_before_anything_is_started(

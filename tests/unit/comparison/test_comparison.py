@@ -906,6 +906,16 @@ def test_levels_with_commas_are_named_whole(folder: Path) -> None:
         assert "known: 0s:200,60s:800, 0s:100..900,5s:900,9s:0, 700" in str(raised.value.hint)
 
 
+def test_options_of_a_storage_are_named_in_any_order_or_not_at_all(folder: Path) -> None:
+    found = measured(folder / "a", clients=(1, 2))
+    names = {1: "tmpfs", 2: "throttled[read_iops=200,write_iops=300]"}
+    runs = (replace(run, parameters={"form": names[run.clients]}, clients=8) for run in found.runs)
+    one = comparison.side("A", "", [replace(found, runs=tuple(runs))])
+    for word in ("throttled", "throttled[write_iops=300, read_iops=200]"):
+        made = comparison.compare(one, None, between=f"form=tmpfs,{word}")
+        assert made.b.title.startswith(f"form {names[2]},")
+
+
 def test_a_word_that_two_levels_begin_with_is_refused_with_both(folder: Path) -> None:
     found = measured(folder / "a", clients=(1, 2))
     names = {1: "small ssd", 2: "small disk"}

@@ -158,7 +158,7 @@ def _meant(word: str, names: Sequence[str], factor: str, default: str) -> list[s
         return [word]
     if equal := [level for level in names if _meaning(level) == _meaning(word)]:
         return equal[:1]
-    begun = [level for level in names if level.split(" ")[0] == word]
+    begun = [level for level in names if word in (level.split(" ")[0], level.partition("[")[0])]
     if not begun and (factor.endswith(f".{VERSION}") or "@" in word):
         begun = [level for level in names if level.startswith(f"{word}.")]
     return begun
@@ -166,8 +166,11 @@ def _meant(word: str, names: Sequence[str], factor: str, default: str) -> list[s
 
 def _meaning(word: str) -> float | str:
     """``800`` and ``800.0`` are one level, as are ``OFF`` and ``false``, ``16MB`` and ``16384kB``,
-    ``0s:200,1min:800`` and ``0s:200,60s:800``."""
+    ``0s:200,1min:800`` and ``0s:200,60s:800``, and options in any order."""
     text = word.strip().lower()
+    name, bracket, options = text.removesuffix("]").partition("[")
+    if bracket:
+        return f"{name}[{','.join(sorted(map(str.strip, options.split(','))))}]"
     for read in (float, BUFFER_BYTES.of_word, OFFERED_RATE_PER_S.of_word):
         try:
             return read(text)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from assay.contracts.experiment import Experiment
+from assay.contracts.experiment import Experiment, SystemChoice
 from assay.errors import ArgumentError
 from assay.experiment.choices.server_limits import NOT_LIMITED
 from assay.experiment.choices.system_identity import of_choice, of_storage
@@ -24,30 +24,34 @@ class Repeated(NamedTuple):
     """None: the parameter ``name``."""
     name: str
     level: str
+    before: str
+    """What the same was called where it was given first."""
 
 
 def refuse_repeated(experiment: Experiment) -> None:
     """Raises `ArgumentError` for the first value that is given twice."""
     if found := first_repeated(experiment):
+        names = dict.fromkeys((found.before, found.level))
+        what = "is given twice" if len(names) == 1 else "are one and the same, which is given twice"
         raise ArgumentError(
-            phrase("{}: {} is given twice", found.name, found.level),
+            phrase("{}: {} {}", found.name, " and ".join(names), what),
             hint=phrase("give it once; {--repetitions 2} measures every cell twice"),
         )
 
 
 def first_repeated(experiment: Experiment) -> Repeated | None:
     for setting, name, levels in _varied(experiment):
-        seen: list[object] = []
+        seen: list[_Level] = []
         for level, shown in levels:
-            if level in seen:
-                return Repeated(setting, name, str(shown))
-            seen.append(level)
+            if same := [str(other) for before, other in seen if before == level]:
+                return Repeated(setting, name, str(shown), same[0])
+            seen.append((level, shown))
     return None
 
 
 def _varied(experiment: Experiment) -> Iterator[tuple[Setting | None, str, Iterable[_Level]]]:
     on, storage, clients = SETTINGS["on"], SETTINGS["storage"], SETTINGS["clients"]
-    yield on, phrase("{--on}"), [(of_choice(one), one.label) for one in experiment.systems]
+    yield on, phrase("{--on}"), [(of_choice(one), _called(one)) for one in experiment.systems]
     yield storage, phrase("{--storage}"), [(one.name, one.name) for one in experiment.storages]
     yield (
         storage,
@@ -69,6 +73,11 @@ def _varied(experiment: Experiment) -> Iterator[tuple[Setting | None, str, Itera
             yield setting, phrase("{}", Mention(setting.word)), zip(levels, shown, strict=True)
     for name, levels in experiment.parameters.items():
         yield None, name, _plain(levels)
+
+
+def _called(choice: SystemChoice) -> str:
+    """One that has the name of an equal one before it is shown as the user called it."""
+    return choice.label if choice.label.startswith(choice.called) else choice.called
 
 
 def _plain(levels: Iterable[object]) -> list[_Level]:
