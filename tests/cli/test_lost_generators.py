@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -19,7 +20,8 @@ from assay.judge.warnings import kinds
 from assay.record import DEFAULT_FILE_NAME, Store
 from assay.report.build import build
 from assay.report.summaries import first_look
-from running import wait_for_second
+from running import started, wait_for_second
+from watching import HANG_S
 
 pytestmark = pytest.mark.slow
 
@@ -241,3 +243,20 @@ def test_clocks_that_may_be_apart_are_a_warning(
     assert "clocks-apart" in report
     assert "load machine 2 is known to ±" in report
     assert [row["generators"] for row in result.table("runs")] == [1, 2]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_what_generators_measured_is_kept_where_the_run_is_stopped(
+    working_folder: Path, number: signal.Signals
+) -> None:
+    words = ("tpcb", "--on", SERVER, "--clients", "4", "--generators", "2", "--duration", "30")
+    with started(working_folder, "run", *words, "--no-probe") as run:
+        wait_for_second(working_folder)
+        run.send_signal(number)
+        assert run.wait(HANG_S) in (130, 143)
+    with Store(working_folder / DEFAULT_FILE_NAME, must_exist=True) as store:
+        (stopped,) = store.latest().runs
+    assert stopped.state == "interrupted" and stopped.driven is not None
+    ok = stopped.driven.outcomes.ok
+    assert ok == sum(one.ok for one in stopped.driven.generators) > 0
+    assert ok >= sum(one.ok for one in stopped.driven.intervals) > 0

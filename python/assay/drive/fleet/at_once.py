@@ -156,7 +156,8 @@ class _Drive:
         self._channels[place].send(EngineRequest(call=call))
         until_s = time.monotonic() + _ANSWER_S
         while time.monotonic() < until_s:
-            self._stop.check()
+            if self._begun_s is None:  # afterwards it is what was measured that counts
+                self._stop.check()
             try:
                 of, message = self._messages.get(timeout=_LOOK_EVERY_S)
             except queue.Empty:
