@@ -99,9 +99,9 @@ class Passed:
         if self.charts is not None:
             self.charts.observed(shown[: under_way.whole_seconds(connection, self.place)])
 
-    def _add(self, one: ShownSecond) -> None:
-        self.numbers.append(one.second)
-        self.texts.append(msgspec.json.encode(one).decode())
+    def _add(self, second: ShownSecond) -> None:
+        self.numbers.append(second.second)
+        self.texts.append(msgspec.json.encode(second).decode())
 
     def read_on(self, reader: Reader) -> None:
         if not self.is_whole:
