@@ -182,7 +182,10 @@ def test_damaged_parts_are_refused(
 ) -> None:
     text = copies[0].read_text()
     document = json.loads(text)
+    outcomes = document["observation"]["outcomes"]
+    fewer = {**document["observation"], "outcomes": {**outcomes, "ok": -5}}
     for other in (
+        {**document, "observation": fewer},
         {**document, "generator": 4},
         {**document, "generator": 0},
         {**document, "observation": {**document["observation"], "outcomes": None}},

@@ -19,6 +19,7 @@ from assay import _engine
 from assay.contracts.observation import Observation, decode_observation
 from assay.contracts.observation.merging.latencies import merged_latency
 from assay.contracts.observation.merging.simultaneous import merge
+from assay.contracts.observation.parts.outcomes import OUTCOMES
 from assay.errors import InputError
 
 _HINT = "give files that `assay parts` lists on the load machines, as they are there"
@@ -87,6 +88,9 @@ def read(file: Path) -> KeptPart:
         raise _not_kept(file, str(error)) from error
     if not 1 <= kept.generator <= kept.of:
         raise _not_kept(file, f"generator {kept.generator} of {kept.of}")
+    for name in OUTCOMES:
+        if (count := getattr(observation.outcomes, name)) < 0:
+            raise _not_kept(file, f"{count} {name}")
     head = {name: getattr(kept, name) for name in _Part.__struct_fields__}
     return KeptPart(**head, observation=observation, file=file)
 
