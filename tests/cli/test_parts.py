@@ -14,6 +14,7 @@ import pytest
 
 from assay.cli.program import run_program
 from assay.lab.driving.generators import PARTS
+from assay.provision.undo.leftovers import clear_leftovers
 from assay.record import DEFAULT_FILE_NAME, Store
 from running import started, wait_for_second
 
@@ -38,6 +39,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
             while len([*parts.glob("*.json")]) < 3:
                 assert time.monotonic() < until_s, "the generators kept no parts"
                 time.sleep(0.1)
+        clear_leftovers()
     return parts
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import forked_programs
+from assay.provision.undo.leftovers import clear_leftovers
 from assay.record import DEFAULT_FILE_NAME, Store
 from commands import run_in
 from forked_programs import Started
@@ -81,11 +82,15 @@ def test_another_process_reads_each_second_and_the_observation_takes_their_place
     assert run.driven is not None and len(run.driven.intervals) == len(after)
 
 
-def test_a_kill_leaves_the_seconds_of_an_unfinished_run(tmp_path: Path) -> None:
+def test_a_kill_leaves_the_seconds_of_an_unfinished_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with started(tmp_path, "--duration", "120") as running:
         awaited(lambda: len(asked(tmp_path, SECONDS)) > 1, "two seconds have passed")
         running.send_signal(signal.SIGKILL)
         running.communicate(timeout=HANG_S)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    clear_leftovers()
     left = asked(tmp_path, SECONDS)
     assert len(left) > 1
     with Store(tmp_path / DEFAULT_FILE_NAME, must_exist=True) as store:
