@@ -419,14 +419,14 @@ def test_a_replica_that_stands_still_before_the_run_is_named_as_the_cause(
     try:
         ended = assay("run", "./w", "--on", url(*cluster.servers), "--duration", "1")
     finally:
-        # What it repeats then, as the end of tables, may end the question itself.
+        # What it replays then, as the end of tables, may end the question itself.
         with suppress(SystemRefused):
             servers.ask(paused, "SELECT pg_wal_replay_resume()")
     (run,) = ended.runs
     assert ended.status == 3
-    assert f"the clients wait until {place(paused)} has repeated what was written" in ended.err
-    assert place(other) not in ended.err.partition("wait until")[2].partition("has repeated")[0]
-    assert f"the standby at {place(paused)} has not repeated within 30 s" in run.reason
+    assert f"the clients wait until {place(paused)} has applied what was written" in ended.err
+    assert place(other) not in ended.err.partition("wait until")[2].partition("has applied")[0]
+    assert f"the standby at {place(paused)} has not applied within 30 s" in run.reason
     assert "pg_is_wal_replay_paused()" in run.reason and "--protocol" not in run.reason
 
 

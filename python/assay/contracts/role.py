@@ -24,7 +24,7 @@ class Role:
     fix: str = ""
     """What to do where it takes no writes."""
     how_to_follow: str = ""
-    """Of a replica that does not repeat what its primary did: what to look at there."""
+    """What to look at in a replica that does not apply the changes of its primary."""
 
     @property
     def described(self) -> str:

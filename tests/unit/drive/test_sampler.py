@@ -71,7 +71,7 @@ def test_the_time_of_a_server_that_was_started_again_is_added(
         sampler = Sampler(deployment, registry.system("null"))
         sampler.__enter__()
         waited_for(sampler, 2)
-    time.sleep(0.3)  # nobody listens there
+    time.sleep(0.3)  # the server is down
     before = len(sampler.samples)
     with server(port):
         waited_for(sampler, before + 2)

@@ -56,7 +56,7 @@ class Follower:
         shown: Seen | None = None
         drawn: Drawn = {}
         generators = ""
-        whole: Place | None = None
+        observed: Place | None = None
         async with self._reading():
             yield "retry: 1000\n\n"
             while not self._is_closed:
@@ -73,8 +73,8 @@ class Follower:
                         yield _message("warnings", seen.warnings)
                     shown = seen
                     if seen.passed is not None:
-                        if seen.passed.is_whole and whole != seen.passed.place:
-                            whole, cursor.second = seen.passed.place, -1
+                        if seen.passed.is_whole and observed != seen.passed.place:
+                            observed, cursor.second = seen.passed.place, -1
                         async for piece in _behind(seen.passed, cursor):
                             yield piece
                     if seen.passed is not None and seen.passed.generators != generators:

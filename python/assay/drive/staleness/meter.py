@@ -138,14 +138,14 @@ def measured(
 
 def _waiting(names: Sequence[str]) -> str:
     return (
-        f"the clients wait until {' and '.join(names)} has repeated what was written to the "
+        f"the clients wait until {' and '.join(names)} has applied what was written to the "
         f"primary, at most {CATCH_UP_S:.0f} s"
     )
 
 
 def _not_loaded(replica: ClusterMember) -> SystemRefused:
     return SystemRefused(
-        f"the {replica.role.name} at {replica.name} has not repeated within {CATCH_UP_S:.0f} s "
+        f"the {replica.role.name} at {replica.name} has not applied within {CATCH_UP_S:.0f} s "
         "what was loaded at the primary: its clients would find no tables there, or older data",
         hint=replica.role.how_to_follow or None,
     )

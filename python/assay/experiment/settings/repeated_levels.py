@@ -76,7 +76,7 @@ def _varied(experiment: Experiment) -> Iterator[tuple[Setting | None, str, Itera
 
 
 def _called(choice: SystemChoice) -> str:
-    """One that has the name of an equal one before it is shown as the user called it."""
+    """The name that the user gave it, also where its label is that of an equal system before it."""
     return choice.label if choice.label.startswith(choice.called) else choice.called
 
 

@@ -37,7 +37,7 @@ _SECOND_NS = 1_000_000_000
 _SLOW = 10
 """As for the engine: what lasts less than so many median transactions is no stall."""
 _CLOSED_LOOP = LittlesLaw(0.0, 0.0, 0.0, 0.0, 0.0)
-"""It is one; how many of its clients the law finds in transactions is known only at the end."""
+"""Stands for a closed loop: how many clients the law finds in transactions is known at the end."""
 _COUNTS = ("ok", "aborted", "failed", "unknown", "skipped", "late", "retries")
 
 
