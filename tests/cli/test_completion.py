@@ -18,6 +18,7 @@ from assay.cli.options.completion_scripts import FILES
 from commands import Assay
 from forked_programs import BIN
 from programs import BASH, FISH, SETSID, ZSH, need_program
+from waiting import HANG_S
 
 START = {
     "bash": ["--noprofile", "--norc", "-i"],
@@ -64,7 +65,6 @@ QUOTED_BY_THE_SHELL = [
 ]  # fmt: skip
 """Those that shells split or quote each in its way; which words there are does not depend on it:
 the others are asked of the program alone."""
-TIMEOUT_S = 60
 
 
 @pytest.mark.parametrize("typed", [one for one in TYPED if one not in QUOTED_BY_THE_SHELL])
@@ -90,7 +90,7 @@ class Terminal:
 
     def next_line(self) -> str:
         """What stands between the next < and >."""
-        end = time.monotonic() + TIMEOUT_S
+        end = time.monotonic() + HANG_S
         while (found := re.search(r"<([^<>]*)>", self._shown)) is None:
             is_ready = select.select([self._master], [], [], max(0.0, end - time.monotonic()))[0]
             assert is_ready, f"no line appeared behind {self._shown!r}"
@@ -123,7 +123,7 @@ def terminal(shell: str, folder: Path) -> Iterator[Terminal]:
         yield Terminal(master)
     finally:
         os.close(master)  # The terminal is closed, which ends the shell.
-        process.wait(TIMEOUT_S)
+        process.wait(HANG_S)
 
 
 @pytest.mark.parametrize("shell", START)

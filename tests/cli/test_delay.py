@@ -10,6 +10,7 @@ from pathlib import Path
 
 import forked_programs
 from commands import Assay
+from waiting import HANG_S
 
 
 def test_the_clients_of_a_distant_server_wait_for_each_round_trip(
@@ -86,5 +87,5 @@ def test_a_proxy_by_itself_says_what_it_adds_and_ends_in_order() -> None:
                     assert client.recv(1) == b"y"
                     assert time.monotonic() - began >= 0.01
             proxy.send_signal(signal.SIGTERM)
-            _, said = proxy.communicate(timeout=30)
+            _, said = proxy.communicate(timeout=HANG_S)
     assert "1 connection" in said

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,13 +15,13 @@ from assay.storages.mounts import MOUNT_TABLE
 from commands import Assay
 from running import started
 from servers import directory_for_servers
+from waiting import HANG_S, wait_until
 
 pytestmark = pytest.mark.skipif(
     LOOP.why_unavailable() is not None, reason="needs root and loop devices"
 )
 FLUSHED, NOT_FLUSHED = "sqlite synchronous=full", "sqlite synchronous=off"
 BOTH = "sqlite[synchronous=full],sqlite[synchronous=off]"
-HANG_S = 60
 
 
 @pytest.fixture
@@ -99,10 +98,11 @@ def test_a_kill_while_the_journal_is_put_off_leaves_no_mount(
     storage = f"loop[fs=ext4,size=64M]:{folder}"
     words = ("durability", "--on", "sqlite[synchronous=off]", "--storage", storage)
     with started(working_folder, *words) as running:
-        deadline_s = time.monotonic() + HANG_S
-        while not any(f"commit={PUT_OFF_S}" in line for line in mounted()):
-            assert time.monotonic() < deadline_s and running.poll() is None, mounted()
-            time.sleep(0.05)
+        wait_until(
+            lambda: any(f"commit={PUT_OFF_S}" in line for line in mounted()),
+            "the file system is mounted anew",
+            goes_on=lambda: running.poll() is None,
+        )
         psutil.Process(running.pid).send_signal(signal.SIGKILL)
         running.wait(HANG_S)
     assert mounted()

@@ -7,8 +7,6 @@ import json
 import os
 import signal
 import sqlite3
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -18,8 +16,8 @@ import forked_programs
 from assay.record import DEFAULT_FILE_NAME, Store
 from commands import run_in
 from forked_programs import Started
+from waiting import HANG_S, wait_until
 
-HANG_S = 60
 """The limit after which a test counts as hung."""
 
 ENDLESS = (
@@ -37,13 +35,6 @@ def started(folder: Path, *words: str) -> Started:
     return forked_programs.start("assay", ["run", *words], folder=folder, environment=environment)
 
 
-def awaited(condition: Callable[[], object], what: str) -> None:
-    deadline = time.monotonic() + HANG_S
-    while not condition():
-        assert time.monotonic() < deadline, f"waited in vain until {what}"
-        time.sleep(0.02)
-
-
 SIGNALLED = pytest.mark.parametrize(
     ("system", "number"),
     [
@@ -59,7 +50,7 @@ def test_a_signal_ends_a_pause(folder: Path, system: str, number: signal.Signals
     (folder / "pause.sql").write_text("\\shell touch begun\n\\sleep 600 s\nselect 1;\n")
     words = ("pause.sql", "--on", system, "--allow-shell", "--duration", "600")
     with started(folder, *words) as running:
-        awaited((folder / "begun").exists, "the pause has begun")
+        wait_until((folder / "begun").exists, "the pause has begun")
         running.send_signal(number)
         _, message = running.communicate(timeout=HANG_S)
     assert running.returncode == 128 + number, message
@@ -78,9 +69,9 @@ def test_a_signal_ends_a_program_with_all_that_it_has_started(
     (folder / "shell.sql").write_text("\\shell sh program.sh\nselect 1;\n")
     words = ("shell.sql", "--on", system, "--allow-shell", "--duration", "600")
     with started(folder, *words) as running:
-        awaited((folder / "begun").exists, "the program has begun")
+        wait_until((folder / "begun").exists, "the program has begun")
         program = psutil.Process(int((folder / "begun").read_text()))
-        awaited(lambda: len(program.children()) == 2, "it has started two")
+        wait_until(lambda: len(program.children()) == 2, "it has started two")
         family = [program, *program.children(recursive=True)]
         running.send_signal(number)
         _, message = running.communicate(timeout=HANG_S)
@@ -155,7 +146,7 @@ def test_what_was_measured_until_a_signal_is_kept(folder: Path, number: signal.S
 
     words = ("one.sql", "--on", "null[delay=constant:1ms]", "--clients", "2", "--duration", "600")
     with started(folder, *words, "--repetitions", "2") as running:
-        awaited(has_seconds, "a second has passed")
+        wait_until(has_seconds, "a second has passed")
         running.send_signal(number)
         _, message = running.communicate(timeout=HANG_S)
     assert running.returncode == 128 + number, message

@@ -12,9 +12,9 @@ import pytest
 
 from assay.provision.processes.programs import SETPRIV
 from programs import need_program
+from waiting import HANG_S
 
 ASSAY = Path(sys.executable).parent / "assay"
-HANG_S = 60
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import time
 from pathlib import Path
 
 import forked_programs
+from waiting import wait_until
 
 
 def test_a_measurement_outlives_a_lock_on_its_record(tmp_path: Path) -> None:
@@ -29,9 +29,7 @@ def test_a_measurement_outlives_a_lock_on_its_record(tmp_path: Path) -> None:
     with forked_programs.start(
         "assay", ["run", *words], folder=tmp_path, environment=environment
     ) as run:
-        deadline = time.monotonic() + 30
-        while not ask(record, "SELECT 1 FROM drives") and time.monotonic() < deadline:
-            time.sleep(0.02)
+        wait_until(lambda: ask(record, "SELECT 1 FROM drives"), "clients are at work")
         other = sqlite3.connect(record, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         report, message = run.communicate(timeout=60)

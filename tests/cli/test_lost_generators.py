@@ -21,7 +21,7 @@ from assay.record import DEFAULT_FILE_NAME, Store
 from assay.report.build import build
 from assay.report.summaries import first_look
 from running import started, wait_for_second
-from watching import HANG_S
+from waiting import HANG_S
 
 pytestmark = pytest.mark.slow
 

@@ -20,11 +20,11 @@ from assay.storages.modelled import MODELLED
 from forked_programs import Started
 from plugins import assay
 from running import started, wait_for_state
+from waiting import HANG_S
 
 pytestmark = pytest.mark.skipif(
     MODELLED.why_unavailable() is not None, reason="needs root, FUSE and loop devices"
 )
-HANG_S = 120
 PAUSES = ("--clients", "2", "--think-time", "constant:5ms")
 
 

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import signal
-import time
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from assay.lab.driving.generators import PARTS
 from assay.provision.undo.leftovers import clear_leftovers
 from assay.record import DEFAULT_FILE_NAME, Store
 from running import started, wait_for_second
+from waiting import wait_until
 
 pytestmark = pytest.mark.slow
 OUTCOMES = ("ok", "aborted", "failed", "unknown", "skipped")
@@ -35,10 +35,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
         with started(folder, "run", *words) as run:
             wait_for_second(folder)
             os.kill(run.pid, signal.SIGKILL)
-            until_s = time.monotonic() + 60
-            while len([*parts.glob("*.json")]) < 3:
-                assert time.monotonic() < until_s, "the generators kept no parts"
-                time.sleep(0.1)
+            wait_until(lambda: len([*parts.glob("*.json")]) >= 3, "the generators keep their parts")
         clear_leftovers()
     return parts
 

@@ -8,7 +8,6 @@ import os
 import signal
 import sqlite3
 import time
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -20,8 +19,8 @@ from assay.provision.undo.leftovers import clear_leftovers
 from assay.record import DEFAULT_FILE_NAME, Store
 from commands import run_in
 from forked_programs import Started
+from waiting import HANG_S, wait_until
 
-HANG_S = 120
 SECONDS = "SELECT second, group_name, ok, failed, mean_ns, p99_ns FROM intervals ORDER BY 1, 2"
 
 
@@ -47,18 +46,11 @@ def asked(folder: Path, question: str) -> list[tuple[Any, ...]]:
             return []
 
 
-def awaited(condition: Callable[[], object], what: str) -> None:
-    deadline = time.monotonic() + HANG_S
-    while not condition():
-        assert time.monotonic() < deadline, f"waited in vain until {what}"
-        time.sleep(0.05)
-
-
 def test_another_process_reads_each_second_and_the_observation_takes_their_place(
     tmp_path: Path,
 ) -> None:
     with started(tmp_path, "--duration", "15") as running:
-        awaited(lambda: len(asked(tmp_path, SECONDS)) > 1, "two seconds have passed")
+        wait_until(lambda: len(asked(tmp_path, SECONDS)) > 1, "two seconds have passed")
         assert asked(tmp_path, "SELECT count(*) FROM observations") == [(0,)]
         first = asked(tmp_path, SECONDS)[0]
         assert asked(tmp_path, "SELECT state FROM runs") == [("driving",)]
@@ -86,7 +78,7 @@ def test_a_kill_leaves_the_seconds_of_an_unfinished_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with started(tmp_path, "--duration", "120") as running:
-        awaited(lambda: len(asked(tmp_path, SECONDS)) > 1, "two seconds have passed")
+        wait_until(lambda: len(asked(tmp_path, SECONDS)) > 1, "two seconds have passed")
         running.send_signal(signal.SIGKILL)
         running.communicate(timeout=HANG_S)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
@@ -102,7 +94,7 @@ def test_a_kill_leaves_the_seconds_of_an_unfinished_run(
 @pytest.mark.parametrize("mode", ["EXCLUSIVE", "IMMEDIATE"])
 def test_a_locked_record_does_not_hold_up_a_measurement(tmp_path: Path, mode: str) -> None:
     with started(tmp_path, "--duration", "3") as running:
-        awaited(lambda: asked(tmp_path, SECONDS), "a second has passed")
+        wait_until(lambda: asked(tmp_path, SECONDS), "a second has passed")
         path = tmp_path / DEFAULT_FILE_NAME
         with closing(sqlite3.connect(path, isolation_level=None, timeout=10)) as connection:
             connection.execute(f"BEGIN {mode}")

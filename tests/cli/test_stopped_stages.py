@@ -15,8 +15,8 @@ from assay.record import DEFAULT_FILE_NAME, Store
 from commands import need
 from running import server_of, started, wait_for_second, wait_for_state
 from step_workloads import folder_of
+from waiting import HANG_S
 
-HANG_S = 60
 ENDLESS = """\
 WITH RECURSIVE n(x) AS (
     SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE EXISTS (SELECT 1 FROM data WHERE value > 0)

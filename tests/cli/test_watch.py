@@ -31,7 +31,8 @@ from assay.errors import SystemMissing
 from assay.record import DEFAULT_FILE_NAME, Store
 from commands import run_in
 from running import end_a_generator, started, wait_for_second
-from watching import HANG_S, Answer, Event, Watched, watched
+from waiting import HANG_S, wait_until
+from watching import Answer, Event, Watched, watched
 
 DELAYED = "null[delay=constant:1ms]"
 
@@ -641,10 +642,7 @@ def test_a_report_that_is_being_made_ends_with_the_server_and_says_nothing(folde
         asking = threading.Thread(target=lambda: answers.append(found.ask(found.path("/report/1"))))
         asking.start()
         server = psutil.Process(found.process.pid)
-        deadline = time.monotonic() + HANG_S
-        while not (made := server.children()):
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        made = wait_until(server.children, "a process makes the report")
         found.process.send_signal(signal.SIGINT)
         _, said = found.process.communicate(timeout=HANG_S)
         asking.join(HANG_S)

@@ -18,7 +18,8 @@ from assay.report.build import build
 from browsers import NEEDS_CHROMIUM, chromium, opened
 from commands import run_in
 from running import end_a_generator, started, wait_for_second
-from watching import HANG_S, watched
+from waiting import HANG_S
+from watching import watched
 
 pytestmark = NEEDS_CHROMIUM
 HANG_MS = HANG_S * 1000

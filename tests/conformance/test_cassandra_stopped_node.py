@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import signal
 import threading
-import time
 
 import pytest
 
@@ -18,6 +17,7 @@ from assay.provision.processes import process
 from assay.systems.cassandra import CASSANDRA
 from commands import need
 from servers import provisioned
+from waiting import wait_until
 
 CLIENTS = 6
 SCRIPT = """\
@@ -56,11 +56,8 @@ def _one_that_is_killed_is_named(deployment: Deployment) -> None:
     killed = process.find(deployment.nodes[1].pid)
     assert killed is not None
     killed.send(signal.SIGKILL)
-    deadline = time.monotonic() + 60
-    while (why := CASSANDRA.why_it_died(deployment)) is None:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    assert "node-2" in why and "SIGKILL" in why
+    why = wait_until(lambda: CASSANDRA.why_it_died(deployment), "its end is known")
+    assert why is not None and "node-2" in why and "SIGKILL" in why
 
 
 def _outcomes_with_a_node_that_stands_still(deployment: Deployment) -> dict[str, int]:

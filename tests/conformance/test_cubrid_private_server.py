@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +21,7 @@ from assay.provision.undo.leftovers import clear_leftovers
 from assay.systems.cubrid import CUBRID
 from commands import need
 from servers import ask
+from waiting import wait_until
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -106,10 +106,7 @@ def test_after_a_kill_of_assay_its_broker_and_shared_memory_are_removed(
         assert segment(port)
         ours.send_signal(signal.SIGKILL)
     assert segment(port), "it is not removed yet"
-    deadline = time.monotonic() + 30
-    while not (cleared := clear_leftovers()) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    (found,) = cleared
+    (found,) = wait_until(clear_leftovers, "something is left to clear")
     assert found.remaining == []
     assert found.processes >= 2
     assert f"shared memory 0x{int(str(port), 16):08x}" in found.removed

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date, datetime
@@ -36,6 +35,7 @@ from assay.systems.ferretdb import FERRETDB
 from assay.systems.mongodb import MONGODB
 from commands import Assay, need
 from servers import ask, directory_for_servers, provisioned
+from waiting import wait_until
 
 
 @pytest.fixture(autouse=True)
@@ -179,10 +179,7 @@ def test_the_end_of_either_process_is_reported(
 
 
 def _end(deployment: Deployment) -> str | None:
-    deadline = time.monotonic() + 60
-    while (died := FERRETDB.why_it_died(deployment)) is None and time.monotonic() < deadline:
-        time.sleep(0.01)
-    return died
+    return wait_until(lambda: FERRETDB.why_it_died(deployment), "its end is known")
 
 
 def test_what_was_acknowledged_is_there_after_a_crash_and_after_a_stop(

@@ -25,6 +25,7 @@ from assay.provision.provision import provision
 from commands import why_missing
 from networks import Network, network, run
 from programs import NFT, TC, need_program
+from waiting import wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -80,10 +81,7 @@ def _rows_at_last(deployment: Deployment) -> int:
 
 def _wait_until_left(net: Network) -> None:
     """Each generator ends by itself where it cannot be reached: no one else could end it there."""
-    until_s = time.monotonic() + 25
-    while (left := [net.pids(one) for one in range(MACHINES)]) and any(left):
-        assert time.monotonic() < until_s, left
-        time.sleep(0.1)
+    wait_until(lambda: not any(net.pids(one) for one in range(MACHINES)), "no generator is left")
 
 
 def test_a_link_that_is_cut_loses_the_generator_behind_it(

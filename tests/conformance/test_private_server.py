@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +26,7 @@ from assay.provision.engine.session import session
 from assay.systems import System
 from assay.workload import reader
 from servers import ask, provisioned, with_client
+from waiting import wait_until
 
 
 def test_a_new_one_is_read_filled_and_killed_where_the_path_is_odd(
@@ -80,9 +80,7 @@ def _its_size_grows_with_the_data(server: System, deployment: Deployment) -> Non
 def _the_reason_of_its_end_is_known(server: System, deployment: Deployment) -> None:
     assert deployment.server_pid is not None
     os.kill(deployment.server_pid, signal.SIGKILL)
-    deadline = time.monotonic() + 60
-    while (died := server.why_it_died(deployment)) is None and time.monotonic() < deadline:
-        time.sleep(0.01)
+    died = wait_until(lambda: server.why_it_died(deployment), "its end is known")
     assert died is not None
     assert "SIGKILL" in died
     assert "ready" not in died, "the output of its start is no reason"

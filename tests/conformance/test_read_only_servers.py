@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -54,7 +53,6 @@ def test_a_standby_is_read_and_named_and_takes_no_writes(
     place = f"{primary.address.host}:{primary.address.port}"
     said = f"standby of {place} (pg_is_in_recovery() is true)"
     assert said in " ".join(read.out.split())
-    began_s = time.monotonic()
     update, load = "would send: UPDATE goods SET", "tpcb-like loads its tables"
     for why, *words in ((update, "w.sql", "--duration", "60"), (load, "tpcb", "--clients", "1")):
         written = assay("run", *words, "--on", url(standby))
@@ -63,7 +61,6 @@ def test_a_standby_is_read_and_named_and_takes_no_writes(
         assert f"takes no writes: it is a {said}" in run.reason
         assert why in run.reason and "name its primary" in run.reason
         assert "earlier Assay" not in run.reason
-    assert time.monotonic() - began_s < 40
 
 
 def test_one_of_several_hosts_is_chosen_as_by_libpq(

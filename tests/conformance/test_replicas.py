@@ -26,6 +26,7 @@ from assay.record.runs.records import RunRecord
 from commands import Assay, Ended, need
 from forked_programs import BIN
 from standbys import standby_of
+from waiting import wait_until
 
 POSTGRESQL = registry.system("postgresql")
 TCP = {"transport": "tcp"}
@@ -273,10 +274,10 @@ def test_the_table_of_the_numbers_goes_also_where_assay_is_killed(
             time.sleep(0.05)
         time.sleep(0.5)
         process.kill()
-    until_s = time.monotonic() + 10
-    while "assay_staleness" in tables(cluster.primary):
-        assert time.monotonic() < until_s, "the table is left"
-        time.sleep(0.05)
+    wait_until(
+        lambda: "assay_staleness" not in tables(cluster.primary),
+        "the table of staleness is dropped",
+    )
 
 
 def test_any_server_is_used_by_clients_that_say_so(cluster: Cluster, assay: Assay) -> None:
@@ -330,9 +331,7 @@ def test_a_session_at_a_replica_that_is_ended_is_opened_again(
 
     def end_sessions() -> None:
         question = "SELECT count(*) FROM pg_stat_activity WHERE datname IS NOT NULL"
-        until_s = time.monotonic() + 30
-        while int(servers.ask(replica, question)[0][0] or 0) < 5 and time.monotonic() < until_s:
-            time.sleep(0.02)
+        wait_until(lambda: int(servers.ask(replica, question)[0][0] or 0) >= 5, "all have sessions")
         time.sleep(0.7)
         servers.ask(
             replica,

@@ -20,11 +20,10 @@ from commands import need
 from forked_programs import Started
 from running import server_of, started, wait_for_second
 from servers import SERVERS, ask, provisioned
+from waiting import HANG_S
 
 PAUSES = ("--think-time", "constant:10ms")
 """The clients need not be fast."""
-HANG_S = 100
-"""The limit after which a test counts as hung."""
 
 # Not SLEEP on MariaDB, which may need two seconds to kill it.
 ENDLESS = {
@@ -128,6 +127,6 @@ def test_ctrl_c_ends_a_load_into_a_stopped_server(working_folder: Path, system: 
         time.sleep(0.5)
         family = stopped(child)
         child.send_signal(signal.SIGINT)
-        _, message = child.communicate(timeout=20)
+        _, message = child.communicate(timeout=HANG_S)
     assert child.returncode == 130, message
     assert not [one for one in family if one.is_running()], message

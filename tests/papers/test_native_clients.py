@@ -18,6 +18,7 @@ from assay.report.build import build
 from commands import IN_MEMORY, Assay, need
 from running import started
 from step_workloads import folder_of, ran
+from waiting import HANG_S
 
 NATIVE = ("--client-program", "native")
 
@@ -151,7 +152,7 @@ def test_client_programs_end_with_assay(
         found = [psutil.Process(int(pid)) for pid in pids.read_text().split()]
         running.kill()
         running.communicate()
-    _, left = psutil.wait_procs(found, timeout=30)
+    _, left = psutil.wait_procs(found, timeout=HANG_S)
     # In some containers no init process reaps them: zombies have ended too.
     assert all(one.status() == psutil.STATUS_ZOMBIE for one in left), left
     monkeypatch.undo()

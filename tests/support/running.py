@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ import psutil
 import forked_programs
 from assay.record import DEFAULT_FILE_NAME, Store
 from forked_programs import Started
+from waiting import wait_until
 
 
 @contextmanager
@@ -30,26 +30,25 @@ def started(working_folder: Path, *words: str) -> Iterator[Started]:
 
 def wait_for_state(working_folder: Path, state: str) -> None:
     """Until the last run on record is in that state."""
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline:
-        if (working_folder / DEFAULT_FILE_NAME).exists():
-            with Store(working_folder / DEFAULT_FILE_NAME, must_exist=True) as store:
-                if any(run.state == state for run in store.runs()):
-                    return
-        time.sleep(0.05)
-    raise AssertionError(f"no run came to the state {state}")
+
+    def is_there() -> bool:
+        if not (working_folder / DEFAULT_FILE_NAME).exists():
+            return False
+        with Store(working_folder / DEFAULT_FILE_NAME, must_exist=True) as store:
+            return any(run.state == state for run in store.runs())
+
+    wait_until(is_there, f"a run is {state}")
 
 
 def wait_for_second(working_folder: Path) -> None:
     """Until the record has a second of a measurement that is under way: its clients are at work."""
     wait_for_state(working_folder, "driving")
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline:
+
+    def is_measured() -> bool:
         with Store(working_folder / DEFAULT_FILE_NAME, must_exist=True) as store:
-            if any(run.seconds for run in store.latest().runs):
-                return
-        time.sleep(0.05)
-    raise AssertionError("no second of a measurement was recorded")
+            return any(run.seconds for run in store.latest().runs)
+
+    wait_until(is_measured, "a second of a measurement is on record")
 
 
 def server_of(assay: Started) -> psutil.Process:

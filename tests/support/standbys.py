@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,8 +14,7 @@ from assay.contracts.storage_facts import StorageFacts
 from assay.provision.disk.directory import server_directory
 from assay.systems.postgresql import installation, server
 from programs import PG_BASEBACKUP, need_program
-
-_RECEIVES_S = 20.0
+from waiting import wait_until
 
 
 @contextmanager
@@ -49,7 +47,5 @@ def standby_of(primary: Deployment, storage: StorageFacts) -> Iterator[Deploymen
 
 def _wait_until_it_receives(standby: Deployment) -> None:
     """From then on it says from whom."""
-    until_s = time.monotonic() + _RECEIVES_S
-    while not servers.ask(standby, "SELECT FROM pg_stat_wal_receiver WHERE status = 'streaming'"):
-        assert time.monotonic() < until_s, "the standby receives nothing"
-        time.sleep(0.02)
+    asked = "SELECT FROM pg_stat_wal_receiver WHERE status = 'streaming'"
+    wait_until(lambda: servers.ask(standby, asked), "the standby receives")

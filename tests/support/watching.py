@@ -15,8 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import forked_programs
 from forked_programs import Started
-
-HANG_S = 120
+from waiting import HANG_S
 
 
 @dataclass(frozen=True)

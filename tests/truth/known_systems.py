@@ -11,6 +11,7 @@ from typing import Any
 
 import forked_programs
 from assay import _engine
+from waiting import HANG_S
 
 Deployment = dict[str, Any]
 Observation = dict[str, Any]
@@ -42,7 +43,7 @@ class NullServer:
 
     def close(self) -> None:
         self._child.terminate()
-        self._child.communicate(timeout=10)
+        self._child.communicate(timeout=HANG_S)
 
 
 def drive(

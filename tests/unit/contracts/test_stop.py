@@ -25,10 +25,8 @@ GATE = StopReason("the gate", 1)
 def test_a_wait_ends_when_another_thread_asks() -> None:
     stop = Stop()
     threading.Timer(0.2, stop.ask, [GATE]).start()
-    began_s = time.monotonic()
     with pytest.raises(Stopped) as caught:
-        stop.wait(600)
-    assert time.monotonic() - began_s < 60
+        stop.wait(100_000)  # a wait that did not end would reach the limit of a test
     assert caught.value.reason == GATE
 
 

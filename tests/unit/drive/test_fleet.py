@@ -51,6 +51,7 @@ from assay.experiment.choices.checked_choices import system_choice
 from assay.provision.engine.child_process import ChildProcess
 from assay.provision.engine.local_fleet import LocalFleet
 from assay.provision.provision import provision
+from waiting import HANG_S, wait_until
 
 ROOT = Path(__file__).parents[3]
 AHEAD_S = 7
@@ -339,14 +340,11 @@ def test_where_the_coordinator_is_lost_clients_end_in_order(
             assert len(generators) == 2
             threading.Thread(target=coordinator.stdout.read, daemon=True).start()
             coordinator.send_signal(number)
-            until_s = time.monotonic() + 20
-            while time.monotonic() < until_s and any(map(_is_at_work, generators)):
-                time.sleep(0.1)
-            assert not any(map(_is_at_work, generators))
+            wait_until(lambda: not any(map(_is_at_work, generators)), "no generator is at work")
         finally:
             coordinator.kill()
             coordinator.wait()
-    psutil.wait_procs(generators, timeout=10)
+    psutil.wait_procs(generators, timeout=HANG_S)
     assert not [one for one in generators if one.is_running()]
     parts = sorted(kept.iterdir())
     assert [re.sub(r"\d{9,}", "EPOCH", one.name) for one in parts] == [
@@ -401,7 +399,7 @@ def test_a_program_hears_no_earlier_epoch() -> None:
         process.send({"call": "clock", "run": 12, "epoch": 7})
         process.send({"call": "clock", "run": 11, "epoch": 6})
         process.send({"call": "load_average", "run": 12, "epoch": 7})
-        clock, load = said.get(timeout=30), said.get(timeout=30)
+        clock, load = said.get(timeout=HANG_S), said.get(timeout=HANG_S)
     finally:
         process.kill()
     assert clock is not None and load is not None

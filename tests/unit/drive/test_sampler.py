@@ -16,6 +16,7 @@ from assay.contracts.storage_facts import StorageFacts
 from assay.drive.monitoring import sampler as module
 from assay.drive.monitoring.sampler import Sampler
 from assay.provision.machine.listeners import with_listeners
+from waiting import wait_until
 
 BUSY = """
 import socket, sys, time
@@ -56,9 +57,7 @@ def by_url(port: int) -> Deployment:
 
 
 def waited_for(sampler: Sampler, samples: int) -> None:
-    until_s = time.monotonic() + 30
-    while len(sampler.samples) < samples and time.monotonic() < until_s:
-        time.sleep(0.02)
+    wait_until(lambda: len(sampler.samples) >= samples, f"there are {samples} samples")
 
 
 def test_the_time_of_a_server_that_was_started_again_is_added(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from running import started
+from waiting import wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -32,8 +32,9 @@ def test_a_thread_with_few_clients_stays_on_a_processor_of_its_own(tmp_path: Pat
     (tmp_path / "one.sql").write_text("SELECT 1;\n")
     words = ("run", "one.sql", "--on", "null[protocol=postgresql]", "--duration", "60")
     with started(tmp_path, *words, "--clients", threads, "--threads", threads) as run:
-        deadline_s = time.monotonic() + 60
         wanted = {str(one) for one in ALLOWED}
-        while not wanted <= set(processors_of_threads(run.pid)):
-            assert run.poll() is None and time.monotonic() < deadline_s
-            time.sleep(0.05)
+        wait_until(
+            lambda: wanted <= set(processors_of_threads(run.pid)),
+            "each of its threads has a CPU of its own",
+            goes_on=lambda: run.poll() is None,
+        )

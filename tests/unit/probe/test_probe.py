@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from assay.provision.undo.leftovers import clear_leftovers
 from assay.storages.here import HERE
 from assay.storages.tmpfs import TMPFS
 from forked_programs import BIN
+from waiting import wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -132,10 +132,7 @@ def test_after_a_kill_the_next_start_ends_fio_and_removes_its_file(
 ) -> None:
     words = ["probe", f"here:{folder}", "--probe-seconds", "600"]
     with subprocess.Popen([BIN / "assay", *words], stderr=subprocess.DEVNULL) as child:
-        deadline_s = time.monotonic() + 60
-        while not list(folder.glob("assay-*/probe")):
-            assert time.monotonic() < deadline_s, "fio has not begun"
-            time.sleep(0.02)
+        wait_until(lambda: list(folder.glob("assay-*/probe")), "fio has begun")
         child.kill()
         child.wait()
     cleared = clear_leftovers()

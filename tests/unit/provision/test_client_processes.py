@@ -25,6 +25,7 @@ from assay.experiment.choices.checked_choices import system_choice
 from assay.provision.engine import python_calls
 from assay.provision.engine.session import session
 from assay.provision.provision import provision
+from waiting import HANG_S, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -255,11 +256,8 @@ def test_a_signal_ends_a_run_whose_module_does_not_return(
     with subprocess.Popen(command, stderr=subprocess.PIPE) as running:
         processes = [psutil.Process(int(pid)) for pid in when_written(tmp_path / "pids").split()]
         running.send_signal(number)
-        assert running.wait(60) == (-9 if number is signal.SIGKILL else 128 + number)
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and not all(map(has_ended, processes)):
-        time.sleep(0.02)
-    assert all(map(has_ended, processes))
+        assert running.wait(HANG_S) == (-9 if number is signal.SIGKILL else 128 + number)
+    wait_until(lambda: all(map(has_ended, processes)), "all processes have ended")
 
 
 def has_ended(process: psutil.Process) -> bool:
@@ -272,12 +270,7 @@ def has_ended(process: psutil.Process) -> bool:
 
 
 def when_written(file: Path) -> str:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        if file.exists() and (text := file.read_text()):
-            return text
-        time.sleep(0.02)
-    raise AssertionError(f"{file} was not written")
+    return wait_until(lambda: file.exists() and file.read_text(), f"{file} is written") or ""
 
 
 def test_a_duration_ends_all_processes_together() -> None:
@@ -297,7 +290,7 @@ def test_no_password_is_in_a_list_of_processes(monkeypatch: pytest.MonkeyPatch) 
     )
     with subprocess.Popen([sys.executable, "-c", script], cwd=Path(__file__).parents[3]) as running:
         seen = ""
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + HANG_S
         while running.poll() is None and time.monotonic() < deadline:
             for child in psutil.Process(running.pid).children(recursive=True):
                 try:

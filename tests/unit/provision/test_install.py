@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from assay.provision.machine import process_tags
 from assay.provision.undo.leftovers import clear_leftovers
 from assay.systems.null import NULL
 from assay.systems.options import version_from
+from waiting import HANG_S, wait_until
 
 
 class Brought:
@@ -185,12 +185,10 @@ def test_a_second_installation_waits_for_the_first_and_uses_it() -> None:
 
     def first(_prefix: Prefix, _report: Report) -> None:
         begun.set()
-        deadline = time.monotonic() + 30
-        while not any("waiting" in line for line in lines) and time.monotonic() < deadline:
-            time.sleep(0.01)
+        wait_until(lambda: any("waiting" in line for line in lines), "the second one waits")
 
     def second() -> None:
-        begun.wait(30)
+        begun.wait(HANG_S)
         found.append(installed(lambda *_: pytest.fail("brought twice"), lines=lines))
 
     other = threading.Thread(target=second)

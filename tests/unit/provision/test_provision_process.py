@@ -9,7 +9,6 @@ import resource
 import signal
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from assay.provision.machine.identity import ProcessIdentity
 from assay.provision.machine.ports import free_port, free_ports
 from assay.provision.machine.signals import stopped_by_signals
 from assay.provision.processes import process, programs
+from waiting import wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -233,10 +233,7 @@ def test_a_server_that_must_be_killed_takes_its_stopped_children_with_it(
         child = ProcessIdentity.of(int(programs.last_lines(server.log).split()[0]))
     assert "ended by SIGKILL" in (server.died() or "")
     assert child is not None
-    deadline = time.monotonic() + 20
-    while child.is_alive() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not child.is_alive()
+    wait_until(lambda: not child.is_alive(), "the child has ended")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGQUIT])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from assay.provision.disk.directory import server_directory
 from assay.provision.limits import client_group, server_group
 from assay.provision.processes import process, programs
 from assay.provision.undo.leftovers import clear_leftovers
+from waiting import wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -99,9 +99,7 @@ def test_a_server_that_needs_more_memory_ends_and_the_limit_is_named(here: Stora
         server_directory(here, LIMITED) as directory,
         process.start(["python3", "-c", HOG], directory) as server,
     ):
-        deadline = time.monotonic() + 60
-        while (died := server.died()) is None and time.monotonic() < deadline:
-            time.sleep(0.02)
+        died = wait_until(server.died, "the limit has ended it")
         assert died is not None
         assert "python3: a process was ended by the memory limit of 64MB" in died
         with pytest.raises(SystemDied, match="memory limit of 64MB"):

@@ -34,10 +34,10 @@ from assay.provision.undo.leftovers import clear_leftovers
 from assay.storages.disk_model import process as disk_model
 from assay.storages.disk_model.control import Control
 from assay.storages.modelled import MODELLED
+from waiting import HANG_S
 
 pytestmark = pytest.mark.slow
 
-HANG_S = 60
 """Nothing here takes nearly so long; a hang does."""
 
 can_be_had = pytest.mark.skipif(

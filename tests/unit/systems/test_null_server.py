@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from assay.provision.processes.process import find
 from assay.provision.provision import provision
 from assay.provision.undo.leftovers import clear_leftovers
 from assay.systems.null import NULL
+from waiting import wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -85,10 +85,8 @@ def test_the_reason_of_its_death_is_available() -> None:
         server = find(deployment.server_pid)
         assert server is not None
         server.send(signal.SIGKILL)
-        deadline = time.monotonic() + 10
-        while NULL.why_it_died(deployment) is None and time.monotonic() < deadline:
-            time.sleep(0.01)
-        assert "SIGKILL" in (NULL.why_it_died(deployment) or "")
+        why = wait_until(lambda: NULL.why_it_died(deployment), "its end is known")
+        assert "SIGKILL" in str(why)
 
 
 @pytest.mark.parametrize(
@@ -129,18 +127,17 @@ def test_a_killed_assay_leaves_no_null_server_behind(tmp_path: Path) -> None:
         stderr=subprocess.DEVNULL,
     )
     entries = tmp_path / "state" / "made"
-    servers: list[int] = []
-    deadline = time.monotonic() + 30
-    while not servers and time.monotonic() < deadline:
-        time.sleep(0.05)
-        servers = [
+
+    def started() -> list[int]:
+        return [
             int(path.name)
             for path in Path("/proc").iterdir()
             if path.name.isdigit() and _is_null_server_of(int(path.name), assay.pid)
         ]
+
+    servers = wait_until(started, "the server is started")
     assay.kill()
     assay.wait()
-    assert servers, "it was never started"
     (cleared,) = clear_leftovers()
     assert not cleared.remaining
     assert not any(_lives(pid) for pid in servers)
