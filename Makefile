@@ -36,37 +36,23 @@ setup: $(ENGINE) ## prepare .venv with everything a run needs
 run: $(ENGINE) ## download the bibliographies, load them into SQLite, run the 28 checks, report
 	$(BIN)/assay run bibsql --on sqlite
 
-# The engine's tests wait for their delays most of the time, so that six run at once.
 test: $(ENGINE) ## install the servers, then run all tests
 	$(MAKE) --no-print-directory --jobs 3 test-servers test-programs test-bytecode
-	export ASSAY_TEST_MYSQLD="$$($(BIN)/python tools/servers.py where mysql)" \
-		ASSAY_TEST_DUCKDB="$$($(BIN)/python tools/servers.py where duckdb)"; \
-	RUST_TEST_THREADS=6 $(RUST_TESTS) --quiet || $(RUST_ONCE_MORE)
 	$(BYTECODE)
 	-$(SYNC) --group site
 	-$(SYNC) --extra fleet
-	$(BIN)/pytest -m "not alone" --numprocesses 6 --dist loadfile --no-loadscope-reorder || $(ONCE_MORE)
-	$(BIN)/pytest -m alone
-
-# As below: one by one nothing else runs beside a test.
-RUST_ONCE_MORE = { echo "once more, one by one:"; RUST_TEST_THREADS=1 $(RUST_TESTS) --quiet; }
-
-# Six processes on two cores can make a server slower than a test allows for. What failed for that passes with nothing beside it; a
-# fault of the program fails again. Both results are printed.
-ONCE_MORE = { echo "these failed beside other tests; once more, one by one:"; \
-	$(BIN)/pytest -m "not alone" --last-failed --last-failed-no-failures none --exitfirst; }
+	$(BIN)/python tools/run_tests.py
 
 # With its bytecode kept, so that the next time no process compiles the tests again.
 quick: $(ENGINE) ## run the tests that need only Python, in about a minute
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --quiet --quick --numprocesses 3 --dist loadfile tests/unit tests/order
 
 # Servers are downloaded while the tests of the engine are compiled: of the examples `make check` says whether they compile.
-RUST_TESTS := $(CARGO) test --workspace --tests --$(PROFILE)
 test-servers: $(ENGINE)
 	$(BIN)/python tools/servers.py
 	-$(BIN)/python tests/support/light_java.py
 test-programs: $(ENGINE)
-	$(RUST_TESTS) --no-run --quiet
+	$(CARGO) test --workspace --tests --$(PROFILE) --no-run --quiet
 # Otherwise each process of pytest compiles all tests, where PYTHONDONTWRITEBYTECODE is set.
 test-bytecode: $(ENGINE)
 	-PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --collect-only --quiet >/dev/null

@@ -16,7 +16,6 @@ from typing import Any
 
 import pytest
 
-import busy_machine
 import forked_programs
 import light_java
 from able import beside_their_line
@@ -25,6 +24,7 @@ from assay.contracts.deployment import Deployment
 from assay.contracts.storage_facts import StorageFacts
 from assay.provision.undo.leftovers import clear_leftovers
 from assay.systems import System
+from busy_machine import pytest_runtest_protocol as pytest_runtest_protocol
 from commands import Assay, Ended, need, why_missing
 from forked_programs import BIN
 from programs import StartedPrograms, brought, undeclared
@@ -117,18 +117,6 @@ def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.It
     # A file is one process's, and the longest one must not be the last.
     items[:] = sorted(kept, key=lambda item: item.path.name != _LONGEST_FILE)
     gc.freeze()
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-    """What needs the whole machine proves nothing where other programs work beside it."""
-    if item.get_closest_marker("alone") is None:
-        return None
-    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-    for report in busy_machine.reports(item, nextitem):
-        item.ihook.pytest_runtest_logreport(report=report)
-    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
-    return True
 
 
 @pytest.fixture(autouse=True, scope="session")

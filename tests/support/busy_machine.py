@@ -76,7 +76,18 @@ def _disturbance(before: float, since: _Instant) -> float:
     return min(1.0, max(before, _used_by_others(since, _now()), _looked()))
 
 
-def reports(item: pytest.Item, nextitem: pytest.Item | None) -> list[pytest.TestReport]:
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    if item.get_closest_marker("alone") is None:
+        return None
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    for report in _reports(item, nextitem):
+        item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
+
+
+def _reports(item: pytest.Item, nextitem: pytest.Item | None) -> list[pytest.TestReport]:
     """Those of the last try."""
     found: list[pytest.TestReport] = []
     busiest = 0.0

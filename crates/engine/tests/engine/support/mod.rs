@@ -1,6 +1,7 @@
 //! Documents, runs of them, and the checks of every observation.
 
 pub mod generated;
+pub mod quiet;
 pub mod rows;
 pub mod server;
 
