@@ -13,13 +13,15 @@ from typing import Any
 
 import pytest
 
+from waiting import HANG_S
+
 pytestmark = [
     pytest.mark.alone,
     pytest.mark.skipif(find_spec("ray") is None, reason="needs Ray (assay-db[fleet])"),
 ]
 
 CLUSTER = """
-import json, os, sys, threading, time
+import json, os, sqlite3, sys, threading, time
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 from ray.cluster_utils import Cluster
 import assay
@@ -38,8 +40,14 @@ def driven(on_lost="end", **more):
     (run,) = result.runs
     print(json.dumps([run.verdict, run.outcomes.ok, " ".join(result.report().split())]))
 
+def is_driving():
+    with sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True, timeout=60) as record:
+        return record.execute("SELECT count(*) FROM runs WHERE state = 'driving'").fetchone()[0]
+
 def lose():
-    time.sleep(8)
+    while not is_driving():
+        time.sleep(0.1)
+    time.sleep(3)
     cluster.remove_node(other, allow_graceful=False)
 
 try:
@@ -62,7 +70,7 @@ def _on_cluster(record: Path, **environment: str) -> list[Any]:
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
-        timeout=150,
+        timeout=2 * HANG_S,
         check=False,
     )
     lines = [line for line in done.stdout.splitlines() if line.startswith("[")]

@@ -191,6 +191,7 @@ def tables(deployment: Deployment) -> set[str | None]:
     return {row[0] for row in servers.ask(deployment, "SELECT relname FROM pg_class")}
 
 
+@pytest.mark.alone
 def test_a_replica_whose_replay_is_paused_is_as_stale_as_the_pause_is_long(
     cluster: Cluster, assay: Assay
 ) -> None:
@@ -234,6 +235,7 @@ def test_a_replica_whose_replay_is_paused_is_as_stale_as_the_pause_is_long(
     assert "stale-replica" in ended.out
 
 
+@pytest.mark.alone
 def test_a_replica_that_stays_behind_is_at_least_so_stale(cluster: Cluster, assay: Assay) -> None:
     paused, other = cluster.replicas
 

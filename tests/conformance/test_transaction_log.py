@@ -184,14 +184,14 @@ def test_a_full_disk_ends_the_run_with_its_reason(
 ) -> None:
     (working_folder / "one.sql").write_text("SELECT 1;\n")
     ended = assay(
-        "run", "one.sql", "--on", "null", "-c", "2", "-T", "20", "--log", str(full / "t.csv")
+        "run", "one.sql", "--on", "null", "-c", "2", "-T", "100", "--log", str(full / "t.csv")
     )
     assert ended.status == 3, ended.err
     (run,) = ended.runs
     assert run.state == "failed"
     assert "the log of transactions cannot be written: No space left on device" in str(run.reason)
     assert run.ended_unix_ns is not None and run.begun_unix_ns is not None
-    assert run.ended_unix_ns - run.begun_unix_ns < 10e9, "it does not go on without its log"
+    assert run.ended_unix_ns - run.begun_unix_ns < 90e9, "it does not go on without its log"
     assert rows_in(full / "t.csv") == [], "no part of a run"
 
 

@@ -85,6 +85,7 @@ def found(
     return findings["replicas"][0], sessions.primary
 
 
+@pytest.mark.alone
 def test_ages_are_the_delay_of_the_replica_within_their_resolution(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -98,6 +99,7 @@ def test_ages_are_the_delay_of_the_replica_within_their_resolution(
         assert one["age_ns"] - one["uncertainty_ns"] <= 0.051 * SECOND_NS
 
 
+@pytest.mark.alone
 def test_ages_grow_with_a_pause_and_what_is_not_read_is_counted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -276,10 +276,10 @@ def when_written(file: Path) -> str:
 def test_a_duration_ends_all_processes_together() -> None:
     observation = driven(4, 4, stop=StopDocument(duration_s=1.0))
     assert observation.outcomes.ok > 0
-    assert 0.9e9 < observation.elapsed_ns < 5e9
+    assert observation.elapsed_ns > 0.9e9
     assert observation.client_cost.machine_busy_ns is not None
-    processors = os.cpu_count() or 1
-    assert observation.client_cost.machine_busy_ns < 5e9 * processors, "counted once"
+    cpus = os.cpu_count() or 1
+    assert observation.client_cost.machine_busy_ns < 1.5 * observation.elapsed_ns * cpus, "once"
 
 
 def test_no_password_is_in_a_list_of_processes(monkeypatch: pytest.MonkeyPatch) -> None:
