@@ -5,48 +5,51 @@ use std::ops::ControlFlow;
 use assay_engine::drive;
 use serde_json::{Value, json};
 
+use crate::support::quiet::on_a_quiet_machine;
 use crate::support::{
     at_once, document, null_deployment, observe, outcomes, parsed, refused_document,
 };
 
 #[test]
 fn pauses_between_transactions_are_not_part_of_any_latency() {
-    let timed = |text: &str, more: Value| {
-        let deployment = null_deployment(text, json!({ "delay": "constant:2ms" }));
-        let run = observe(&document(deployment, &[text], more));
-        let times = &run.transactions[0].latency;
-        (
-            run.elapsed_ns,
-            times.min_ns,
-            times.p50_ns.unwrap(),
-            run.outcomes.ok,
-        )
-    };
-    for (text, more) in [
-        ("\\keying 20ms\nSELECT 1;\n\\think 20ms\n", json!({})),
-        (
-            "SELECT 1;\n",
-            json!({ "think_time": "constant:20ms", "keying_time": "constant:20ms" }),
-        ),
-    ] {
-        let mut more = more;
-        more["stop"] = json!({ "transactions": 10 });
-        let (elapsed_ns, min_ns, p50_ns, ok) = timed(text, more);
-        assert_eq!(ok, 10);
-        // The last think time is cut off by the end of the run.
-        assert!(
-            elapsed_ns >= 10 * 22_000_000 + 9 * 20_000_000,
-            "{elapsed_ns}"
+    on_a_quiet_machine(|| {
+        let timed = |text: &str, more: Value| {
+            let deployment = null_deployment(text, json!({ "delay": "constant:2ms" }));
+            let run = observe(&document(deployment, &[text], more));
+            let times = &run.transactions[0].latency;
+            (
+                run.elapsed_ns,
+                times.min_ns,
+                times.p50_ns.unwrap(),
+                run.outcomes.ok,
+            )
+        };
+        for (text, more) in [
+            ("\\keying 20ms\nSELECT 1;\n\\think 20ms\n", json!({})),
+            (
+                "SELECT 1;\n",
+                json!({ "think_time": "constant:20ms", "keying_time": "constant:20ms" }),
+            ),
+        ] {
+            let mut more = more;
+            more["stop"] = json!({ "transactions": 10 });
+            let (elapsed_ns, min_ns, p50_ns, ok) = timed(text, more);
+            assert_eq!(ok, 10);
+            // The last think time is cut off by the end of the run.
+            assert!(
+                elapsed_ns >= 10 * 22_000_000 + 9 * 20_000_000,
+                "{elapsed_ns}"
+            );
+            assert!((2_000_000..10_000_000).contains(&min_ns), "{min_ns}");
+            assert!(p50_ns < 18_000_000, "{p50_ns}");
+        }
+        // A pause inside the transaction is part of it.
+        let (_, min_ns, _, _) = timed(
+            "SELECT 1;\n\\sleep 20 ms\n",
+            json!({ "stop": { "transactions": 5 } }),
         );
-        assert!((2_000_000..10_000_000).contains(&min_ns), "{min_ns}");
-        assert!(p50_ns < 18_000_000, "{p50_ns}");
-    }
-    // A pause inside the transaction is part of it.
-    let (_, min_ns, _, _) = timed(
-        "SELECT 1;\n\\sleep 20 ms\n",
-        json!({ "stop": { "transactions": 5 } }),
-    );
-    assert!(min_ns >= 22_000_000, "{min_ns}");
+        assert!(min_ns >= 22_000_000, "{min_ns}");
+    });
 }
 
 #[test]

@@ -5,6 +5,7 @@ use assay_engine::{GroupReport, Observation};
 use serde_json::{Value, json};
 
 use crate::serve::served;
+use crate::support::quiet::on_a_quiet_machine;
 use crate::support::{document, null_deployment, observe, refused};
 
 /// `callers` run A, which queues B twice, for the `workers`.
@@ -80,34 +81,36 @@ fn each_is_run_once_with_its_values_on_any_thread() {
 
 #[test]
 fn what_is_queued_at_the_end_is_run_within_the_drain_and_the_rest_is_skipped() {
-    // Twenty take 400 ms, more than the measurement and the shorter drain.
-    let deployment = null_deployment("deferred", json!({ "delay": "constant:20ms" }));
-    let mut document = deferring(
-        deployment,
-        "\\for i in 1..20\n\\defer B\n\\endfor\n\\sleep 50 ms",
-        "SELECT 1;",
-        json!({ "clients": 1 }),
-        json!({ "clients": 1, "latency_limit_s": 0.03 }),
-    );
-    document["stop"] = json!({ "duration_s": 0.2 });
-    document["drain_s"] = json!(60);
-    let run = observe(&document);
-    let queued = 20 * run.groups[0].outcomes.ok;
-    let outcomes = workers(&run).outcomes;
-    assert_eq!((outcomes.scheduled, outcomes.ok), (queued, queued));
-    // The limit makes them late, and keeps none from running.
-    assert!(outcomes.late >= queued - 1, "{outcomes:?}");
-    assert!(workers(&run).longest_queue.unwrap() >= 19);
-    assert!(workers(&run).elapsed_ns > run.elapsed_ns);
+    on_a_quiet_machine(|| {
+        // Twenty take 400 ms, more than the measurement and the shorter drain.
+        let deployment = null_deployment("deferred", json!({ "delay": "constant:20ms" }));
+        let mut document = deferring(
+            deployment,
+            "\\for i in 1..20\n\\defer B\n\\endfor\n\\sleep 50 ms",
+            "SELECT 1;",
+            json!({ "clients": 1 }),
+            json!({ "clients": 1, "latency_limit_s": 0.03 }),
+        );
+        document["stop"] = json!({ "duration_s": 0.2 });
+        document["drain_s"] = json!(60);
+        let run = observe(&document);
+        let queued = 20 * run.groups[0].outcomes.ok;
+        let outcomes = workers(&run).outcomes;
+        assert_eq!((outcomes.scheduled, outcomes.ok), (queued, queued));
+        // The limit makes them late, and keeps none from running.
+        assert!(outcomes.late >= queued - 1, "{outcomes:?}");
+        assert!(workers(&run).longest_queue.unwrap() >= 19);
+        assert!(workers(&run).elapsed_ns > run.elapsed_ns);
 
-    document["drain_s"] = json!(0.1);
-    let run = observe(&document);
-    let outcomes = workers(&run).outcomes;
-    assert_eq!(outcomes.scheduled, 20 * run.groups[0].outcomes.scheduled);
-    assert!(
-        outcomes.skipped > 0 && outcomes.unknown <= 1,
-        "{outcomes:?}"
-    );
+        document["drain_s"] = json!(0.1);
+        let run = observe(&document);
+        let outcomes = workers(&run).outcomes;
+        assert_eq!(outcomes.scheduled, 20 * run.groups[0].outcomes.scheduled);
+        assert!(
+            outcomes.skipped > 0 && outcomes.unknown <= 1,
+            "{outcomes:?}"
+        );
+    });
 }
 
 #[test]

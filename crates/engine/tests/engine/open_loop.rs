@@ -4,6 +4,7 @@ use assay_engine::{Observation, TransactionReport};
 use serde_json::{Value, json};
 
 use crate::serve::served;
+use crate::support::quiet::on_a_quiet_machine;
 use crate::support::{document, null_deployment, observe, refused_document};
 
 fn at_rate(kind: &str, per_s: u32) -> Value {
@@ -19,139 +20,149 @@ fn the_ok(run: &Observation) -> &TransactionReport {
 
 #[test]
 fn all_arrivals_of_a_rate_are_run_and_latency_is_service_time_plus_lag() {
-    for kind in ["constant", "poisson"] {
-        let deployment = null_deployment(kind, json!({ "delay": "constant:2ms" }));
-        let run = observe(&document(
-            deployment,
-            &["SELECT 1;"],
-            json!({
-                "clients": 8, "arrival": at_rate(kind, 200), "warm_up_s": 0.2,
-                "stop": { "duration_s": 1.0 },
-            }),
-        ));
-        if kind == "constant" {
-            assert_eq!(run.outcomes.scheduled, 200);
-        } else {
-            // Standard deviation 14: accept six deviations.
-            assert!(
-                run.outcomes.scheduled.abs_diff(200) < 85,
-                "{:?}",
-                run.outcomes
-            );
+    on_a_quiet_machine(|| {
+        for kind in ["constant", "poisson"] {
+            let deployment = null_deployment(kind, json!({ "delay": "constant:2ms" }));
+            let run = observe(&document(
+                deployment,
+                &["SELECT 1;"],
+                json!({
+                    "clients": 8, "arrival": at_rate(kind, 200), "warm_up_s": 0.2,
+                    "stop": { "duration_s": 1.0 },
+                }),
+            ));
+            if kind == "constant" {
+                assert_eq!(run.outcomes.scheduled, 200);
+            } else {
+                // Standard deviation 14: accept six deviations.
+                assert!(
+                    run.outcomes.scheduled.abs_diff(200) < 85,
+                    "{:?}",
+                    run.outcomes
+                );
+            }
+            assert!(run.outcomes.skipped <= 8, "{:?}", run.outcomes);
+            assert_eq!(run.arrival.kind.word(), kind);
+            assert!(run.passes.is_none());
+            let ok = the_ok(&run);
+            let lag = ok.schedule_lag.as_ref().expect("an open loop has a lag");
+            assert!(ok.service_time.min_ns >= 2_000_000);
+            let sum = ok.service_time.mean_ns + lag.mean_ns;
+            assert!((sum / ok.latency.mean_ns - 1.0).abs() < 1e-9, "{ok:?}");
+            assert!(run.intervals[0].schedule_lag_p99_ns.is_some());
         }
-        assert!(run.outcomes.skipped <= 8, "{:?}", run.outcomes);
-        assert_eq!(run.arrival.kind.word(), kind);
-        assert!(run.passes.is_none());
-        let ok = the_ok(&run);
-        let lag = ok.schedule_lag.as_ref().expect("an open loop has a lag");
-        assert!(ok.service_time.min_ns >= 2_000_000);
-        let sum = ok.service_time.mean_ns + lag.mean_ns;
-        assert!((sum / ok.latency.mean_ns - 1.0).abs() < 1e-9, "{ok:?}");
-        assert!(run.intervals[0].schedule_lag_p99_ns.is_some());
-    }
+    });
 }
 
 #[test]
 fn a_stall_delays_the_arrivals_meanwhile_and_slows_only_one() {
-    // 70 of 300 arrivals come while the only client is stalled: they wait, but are then served at once.
-    let deployment = null_deployment(
-        "open stall",
-        json!({ "delay": "constant:1ms", "stall": "700ms@#60" }),
-    );
-    let run = observe(&document(
-        deployment,
-        &["SELECT 1;"],
-        json!({ "arrival": at_rate("constant", 100), "stop": { "transactions": 300 } }),
-    ));
-    let ok = the_ok(&run);
-    assert_eq!(ok.count, 300);
-    assert!(ok.latency.p99_ns.unwrap() > 600_000_000, "{ok:?}");
-    assert!(ok.latency.p90_ns.unwrap() > 300_000_000, "{ok:?}");
-    assert!(ok.service_time.p99_ns.unwrap() < 300_000_000, "{ok:?}");
-    assert!(ok.service_time.max_ns > 700_000_000, "{ok:?}");
-    let lag = ok.schedule_lag.as_ref().unwrap();
-    assert!(lag.p99_ns.unwrap() > 600_000_000, "{lag:?}");
+    on_a_quiet_machine(|| {
+        // 70 of 300 arrivals come while the only client is stalled: they wait, but are then served at once.
+        let deployment = null_deployment(
+            "open stall",
+            json!({ "delay": "constant:1ms", "stall": "700ms@#60" }),
+        );
+        let run = observe(&document(
+            deployment,
+            &["SELECT 1;"],
+            json!({ "arrival": at_rate("constant", 100), "stop": { "transactions": 300 } }),
+        ));
+        let ok = the_ok(&run);
+        assert_eq!(ok.count, 300);
+        assert!(ok.latency.p99_ns.unwrap() > 600_000_000, "{ok:?}");
+        assert!(ok.latency.p90_ns.unwrap() > 300_000_000, "{ok:?}");
+        assert!(ok.service_time.p99_ns.unwrap() < 300_000_000, "{ok:?}");
+        assert!(ok.service_time.max_ns > 700_000_000, "{ok:?}");
+        let lag = ok.schedule_lag.as_ref().unwrap();
+        assert!(lag.p99_ns.unwrap() > 600_000_000, "{lag:?}");
+    });
 }
 
 #[test]
 fn arrivals_that_start_beyond_the_limit_are_skipped_and_those_that_end_beyond_it_are_late() {
-    let deployment = null_deployment(
-        "limit",
-        json!({ "delay": "constant:1ms", "stall": "800ms@#20" }),
-    );
-    let run = observe(&document(
-        deployment,
-        &["SELECT 1;", "SELECT 2;"],
-        json!({
-            "arrival": at_rate("constant", 100), "latency_limit_s": 0.2,
-            "stop": { "transactions": 200 },
-        }),
-    ));
-    let outcomes = &run.outcomes;
-    assert_eq!(outcomes.scheduled, 200);
-    // Of the 80 that came meanwhile, those of the last 200 ms can still start.
-    assert!((50..=80).contains(&outcomes.skipped), "{outcomes:?}");
-    // The stalled one, and those that started shortly before they would have been skipped.
-    assert!((1..=40).contains(&outcomes.late), "{outcomes:?}");
-    assert_eq!(outcomes.ok + outcomes.skipped, 200);
-    let lag = the_ok(&run).schedule_lag.as_ref().unwrap();
-    assert!(lag.max_ns <= 201_000_000, "{lag:?}");
-    // Both types are delayed alike.
-    assert!(
-        (run.outcomes_by_transaction.iter())
-            .all(|report| report.outcomes.skipped * 3 > outcomes.skipped),
-        "{:?}",
-        run.outcomes_by_transaction
-    );
+    on_a_quiet_machine(|| {
+        let deployment = null_deployment(
+            "limit",
+            json!({ "delay": "constant:1ms", "stall": "800ms@#20" }),
+        );
+        let run = observe(&document(
+            deployment,
+            &["SELECT 1;", "SELECT 2;"],
+            json!({
+                "arrival": at_rate("constant", 100), "latency_limit_s": 0.2,
+                "stop": { "transactions": 200 },
+            }),
+        ));
+        let outcomes = &run.outcomes;
+        assert_eq!(outcomes.scheduled, 200);
+        // Of the 80 that came meanwhile, those of the last 200 ms can still start.
+        assert!((50..=80).contains(&outcomes.skipped), "{outcomes:?}");
+        // The stalled one, and those that started shortly before they would have been skipped.
+        assert!((1..=40).contains(&outcomes.late), "{outcomes:?}");
+        assert_eq!(outcomes.ok + outcomes.skipped, 200);
+        let lag = the_ok(&run).schedule_lag.as_ref().unwrap();
+        assert!(lag.max_ns <= 201_000_000, "{lag:?}");
+        // Both types are delayed alike.
+        assert!(
+            (run.outcomes_by_transaction.iter())
+                .all(|report| report.outcomes.skipped * 3 > outcomes.skipped),
+            "{:?}",
+            run.outcomes_by_transaction
+        );
+    });
 }
 
 #[test]
 fn arrivals_not_started_at_the_end_are_counted_as_skipped() {
-    let deployment = null_deployment("overload", json!({ "delay": "constant:50ms" }));
-    for clients in [1, 2] {
-        let run = observe(&document(
-            deployment.clone(),
-            &["SELECT 1;"],
-            json!({
-                "clients": clients, "arrival": at_rate("constant", 200), "stop": { "duration_s": 0.5 },
-            }),
-        ));
-        let outcomes = &run.outcomes;
-        assert_eq!(outcomes.scheduled, 100);
-        assert!(outcomes.ok <= 11 * clients, "{outcomes:?}");
-        assert!(outcomes.skipped >= 78, "{outcomes:?}");
-        let seen: u64 = run.intervals.iter().map(|line| line.skipped).sum();
-        assert_eq!(seen, outcomes.skipped);
-        // The wait counts: the last ones to start had been due for most of the run.
-        assert!(the_ok(&run).latency.max_ns > 200_000_000);
-        assert!(the_ok(&run).service_time.p50_ns.unwrap() < 100_000_000);
-        // Percentiles are of all that was due: most of it was never begun.
-        for latency in [
-            &the_ok(&run).latency,
-            &run.all_ok.latency,
-            &run.groups[0].all_ok.latency,
-        ] {
-            assert_eq!(latency.unanswered, outcomes.skipped);
-            assert_eq!((latency.p50_ns, latency.p99_ns), (None, None));
+    on_a_quiet_machine(|| {
+        let deployment = null_deployment("overload", json!({ "delay": "constant:50ms" }));
+        for clients in [1, 2] {
+            let run = observe(&document(
+                deployment.clone(),
+                &["SELECT 1;"],
+                json!({
+                    "clients": clients, "arrival": at_rate("constant", 200), "stop": { "duration_s": 0.5 },
+                }),
+            ));
+            let outcomes = &run.outcomes;
+            assert_eq!(outcomes.scheduled, 100);
+            assert!(outcomes.ok <= 11 * clients, "{outcomes:?}");
+            assert!(outcomes.skipped >= 78, "{outcomes:?}");
+            let seen: u64 = run.intervals.iter().map(|line| line.skipped).sum();
+            assert_eq!(seen, outcomes.skipped);
+            // The wait counts: the last ones to start had been due for most of the run.
+            assert!(the_ok(&run).latency.max_ns > 200_000_000);
+            assert!(the_ok(&run).service_time.p50_ns.unwrap() < 100_000_000);
+            // Percentiles are of all that was due: most of it was never begun.
+            for latency in [
+                &the_ok(&run).latency,
+                &run.all_ok.latency,
+                &run.groups[0].all_ok.latency,
+            ] {
+                assert_eq!(latency.unanswered, outcomes.skipped);
+                assert_eq!((latency.p50_ns, latency.p99_ns), (None, None));
+            }
         }
-    }
+    });
 }
 
 #[test]
 fn the_backlog_of_the_warm_up_is_not_run_in_the_measurement() {
-    // The warm-up leaves 400 transactions: five times what the measurement can run.
-    let deployment = null_deployment("warm backlog", json!({ "delay": "constant:10ms" }));
-    let run = observe(&document(
-        deployment,
-        &["SELECT 1;"],
-        json!({
-            "clients": 1, "arrival": at_rate("constant", 500), "warm_up_s": 1.0,
-            "stop": { "duration_s": 0.8 },
-        }),
-    ));
-    assert_eq!(run.outcomes.scheduled, 400);
-    assert!(run.outcomes.ok >= 30, "{:?}", run.outcomes);
-    assert!(the_ok(&run).schedule_lag.as_ref().unwrap().min_ns < 200_000_000);
+    on_a_quiet_machine(|| {
+        // The warm-up leaves 400 transactions: five times what the measurement can run.
+        let deployment = null_deployment("warm backlog", json!({ "delay": "constant:10ms" }));
+        let run = observe(&document(
+            deployment,
+            &["SELECT 1;"],
+            json!({
+                "clients": 1, "arrival": at_rate("constant", 500), "warm_up_s": 1.0,
+                "stop": { "duration_s": 0.8 },
+            }),
+        ));
+        assert_eq!(run.outcomes.scheduled, 400);
+        assert!(run.outcomes.ok >= 30, "{:?}", run.outcomes);
+        assert!(the_ok(&run).schedule_lag.as_ref().unwrap().min_ns < 200_000_000);
+    });
 }
 
 #[test]

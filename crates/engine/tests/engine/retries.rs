@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::support::quiet::on_a_quiet_machine;
 use crate::support::server::Server;
 use crate::support::{document, null_deployment, observe, outcomes, the_error};
 
@@ -9,30 +10,32 @@ const TRANSFER: &str = "BEGIN; UPDATE t SET a = 1; COMMIT;";
 
 #[test]
 fn an_attempt_after_a_deadlock_is_part_of_the_same_transaction() {
-    // BEGIN, the update that fails, ROLLBACK, BEGIN, UPDATE, COMMIT: six statements of 20 ms; one
-    // without an error has three.
-    let deployment = null_deployment(
-        "retry",
-        json!({ "delay": "constant:20ms", "fail": "deadlock@#2" }),
-    );
-    let run = observe(&document(
-        deployment,
-        &[TRANSFER],
-        json!({ "clients": 2, "retries": { "most": 1 }, "stop": { "passes": 4 } }),
-    ));
-    assert_eq!(outcomes(&run), (8, 0, 0, 0));
-    assert_eq!((run.outcomes.attempts, run.outcomes.retries), (10, 2));
-    assert_eq!(run.statements, 8 * 3 + 2 * 3);
-    let times = &run.transactions[0].latency;
-    assert!(times.max_ns >= 120_000_000, "{times:?}");
-    assert!(times.min_ns < 120_000_000, "{times:?}");
-    let error = the_error(&run);
-    assert_eq!(
-        (error.class, error.count, error.retried),
-        ("deadlock", 2, 2)
-    );
-    let seen: u64 = run.intervals.iter().map(|line| line.retries).sum();
-    assert_eq!(seen, 2);
+    on_a_quiet_machine(|| {
+        // BEGIN, the update that fails, ROLLBACK, BEGIN, UPDATE, COMMIT: six statements of 20 ms; one
+        // without an error has three.
+        let deployment = null_deployment(
+            "retry",
+            json!({ "delay": "constant:20ms", "fail": "deadlock@#2" }),
+        );
+        let run = observe(&document(
+            deployment,
+            &[TRANSFER],
+            json!({ "clients": 2, "retries": { "most": 1 }, "stop": { "passes": 4 } }),
+        ));
+        assert_eq!(outcomes(&run), (8, 0, 0, 0));
+        assert_eq!((run.outcomes.attempts, run.outcomes.retries), (10, 2));
+        assert_eq!(run.statements, 8 * 3 + 2 * 3);
+        let times = &run.transactions[0].latency;
+        assert!(times.max_ns >= 120_000_000, "{times:?}");
+        assert!(times.min_ns < 120_000_000, "{times:?}");
+        let error = the_error(&run);
+        assert_eq!(
+            (error.class, error.count, error.retried),
+            ("deadlock", 2, 2)
+        );
+        let seen: u64 = run.intervals.iter().map(|line| line.retries).sum();
+        assert_eq!(seen, 2);
+    });
 }
 
 #[test]

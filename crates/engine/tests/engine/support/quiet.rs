@@ -55,5 +55,7 @@ fn numbers(line: &str) -> Vec<f64> {
 }
 
 fn cpus() -> f64 {
-    f64::from(u32::try_from(std::thread::available_parallelism().map_or(1, usize::from)).unwrap_or(1))
+    f64::from(
+        u32::try_from(std::thread::available_parallelism().map_or(1, usize::from)).unwrap_or(1),
+    )
 }
