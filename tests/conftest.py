@@ -31,6 +31,8 @@ from programs import StartedPrograms, brought, undeclared
 from servers import SERVERS, directory_for_servers, place_of_folders, provisioned
 
 os.environ[env_vars.PROBE_SECONDS.name] = "0"
+# Other tests disturb every run; those of this ability set it to "yes".
+os.environ[env_vars.REPEAT_DISTURBED.name] = "no"
 """Here and in every program that a test starts: storages are probed only by tests that ask for
 it."""
 

@@ -77,6 +77,11 @@ PROBE_SECONDS = EnvVar(
     "How many seconds `assay run` probes each storage before its first use (default: 2; 0: not at "
     "all); the options --probe-seconds and --no-probe win.",
 )
+REPEAT_DISTURBED = EnvVar(
+    "ASSAY_REPEAT_DISTURBED",
+    "Whether `assay run` measures repetitions and trials again that other programs disturbed: `no` "
+    "for a machine that is always busy, where that would take much longer (default: yes).",
+)
 RECORD_TIMEOUT = EnvVar(
     "ASSAY_RECORD_TIMEOUT_S",
     "Seconds that a run waits for a record file which another process has locked, before it goes "

@@ -89,7 +89,25 @@ def compared_cell(
     of_types: bool = False,
 ) -> ComparedCell:
     """Without verdicts on its metrics. ``beside``: those to compare, with the primary one;
-    ``of_types``: those that the workload derives, and those of each transaction type, as well."""
+    ``of_types``: those that the workload derives, and those of each transaction type, as well.
+    Where disturbed runs are left out, the cell has the comparison of all runs too."""
+    beside = [*beside]
+    cell = _compared_cell(name, a, b, asked, beside, of_types=of_types)
+    if not (a.left_out or b.left_out):
+        return cell
+    a, b = (replace(side, counts_disturbed=True) for side in (a, b))
+    return replace(cell, of_all_runs=_compared_cell(name, a, b, asked, beside, of_types=of_types))
+
+
+def _compared_cell(
+    name: str,
+    a: SideCell,
+    b: SideCell,
+    asked: ComparisonOptions,
+    beside: Iterable[Metric],
+    *,
+    of_types: bool,
+) -> ComparedCell:
     both = [*a.measured, *b.measured]
     if of_types:
         derived = [*catalogue.derived(both), *derived_of_several.metrics(a, b)]
@@ -126,7 +144,9 @@ def compared_cell(
         not_decided=changed
         or undecided.why_disturbed(both)
         or (undecided.SEQUENTIAL if is_sequential else ""),
-        disturbance=None if changed or is_apart else undecided.factor_of_others(both),
+        disturbance=None
+        if changed or is_sequential
+        else undecided.factor_of_others(a.measured, b.measured),
         runs_verdict=worst_word(run.verdict for run in both) if both else None,
         runs_reasons=tuple(_reasons(a, b)),
         not_measured={one.side.name: count for one in (a, b) if (count := _not_measured(one))},
@@ -177,12 +197,15 @@ def _reasons(a: SideCell, b: SideCell) -> list[str]:
 
 def _not_measured(side_cell: SideCell) -> int:
     """Runs that were not, beside others that were."""
-    return len(side_cell.runs) - len(side_cell.measured) if side_cell.measured else 0
+    return len(side_cell.runs) - len(side_cell.placed_ended) if side_cell.measured else 0
 
 
 def _notes(a: SideCell, b: SideCell, matched: pairs.Pairs | None) -> Iterator[str]:
     if rates := offered_rates.of_sides(a.measured, b.measured):
         yield rates
+    for one in (a, b):
+        if words := _left_out(one):
+            yield words
     for one, other in ((a, b), (b, a)):
         if differences.in_memory(one.measured) and not differences.in_memory(other.measured):
             yield f"{one.side.name}: {MEMORY}, unlike {other.side.name}"
@@ -195,6 +218,20 @@ def _notes(a: SideCell, b: SideCell, matched: pairs.Pairs | None) -> Iterator[st
             "the same side ran first in every pair: the ratio includes what a run changes for "
             "the next"
         )
+
+
+def _left_out(one: SideCell) -> str:
+    """``B: 2 of 11 runs left out, as other programs disturbed them; 1 repetition measured again``;
+    empty where none was."""
+    again = sum(run.in_place_of is not None for run in one.runs)
+    words = []
+    if one.left_out:
+        them = "it" if one.left_out == 1 else "them"
+        ended = units.counted(len(one.placed_ended), "run")
+        words.append(f"{one.left_out} of {ended} left out, as other programs disturbed {them}")
+    if again:
+        words.append(f"{units.counted(again, 'disturbed repetition')} measured again")
+    return f"{one.side.name}: {'; '.join(words)}" if words else ""
 
 
 def designs(comparison: Comparison) -> Counter[Design]:

@@ -15,13 +15,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
 
 from assay.comparison.conditions import Condition
 from assay.comparison.sides.values import Compared, ComparedCell, Comparison
 from assay.contracts.metric import Metric
+from assay.judge.precision import half_width
 from assay.judge.statistics.samples import NOT_REACHED, UNREACHED
 from assay.judge.warnings.kinds import ENOUGH_REPETITIONS
 from assay.text import units
@@ -44,6 +45,10 @@ class ConditionAnswer(Enum):
     """The interval of the ratio reaches over the limit: there are too few repetitions."""
     UNKNOWN = "not known"
     """There is no ratio, or the runs forbid a verdict (`assay.comparison.ratios.undecided`)."""
+
+
+_OPEN = (ConditionAnswer.NOT_DECIDED, ConditionAnswer.UNKNOWN)
+_OF_ALL = ", by all runs, with what other programs can explain allowed for"
 
 
 @dataclass(frozen=True)
@@ -111,7 +116,11 @@ def _judged(condition: Condition, cell: ComparedCell, foreign: str) -> Condition
         return answer(ConditionAnswer.NOT_MET, f"{condition.metric.name} is 0 on both sides")
     if foreign:
         return answer(ConditionAnswer.UNKNOWN, foreign)
-    return _of_ratio(condition, cell, one)
+    found = _of_ratio(condition, cell, one)
+    if found.answer not in _OPEN or cell.of_all_runs is None:
+        return found
+    of_all = _judged(condition, cell.of_all_runs, foreign)
+    return found if of_all.answer in _OPEN else replace(of_all, reason=f"{of_all.reason}{_OF_ALL}")
 
 
 def _of_metric(metric: Metric, cell: ComparedCell) -> Compared | None:
@@ -189,8 +198,18 @@ def _too_few(condition: Condition, compared: Compared) -> str:
     if least is not None and math.isfinite(least):
         few += f", and they show differences from {units.share(least)} on"
     share = abs(math.log(condition.limit)) / _DETECTABLE_OF_PRECISION
-    if compared.is_primary and share >= _LEAST_PRECISION:
-        few += f"; repeat both to a precision of {100 * min(share, _MOST_PRECISION):.1g} %"
+    if share < _LEAST_PRECISION:
+        return few
+    share = min(share, _MOST_PRECISION)
+    known = [half_width(values) for values in (compared.a_values, compared.b_values)]
+    reached = [one for one in known if one is not None]
+    if len(reached) == len(known) and max(reached) <= share:
+        return (
+            f"the ratio lies at your limit: both sides are known to {units.share(max(reached))}, so "
+            "that further repetitions hardly decide it; choose another limit"
+        )
+    if compared.is_primary:
+        few += f"; repeat both to a precision of {100 * share:.1g} %"
     return few
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from assay.contracts.observation import Observation
-from assay.judge import verdict
+from assay.judge import undisturbed, verdict
 from assay.judge.evidence.values import Evidence
 from assay.judge.precision import number_of
 from assay.judge.statistics import samples
@@ -34,18 +34,23 @@ class CellVerdict:
 
 
 def of_cell(runs: Sequence[tuple[Evidence, Verdict]]) -> CellVerdict:
-    """``runs``: every repetition that was asked for, each with its own verdict. The number that is
-    judged is the throughput; where there are no transactions, the elapsed time."""
+    """``runs``: every repetition that was asked for, each with its own verdict, and those that were
+    measured again in the place of a disturbed one. The number that is judged is the throughput;
+    where there are no transactions, the elapsed time."""
     measured = [(run, own) for run, own in runs if run.is_measured]
     over = _spread([run for run, _ in measured])
     if over is None:
         judged = verdict.worst([own for _, own in runs]) if _has_failed(runs) else NONE
         return CellVerdict(judged, (), len(runs), len(measured))
-    verdicts = [own for _, own in measured]
+    counted = undisturbed.counted(measured, lambda one: one[0])
+    evidence = [run for run, _ in counted]
+    over = _spread(evidence) or over
+    verdicts = [own for _, own in counted]
     if cell_changes.changes([run for run, _ in measured]):
         verdicts.append(Verdict.because("indicative", _name(kinds.WarningKind.CELL_CHANGED)))
-    judged = verdict.of_number(verdicts, len(measured), len(runs), over)
-    warnings = tuple(_warnings(len(runs), over, [run for run, _ in measured]))
+    left_out = len(measured) - len(counted)
+    judged = verdict.of_number(verdicts, len(counted), len(runs) - left_out, over)
+    warnings = tuple(_warnings(len(runs), over, evidence))
     return CellVerdict(judged, warnings, len(runs), len(measured))
 
 

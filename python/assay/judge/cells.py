@@ -36,14 +36,19 @@ class Cells:
 
     def __init__(self, runs: Iterable[PlannedRun] = ()) -> None:
         """``runs``: all of the plan, those that are executed at another time too."""
-        self._runs = {run.position: run for run in runs}
+        self._runs: dict[int, PlannedRun] = {}
         self._cells: dict[str, _Cell] = {}
-        for run in self._runs.values():
-            self._cell(run.position).left.add(run.position)
+        for run in runs:
+            self.add(run)
 
     def run(self, position: int) -> EndedRun:
         """That at the position, which has ended."""
         return self._cell(position).ended[self._runs[position].repetition]
+
+    def add(self, run: PlannedRun) -> None:
+        """One that the plan did not have: its cell is complete when it has ended."""
+        self._runs[run.position] = run
+        self._cell(run.position).left.add(run.position)
 
     def ended(self, position: int, run: EndedRun) -> Judged:
         """Keeps it; the verdict of its cell, if that is complete."""

@@ -61,6 +61,8 @@ class Begun:
     """With the answers of the runs that had ended."""
     cells: Cells = field(default_factory=Cells)
     """With the runs that had ended."""
+    added: tuple[PlannedRun, ...] = ()
+    """Those of them that a process before had added to the plan."""
 
 
 def begin(
@@ -120,7 +122,8 @@ def _continued(
         continued.experiment_id,
         left,
         {position: kept.end for position, kept in continued.kept.items()},
-        cells=Cells(plan.runs),
+        cells=Cells((*plan.runs, *continued.added)),
+        added=continued.added,
     )
     for position, run in store.ended_before(continued.kept).items():
         begun.cells.ended(position, run)
@@ -130,7 +133,8 @@ def _continued(
     state = f"; it was interrupted while {continued.interrupted}" if continued.interrupted else ""
     events.stage(
         f"continue experiment {continued.experiment_id}{state}: "
-        f"{ended_runs(len(continued.kept), len(plan.runs))}, {len(left)} to do"
+        f"{ended_runs(len(continued.kept), len(plan.runs) + len(continued.added))}, "
+        f"{len(left)} to do"
     )
     changed = continued.superseded - continued.no_longer_planned
     for number, why in (

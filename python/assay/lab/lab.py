@@ -40,6 +40,8 @@ from assay.experiment import Experiment
 from assay.judge import EndedRun, judge_run
 from assay.judge.evidence.values import EXCEEDED
 from assay.judge.precision import number_to_be_precise
+from assay.judge.warnings.machine_load import is_disturbed
+from assay.lab.added_runs import AddedRuns, are_disturbed_repeated
 from assay.lab.continuation import Begun, Request, begin, continued_runs
 from assay.lab.driving import generators
 from assay.lab.goal_search import GoalSearch
@@ -132,8 +134,8 @@ def run(
     6. Check: run the consistency checks; say why the run failed, if it did.
     7. Judge the run, and record it with its verdict.
 
-    With a precision or a budget, runs that turn out not to be needed are taken out of the plan
-    (`assay.lab.repetitions`); with a goal, the runs that decide it are chosen one after another
+    A repetition that other programs disturbed is measured again (`assay.lab.repetitions`). With a
+    precision or a budget, runs that turn out not to be needed are taken out of the plan; with a goal, the runs that decide it are chosen one after another
     (`assay.lab.goal_search`), and the others are taken out.
 
     A failed run is recorded with its reason, and the next one follows. A user's mistake that is
@@ -217,6 +219,8 @@ class _Prepared:
     input_fingerprint: str
     """Of the files that the rows are read from; empty: there are none."""
     content: Content
+    repeats_disturbed: bool
+    """Whether runs that other programs disturbed are measured again."""
 
     def facts(self) -> ExperimentFacts:
         """For the record."""
@@ -241,6 +245,7 @@ def _prepare(
     events: Events,
 ) -> _Prepared:
     """Stages 1 and 2, without removing anything."""
+    repeats_disturbed = are_disturbed_repeated()
     workload = workload or workload_of(experiment)
     if experiment.log is not None:
         transaction_log.insist_on_form(experiment.log)
@@ -257,7 +262,8 @@ def _prepare(
     content = content_of(
         experiment, workload, read, found.available.versions, __version__, loading.sessions
     )
-    return _Prepared(workload, content.in_plan(planned), found, rows, read, content)
+    plan = content.in_plan(planned)
+    return _Prepared(workload, plan, found, rows, read, content, repeats_disturbed)
 
 
 def _run_all(context: Context, prepared: _Prepared, begun: Begun) -> str:
@@ -266,41 +272,52 @@ def _run_all(context: Context, prepared: _Prepared, begun: Begun) -> str:
     ended, runs = begun.ended, prepared.plan.runs
     refusals = prepared.preflight.refusals
     cells = {run.cell.fingerprint for run in runs}
+    every = (*runs, *begun.added)
     forecast = Forecast(runs, context.store.times(cells))
     _keep_disputes(context, ended)
-    earlier = [one for one in runs if one.position in ended]
+    earlier = [one for one in every if one.position in ended]
     left = LeftToDo(forecast)
 
     def spare(spared: Sequence[PlannedRun]) -> None:
         left.without(spared)
         _spare(context, spared)
 
-    experiment, every = prepared.plan.experiment, [*earlier, *begun.runs]
+    experiment, executed = prepared.plan.experiment, [*earlier, *begun.runs]
     known = context.known.cells
+    added = AddedRuns(context, prepared.content, experiment.seed, every)
+    in_place_of = added.in_place_of if prepared.repeats_disturbed else None
 
     def trial(position: int, condition: Condition) -> Trial:
         return goals.of_run(known.run(position), condition, experiment.goal_over)
 
     def repetition(position: int) -> Repetition:
-        number = number_to_be_precise(known.run(position).evidence)
-        return Repetition(number, *context.store.taken(position))
+        evidence = known.run(position).evidence
+        return Repetition(
+            number_to_be_precise(evidence),
+            *context.store.taken(position),
+            evidence.is_measured and is_disturbed(evidence),
+        )
 
     choosing = (
-        GoalSearch(experiment, every, trial, spare)
+        GoalSearch(experiment, executed, trial, spare, added.further, in_place_of)
         if experiment.goal
-        else Repeating(experiment, every, repetition, spare)
+        else Repeating(experiment, executed, repetition, spare, in_place_of)
     )
     at_most = choosing.most_runs if isinstance(choosing, GoalSearch) else 0
     for run in begun.runs:
         if run.position not in refusals:
             left.add(run, is_certain=choosing.is_certain(run))
+    ran: PlannedRun | None = None
     try:
         for planned_run in choosing.needed(begun.runs, earlier):
+            if ran is not None:  # now it is known whether another one needs its system
+                context.pool.release(ran)
+            ran = planned_run
             context.stop.check()
             left.without([planned_run])
             needed = (forecast.run(planned_run), left.needed())
             refusal = refusals.get(planned_run.position)
-            event = _begun(planned_run, len(runs), *needed)
+            event = _begun(planned_run, max(len(runs), planned_run.position + 1), *needed)
             if at_most:
                 event = replace(event, begun=len(ended) + 1, at_most=at_most)
             end = _run(context, planned_run, runs, refusal, event)
@@ -313,6 +330,8 @@ def _run_all(context: Context, prepared: _Prepared, begun: Begun) -> str:
             path = context.store.path
             error.hint = _with_record(error.hint, len(ended), begun.experiment_id, path)
         raise
+    if ran is not None:
+        context.pool.release(ran)
     return choosing.too_short_budget()
 
 
@@ -375,13 +394,12 @@ def _run(
 ) -> RunEnd:
     """Stages 4 to 7 of one run; returns how it ended. ``refusal``: why it is refused. ``begun``:
     what is said of it first."""
-    store, pool = context.store, context.pool
+    store = context.store
     store.begin_run(planned)
     context.events.emit(begun)
     if refusal is not None:
         _end_run(context, planned, REFUSED, refusal, 0)
         context.events.emit(RunRefused(planned.position, refusal))
-        pool.release(planned)
         return RunEnd(REFUSED)
     with context.stop.of_run(store.run_id()):
         state, reason, exit_code = _worked(context, planned, runs)
@@ -393,7 +411,6 @@ def _run(
         context.events.emit(RunRefused(planned.position, reason or ""))
     else:
         context.events.emit(RunEnded(planned.position, state, reason))
-    pool.release(planned)
     return RunEnd(state, exit_code)
 
 

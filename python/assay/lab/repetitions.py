@@ -1,7 +1,12 @@
-"""Takes an experiment whose cells are repeated as needed, and how its runs end; says which of the
-planned runs are not needed any more.
+"""Takes an experiment and how its runs end; says which of the planned runs are not needed any more,
+and which are measured again.
 
-A cell ends when it is as precise as was asked; when it has been run as often as may be
+A repetition that other programs disturbed is measured again at once, so that it stays beside those
+of other cells that it is compared with. The first repetitions of a cell may use up as many further
+runs as there are of them, all together as many as were planned. One run alone is not repeated: it
+decides nothing.
+
+Where cells are repeated as needed, nothing is measured again. A cell ends when it is as precise as was asked; when it has been run as often as may be
 (`most_repetitions`); when one of its runs was not measured, since another attempt would not make
 it precise; or with the budget. Every cell is judged by itself, and the order of the runs that are
 left does not change. All depends on the runs alone, so an experiment that is continued goes on as
@@ -31,6 +36,18 @@ class Repetition(NamedTuple):
     """From its beginning to its end, with provision and load."""
     driven_s: float
     """From the first step behind the load on: what a further repetition takes at least."""
+    is_disturbed: bool = False
+    """Whether other programs used so much of the machine that nothing is decided from it."""
+
+
+@dataclass
+class _Attempts:
+    """Of a cell that is repeated a given number of times."""
+
+    repetitions: int = 0
+    """That have ended, however often each was measured."""
+    again: int = 0
+    """Runs that were measured in their place."""
 
 
 @dataclass
@@ -54,11 +71,16 @@ class Repeating:
         runs: Sequence[PlannedRun],
         read: Callable[[int], Repetition],
         spare: Callable[[Sequence[PlannedRun]], None],
+        in_place_of: Callable[[PlannedRun], PlannedRun] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """``runs``: all that may be executed, and those that have ended before. ``read``: what the
-        run at a position, which has ended, gave. ``spare``: gets runs that are not needed."""
+        run at a position, which has ended, gave. ``spare``: gets runs that are not needed.
+        ``in_place_of``: gives a further run in the place of a disturbed one; None: none is measured
+        again."""
         self._asked = experiment
+        self._in_place_of = in_place_of
+        self._attempts: dict[str, _Attempts] = {}
         self._read, self._on_spared, self._clock = read, spare, clock
         self._begun_s = clock()
         self._earlier_s = self._longest_s = 0.0
@@ -76,7 +98,7 @@ class Repeating:
         """Those of ``runs`` that are needed, each given after the one before has ended.
         ``earlier``: runs that ended in a process before."""
         if not self._asked.is_repeated_as_needed:
-            yield from runs
+            yield from self._repeated_as_asked(runs, earlier)
             return
         for run in earlier:
             self._ended(run)
@@ -94,6 +116,35 @@ class Repeating:
     def is_certain(self, run: PlannedRun) -> bool:
         """Whether it takes place in any case, if it is not spared."""
         return run.repetition <= self._cells[run.cell.fingerprint].least
+
+    def _repeated_as_asked(
+        self, runs: Sequence[PlannedRun], earlier: Collection[PlannedRun]
+    ) -> Iterator[PlannedRun]:
+        for run in earlier:
+            self._count(run)
+        if earlier:  # the process before may have ended when one was to be measured again
+            yield from self._again(_last_attempt(earlier))
+        for run in runs:
+            yield run
+            self._count(run)
+            yield from self._again(run)
+
+    def _count(self, run: PlannedRun) -> None:
+        attempts = self._attempts.setdefault(run.cell.fingerprint, _Attempts())
+        if run.in_place_of is None:
+            attempts.repetitions += 1
+        else:
+            attempts.again += 1
+
+    def _again(self, run: PlannedRun) -> Iterator[PlannedRun]:
+        """In the place of this run, which has ended."""
+        if self._in_place_of is None or self._asked.for_test(run.cell.test).repetitions < 2:
+            return
+        attempts = self._attempts[run.cell.fingerprint]
+        while attempts.again < attempts.repetitions and self._read(run.position).is_disturbed:
+            run = self._in_place_of(run)
+            yield run
+            self._count(run)
 
     def _ended(self, run: PlannedRun) -> None:
         found = self._read(run.position)
@@ -155,3 +206,14 @@ class Repeating:
             for run in found:
                 self._cells[run.cell.fingerprint].left.pop(run.position, None)
             self._on_spared(found)
+
+
+def _last_attempt(ended: Collection[PlannedRun]) -> PlannedRun:
+    """The last run of the repetition that was the last one, by the order of the plan."""
+    last = max((run for run in ended if run.in_place_of is None), key=lambda run: run.position)
+    attempts = (
+        run
+        for run in ended
+        if run.cell.fingerprint == last.cell.fingerprint and run.in_place_of == last.repetition
+    )
+    return max(attempts, key=lambda run: run.repetition, default=last)

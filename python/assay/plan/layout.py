@@ -58,7 +58,7 @@ def plan(experiment: Experiment, workload: Workload) -> Plan:
         "sequential": _sequential,
     }[experiment.order]
     runs = [
-        PlannedRun(cell, repetition, _seed(experiment.seed, cell, repetition), position)
+        PlannedRun(cell, repetition, seed_of(experiment.seed, cell, repetition), position)
         for position, (cell, repetition) in enumerate(lay_out(experiment, workload))
     ]
     of_cells = {  # contradictions are reported here, before anything is started
@@ -244,7 +244,7 @@ def _canonical(document: Any) -> str:
     return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
 
-def _seed(experiment_seed: int, cell: Cell, repetition: int) -> int:
+def seed_of(experiment_seed: int, cell: Cell, repetition: int) -> int:
     """63 bits of SHA-256 over all factors except system and storage: these get the same random
     choices in the same repetition, so that they do the same work."""
     parameters = plain_value(cell.parameters)

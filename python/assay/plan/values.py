@@ -98,6 +98,9 @@ class PlannedRun:
     """How long each of its drive steps works by the clock; None: counts end the step."""
     content: str = ""
     """Fingerprint of all that determines its result (`assay.plan.content`); empty: not known."""
+    in_place_of: int | None = None
+    """The repetition of its cell that it repeats, with the same seed, since other programs disturbed
+    that one (`assay.plan.again`); None: it repeats none."""
 
     @property
     def timed_s(self) -> float:

@@ -32,7 +32,7 @@ def _quoted(value: Scalar) -> str:
 _LEVELS = ", ".join(map(_level, OF_LEVELS.values()))
 RUNS_QUESTION = f"""
 SELECT runs.id, runs.experiment_id, runs.position, workload, test, system, system_label, storage,
-       clients, parameters, repetition, runs.seed AS seed, cell_fingerprint,
+       clients, parameters, repetition, in_place_of, runs.seed AS seed, cell_fingerprint,
        cell,
        state, reason, verdict, verdict_reason, json_extract(cell, '$.driving') AS driving,
        json_extract(cell, '$.group_clients') AS group_clients,
@@ -71,6 +71,7 @@ class RunRow(NamedTuple):
     clients: int
     parameters: str
     repetition: int
+    in_place_of: int | None
     seed: str
     cell_fingerprint: str
     cell: str

@@ -466,6 +466,13 @@ class Store(RecordQuestions):
             lambda connection: repetitions_taken.taken(connection, experiment_id, position)
         )
 
+    def plan_again(self, again: Callable[[int], PlannedRun]) -> PlannedRun:
+        """Plans one more run. ``again``: gets its position and gives the run."""
+        experiment_id = self._experiment()
+        run = self._read(lambda connection: again(planned.next_position(connection, experiment_id)))
+        self._write().change(lambda connection: planned.plan_run(connection, experiment_id, run))
+        return run
+
     def spare(self, positions: Iterable[int], cells: Judged = cell_verdicts.NONE) -> None:
         """These planned runs are not needed: they are no part of the experiment any more.
         ``cells``: the verdicts of those that are complete by that."""

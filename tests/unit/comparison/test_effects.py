@@ -173,7 +173,7 @@ def test_durability_that_a_setting_lowers_is_said_where_none_was_measured(tmp_pa
 
 def test_runs_that_were_disturbed_decide_nothing(tmp_path: Path) -> None:
     experiment = grid(tmp_path, jit_alone)
-    runs = (invented.disturbed(experiment.runs[0], 0.4), *experiment.runs[1:])
+    runs = tuple(invented.disturbed(run, 0.4) for run in experiment.runs)
     found = only(replace(experiment, runs=runs))
     assert not any(one.is_seen for one in found.effects)
     assert "not decided: other programs used" in sentence(found)

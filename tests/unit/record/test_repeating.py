@@ -51,7 +51,7 @@ def executed(
 
     spared: list[PlannedRun] = []
     repeating = Repeating(
-        plan.experiment, plan.runs, read, lambda more: spared.extend(more), lambda: now[0]
+        plan.experiment, plan.runs, read, lambda more: spared.extend(more), clock=lambda: now[0]
     )
     done: list[PlannedRun] = []
     for run in repeating.needed(runs, earlier):

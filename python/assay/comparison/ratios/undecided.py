@@ -5,6 +5,7 @@ repetitions."""
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterable, Sequence
 
 from assay.judge import Evidence
@@ -37,17 +38,31 @@ def why_disturbed(runs: Iterable[RunRecord]) -> str:
     return worst + (f" in the worst of {len(disturbed)} such runs" if len(disturbed) > 1 else "")
 
 
-def factor_of_others(runs: Iterable[RunRecord]) -> float | None:
-    """The greatest factor between interleaved cells of these runs that other programs can explain;
-    None: not bounded, as they took nearly all processors, or as something else forbids deciding,
-    too. With a share *s* of the processors used by others, one side did at least 1 - *s* of what it
-    could; the square of that allows as much again for waiting behind them."""
-    runs = list(runs)
-    names = {warning.name for run in runs for warning in run.warnings}
+def factor_of_others(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> float | None:
+    """The greatest factor between two cells that other programs can explain; None: not bounded, as
+    they took nearly all processors, or as something else forbids deciding, too. With a share *s* of
+    the processors used by others, a run did at least 1 - *s* of what it could; the square of that
+    allows as much again for waiting behind them. A cell is compared by the geometric mean of its
+    runs, and so is the factor of those that were disturbed."""
+    names = {warning.name for run in (*a, *b) for warning in run.warnings}
     if names & kinds.undeciding() != {kinds.WarningKind.OTHER_PROGRAMS.id}:
         return None
-    share = max(machine_load.other_programs(run.evidence) or 0.0 for run in runs)
-    return (1 - share) ** -2 if 0 < share <= _MOST_OF_OTHERS else None
+    factors = [_mean_factor(side) for side in (a, b)]
+    known = [one for one in factors if one is not None]
+    return max(known) if len(known) == len(factors) and max(known) > 1 else None
+
+
+def _mean_factor(runs: Sequence[RunRecord]) -> float | None:
+    """Of one side."""
+    shares = [
+        machine_load.other_programs(run.evidence) or 0.0
+        if any(one.name == kinds.WarningKind.OTHER_PROGRAMS.id for one in run.warnings)
+        else 0.0
+        for run in runs
+    ]
+    if not shares or max(shares) > _MOST_OF_OTHERS:
+        return None
+    return statistics.geometric_mean([(1 - share) ** -2 for share in shares])
 
 
 def why_changed(runs: Iterable[RunRecord]) -> str:

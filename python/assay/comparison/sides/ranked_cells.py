@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from assay.comparison.sides import factors
 from assay.contracts.durability import MEANINGS, NOT_MEASURED
 from assay.experiment import Scalar
+from assay.judge import undisturbed
 from assay.judge.evidence import durability
 from assay.judge.warnings import steadiness
 from assay.plan.cell_names import CACHE
@@ -31,7 +32,9 @@ class RankedCell:
 
     @property
     def measured(self) -> list[RunRecord]:
-        return [run for run in self.runs if run.evidence.is_measured]
+        """Without those that other programs disturbed (`assay.judge.undisturbed`)."""
+        ended = [run for run in self.runs if run.evidence.is_measured]
+        return undisturbed.counted(ended, lambda run: run.evidence)
 
     @property
     def why_no_number(self) -> str:

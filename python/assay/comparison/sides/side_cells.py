@@ -8,6 +8,7 @@ from functools import cached_property
 
 from assay.comparison.sides import factors
 from assay.comparison.sides.values import PlacedRun, Side
+from assay.judge import undisturbed
 from assay.record import RunRecord
 
 
@@ -18,6 +19,9 @@ class SideCell:
     side: Side
     placed: tuple[PlacedRun, ...]
     """Its runs, each with the place of its experiment."""
+    counts_disturbed: bool = False
+    """Whether runs count that other programs disturbed, where others would do
+    (`assay.judge.undisturbed`)."""
 
     @property
     def first(self) -> RunRecord:
@@ -28,12 +32,25 @@ class SideCell:
         return [run for _, run in self.placed]
 
     @cached_property
-    def placed_measured(self) -> list[PlacedRun]:
+    def placed_ended(self) -> list[PlacedRun]:
+        """Those that were measured to their end."""
         return [one for one in self.placed if one[1].evidence.is_measured]
+
+    @cached_property
+    def placed_measured(self) -> list[PlacedRun]:
+        """Those of them by which it is compared."""
+        if self.counts_disturbed:
+            return self.placed_ended
+        return undisturbed.counted(self.placed_ended, lambda one: one[1].evidence)
 
     @cached_property
     def measured(self) -> list[RunRecord]:
         return [run for _, run in self.placed_measured]
+
+    @property
+    def left_out(self) -> int:
+        """Runs that other programs disturbed, and that do not count for that."""
+        return len(self.placed_ended) - len(self.placed_measured)
 
     def experiments_are_those_of(self, other: SideCell) -> bool:
         """Whether all runs of both are of one experiment."""

@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from assay.contracts.metric import Metric
-from assay.judge.statistics.estimate import Design, Estimate
+from assay.judge.statistics.estimate import Estimate
 from assay.judge.statistics.samples import UNREACHED
 from assay.judge.verdict import RunVerdict
 from assay.record import ExperimentRecord, RunRecord
@@ -144,8 +144,10 @@ class ComparedCell:
     not_decided: str = ""
     """Why no number that depends on time is decided; empty: they may be."""
     disturbance: float | None = None
-    """The factor by which that reason may have changed a ratio of interleaved repetitions: a speed
-    whose whole interval lies beyond it is decided all the same. None: not bounded."""
+    """The factor by which that reason may have changed a ratio: a speed whose whole interval lies
+    beyond it is decided all the same. None: not bounded."""
+    of_all_runs: ComparedCell | None = None
+    """The same with the runs that other programs disturbed, where these do not count here."""
     answers: str = ""
     """How far the answers of both sides were compared and are the same; empty: they differ, or are
     not known."""
@@ -166,8 +168,7 @@ class ComparedCell:
         found = compared.estimate.interval() if compared.estimate else None
         if found is None or not (self.not_decided and compared.metric.depends_on_machine):
             return found
-        is_paired = compared.estimate is not None and compared.estimate.design is Design.PAIRED
-        if self.disturbance is None or not is_paired or not compared.metric.is_speed:
+        if self.disturbance is None or not compared.metric.is_speed:
             return None
         return found[0] / self.disturbance, found[1] * self.disturbance
 

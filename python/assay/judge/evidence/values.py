@@ -61,6 +61,8 @@ class Evidence:
     """The nearest one that was calibrated; None where there is none."""
     run: int = 0
     """Its number in the record; 0: it has none."""
+    in_place_of: int | None = None
+    """The repetition of its cell that it repeats, since other programs disturbed that one."""
 
     @property
     def named_run(self) -> str:

@@ -271,7 +271,7 @@ class WarningKind(Enum):
     OTHER_PROGRAMS = WarningText(
         f"programs other than client and server used more than {units.share(OTHERS_LIMIT)} of the "
         "machine's CPUs during the measurement: nothing is decided from this run, except a ratio "
-        "of interleaved repetitions that is greater than they can explain",
+        "that is greater than they can explain",
         "stop other programs on this machine (top shows them) and measure again",
         limits=True,
         forbids_deciding=True,

@@ -8,7 +8,7 @@ server, with the kernel's own work (interrupts, writing to devices): it says why
 from __future__ import annotations
 
 from assay.judge.evidence.values import Evidence, MachineFacts
-from assay.judge.warnings.kinds import LEAST_COST_NS, LEAST_OTHERS_NS
+from assay.judge.warnings.kinds import LEAST_COST_NS, LEAST_OTHERS_NS, OTHERS_LIMIT
 
 
 def client_shares(run: Evidence) -> tuple[float, float] | None:
@@ -59,6 +59,11 @@ def other_programs(run: Evidence) -> float | None:
     counted_ns = cost.other_programs_ns if cost.other_programs_ns > LEAST_OTHERS_NS else 0
     processors = run.machine.processors or _processors(run.machine)
     return min(1.0, counted_ns / driven.elapsed_ns / processors)
+
+
+def is_disturbed(run: Evidence) -> bool:
+    """Whether other programs used so much of the machine that nothing is decided from this run."""
+    return (other_programs(run) or 0.0) > OTHERS_LIMIT
 
 
 def _processors(machine: MachineFacts) -> float:

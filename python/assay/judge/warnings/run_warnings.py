@@ -19,6 +19,7 @@ from assay.judge.warnings import cell_changes, kinds, seconds
 from assay.judge.warnings.kinds import WarningKind
 from assay.judge.warnings.machine_load import (
     client_shares,
+    is_disturbed,
     memory_of,
     other_programs,
     processor_wait,
@@ -81,7 +82,7 @@ def _of_run(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
             "the CPUs",
         )
     others = other_programs(run)
-    if others and others > kinds.OTHERS_LIMIT:
+    if others and is_disturbed(run):
         words = f"other programs used {beyond(others, kinds.OTHERS_LIMIT)} of the processors"
         yield WarningKind.OTHER_PROGRAMS, f"{run.named_run}: {words}"
     room = headroom.of_run(run)

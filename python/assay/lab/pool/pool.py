@@ -111,6 +111,12 @@ class Pool:
             undo.pop_all()
         self._up[place] = pooled
 
+    def add(self, run: PlannedRun) -> None:
+        """One that the plan did not have is executed as well."""
+        place = place_of(run)
+        self._left.setdefault(place, {})[run.position] = run
+        self._data_uses.pop(place, None)  # which runs need the data again is looked at anew
+
     def runs_with(self, planned: PlannedRun) -> list[PlannedRun]:
         """The runs that share its deployment and have not ended, itself too."""
         return list(self._left.get(place_of(planned), {}).values())

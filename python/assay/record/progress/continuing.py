@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, TypedDict
 
 from assay.contracts.recorded import Build, Command, ExperimentFacts, Machine, WorkloadRecord
@@ -61,6 +61,8 @@ class Continued:
     """Of machine, build and content: name → before, now."""
     interrupted: str
     """The state of the run that was under way; empty: none was."""
+    added: tuple[PlannedRun, ...] = ()
+    """Runs that a process before added to the plan, and that have ended."""
 
 
 class _FactsBefore(TypedDict):
@@ -87,6 +89,8 @@ class LastExperiment:
     ended_unix_ns: int | None
     """When that process ended by itself; None: it was killed, or is under way."""
     runs: Runs
+    plan: Plan
+    """With the runs that a process before added to it."""
     matched: Mapping[int, RunOnRecord]
     """Position in the plan → the run on record that it would repeat."""
 
@@ -123,13 +127,11 @@ def find(
         "SELECT ended_unix_ns FROM experiments WHERE id = ?", (experiment_id,)
     ).fetchone()
     runs = Runs(connection, experiment_id, {run.position for run in chosen}, versions)
-    return LastExperiment(
-        experiment_id,
-        before,
-        ended_unix_ns,
-        runs,
-        {run.position: old for run in plan.runs if (old := runs.match(run)) is not None},
-    )
+    matched = {run.position: old for run in plan.runs if (old := runs.match(run)) is not None}
+    added = runs.beyond(plan, matched)
+    matched |= {run.position: old for run in added if (old := runs.match(run)) is not None}
+    whole = replace(plan, runs=(*plan.runs, *added))
+    return LastExperiment(experiment_id, before, ended_unix_ns, runs, whole, matched)
 
 
 def _unfinished(connection: sqlite3.Connection, command: Command) -> int | None:
@@ -179,6 +181,7 @@ def go_on(
         )
     if not last.is_of_use:
         return None
+    planned_runs, plan = len(plan.runs), last.plan
     reading.settle_dead_runs(connection)
     left_out = [old for old in last.runs.runs if old.state in ENDED and not _is_in(plan, last, old)]
     end = _end_of_process(connection, last, plan)  # before the runs are laid out anew
@@ -218,6 +221,7 @@ def go_on(
         len(left_out),
         changes,
         end["run_state"] or "",
+        plan.runs[planned_runs:],
     )
 
 

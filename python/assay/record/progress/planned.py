@@ -59,6 +59,14 @@ def title(experiment: Experiment, workload: WorkloadRecord) -> str:
     return storable(f"{own} (quick version)" if experiment.is_quick else own)
 
 
+def next_position(connection: sqlite3.Connection, experiment_id: int) -> int:
+    """Behind all runs of the experiment."""
+    (last,) = connection.execute(
+        "SELECT coalesce(max(position), -1) FROM runs WHERE experiment_id = ?", (experiment_id,)
+    ).fetchone()
+    return int(last) + 1
+
+
 def plan_run(connection: sqlite3.Connection, experiment_id: int, run: PlannedRun) -> None:
     cell = run.cell
     insert(
@@ -79,4 +87,5 @@ def plan_run(connection: sqlite3.Connection, experiment_id: int, run: PlannedRun
         cell=json_text(cell.for_record()),
         cell_fingerprint=cell.fingerprint,
         content_fingerprint=run.content,
+        in_place_of=run.in_place_of,
     )

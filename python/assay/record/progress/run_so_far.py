@@ -92,6 +92,7 @@ class RunSoFar:
             checks=tuple(check for step in self.steps for check in step.checks),
             ceiling=None if nearest is None else nearest.ceiling,
             run=self.id,
+            in_place_of=self.planned.in_place_of,
         )
 
     def ended(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from assay.plan import Plan, PlannedRun
@@ -27,6 +28,7 @@ class RunOnRecord(NamedTuple):
     cell: str
     """Fingerprint."""
     repetition: int
+    in_place_of: int | None
     seed: str
     content: str
     was: str
@@ -41,7 +43,7 @@ class RunOnRecord(NamedTuple):
 
 
 _QUESTION = f"""
-SELECT id, state, position, cell_fingerprint, repetition, seed, content_fingerprint,
+SELECT id, state, position, cell_fingerprint, repetition, in_place_of, seed, content_fingerprint,
        coalesce((SELECT stages.state FROM stages WHERE run_id = runs.id
                  AND stages.state <> 'interrupted' ORDER BY rowid DESC LIMIT 1), '') AS was,
        coalesce((SELECT json_extract(document, '$.version') FROM deployments
@@ -90,6 +92,34 @@ class Runs:
             if self._by_cell.get(_key(run)) is old:
                 return run.position
         return None
+
+    def beyond(self, plan: Plan, matched: Mapping[int, RunOnRecord]) -> list[PlannedRun]:
+        """The runs on record that a process before added to the plan (`assay.plan.again`) and that
+        have ended, as runs behind the plan. One counts where what its cell has in the plan does: all
+        of them are of the same texts, data and versions."""
+        kept = {old.id for old in matched.values()}
+        of_cells = {run.cell.fingerprint: run for run in plan.runs if run.position in matched}
+        planned = {_key(run) for run in plan.runs}
+        added = [
+            old
+            for old in self.runs
+            if old.state in ENDED
+            and old.id not in kept
+            and old.cell in of_cells
+            and (old.cell, old.repetition, old.seed) not in planned
+            and old.repetition > plan.experiment.most_repetitions
+        ]
+        return [
+            replace(
+                of_cells[old.cell],
+                repetition=old.repetition,
+                in_place_of=old.in_place_of,
+                seed=int(old.seed),
+                content=old.content,
+                position=position,
+            )
+            for position, old in enumerate(added, len(plan.runs))
+        ]
 
     def under_way(self) -> RunOnRecord | None:
         """The run that the last process was at."""

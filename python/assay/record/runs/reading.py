@@ -399,6 +399,7 @@ def _summary(row: RunRow) -> RunSummary:
         clients=row.clients,
         parameters=typed.parameters(json.loads(row.parameters), f"{name}: parameters"),
         repetition=row.repetition,
+        in_place_of=row.in_place_of,
         seed=int(row.seed),
         cell_fingerprint=row.cell_fingerprint,
         state=row.state,

@@ -129,6 +129,9 @@ class RunSummary:
     """It has ended, and its content has changed since: no part of the experiment's results."""
     exit_status: int
     """See `end`."""
+    in_place_of: int | None
+    """The repetition that it repeats, since other programs disturbed that one; None: it repeats
+    none."""
 
     @property
     def end(self) -> RunEnd:
@@ -326,6 +329,7 @@ class RunRecord(RunSummary):
             checks=self.checks,
             ceiling=None if nearest is None else nearest.ceiling,
             run=self.id,
+            in_place_of=self.in_place_of,
         )
 
     @property

@@ -12,7 +12,7 @@ from assay.comparison.sides import factors
 from assay.contracts import factors as factor_list
 from assay.contracts.observation import Observation
 from assay.experiment import Scalar
-from assay.judge import CellVerdict, middle_repetition
+from assay.judge import CellVerdict, middle_repetition, undisturbed
 from assay.judge.evidence import durability
 from assay.judge.evidence.values import EXCEEDED
 from assay.plan import cell_names, server_machines, system_settings
@@ -65,8 +65,10 @@ class CellRuns:
 
     @cached_property
     def measured(self) -> tuple[RunRecord, ...]:
-        """The runs that were measured to their end, whether right or wrong."""
-        return tuple(run for run in self.runs if run.evidence.is_measured)
+        """The runs that were measured to their end, whether right or wrong, without those that other
+        programs disturbed (`assay.judge.undisturbed`)."""
+        ended = [run for run in self.runs if run.evidence.is_measured]
+        return tuple(undisturbed.counted(ended, lambda run: run.evidence))
 
     @cached_property
     def run_ids(self) -> tuple[int, ...]:
