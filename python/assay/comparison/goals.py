@@ -1,53 +1,50 @@
 """Takes the runs of a goal search, each at an offered rate or with a level of a parameter; gives
-what each showed, between which the highest lies that meets the goal, and the ones left to try.
+what each showed, and what all at one level show together: the *trial*.
 
-A rate is tried by a *trial*: all repetitions of a cell in the open loop. It met the goal if each of
-them kept its rate, was measured steadily, and met the condition. A trial that was not steady is no
-evidence that the rate can be had, so the search goes on below it, and says so. One with too few
-transactions for the percentile is no evidence either, unless a lower percentile is beyond the limit
-already; lower rates have still fewer, so the search goes on above it. Where a parameter is
-searched, such as the size of the data, the repetition in the middle decides: one that other
-programs disturbed would send the search the wrong way for good.
+A run met the goal if it kept its rate, was measured steadily, and met the condition. One that was
+not steady is no evidence that the rate can be had, so the search goes on below it, and says so. One
+with too few transactions for the percentile is no evidence either, unless a lower percentile is
+beyond the limit already; lower rates have still fewer, so the search goes on above it.
+
+A rate met the goal if each of its runs did, and missed it if none did; where they differ, neither.
+Where a parameter is searched, such as the size of the data, the run in the middle decides. Runs that
+other programs disturbed count only where no other run has the same level.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from assay.comparison import conditions
+from assay.comparison import conditions, excess
 from assay.comparison.conditions import Condition
 from assay.errors import ArgumentError
 from assay.judge.ended_run import MeasuredRun
 from assay.judge.evidence import offered_rate
 from assay.judge.evidence.values import EXCEEDED
 from assay.judge.statistics.samples import NOT_REACHED, UNREACHED
-from assay.judge.warnings import steadiness
-from assay.judge.warnings.kinds import WarningKind
+from assay.judge.warnings import machine_load, steadiness
+from assay.judge.warnings.kinds import OTHERS_LIMIT, WarningKind
 from assay.record.metrics import catalogue
 from assay.text import rates, units
-from assay.text.cut import cut
 from assay.text.mentions import phrase
-from assay.text.reasons import sentence
 
-_MOST_OF_A_REASON = 200
-"""Columns; the run itself has all of it."""
 _EXAMPLES = "'p99 < 5ms', 'latency_p95[payment] <= 20ms'"
 
 
 class TrialAnswer(Enum):
-    """Of a trial, from the one that decides most."""
+    """Of a run, from the one that decides most; the last one of several."""
 
     FAILED = "not measured"
     NOT_MET = "not met"
     NOT_STEADY = "not judged"
     TOO_FEW = "too few transactions"
     MET = "met"
+    DIFFERS = "met in some runs"
 
 
-_BELOW = (TrialAnswer.NOT_MET, TrialAnswer.NOT_STEADY)
+BELOW = (TrialAnswer.NOT_MET, TrialAnswer.NOT_STEADY)
 """Behind these the search goes on at lower rates."""
 
 
@@ -64,6 +61,21 @@ class Trial:
     runs: tuple[int, ...]
     over: str = ""
     """The parameter; empty: the offered rate."""
+    is_reached: bool = True
+    """Whether the offered rate was kept."""
+    others: float = 0.0
+    """The share of the CPUs that other programs used, where they leave open what it shows; of
+    several runs the greatest, if all of them were disturbed. 0: it is decided."""
+    counted: int = 1
+    """Runs by which it is judged."""
+    met_in: int = 0
+    """Those of them that met the goal."""
+    most_others: float = 0.0
+    """The greatest such share, also where some of its runs were not disturbed."""
+
+    @property
+    def is_disturbed(self) -> bool:
+        return self.others > 0
 
     @property
     def shown(self) -> str:
@@ -94,21 +106,48 @@ def goal(text: str) -> Condition:
 
 
 def trial(runs: Sequence[MeasuredRun], condition: Condition, over: str = "") -> Trial:
-    """``runs``: the repetitions at one level that have ended; at least one."""
+    """``runs``: those at one level that have ended; at least one."""
     return together([of_run(run, condition, over) for run in runs], condition)
 
 
-def together(repetitions: Sequence[Trial], condition: Condition) -> Trial:
-    """Of those at one level the one that decides most; where a parameter is searched, and all were
-    measured, the one in the middle, of two the worse."""
+def together(runs: Sequence[Trial], condition: Condition) -> Trial:
+    """What the runs at one level show."""
+    undisturbed = [one for one in runs if not one.is_disturbed]
+    counted = undisturbed or runs
+    met = sum(one.answer is TrialAnswer.MET for one in counted)
+    disturbed = max(one.others for one in runs)
+    return replace(
+        _of_counted(counted, condition),
+        runs=tuple(number for one in runs for number in one.runs),
+        others=0.0 if undisturbed else disturbed,
+        counted=len(counted),
+        met_in=met,
+        most_others=disturbed,
+    )
+
+
+def _of_counted(counted: Sequence[Trial], condition: Condition) -> Trial:
+    """Of those at one rate the one that decides most, with the median of the values; of a parameter
+    the one in the middle, of two the worse, if all were measured."""
     worse = 1.0 if condition.is_upper else -1.0
 
     def goodness(trial: Trial) -> tuple[int, float]:
         return [*TrialAnswer].index(trial.answer), -worse * (trial.value or 0.0)
 
-    ordered = sorted(repetitions, key=goodness)
-    is_whole = ordered[0].answer is not TrialAnswer.FAILED
-    return ordered[(len(ordered) - 1) // 2 if ordered[0].over and is_whole else 0]
+    ordered = sorted(counted, key=goodness)
+    first = ordered[0]
+    if first.answer is TrialAnswer.FAILED:
+        return first
+    middle = ordered[(len(ordered) - 1) // 2]
+    if first.over:
+        return middle
+    met = sum(one.answer is TrialAnswer.MET for one in counted)
+    if met and any(one.answer in BELOW for one in counted):
+        some = f"met in {met} of {len(counted)} runs"
+        return replace(first, answer=TrialAnswer.DIFFERS, reason=f"{some}, else {first.reason}")
+    if first.answer is middle.answer and middle.is_reached == first.is_reached:
+        return middle
+    return first
 
 
 def of_run(run: MeasuredRun, condition: Condition, over: str = "") -> Trial:
@@ -116,8 +155,14 @@ def of_run(run: MeasuredRun, condition: Condition, over: str = "") -> Trial:
     found = run.parameters[over] if over else run.driving and run.driving.offered_rate_per_s
     level = float(found or 0.0)
 
-    def answer(word: TrialAnswer, reason: str = "", value: float | None = None) -> Trial:
-        return Trial(level, word, reason, value, (run.id,), over)
+    def answer(
+        word: TrialAnswer, reason: str = "", value: float | None = None, *, is_reached: bool = True
+    ) -> Trial:
+        others = _others(run, condition, word, value)
+        met_in = int(word is TrialAnswer.MET)
+        return Trial(
+            level, word, reason, value, (run.id,), over, is_reached, others, 1, met_in, others
+        )
 
     if run.state == EXCEEDED:
         return answer(TrialAnswer.NOT_MET, run.reason, UNREACHED)
@@ -127,7 +172,7 @@ def of_run(run: MeasuredRun, condition: Condition, over: str = "") -> Trial:
     kept = offered_rate.of_run(run.driving, run.driven)
     if kept is not None and not kept.is_kept:
         reached = f"the rate was not reached ({units.digits(kept.reached_per_s)}/s)"
-        return answer(TrialAnswer.NOT_MET, reached, value)
+        return answer(TrialAnswer.NOT_MET, reached, value, is_reached=False)
     if not run.evidence.is_measured:
         return answer(TrialAnswer.FAILED, run.reason or run.state)
     if value is None:
@@ -151,6 +196,28 @@ def of_run(run: MeasuredRun, condition: Condition, over: str = "") -> Trial:
     return answer(TrialAnswer.MET, "", value)
 
 
+def _others(
+    run: MeasuredRun, condition: Condition, answer: TrialAnswer, value: float | None
+) -> float:
+    """The share of the CPUs that other programs used, where it leaves open whether the goal is met.
+    What says how fast the work was done is met in any case where it was met beside them, and is
+    missed where it was missed by more than they can explain (as in
+    `assay.comparison.ratios.undecided`)."""
+    share = machine_load.other_programs(run.evidence) or 0.0
+    if share <= OTHERS_LIMIT or answer is TrialAnswer.FAILED:
+        return 0.0
+    if not condition.metric.depends_on_machine:
+        return 0.0
+    if condition.metric.is_speed:
+        if answer is TrialAnswer.MET:
+            return 0.0
+        known = excess.TIMES * condition.limit if value == UNREACHED else value
+        factor = (1 - share) ** 2
+        if known and not condition.is_met_by(known * (factor if condition.is_upper else 1 / factor)):
+            return 0.0
+    return share
+
+
 def shown(condition: Condition, value: float) -> str:
     """``p99 latency 7.1 ms``."""
     metric = condition.metric
@@ -163,105 +230,3 @@ def shown(condition: Condition, value: float) -> str:
     else:
         said = units.digits(value)
     return f"{metric.label} {said}"
-
-
-@dataclass(frozen=True)
-class SearchSoFar:
-    """How far a search has come."""
-
-    condition: Condition
-    trials: tuple[Trial, ...]
-    """By level."""
-
-    @property
-    def met(self) -> Trial | None:
-        """The highest level that met the goal, below all that did not."""
-        missed = self.missed
-        met = [
-            one
-            for one in self.trials
-            if one.answer is TrialAnswer.MET and (missed is None or one.level < missed.level)
-        ]
-        return met[-1] if met else None
-
-    @property
-    def missed(self) -> Trial | None:
-        """The lowest level that did not, or could not be judged."""
-        return next((one for one in self.trials if one.answer in _BELOW), None)
-
-    @property
-    def at_limit(self) -> float | None:
-        """Where the metric would be at the limit, between the two, if it is a power of the
-        level. It does not jump from one level that was tried to the next, as `met` does. None:
-        there is no level on one of the sides, or the metric does not grow."""
-        met, missed, limit = self.met, self.missed, self.condition.limit
-        if met is None or missed is None or missed.answer is not TrialAnswer.NOT_MET:
-            return None
-        if not met.value or not missed.value or UNREACHED in (met.value, missed.value):
-            return None
-        if not met.level or not met.value <= limit <= missed.value or met.value == missed.value:
-            return None
-        share = math.log(limit / met.value) / math.log(missed.value / met.value)
-        return met.level * math.pow(missed.level / met.level, share)
-
-    @property
-    def highest(self) -> float | None:
-        """What was found: of a parameter the level at the limit, where it is known, else the
-        highest that met the goal. None: none did."""
-        met = self.met
-        if met is None:
-            return None
-        return (self.at_limit if met.over else None) or met.level
-
-    @property
-    def failed(self) -> Trial | None:
-        return next((one for one in self.trials if one.answer is TrialAnswer.FAILED), None)
-
-    def left(self, levels: Iterable[float]) -> list[float]:
-        """Those of these levels that are still of interest, by size."""
-        if self.failed is not None:
-            return []
-        missed = self.missed
-        below = missed.level if missed else UNREACHED
-        above = max(
-            (
-                one.level
-                for one in self.trials
-                if one.answer in (TrialAnswer.MET, TrialAnswer.TOO_FEW) and one.level < below
-            ),
-            default=0.0,
-        )
-        return [level for level in sorted(levels) if above < level < below]
-
-    @property
-    def words(self) -> str:
-        """``met up to 1620/s (p99 latency 4.1 ms), not at 1690/s (p99 latency 7.1 ms)``."""
-        met, missed, failed = self.met, self.missed, self.failed
-        few = [one for one in self.trials if one.answer is TrialAnswer.TOO_FEW]
-        if failed is not None and not (met or missed):
-            why = cut(sentence(failed.reason), _MOST_OF_A_REASON)
-            return f"not known: the run at {failed.shown} was not measured ({why})"
-        if not self.trials:
-            return "not known: none was tried"
-        said = []
-        if failed is not None:
-            why = cut(sentence(failed.reason), _MOST_OF_A_REASON)
-            said.append(f"ended by the run at {failed.shown}, which was not measured ({why})")
-        if met is not None:
-            value = "" if met.value is None else f" ({shown(self.condition, met.value)})"
-            said.append(f"met up to {met.shown}{value}")
-        if missed is None and met is not None:
-            said.append("the highest that was tried, so the limit is not known")
-        elif missed is not None:
-            how = "not at" if missed.answer is TrialAnswer.NOT_MET else "not judged at"
-            if met is None and missed.answer is TrialAnswer.NOT_MET:
-                how = "not met at" if few else "none met it, not even at"
-            said.append(f"{how} {missed.shown} ({missed.reason})")
-        if met is None and few:
-            lowest = f"{few[0].shown} to " if len(few) > 1 else ""
-            said.append(f"not judged at {lowest}{few[-1].shown} ({few[-1].reason})")
-        return ", ".join(said)
-
-
-def search(condition: Condition, trials: Iterable[Trial]) -> SearchSoFar:
-    return SearchSoFar(condition, tuple(sorted(trials, key=lambda trial: trial.level)))

@@ -10,15 +10,17 @@ from typing import cast
 import pytest
 
 import invented_records as invented
-from assay.comparison import excess, goals
-from assay.comparison.conditions import Condition
+from assay.comparison import excess, goal_bracket, goals
+from assay.comparison.goal_bracket import CONFIRMED, SearchSoFar
 from assay.comparison.goals import Trial, TrialAnswer
 from assay.experiment import Driving, Experiment, SystemChoice
 from assay.judge.ended_run import MeasuredRun
+from assay.judge.evidence.values import Evidence, MachineFacts
 from assay.judge.statistics.samples import UNREACHED
 from assay.lab.goal_search import GoalSearch, level_of
 from assay.plan import PlannedRun, fingerprint, goal_rates
 from assay.record.metrics import catalogue
+from simulated_runs import SimulatedRuns
 
 A, B = invented.POSTGRESQL, invented.SQLITE
 GOAL = "p99 < 5ms"
@@ -43,29 +45,64 @@ def planned(experiment: Experiment, systems: Sequence[SystemChoice] = (A,)) -> l
     return runs
 
 
+Read = Callable[[PlannedRun], Trial]
+
+
+def performed(
+    experiment: Experiment,
+    runs: Sequence[PlannedRun],
+    read: Read,
+    earlier: Sequence[PlannedRun] = (),
+    *,
+    repeats: bool = True,
+) -> list[PlannedRun]:
+    """The runs that take place; each of the others that were planned is spared, and none twice."""
+    simulated, spared = SimulatedRuns([*runs, *earlier]), list[PlannedRun]()
+    search = GoalSearch(
+        experiment,
+        runs,
+        lambda position, _: read(simulated.runs[position]),
+        spared.extend,
+        simulated.further,
+        simulated.in_place_of if repeats else None,
+    )
+    ended = {run.position for run in earlier}
+    done = list(search.needed([run for run in runs if run.position not in ended], earlier))
+    every = [*earlier, *done]
+    assert len([run for run in every if run.in_place_of is None]) <= search.most_runs
+    planned_runs = {run.position for run in runs}
+    positions = [run.position for run in (*every, *spared) if run.position in planned_runs]
+    assert sorted(positions) == sorted(planned_runs)
+    return done
+
+
 def executed(
     experiment: Experiment,
     runs: Sequence[PlannedRun],
     truth: Truth,
     earlier: Sequence[PlannedRun] = (),
 ) -> list[PlannedRun]:
-    """The runs that take place; each of the others is spared, and none twice."""
-
-    def read(position: int, _: Condition) -> Trial:
-        run = runs[position]
-        return Trial(level_of(run), truth(run), "", None, (position,))
-
-    spared: list[int] = []
-    search = GoalSearch(
-        experiment, runs, read, lambda more: spared.extend(run.position for run in more)
+    """The same where each run answers what is true of it."""
+    return performed(
+        experiment, runs, lambda run: Trial(level_of(run), truth(run), "", None, ()), earlier
     )
-    ended = {run.position for run in earlier}
-    left = [run for run in runs if run.position not in ended]
-    done = list(search.needed(left, earlier))
-    assert len(done) + len(earlier) <= search.most_runs < len(runs) + 1
-    positions = [run.position for run in (*done, *earlier)] + spared
-    assert sorted(positions) == list(range(len(runs)))
-    return done
+
+
+def found(experiment: Experiment, runs: Sequence[PlannedRun], read: Read) -> SearchSoFar:
+    """What these runs say, as reports have it."""
+    condition = goals.goal(experiment.goal)
+    of_levels: dict[float, list[Trial]] = {}
+    for run in runs:
+        trial = read(run)
+        of_levels.setdefault(trial.level, []).append(trial)
+    return goal_bracket.search(
+        condition, [goals.together(each, condition) for each in of_levels.values()]
+    )
+
+
+def tried(runs: Sequence[PlannedRun]) -> list[float]:
+    """The rates of the first runs, in order."""
+    return [*dict.fromkeys(map(level_of, runs))]
 
 
 def capacity(per_s: float) -> Truth:
@@ -73,9 +110,8 @@ def capacity(per_s: float) -> Truth:
 
 
 def bracket(runs: Sequence[PlannedRun], truth: Truth) -> tuple[float | None, float | None]:
-    trials = [Trial(level_of(run), truth(run), "", None, ()) for run in runs]
-    found = goals.search(goals.goal(GOAL), trials)
-    return found.met and found.met.level, found.missed and found.missed.level
+    so_far = found(asked(), runs, lambda run: Trial(level_of(run), truth(run), "", None, ()))
+    return so_far.met and so_far.met.level, so_far.missed and so_far.missed.level
 
 
 @pytest.mark.parametrize("true_per_s", [1.0, 7.7, 99.0, 1234.5, 54321.0, 999_999.0])
@@ -83,7 +119,7 @@ def test_the_capacity_is_found_within_the_tolerance(true_per_s: float) -> None:
     experiment, truth = asked(), capacity(true_per_s)
     runs = executed(experiment, planned(experiment), truth)
     met, missed = bracket(runs, truth)
-    assert len(runs) <= 9
+    assert len(tried(runs)) <= 9
     assert met is not None and missed is not None
     assert met <= true_per_s < missed <= met * 1.06
 
@@ -127,7 +163,7 @@ def test_one_repetition_that_does_not_meet_it_decides() -> None:
 
     runs = executed(experiment, planned(experiment), truth)
     assert sum(level_of(run) == 10.5 for run in runs) == 2
-    assert sum(level_of(run) == 10.0 for run in runs) == 3
+    assert sum(level_of(run) == 10.0 for run in runs) == CONFIRMED
 
 
 def test_of_a_parameter_the_repetition_in_the_middle_decides() -> None:
@@ -145,24 +181,21 @@ def test_of_a_parameter_the_repetition_in_the_middle_decides() -> None:
     condition = goals.goal("elapsed < 9s")
     seconds = {100: (3.0, 30.0, 4.0), 200: (8.0, 7.0, 20.0), 300: (12.0, 2.0, 14.0)}
 
-    def read(position: int, _: Condition) -> Trial:
-        run = runs[position]
+    def read(run: PlannedRun) -> Trial:
         level = level_of(run, "tuples")
         took = seconds[int(level)][run.repetition - 1]
         answer = TrialAnswer.MET if took < 9 else TrialAnswer.NOT_MET
-        return Trial(level, answer, "", took * 1e9, (position,), "tuples")
+        return Trial(level, answer, "", took * 1e9, (), "tuples")
 
-    done = list(GoalSearch(experiment, runs, read, lambda *_: None).needed(runs))
+    done = performed(experiment, runs, read)
     assert [level_of(run, "tuples") for run in done] == [200] * 3 + [300] * 3
-    trials = [
-        goals.together([read(3 * place + each, condition) for each in range(3)], condition)
-        for place in (1, 2)
-    ]
+    trials = [goals.together(list(map(read, done[at : at + 3])), condition) for at in (0, 3)]
     assert [trial.value for trial in trials] == [8e9, 12e9]
-    found = goals.search(condition, trials)
-    assert found.met == trials[0] and found.missed == trials[1]
+    so_far = goal_bracket.search(condition, trials)
+    assert so_far.met == trials[0] and so_far.missed == trials[1]
     failed = replace(trials[0], answer=TrialAnswer.FAILED)
-    assert goals.together([trials[0], failed, trials[1]], condition) == failed
+    of_all = goals.together([trials[0], failed, trials[1]], condition)
+    assert of_all.answer is TrialAnswer.FAILED
 
 
 def test_what_cannot_be_judged_is_no_evidence_that_the_rate_can_be_had() -> None:
@@ -181,7 +214,7 @@ def test_what_cannot_be_judged_is_no_evidence_that_the_rate_can_be_had() -> None
 
 def test_no_more_rates_are_tried_than_may_be() -> None:
     experiment = asked(goal_trials=3)
-    assert len(executed(experiment, planned(experiment), capacity(321.0))) == 3
+    assert len(tried(executed(experiment, planned(experiment), capacity(321.0)))) == 3
 
 
 def test_the_highest_level_of_a_parameter_is_found_among_those_that_are_asked_for() -> None:
@@ -202,19 +235,17 @@ def test_the_highest_level_of_a_parameter_is_found_among_those_that_are_asked_fo
         fits = level_of(run, "tuples") <= capacities[run.cell.system.name]
         return TrialAnswer.MET if fits else TrialAnswer.NOT_MET
 
-    def read(position: int, _: Condition) -> Trial:
-        run = runs[position]
-        return Trial(level_of(run, "tuples"), truth(run), "", None, (position,), "tuples")
+    def read(run: PlannedRun) -> Trial:
+        return Trial(level_of(run, "tuples"), truth(run), "", None, (), "tuples")
 
-    done = list(GoalSearch(experiment, runs, read, lambda *_: None).needed(runs))
+    done = performed(experiment, runs, read)
     for system, capacity_of in capacities.items():
-        trials = [
-            read(run.position, goals.goal(GOAL)) for run in done if run.cell.system.name == system
-        ]
-        found = goals.search(goals.goal(GOAL), trials)
-        assert len(trials) <= 4
-        assert found.met is not None and found.met.level == capacity_of
-        assert f"met up to tuples {capacity_of}" in found.words
+        of_system = [run for run in done if run.cell.system.name == system]
+        so_far = found(experiment, of_system, read)
+        assert len(so_far.trials) <= 4
+        assert [one.counted for one in so_far.ends] == [2] * len(so_far.ends)
+        assert so_far.met is not None and so_far.met.level == capacity_of
+        assert f"met up to tuples {capacity_of} (2 runs)" in so_far.words
 
 
 def test_the_level_at_the_limit_lies_between_the_two_next_to_it() -> None:
@@ -225,11 +256,11 @@ def test_the_level_at_the_limit_lies_between_the_two_next_to_it() -> None:
 
     condition = goals.goal("elapsed < 9s")
     met, missed = of(200, 4, TrialAnswer.MET), of(400, 16, TrialAnswer.NOT_MET)
-    assert goals.search(condition, [missed, met]).at_limit == pytest.approx(300)
+    assert goal_bracket.search(condition, [missed, met]).at_limit == pytest.approx(300)
     for alone in (met, missed):
-        assert goals.search(condition, [alone]).at_limit is None
+        assert goal_bracket.search(condition, [alone]).at_limit is None
     not_steady = of(400, 16, TrialAnswer.NOT_STEADY)
-    assert goals.search(condition, [met, not_steady]).at_limit is None
+    assert goal_bracket.search(condition, [met, not_steady]).at_limit is None
 
 
 def test_lower_rates_that_were_not_judged_are_not_said_to_have_missed_it() -> None:
@@ -238,9 +269,9 @@ def test_lower_rates_that_were_not_judged_are_not_said_to_have_missed_it() -> No
 
     few = [of(level, TrialAnswer.TOO_FEW) for level in (200.0, 300.0)]
     missed = of(400.0, TrialAnswer.NOT_MET)
-    found = goals.search(goals.goal(GOAL), [missed, *few])
+    found = goal_bracket.search(goals.goal(GOAL), [missed, *few])
     assert found.words == "not met at 400/s (why), not judged at 200/s to 300/s (why)"
-    alone = goals.search(goals.goal(GOAL), [missed])
+    alone = goal_bracket.search(goals.goal(GOAL), [missed])
     assert alone.words == "none met it, not even at 400/s (why)"
 
 
@@ -250,11 +281,12 @@ def test_a_run_that_was_ended_early_missed_the_limit_and_has_no_number() -> None
     assert found == (27e9, "elapsed time more than 27 s: ended, 3 times the limit")
     assert excess.of_goal(goals.goal("p99 < 5ms")) is None
     run = SimpleNamespace(
-        id=1, state="exceeded", reason=found.reason, parameters={"tuples": 400}, driving=None
-    )
+        id=1, state="exceeded", reason=found.reason, parameters={"tuples": 400}, driving=None,
+        evidence=Evidence("exceeded", "", "postgresql", 8, Driving(), MachineFacts()),
+    )  # fmt: skip
     ended = goals.of_run(cast("MeasuredRun", run), condition, "tuples")
     met = Trial(200, TrialAnswer.MET, "", 4e9, (), "tuples")
-    search = goals.search(condition, [met, ended])
+    search = goal_bracket.search(condition, [met, ended])
     assert search.missed == ended and search.at_limit is None
     assert search.left([100, 300, 500]) == [300]
     assert search.words == (
@@ -262,7 +294,7 @@ def test_a_run_that_was_ended_early_missed_the_limit_and_has_no_number() -> None
         "27 s: ended, 3 times the limit)"
     )
     measured = replace(ended, value=16e9)
-    assert goals.together([measured, met, ended], condition) == measured
+    assert goals.together([measured, met, ended], condition).value == 16e9
 
 
 @pytest.mark.parametrize(("seconds", "number"), [((None, None, 2.0), 2), ((None, 2.0, None), 3)])
@@ -275,13 +307,13 @@ def test_repetitions_that_cannot_change_the_one_in_the_middle_are_spared(
     cell = replace(base.cell, parameters={"tuples": 100})
     runs = [replace(base, position=at, repetition=at + 1, cell=cell) for at in range(3)]
 
-    def read(position: int, _: Condition) -> Trial:
-        took = seconds[position]
+    def read(run: PlannedRun) -> Trial:
+        took = seconds[run.position]
         answer = TrialAnswer.NOT_MET if took is None else TrialAnswer.MET
         value = UNREACHED if took is None else took * 1e9
-        return Trial(100, answer, "", value, (position,), "tuples")
+        return Trial(100, answer, "", value, (), "tuples")
 
-    assert len(list(GoalSearch(experiment, runs, read, lambda *_: None).needed(runs))) == number
+    assert len(performed(experiment, runs, read)) == number
 
 
 def test_a_run_that_ends_the_search_is_named_first_with_its_reason() -> None:
@@ -290,7 +322,7 @@ def test_a_run_that_ends_the_search_is_named_first_with_its_reason() -> None:
     failed = Trial(
         400, TrialAnswer.FAILED, "the server died" + " and more" * 40, None, (), "tuples"
     )
-    words = goals.search(condition, [met, failed]).words
+    words = goal_bracket.search(condition, [met, failed]).words
     assert words.startswith(
         "ended by the run at tuples 400, which was not measured (the server died and more and"
     )

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from assay.comparison import goals
+from assay.comparison import goal_bracket, goals
 from assay.comparison.conditions import Condition
-from assay.comparison.goals import SearchSoFar
+from assay.comparison.goal_bracket import SearchSoFar
 from assay.experiment import Scalar, SystemPrice
 from assay.plan import cell_names
 from assay.plan.cell_names import OFFERED_RATE
@@ -104,7 +104,7 @@ def searches(experiment: ExperimentRecord, cells: Sequence[CellRuns]) -> list[Se
     return [
         Searched(
             each,
-            goals.search(condition, _trials(each, condition, searched)),
+            goal_bracket.search(condition, _trials(each, condition, searched)),
             name,
             sizes.get(searched),
         )

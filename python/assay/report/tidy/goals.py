@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from assay.comparison.goals import SearchSoFar, Trial
+from assay.comparison.goal_bracket import SearchSoFar
+from assay.comparison.goals import Trial
 from assay.record import ExperimentRecord
 from assay.report.cells import cell_runs
 from assay.report.sections import goals
