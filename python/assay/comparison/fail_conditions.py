@@ -205,8 +205,8 @@ def _too_few(condition: Condition, compared: Compared) -> str:
     reached = [one for one in known if one is not None]
     if len(reached) == len(known) and max(reached) <= share:
         return (
-            f"the ratio lies at your limit: both sides are known to {units.share(max(reached))}, so "
-            "that further repetitions hardly decide it; choose another limit"
+            f"the ratio lies at your limit: both sides are known to {units.share(max(reached))}, "
+            "so that further repetitions hardly decide it; choose another limit"
         )
     if compared.is_primary:
         few += f"; repeat both to a precision of {100 * share:.1g} %"

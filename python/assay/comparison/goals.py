@@ -7,8 +7,8 @@ with too few transactions for the percentile is no evidence either, unless a low
 beyond the limit already; lower rates have still fewer, so the search goes on above it.
 
 A rate met the goal if each of its runs did, and missed it if none did; where they differ, neither.
-Where a parameter is searched, such as the size of the data, the run in the middle decides. Runs that
-other programs disturbed count only where no other run has the same level.
+Where a parameter is searched, such as the size of the data, the run in the middle decides. Runs
+that other programs disturbed count only where no other run has the same level.
 """
 
 from __future__ import annotations
@@ -213,7 +213,9 @@ def _others(
             return 0.0
         known = excess.TIMES * condition.limit if value == UNREACHED else value
         factor = (1 - share) ** 2
-        if known and not condition.is_met_by(known * (factor if condition.is_upper else 1 / factor)):
+        if known and not condition.is_met_by(
+            known * (factor if condition.is_upper else 1 / factor)
+        ):
             return 0.0
     return share
 

@@ -31,9 +31,7 @@ class AddedRuns:
 
     def further(self, run: PlannedRun) -> PlannedRun:
         """Another repetition of the cell of this run."""
-        return self._add(
-            run, lambda repetition, at: again.further(run, self._seed, repetition, at)
-        )
+        return self._add(run, lambda repetition, at: again.further(run, self._seed, repetition, at))
 
     def in_place_of(self, run: PlannedRun) -> PlannedRun:
         """The same repetition once more, as other programs disturbed this run."""

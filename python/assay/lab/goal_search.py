@@ -26,7 +26,6 @@ from assay.experiment import Experiment
 from assay.judge.statistics.samples import UNREACHED
 from assay.plan import PlannedRun
 
-
 MOST_IN_PLACE = 3
 """Runs in the place of disturbed ones, at each level."""
 _MOST_FURTHER = 6 * (CONFIRMED - 1)

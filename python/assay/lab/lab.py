@@ -135,8 +135,9 @@ def run(
     7. Judge the run, and record it with its verdict.
 
     A repetition that other programs disturbed is measured again (`assay.lab.repetitions`). With a
-    precision or a budget, runs that turn out not to be needed are taken out of the plan; with a goal, the runs that decide it are chosen one after another
-    (`assay.lab.goal_search`), and the others are taken out.
+    precision or a budget, runs that turn out not to be needed are taken out of the plan; with a
+    goal, the runs that decide it are chosen one after another (`assay.lab.goal_search`), and the
+    others are taken out.
 
     A failed run is recorded with its reason, and the next one follows. A user's mistake that is
     found only now ends the experiment, unless it has other systems or storages. Systems are stopped

@@ -6,11 +6,12 @@ of other cells that it is compared with. The first repetitions of a cell may use
 runs as there are of them, all together as many as were planned. One run alone is not repeated: it
 decides nothing.
 
-Where cells are repeated as needed, nothing is measured again. A cell ends when it is as precise as was asked; when it has been run as often as may be
-(`most_repetitions`); when one of its runs was not measured, since another attempt would not make
-it precise; or with the budget. Every cell is judged by itself, and the order of the runs that are
-left does not change. All depends on the runs alone, so an experiment that is continued goes on as
-if it had not been interrupted: its budget is the time that its runs have taken.
+Where cells are repeated as needed, nothing is measured again. A cell ends when it is as precise as
+was asked; when it has been run as often as may be (`most_repetitions`); when one of its runs was
+not measured, since another attempt would not make it precise; or with the budget. Every cell is
+judged by itself, and the order of the runs that are left does not change. All depends on the runs
+alone, so an experiment that is continued goes on as if it had not been interrupted: its budget is
+the time that its runs have taken.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Takes a planned run that has ended; returns one more run of its cell, which the plan did not have:
-a further repetition, or a disturbed repetition that is measured again."""
+"""Takes a planned run that has ended; returns one more run of its cell, which the plan did not
+have: a further repetition, or a disturbed repetition that is measured again."""
 
 from __future__ import annotations
 

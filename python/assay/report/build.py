@@ -198,7 +198,8 @@ def _results(
     declared = declaration.of_test(experiment.workload, test, runs)
     beside = published.of_record(experiment.workload, test) if has_published else None
     tables = results.tables(test, declared, cells, beside)
-    along = level_chart.figures(test, declared, cells, knees)
+    kept = partial(goals.kept_rate, experiment)
+    along = level_chart.figures(test, declared, cells, knees, kept)
     figures = (
         *bars.of_tables(tables),
         *published_figures.of_results(tables),

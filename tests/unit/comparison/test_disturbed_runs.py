@@ -143,9 +143,7 @@ def test_a_ratio_at_the_limit_is_said_to_be_there(
     for name, times in (("a", 1.0), ("b", 1 / 0.9)):
         (tmp_path / name).mkdir()
         elapsed = {key: tuple(one**spread * times for one in NOISE)}
-        records.append(
-            invented.experiment(tmp_path / name / "records.sqlite", planned, elapsed)
-        )
+        records.append(invented.experiment(tmp_path / name / "records.sqlite", planned, elapsed))
     sides = (comparison.side(name, "", [one]) for name, one in zip("AB", records, strict=True))
     found = judged(comparison.compare(*sides), "throughput_per_s < 0.9x")
     assert found.answer is ConditionAnswer.NOT_DECIDED

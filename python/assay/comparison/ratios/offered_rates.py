@@ -40,14 +40,16 @@ def said(rates: Sequence[OfferedAndReached]) -> str:
         return ""
     if len(rates) == 1:
         answer = "yes" if rates[0].is_kept else "no"
-        return f"{_offered(rates[0])} kept: {answer} ({_reached(rates[0])})"
+        why = "; the goal was missed" if rates[0].misses_goal else ""
+        return f"{_offered(rates[0])} kept: {answer} ({_reached(rates[0])}{why})"
     in_order = sorted(rates)
     missed = next((place for place, rate in enumerate(in_order) if not rate.is_kept), None)
     if missed is None:
         return f"every rate kept, up to {_offered(in_order[-1])}"
     first = in_order[missed]
     kept = f"kept up to {_offered(in_order[missed - 1])}, " if missed else ""
-    return f"{kept}not {'at ' if missed else 'kept at '}{_offered(first)} ({_reached(first)})"
+    why = "the goal was missed" if first.misses_goal else _reached(first)
+    return f"{kept}not {'at ' if missed else 'kept at '}{_offered(first)} ({why})"
 
 
 def of_sides(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> str:

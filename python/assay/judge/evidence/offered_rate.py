@@ -10,7 +10,9 @@ from assay.contracts.observation import Observation
 from assay.experiment import Driving
 from assay.text import rates
 
-REACHED = 0.95
+LATE_LIMIT = 0.01
+"""Share of late and skipped transactions beyond which there is a warning."""
+REACHED = 1 - LATE_LIMIT
 """Share of the offered rate that must end for the rate to be kept, chance aside."""
 _CHANCE = 3
 """Standard deviations of Poisson arrivals, which is the square root of their number."""
@@ -23,6 +25,9 @@ class OfferedAndReached(NamedTuple):
     is_kept: bool
     """Whether these are `REACHED` of the offered ones, or the difference is within the chance of
     random arrivals."""
+    misses_goal: bool = False
+    """Whether the rate was searched for (``--goal``), and does not meet the goal: then it is not
+    kept either."""
 
 
 def of_run(driving: Driving, observation: Observation) -> OfferedAndReached | None:

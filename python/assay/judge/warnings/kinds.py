@@ -24,8 +24,6 @@ SHORTEST_S = 10
 """A run that measures fewer seconds is short, by whichever limit it ended (except passes)."""
 SHORTEST_PASSES_S = 0.5
 """Passes that take fewer seconds in all are short."""
-LATE_LIMIT = 0.01
-"""Share of late and skipped transactions beyond which there is a warning."""
 WARM_UP_LIMIT = 0.02
 """By which share the first seconds of a measurement may change its throughput."""
 DRIFT_LIMIT = 0.10

@@ -317,7 +317,7 @@ def _of_driving(run: Evidence, observation: Observation) -> Iterator[tuple[Warni
             "the last transactions",
         )
     late, skipped = outcomes.late, outcomes.skipped
-    if (late + skipped) / scheduled > kinds.LATE_LIMIT:
+    if (late + skipped) / scheduled > offered_rate.LATE_LIMIT:
         share = units.percent((late + skipped) / scheduled)
         yield (
             WarningKind.LATE_ARRIVALS,

@@ -65,8 +65,8 @@ class CellRuns:
 
     @cached_property
     def measured(self) -> tuple[RunRecord, ...]:
-        """The runs that were measured to their end, whether right or wrong, without those that other
-        programs disturbed (`assay.judge.undisturbed`)."""
+        """The runs that were measured to their end, whether right or wrong, without those that
+        other programs disturbed (`assay.judge.undisturbed`)."""
         ended = [run for run in self.runs if run.evidence.is_measured]
         return tuple(undisturbed.counted(ended, lambda run: run.evidence))
 

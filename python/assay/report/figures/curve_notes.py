@@ -3,10 +3,11 @@ clients on the throughput no longer rises, and which rates were kept."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from assay.comparison.ratios import offered_rates
 from assay.comparison.ratios.knees import Knee
+from assay.judge.evidence.offered_rate import OfferedAndReached
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.figure import Figure
 
@@ -20,9 +21,18 @@ def of_knees(figure: Figure, knees: Sequence[Knee]) -> Iterator[str]:
         yield from (f"knee{of}: throughput {one.words}" for one in knees if runs & one.runs)
 
 
-def of_rates(figure: Figure, cells: Sequence[CellRuns]) -> Iterator[str]:
+Kept = Callable[[CellRuns], OfferedAndReached | None]
+"""None in a closed loop."""
+
+
+def kept(cell: CellRuns) -> OfferedAndReached | None:
+    """Where no rate is searched."""
+    return offered_rates.of_runs(cell.measured)
+
+
+def of_rates(figure: Figure, cells: Sequence[CellRuns], kept: Kept) -> Iterator[str]:
     """Of each line; ``SYSTEM: kept up to 1000/s, not at 2000/s (1230/s reached)``."""
-    by_runs = {cell.run_ids: offered_rates.of_runs(cell.measured) for cell in cells}
+    by_runs = {cell.run_ids: kept(cell) for cell in cells}
     lines = [line for line in figure.series if not line.is_reference]
     for line in lines:
         rates = [rate for point in line.points if (rate := by_runs.get(point.runs)) is not None]

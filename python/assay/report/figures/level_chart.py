@@ -37,13 +37,14 @@ def figures(
     declared: Declaration | None,
     cells: Sequence[CellRuns],
     knees: Sequence[Knee] = (),
+    kept: curve_notes.Kept = curve_notes.kept,
 ) -> tuple[Figure, ...]:
-    """``knees``: those of the curves over clients."""
+    """``knees``: those of the curves over clients. ``kept``: says whether a cell kept its rate."""
     if declared and declared.fields:
         return ()
     return (
         *_scaling(test, cells, knees),
-        *_offered(test, cells),
+        *_offered(test, cells, kept),
         *_sizes(test, declared, cells),
     )
 
@@ -93,7 +94,7 @@ def _scaling(test: str, cells: Sequence[CellRuns], knees: Sequence[Knee]) -> Ite
     yield from _lines(scaling, cells)
 
 
-def _offered(test: str, cells: Sequence[CellRuns]) -> Iterator[Figure]:
+def _offered(test: str, cells: Sequence[CellRuns], kept: curve_notes.Kept) -> Iterator[Figure]:
     """In an open loop."""
     levels = _numbers(cells, OFFERED_RATE)
     if len(levels) < 2:
@@ -132,7 +133,7 @@ def _offered(test: str, cells: Sequence[CellRuns]) -> Iterator[Figure]:
         ideal="as offered",
     )
     for figure in _lines(throughput, cells):
-        yield replace(figure, notes=(*curve_notes.of_rates(figure, cells), *figure.notes))
+        yield replace(figure, notes=(*curve_notes.of_rates(figure, cells, kept), *figure.notes))
 
 
 def _latency_limit_ms(cells: Sequence[CellRuns]) -> float | None:

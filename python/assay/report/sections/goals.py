@@ -9,7 +9,10 @@ from typing import NamedTuple
 from assay.comparison import goal_bracket, goals
 from assay.comparison.conditions import Condition
 from assay.comparison.goal_bracket import SearchSoFar
+from assay.comparison.goals import TrialAnswer
+from assay.comparison.ratios import offered_rates
 from assay.experiment import Scalar, SystemPrice
+from assay.judge.evidence.offered_rate import OfferedAndReached
 from assay.plan import cell_names
 from assay.plan.cell_names import OFFERED_RATE
 from assay.record import ExperimentRecord
@@ -121,6 +124,16 @@ def _trials(
             yield goals.trial(ended, condition, searched)
 
 
+def kept_rate(experiment: ExperimentRecord, cell: CellRuns) -> OfferedAndReached | None:
+    """Whether the cell kept its offered rate: where rates are searched, it has to meet the goal as
+    well. None in a closed loop."""
+    rate, condition = offered_rates.of_runs(cell.measured), asked(experiment)
+    if rate is None or not rate.is_kept or condition is None or over(experiment):
+        return rate
+    is_met = all(one.answer is TrialAnswer.MET for one in _trials([cell], condition, ""))
+    return rate if is_met else rate._replace(is_kept=False, misses_goal=True)
+
+
 def line(experiment: ExperimentRecord) -> str:
     """``p99 < 5ms: met up to 1620/s (p99 latency 4.1 ms), not at 1690/s (…)``; empty: no goal."""
     condition = asked(experiment)
@@ -190,9 +203,9 @@ def section(experiment: ExperimentRecord, test: str, cells: Sequence[CellRuns]) 
         notes=(
             "the highest lies between the two; a trial meets the goal if "
             + (
-                "the repetition in the middle was valid"
+                "the run in the middle was valid"
                 if searched
-                else "all its repetitions kept the offered rate, were steady"
+                else "all its runs kept the offered rate, were steady"
             )
             + " and met the condition",
             *(
@@ -262,8 +275,7 @@ def _amount(value: float | None, unit: str, of: float = 1.0) -> ReportCell:
 def _numbers(search: SearchSoFar) -> tuple[ReportCell, ...]:
     count = len(search.trials)
     return (
-        _rate(search.met),
-        _rate(search.missed),
+        *(absent("-") if search.not_decided else _rate(one) for one in (search.met, search.missed)),
         ReportCell(str(count), Number(count, "count")),
     )
 

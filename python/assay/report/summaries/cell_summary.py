@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from assay.comparison.ratios import offered_rates
 from assay.contracts.observation import clients_left
 from assay.contracts.role import PRIMARY
 from assay.experiment import Scalar
@@ -24,9 +23,9 @@ from assay.record.metrics import catalogue, clients, probed_flushes
 from assay.report.cells import cell_runs, cold, durability
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.declared import aggregates, declaration
-from assay.report.sections import derived, device, headline
+from assay.report.sections import derived, device, goals, headline
 from assay.report.storage_tables import commit_efficiency
-from assay.report.summaries import latency_words
+from assay.report.summaries import goal_column, latency_words
 from assay.report.summaries.latency_words import TOGETHER
 from assay.text import units
 
@@ -58,6 +57,8 @@ class CellSummary:
     """As `latency_words.groups`."""
     columns: tuple[str, ...]
     """The values of `COLUMNS`."""
+    goal_column: tuple[str, str] | None
+    """The time that a goal is about, where `COLUMNS` does not have it: its title, and the value."""
     levels: Mapping[str, Scalar]
     """Its factors."""
     bar: tuple[str, float] | None
@@ -131,6 +132,7 @@ def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellSummary:
         numbers=_numbers(experiment, cell, measured),
         groups=latency_words.groups(measured),
         columns=(*_columns(cell, measured), verdict.word or ABSENT),
+        goal_column=goal_column.of_cell(experiment, cell),
         levels=cell.factors,
         bar=_bar(cell),
         unknown=counted(cell, UNKNOWN),
@@ -148,7 +150,7 @@ def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellSummary:
         derived=derived.of_cell(cell),
         deferred=latency_words.deferred(measured),
         response_limits=headline.limits_in_words(cell),
-        offered_rate=offered_rates.of_runs(cell.measured),
+        offered_rate=goals.kept_rate(experiment, cell),
         runs=cell.runs,
     )
 

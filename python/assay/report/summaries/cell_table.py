@@ -63,6 +63,10 @@ def _columns(summaries: Sequence[CellSummary]) -> dict[str, list[str]]:
     columns = {
         title: [cell.columns[place] for cell in summaries] for place, title in enumerate(titles)
     }
+    asked = [cell.goal_column for cell in summaries if cell.goal_column]
+    if asked:
+        shown = [cell.goal_column[1] if cell.goal_column else "" for cell in summaries]
+        columns = _behind(columns, "p99", asked[0][0], shown)
     if any(cell.first for cell in summaries):
         of_cold = {
             cold.FIRST: [cell.first for cell in summaries],
@@ -89,6 +93,17 @@ def _columns(summaries: Sequence[CellSummary]) -> dict[str, list[str]]:
         if len(set(columns[name])) == 1 and columns[name][0] in _NOTHING_TO_ADD.get(name, ()):
             del columns[name]
     return columns
+
+
+def _behind(
+    columns: dict[str, list[str]], before: str, title: str, shown: list[str]
+) -> dict[str, list[str]]:
+    made = {}
+    for name, values in columns.items():
+        made[name] = values
+        if name == before:
+            made[title] = shown
+    return made
 
 
 _NOTHING_TO_ADD = {"failed": ("0",), "verdict": ("valid", "indicative", "invalid")}

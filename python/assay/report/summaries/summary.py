@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from assay.contracts.factors import ALWAYS_NAMED
+from assay.contracts.metric import Metric
 from assay.contracts.storage_facts import NOT_SEEN
 from assay.judge import verdict
 from assay.plan import cell_names
@@ -16,7 +17,13 @@ from assay.report.cells.cell_runs import CellRuns
 from assay.report.declared import aggregates
 from assay.report.sections import check_counts
 from assay.report.sections.results import percentile
-from assay.report.summaries import cell_summary, latency_words, rate_words, verdict_lines
+from assay.report.summaries import (
+    cell_summary,
+    goal_column,
+    latency_words,
+    rate_words,
+    verdict_lines,
+)
 from assay.report.values import (
     Number,
     ReportCell,
@@ -50,26 +57,32 @@ def section(experiment: ExperimentRecord, cells: Sequence[CellRuns]) -> Section:
         lines.append(f"checks: {checks}")
     if of_all:  # said in the first line
         summaries = [replace(one, verdict=one.verdict.without(of_all)) for one in summaries]
-    return Section("Summary", tuple(lines), tuple(_tables(cells, summaries)))
+    asked = goal_column.asked(experiment)
+    return Section("Summary", tuple(lines), tuple(_tables(cells, summaries, asked)))
 
 
 def _tables(
-    cells: Sequence[CellRuns], summaries: Sequence[cell_summary.CellSummary]
+    cells: Sequence[CellRuns],
+    summaries: Sequence[cell_summary.CellSummary],
+    asked: Metric | None,
 ) -> Iterator[ReportTable]:
-    """Cells of tests without transactions have one of their own, beside others."""
+    """``asked``: of the goal, if it has a column of its own. Cells of tests without transactions
+    have one of their own, beside others."""
     has_tests = len({one.test for one in summaries}) > 1
     both = list(zip(cells, summaries, strict=True))
     apart = [one for one in both if one[1].has_measured_alone]
     others = [one for one in both if one not in apart]
     for name, part in (("summary", others), ("summary_measured" if others else "summary", apart)):
         if part:
-            yield _table(name, *zip(*part, strict=True), has_tests=has_tests)
+            of_part, shown = zip(*part, strict=True)
+            yield _table(name, of_part, shown, asked, has_tests=has_tests)
 
 
 def _table(
     name: str,
     cells: Sequence[CellRuns],
     summaries: Sequence[cell_summary.CellSummary],
+    asked: Metric | None,
     *,
     has_tests: bool,
 ) -> ReportTable:
@@ -85,7 +98,7 @@ def _table(
     outcomes = ["failed", *([cell_summary.UNKNOWN] * has_unknown)] if is_driven else []
     factors = cell_runs.varying(cells, "system")
     labels = [cell_runs.TEST, *factors] if has_tests else factors
-    rows = tuple(_rows(cells, summaries, outcomes, labels, has_cold=bool(of_cold)))
+    rows = tuple(_rows(cells, summaries, outcomes, labels, asked, has_cold=bool(of_cold)))
     notes = ["TPS: transactions that ended ok per second, median of the repetitions"] * is_driven
     notes += [cold.NOTE] if of_cold else []
     if any(cell.shown.startswith("n<") for row in rows for cell in row.cells):
@@ -104,6 +117,11 @@ def _table(
             *(ReportColumn(name, is_number=True) for name in of_cold),
             *([ReportColumn("TPS", is_number=True)] if is_driven else [ReportColumn("measured")]),
             *(ReportColumn(name, is_number=True) for name in _PERCENTILES if is_driven),
+            *(
+                [ReportColumn(goal_column.title(asked), is_number=True)]
+                if asked and is_driven
+                else []
+            ),
             *(ReportColumn(name, is_number=True) for name in outcomes),
             *(ReportColumn(_OF_VERDICT[place]) for place in kept),
         ),
@@ -136,6 +154,7 @@ def _rows(
     summaries: Sequence[cell_summary.CellSummary],
     outcomes: Sequence[str],
     factors: Sequence[str],
+    asked: Metric | None,
     *,
     has_cold: bool,
 ) -> Iterator[Row]:
@@ -146,9 +165,9 @@ def _rows(
         if one.verdict.word == "refused":
             refused.setdefault(one.verdict.reason, []).append((cell, one))
         else:
-            yield _row(cell, one, outcomes, factors, has_cold=has_cold)
+            yield _row(cell, one, outcomes, factors, asked, has_cold=has_cold)
     for together in refused.values():
-        first = _row(*together[0], outcomes, factors, has_cold=has_cold)
+        first = _row(*together[0], outcomes, factors, asked, has_cold=has_cold)
         if len(together) == 1:
             yield first
             continue
@@ -176,6 +195,7 @@ def _row(
     summary: cell_summary.CellSummary,
     outcomes: Sequence[str],
     factors: Sequence[str],
+    asked: Metric | None,
     *,
     has_cold: bool,
 ) -> Row:
@@ -186,6 +206,7 @@ def _row(
             *([cold.first(cell), cold.warm_after(cell)] if has_cold else []),
             _throughput(cell, tps),
             *(_percentile(cell, name) if tps is not None else absent("-") for name in _PERCENTILES),
+            *([goal_column.report_cell(asked, cell)] if asked else []),
             *(_counted(cell, outcome) for outcome in outcomes),
         ]
     else:

@@ -17,6 +17,11 @@ def _of(read: Callable[[SearchSoFar], Value]) -> Callable[[Searched], Value]:
     return lambda searched: read(searched.so_far)
 
 
+def _decided(read: Callable[[SearchSoFar], Value]) -> Callable[[Searched], Value]:
+    """Null where the search decides nothing."""
+    return _of(lambda search: None if search.not_decided else read(search))
+
+
 def _rate(trial: Trial | None) -> Value:
     return None if trial is None or trial.over else trial.level
 
@@ -31,33 +36,33 @@ GOALS = [
         "met_at_per_s",
         "number",
         "highest offered rate that met it; null: none did, or a parameter was searched",
-        _of(lambda search: _rate(search.met)),
+        _decided(lambda search: _rate(search.met)),
     ),
     TidyColumn(
         "not_met_at_per_s",
         "number",
         "lowest offered rate that did not, or could not be judged; null: every one that was tried "
         "met it, or a parameter was searched",
-        _of(lambda search: _rate(search.missed)),
+        _decided(lambda search: _rate(search.missed)),
     ),
     TidyColumn(
         "met_at",
         "number",
         "highest level of the parameter that met it (`--goal-over`)",
-        _of(lambda search: _level(search.met)),
+        _decided(lambda search: _level(search.met)),
     ),
     TidyColumn(
         "not_met_at",
         "number",
         "lowest level of the parameter that did not, or could not be judged",
-        _of(lambda search: _level(search.missed)),
+        _decided(lambda search: _level(search.missed)),
     ),
     TidyColumn(
         "at_limit",
         "number",
         "level of the parameter at which the metric would be at the limit, between the two, if it "
         "is a power of the level",
-        _of(lambda search: search.at_limit if search.missed and search.missed.over else None),
+        _decided(lambda search: search.at_limit if search.missed and search.missed.over else None),
     ),
     TidyColumn(
         "found_bytes",
@@ -83,7 +88,32 @@ GOALS = [
         "why_not_met",
         "string",
         "why not, at that rate",
-        _of(lambda search: search.missed.reason if search.missed else None),
+        _decided(lambda search: search.missed.reason if search.missed else None),
+    ),
+    TidyColumn(
+        "not_decided",
+        "string",
+        "why the search decides nothing, so that the levels above are null; null: it decides",
+        _of(lambda search: search.not_decided or None),
+    ),
+    TidyColumn(
+        "other_programs",
+        "number",
+        "share of the CPUs that other programs used at a level that decides, where that leaves it "
+        "open",
+        _of(lambda search: search.others),
+    ),
+    TidyColumn(
+        "met_runs",
+        "integer",
+        "runs at the highest level that met it, all of which did",
+        _decided(lambda search: search.met.counted if search.met else None),
+    ),
+    TidyColumn(
+        "not_met_runs",
+        "integer",
+        "runs at the lowest level that did not, none of which did",
+        _decided(lambda search: search.missed.counted if search.missed else None),
     ),
     never_null(
         "trials", "integer", "rates that were tried", _of(lambda search: len(search.trials))
