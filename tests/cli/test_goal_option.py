@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import signal
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from assay import env_vars
+from assay.comparison.goal_bracket import CONFIRMED
+from assay.judge.warnings.kinds import OTHERS_LIMIT
 from commands import IN_MEMORY, Assay
 from running import started, wait_for_state
 
@@ -24,6 +33,31 @@ offered_rate_per_s = [1, 80]
 CAPACITY_PER_S = 10
 
 
+def is_decided(goal: dict[str, Any]) -> bool:
+    """Where it is not, other programs were at work, and no level is said."""
+    if goal["not_decided"] is None:
+        return True
+    assert goal["not_decided"].startswith("other programs used ")
+    assert goal["other_programs"] > OTHERS_LIMIT
+    assert (goal["met_at_per_s"], goal["not_met_at_per_s"]) == (None, None)
+    assert (goal["met_at"], goal["not_met_at"], goal["at_limit"]) == (None, None, None)
+    assert goal["found"] == f"not decided: {goal['not_decided']}"
+    return False
+
+
+@contextlib.contextmanager
+def busy_cpus() -> Iterator[None]:
+    """Other programs, one on each CPU."""
+    busy = [sys.executable, "-c", "while True: pass"]
+    programs = [subprocess.Popen(busy) for _ in range(os.cpu_count() or 1)]
+    try:
+        yield
+    finally:
+        for program in programs:
+            program.kill()
+            program.wait()
+
+
 @pytest.fixture
 def folder(working_folder: Path) -> Path:
     (working_folder / "one.sql").write_text("SELECT 1;\n")
@@ -33,7 +67,7 @@ def folder(working_folder: Path) -> Path:
 
 def test_the_capacity_lies_in_the_interval_that_is_said(folder: Path, assay: Assay) -> None:
     plan = assay("plan", "e.toml", "--format", "json")
-    assert "goal mean < 5s: at most 4 trials of each cell" in plan.err
+    assert "goal mean < 5s: usually 4 trials of each cell" in plan.err
     assert [run["position"] for run in json.loads(plan.out)] == [5], "the middle of nine"
     with started(folder, "run", "e.toml") as running:
         wait_for_state(folder, "done")
@@ -42,17 +76,20 @@ def test_the_capacity_lies_in_the_interval_that_is_said(folder: Path, assay: Ass
     ended = assay("run", "e.toml")
     assert ended.status == 0
     assert "continue experiment 1" in ended.err
-    assert "run 5 (1 of at most 4): " in first
+    assert "run 5 (1 of at most " in first
     assert "goal         mean < 5s: " in ended.out
     found = ended.experiment
-    assert not found.is_unfinished and found.id == 1 and len(found.runs) <= 4
+    assert not found.is_unfinished and found.id == 1
     report = assay("report", "--format", "json").document["tables"]
     (goal,) = report["goals"]
     assert goal["trials"] == len(report["cells"])
     assert goal["offered_rate_per_s"] is None
-    assert goal["not_met_at_per_s"] <= 4 * CAPACITY_PER_S
-    if goal["met_at_per_s"] is not None:  # on a busy machine the capacity is a lower one
-        assert goal["met_at_per_s"] <= 2 * CAPACITY_PER_S < 80
+    if is_decided(goal):
+        assert goal["not_met_at_per_s"] <= 4 * CAPACITY_PER_S
+        assert goal["not_met_runs"] >= CONFIRMED
+        if goal["met_at_per_s"] is not None:
+            assert goal["met_at_per_s"] <= 2 * CAPACITY_PER_S < 80
+            assert goal["met_runs"] >= CONFIRMED
     assert "The highest offered rate with mean < 5s" in assay("report").out
 
 
@@ -63,7 +100,48 @@ def test_a_percentile_of_too_few_is_missed_with_a_lower_one(assay: Assay) -> Non
     ended = assay("run", "one.sql", *on, *words, "--no-probe")
     assert ended.status == 0, ended.err
     said = " ".join(ended.out.split())
-    assert "none met it, not even at 20/s (already the p50 latency 4" in said, said
+    (goal,) = assay("report", "--format", "json").document["tables"]["goals"]
+    if is_decided(goal):
+        assert "none met it, not even at 20/s (already the p50 latency 4" in said, said
+
+
+@pytest.mark.usefixtures("folder")
+def test_trials_that_other_programs_disturb_are_measured_again_and_decide_nothing(
+    assay: Assay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They use all CPUs for the whole search."""
+    monkeypatch.setenv(env_vars.REPEAT_DISTURBED.name, "yes")
+    words = ("--goal", "p99 < 1us", "--offered-rate", "60,80", "--goal-tolerance", "100%")
+    with busy_cpus():
+        ended = assay("run", "one.sql", "--on", "null", "--clients", "1", "--duration", "1", *words)
+    assert ended.status == 0, ended.err
+    tables = assay("report", "--format", "json").document["tables"]
+    (goal,) = tables["goals"]
+    assert not is_decided(goal)
+    again = [run for run in tables["runs"] if run["in_place_of"] is not None]
+    assert 3 <= len(again) <= 3 * goal["trials"]
+    assert f"goal         p99 < 1us: not decided: {goal['not_decided'][:20]}" in ended.out
+    assert "not decided" in assay("report").out
+
+
+@pytest.mark.usefixtures("folder")
+def test_disturbed_repetitions_are_measured_again(
+    assay: Assay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(env_vars.REPEAT_DISTURBED.name, "yes")
+    on = "null[delay=constant:1ms],null[delay=constant:2ms]"
+    words = ("--clients", "1", "--duration", "1", "--repetitions", "2")
+    with busy_cpus():
+        ended = assay("run", "one.sql", "--on", on, *words)
+    assert ended.status == 0, ended.err
+    runs = assay("report", "--format", "json").document["tables"]["runs"]
+    again = [run for run in runs if run["in_place_of"] is not None]
+    assert len(again) == 4, "as many as were planned"
+    assert len(runs) == 8
+    monkeypatch.setenv(env_vars.REPEAT_DISTURBED.name, "perhaps")
+    refused = assay("run", "one.sql", "--on", "null")
+    assert refused.status == 2
+    assert "ASSAY_REPEAT_DISTURBED: expected yes or no, found 'perhaps'" in refused.err
 
 
 def sized_workload(folder: Path, script: str) -> None:
@@ -96,17 +174,18 @@ def test_a_size_far_beyond_the_limit_is_not_run_to_its_end(
     assert ended.status == 0, ended.out + ended.err
     why = "elapsed time more than 2.1 s: ended, 3 times the limit"
     assert f"run 2 exceeded: {why}" in ended.err
-    assert "goal         elapsed < 700ms: met up to size 100 (elapsed time" in ended.out
-    assert f"not at size 10000000000 ({why})" in " ".join(ended.out.split())
     by_size = {run.parameters["size"]: run for run in ended.runs}
     assert (by_size[100].state, by_size[100].reason) == ("done", "")
     excessive = by_size[10_000_000_000]
     assert (excessive.state, excessive.reason, excessive.verdict) == ("exceeded", why, "")
     tables = assay("report", "--format", "json").document["tables"]
     (goal,) = tables["goals"]
-    assert (goal["met_at"], goal["not_met_at"], goal["at_limit"]) == (100, 10_000_000_000, None)
-    assert goal["why_not_met"] == why
-    (row,) = [one for one in tables["runs"] if one["state"] == "exceeded"]
+    if is_decided(goal):
+        assert (goal["met_at"], goal["not_met_at"], goal["at_limit"]) == (100, 10_000_000_000, None)
+        assert goal["why_not_met"] == why
+        assert "goal         elapsed < 700ms: met up to size 100 (elapsed time" in ended.out
+        assert f"not at size 10000000000 ({why})" in " ".join(ended.out.split())
+    row = next(one for one in tables["runs"] if one["state"] == "exceeded")
     assert (row["elapsed_ns"], row["reason"]) == (None, why)
     assert "exceeded (elapsed time more than 2.1 s: ended" in assay("report").out
     assert "errors" not in {one for run in tables["runs"] for one in run["warnings"]}
@@ -128,13 +207,14 @@ def test_the_largest_size_whose_run_ends_within_a_limit(assay: Assay, working_fo
         "--goal-over", "size", "--set", "size=1,2,5,10,20,50,100,200",
     )  # fmt: skip
     assert ended.status == 0, ended.err
-    assert len(ended.runs) <= 4
     timed = ("--goal", "elapsed < 500ms", "--goal-over", "size", "--set", "size=1,2")
     refused = assay("plan", "work", "--on", "null", "--duration", "1", *timed)
     assert "hint: leave --duration out" in refused.err
     (goal,) = assay("report", "--format", "json").document["tables"]["goals"]
-    assert goal["met_at"] in (10, 20)
-    assert goal["not_met_at"] in (20, 50)
+    assert goal["trials"] <= 4
     assert goal["met_at_per_s"] is None
-    assert "goal         elapsed < 500ms: met up to size" in ended.out
+    if is_decided(goal):
+        assert goal["met_at"] in (10, 20)
+        assert goal["not_met_at"] in (20, 50)
+        assert "goal         elapsed < 500ms: met up to size" in ended.out
     assert "The highest size with elapsed < 500ms" in assay("report").out

@@ -24,6 +24,7 @@ from assay.cli.options.shared_options import (
 from assay.cli.output import rows
 from assay.cli.output.said_once import said_once
 from assay.cli.process.outcome import say
+from assay.comparison.goal_bracket import CONFIRMED
 from assay.contracts.factors import PROTOCOL, VARIED_LEVELS, Scalar
 from assay.contracts.recorded import Command
 from assay.errors import AssayError, NotOnThisMachine, SystemMissing, YouError
@@ -253,18 +254,22 @@ def _searched(experiment: Experiment, runs: Sequence[PlannedRun]) -> Iterator[st
         return
     over = experiment.goal_over
     levels = {level_of(run, over) for run in runs}
-    most = min(experiment.goal_trials, len(levels).bit_length())
+    usual = min(experiment.goal_trials, len(levels).bit_length())
+    again = "the two that decide are measured again"
     if over:
         yield (
-            f"goal {experiment.goal}: at most {counted(most, 'trial')} of each cell, with {over} "
-            f"from {min(levels):.15g} to {max(levels):.15g}; the list has the first of each"
+            f"goal {experiment.goal}: usually {counted(usual, 'trial')} of each cell, with {over} "
+            f"from {min(levels):.15g} to {max(levels):.15g}; {again}; the list has the first of "
+            "each"
         )
         return
-    timed_s = max(run.timed_s for run in runs) * most * experiment.repetitions
+    further = 2 * max(0, CONFIRMED - experiment.repetitions)
+    timed_s = max(run.timed_s for run in runs) * (usual * experiment.repetitions + further)
     yield (
-        f"goal {experiment.goal}: at most {counted(most, 'trial')} of each cell, at offered rates "
-        f"from {rates.shown(min(levels))}/s to {rates.shown(max(levels))}/s, which take "
-        f"up to {duration(timed_s)} of ramp-up and measurement; the list has the first of each"
+        f"goal {experiment.goal}: usually {counted(usual, 'trial')} of each cell, at offered rates "
+        f"from {rates.shown(min(levels))}/s to {rates.shown(max(levels))}/s; {again}, "
+        f"which takes {duration(timed_s)} of ramp-up and measurement together; the list has the "
+        "first of each"
     )
 
 

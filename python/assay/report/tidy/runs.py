@@ -43,6 +43,12 @@ RUNS = [
     never_null("run", "integer", "its number", attribute("id")),
     never_null("cell", "string", "fingerprint", attribute("cell_fingerprint")),
     never_null("repetition", "integer", "from 1", attribute("repetition")),
+    TidyColumn(
+        "in_place_of",
+        "integer",
+        "the repetition that it repeats, since other programs disturbed that one; null: none",
+        attribute("in_place_of"),
+    ),
     never_null("seed", "string", "of all random streams", lambda run: str(run.seed)),
     never_null(
         "state", "string",
