@@ -6,14 +6,21 @@ import hashlib
 import itertools
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from assay.contracts.experiment import OF_SCRIPTS
 from assay.contracts.factors import CACHE, FACTORS, PROTOCOL, THREADS, VARIED_LEVELS
 from assay.errors import ArgumentError
-from assay.experiment import Driving, Experiment, Scalar, StorageChoice, SystemChoice
+from assay.experiment import (
+    Driving,
+    Experiment,
+    Scalar,
+    ServerMachine,
+    StorageChoice,
+    SystemChoice,
+)
 from assay.experiment.choices import url_storages
 from assay.experiment.choices.server_limits import systems_on_machines
 from assay.experiment.choices.system_identity import plain_value
@@ -26,6 +33,7 @@ from assay.workload.ad_hoc_script import TEST
 from assay.workload.values import Test, Workload
 
 Place = tuple[SystemChoice, StorageChoice]
+_T = TypeVar("_T")
 
 MOST_RUNS = 10_000
 """Of one experiment."""
@@ -45,11 +53,11 @@ def plan(experiment: Experiment, workload: Workload) -> Plan:
     """Every run of the experiment in the order of execution.
 
     ``interleaved``: the repetition is the outer loop and the system the inner one, so that changes
-    on the machine affect all systems alike; each repetition begins with another system, so that
-    none is always first. ``randomized``: the same in random order by the seed, another one for each
-    repetition; runs on the same data stay together. ``sequential``: all runs of a system on a
-    storage, then the next. With a precision or a budget every repetition that may be needed is
-    laid out; which of them are, is found out later (`assay.lab.repetitions`).
+    on the machine affect all systems alike; each repetition begins with another level of every
+    factor (A B, B A), so that none is always first. ``randomized``: the same in random order by the
+    seed, another one for each repetition; runs on the same data stay together. ``sequential``: all
+    runs of a system on a storage, then the next. With a precision or a budget every repetition that
+    may be needed is laid out; which of them are, is found out later (`assay.lab.repetitions`).
     """
     _refuse_too_many(experiment, workload)
     lay_out = {
@@ -105,14 +113,37 @@ def _refuse_too_many(experiment: Experiment, workload: Workload) -> None:
 def _interleaved(experiment: Experiment, workload: Workload) -> Iterator[tuple[Cell, int]]:
     tests = _tests(experiment, workload)
     for repetition in range(1, _most_repetitions(tests) + 1):
-        for test, asked in tests:
+        turn = repetition - 1
+        for test, asked in _turned(tests, turn):
             if repetition > asked.most_repetitions:
                 continue
-            places = _places(asked)
-            first = (repetition - 1) % len(places)
-            for levels in _levels(asked, workload, test):
-                for place in places[first:] + places[:first]:
+            places = list(_turned_places(asked, turn))
+            for levels in _levels(asked, workload, test, turn):
+                for place in places:
                     yield _cell(asked, test, place, levels), repetition
+
+
+def _turned(levels: Sequence[_T], turn: int) -> list[_T]:
+    """Each turn begins with the level behind the one that the turn before began with. Data are
+    loaded no more often for that: of two levels a turn begins with the one before it ended with."""
+    first = turn % len(levels) if levels else 0
+    return [*levels[first:], *levels[:first]]
+
+
+def _turned_places(experiment: Experiment, turn: int) -> Iterator[Place]:
+    """The systems take turns, and of each its machines and its storages."""
+    for of_system in _turned(_together(_places(experiment), _without_machine), turn):
+        for on_machine in _turned(_together(of_system, lambda place: place[0]), turn):
+            yield from _turned(on_machine, turn)
+
+
+def _together(places: Iterable[Place], part: Callable[[Place], SystemChoice]) -> list[list[Place]]:
+    """Those that follow one another and have an equal part."""
+    return [list(found) for _, found in itertools.groupby(places, part)]
+
+
+def _without_machine(place: Place) -> SystemChoice:
+    return replace(place[0], machine=ServerMachine())
 
 
 def _randomized(experiment: Experiment, workload: Workload) -> Iterator[tuple[Cell, int]]:
@@ -166,22 +197,24 @@ def _most_repetitions(tests: list[tuple[Test, Experiment]]) -> int:
     return max(asked.most_repetitions for _, asked in tests)
 
 
-def _levels(experiment: Experiment, workload: Workload, test: Test) -> Iterator[CellLevels]:
+def _levels(
+    experiment: Experiment, workload: Workload, test: Test, turn: int = 0
+) -> Iterator[CellLevels]:
     """Every combination of the parameters this test takes, of client counts, offered rates,
-    and other levels of the cell. Parameters are the outer loop: some of them change the data set,
-    and loading costs more than a run."""
+    and other levels of the cell, each factor in this turn (`_turned`). Parameters are the outer
+    loop: some of them change the data set, and loading costs more than a run."""
     declared = workload.parameters_of(test)
     levels = _parameter_levels(experiment, workload, test)
-    for values in itertools.product(*levels):
+    varied = _varied(experiment, test)
+    for values in itertools.product(*(_turned(one, turn) for one in levels)):
         parameters = {
             parameter.name: value for parameter, value in zip(declared, values, strict=True)
         }
         known = workload.with_defaults(parameters)
-        for clients in client_counts.levels(experiment, test, known):
-            for rate_per_s in goal_rates.offered_rates(experiment):
+        for clients in _turned(client_counts.levels(experiment, test, known), turn):
+            for rate_per_s in _turned(goal_rates.offered_rates(experiment), turn):
                 driven = driving(experiment, test, parameters, rate_per_s)
-                varied = _varied(experiment, test)
-                for chosen in itertools.product(*varied.values()):
+                for chosen in itertools.product(*(_turned(one, turn) for one in varied.values())):
                     of_cell = {
                         PROTOCOL.name: experiment.protocol or test.protocol,
                         THREADS.name: experiment.threads,

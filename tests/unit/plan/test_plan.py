@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -62,8 +63,51 @@ def test_interleaved_systems_take_turns_and_none_is_always_first(bibsql: Workloa
     order = [(run.repetition, run.cell.clients, run.cell.system.name) for run in runs]
     assert order == [
         (1, 1, "a"), (1, 1, "b"), (1, 8, "a"), (1, 8, "b"),
-        (2, 1, "b"), (2, 1, "a"), (2, 8, "b"), (2, 8, "a"),
+        (2, 8, "b"), (2, 8, "a"), (2, 1, "b"), (2, 1, "a"),
     ]  # fmt: skip
+
+
+def test_two_scripts_take_turns(tmp_path: Path) -> None:
+    """A B, B A, as the guide promises, so that none always follows the other."""
+    names = ("a.sql", "b.sql")
+    for name in names:
+        (tmp_path / name).write_text("SELECT 1;\n")
+    words = from_command_line.Words(
+        ",".join(str(tmp_path / name) for name in names), on=("null",), repetitions=4
+    )
+    runs = plan(*from_command_line.experiment(words)).runs
+    assert [run.cell.test_name for run in runs] == [*names, *names[::-1]] * 2
+
+
+@pytest.mark.parametrize(
+    "factor",
+    [
+        {"parameters": {"replicas": (1, 3)}},
+        {"clients": (1, 8)},
+        {
+            "offered_rates_per_s": (10.0, 20.0),
+            "driving": {"arrival": "poisson", "passes": None, "duration_s": 1.0},
+        },
+        {"levels": {"cache": ("cold", "warm")}},
+        {"storages": (StorageChoice(), StorageChoice("tmpfs", "tmpfs"))},
+        {"memory_bytes": (1 << 30, 2 << 30)},
+    ],
+    ids=lambda factor: next(iter(factor)),
+)
+@pytest.mark.parametrize("systems", [(A,), (A, B)], ids=len)
+def test_two_levels_of_any_factor_take_turns(
+    bibsql: Workload, factor: dict[str, Any], systems: tuple[SystemChoice, ...]
+) -> None:
+    """In each repetition and on each system: the first level before the second, then behind it."""
+    repetitions = 4
+    given = {"clients": (4,), "repetitions": repetitions, **factor}
+    runs = plan(experiment(systems=systems, **given), bibsql).runs
+    for system in systems:
+        of_system = [run for run in runs if run.cell.system.name == system.name]
+        first = of_system[0].cell.fingerprint
+        turns = {run.repetition: run for run in reversed(of_system)}
+        begins = [turns[turn].cell.fingerprint == first for turn in range(1, repetitions + 1)]
+        assert begins == [True, False] * (repetitions // 2)
 
 
 def test_sequential_ends_with_a_system_before_the_next(bibsql: Workload) -> None:
