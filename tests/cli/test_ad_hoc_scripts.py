@@ -186,3 +186,23 @@ def test_scripts_that_are_compared_are_cells_of_their_own(assay: Assay, tmp_path
     assert "answers     not compared: each script asks" in said
     page = assay("report", "--format", "html").out
     assert "Script a.sql" in page and "Script b.sql" in page
+
+
+def test_scripts_that_are_compared_are_answered_with_a_ratio(assay: Assay, tmp_path: Path) -> None:
+    """On the terminal after the run, and in each form of the report, as two systems are."""
+    (tmp_path / "a.sql").write_text("SELECT 1;\n")
+    (tmp_path / "b.sql").write_text("SELECT 2;\nSELECT 3;\n")
+    options = ("--transactions", "20", "--clients", "1", "--repetitions", "3", "--no-probe")
+    done = assay("run", "a.sql,b.sql", "--on", "sqlite", *options)
+    assert done.status == 0, done.err
+    assert [run.test_name[0] for run in done.runs] == ["a", "b", "b", "a", "a", "b"]
+    (answer,) = assay("report", "--format", "json").document["answers"]
+    assert answer["factor"] == "script"
+    (conclusion,) = answer["conclusions"]
+    assert {conclusion["level"], conclusion["compared_with"]} == {"a.sql", "b.sql"}
+    assert conclusion["ratio_low"] < conclusion["ratio"] < conclusion["ratio_high"]
+    said = answer["sentence"].partition(";")[0]
+    assert " as fast as " in said
+    pages = (assay("report", "--format", form).out for form in ("markdown", "html", "table"))
+    for text in (done.err + done.out, *pages):
+        assert said in " ".join(text.split())

@@ -92,6 +92,8 @@ class Factor:
 _NOT_LIMITED: Final = "none"
 
 TEST = Factor("test", Part.CELL, asked="tests")
+SCRIPT = Factor("script", Part.FOUND, named=str)
+"""Of an experiment of scripts alone, of which each is measured."""
 SYSTEM = Factor("system", Part.CELL, asked="systems", named=str, placed="on", is_always_named=True)
 PROFILE = Factor("profile", Part.FOUND)
 STORAGE = Factor(
@@ -150,7 +152,7 @@ OFFERED_RATE = Factor(
 )  # fmt: skip
 
 FACTORS: Final = (
-    TEST, SYSTEM, PROFILE, STORAGE, STORAGE_ROLE, DURABILITY, CLIENTS, PROTOCOL, THREADS, MACHINE,
+    TEST, SCRIPT, SYSTEM, PROFILE, STORAGE, STORAGE_ROLE, DURABILITY, CLIENTS, PROTOCOL, THREADS, MACHINE,
     MEMORY, CPUS, RTT, LOG_STORAGE, CACHE, CLIENT_PROGRAM, GENERATORS, REPETITION, OFFERED_RATE,
 )  # fmt: skip
 BY_NAME: Final[Mapping[str, Factor]] = {one.name: one for one in FACTORS}

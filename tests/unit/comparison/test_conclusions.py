@@ -21,7 +21,7 @@ from assay.contracts.storage_facts import StorageFacts
 from assay.judge.warnings.kinds import WarningKind
 from assay.judge.warnings.run_warnings import RunWarning
 from assay.load.existing_data import ExistingData, ExistingTable
-from assay.record import ExperimentRecord
+from assay.record import ExperimentRecord, RunRecord
 from assay.report.build import build
 from assay.report.cells import cell_runs
 from assay.report.forms import github_summary, markdown, table
@@ -78,6 +78,37 @@ def asked(experiment: ExperimentRecord, factor: str) -> Question:
 def test_the_better_system_with_its_ratio_interval_and_durability(tmp_path: Path) -> None:
     assert sentence(measured(tmp_path, CLOSE, TWICE)) == (
         "postgresql is 2.0 times (2.0 to 2.0) as fast as mariadb; both flush every commit (D3)"
+    )
+
+
+def of_scripts(experiment: ExperimentRecord) -> ExperimentRecord:
+    """The runs of the first system as those of one script, of the second as those of another."""
+    names = {"postgresql": "a.sql", "mariadb": "b.sql"}
+
+    def of_script(run: RunRecord) -> RunRecord:
+        name = names[run.system]
+        cell = {**run.cell, "system": {**run.cell["system"], "name": "postgresql"}}
+        of_one_system = invented.changed(run, "deployment", version="15", system="postgresql")
+        return replace(
+            of_one_system,
+            system="postgresql",
+            system_label="postgresql",
+            cell=cell,
+            is_ad_hoc=True,
+            workload="a.sql + b.sql",
+            test=name,
+            scripts_given=name,
+        )
+
+    return replace(experiment, runs=tuple(map(of_script, experiment.runs)))
+
+
+def test_two_scripts_are_compared_as_two_systems_are(tmp_path: Path) -> None:
+    """Each is a test of its own, and the user asks which is faster; that they do other work is no
+    reason to refuse, and is said."""
+    assert sentence(of_scripts(measured(tmp_path, CLOSE, TWICE)), "script") == (
+        "a.sql is 2.0 times (2.0 to 2.0) as fast as b.sql; the scripts do different work, and "
+        "their answers are not compared; both flush every commit (D3)"
     )
 
 

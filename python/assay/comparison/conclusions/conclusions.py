@@ -69,7 +69,7 @@ class Question:
     """What a factor changes in a test."""
 
     test: str
-    """With its workload."""
+    """With its workload; of scripts that are compared, all of them."""
     factor: str
     is_numeric: bool
     """Whether its levels have an order of their own."""
@@ -81,36 +81,52 @@ class Question:
 
 
 def questions(experiment: ExperimentRecord) -> tuple[Question, ...]:
-    """Of each test, in the order of its factors; none where nothing varies."""
+    """Of each test, in the order of its factors, then of the scripts that are compared; none where
+    nothing varies."""
     by_test: dict[str, list[RunRecord]] = {}
     for run in experiment.runs:
         by_test.setdefault(run.full_test_name, []).append(run)
-    return tuple(
+    of_tests = (
         question
         for test, runs in by_test.items()
         for question in _of_test(experiment, test, ranked_cells.cells(runs))
     )
+    return (*of_tests, *_of_scripts(experiment))
+
+
+def _of_scripts(experiment: ExperimentRecord) -> Iterator[Question]:
+    """Which script is faster: each is a test of its own."""
+    runs = [run for run in experiment.runs if run.is_ad_hoc]
+    names = dict.fromkeys(run.full_test_name for run in runs)
+    found = ranked_cells.cells(runs) if len(names) > 1 else ()
+    yield from _of_factor(experiment, " + ".join(names), factors.SCRIPT.name, found)
 
 
 def _of_test(
     experiment: ExperimentRecord, test: str, cells: Sequence[RankedCell]
 ) -> Iterator[Question]:
     for factor in dict.fromkeys(name for cell in cells for name in cell.levels):
-        is_numeric = all(
-            isinstance(cell.levels[factor], int | float)
-            and not isinstance(cell.levels[factor], bool)
-            for cell in cells
-            if factor in cell.levels
-        )
-        by_place: dict[tuple[tuple[str, Scalar], ...], list[RankedCell]] = {}
-        for cell in cells:
-            others = tuple((name, level) for name, level in cell.levels.items() if name != factor)
-            if factor in cell.levels:
-                by_place.setdefault(others, []).append(cell)
-        conclusions = _conclusions(experiment, factor, by_place, is_numeric=is_numeric)
-        if conclusions:
-            found = _knees(by_place) if factor == "clients" else ()
-            yield Question(test, factor, is_numeric, conclusions, tuple(found))
+        yield from _of_factor(experiment, test, factor, cells)
+
+
+def _of_factor(
+    experiment: ExperimentRecord, test: str, factor: str, cells: Sequence[RankedCell]
+) -> Iterator[Question]:
+    """None where it does not vary."""
+    is_numeric = all(
+        isinstance(cell.levels[factor], int | float) and not isinstance(cell.levels[factor], bool)
+        for cell in cells
+        if factor in cell.levels
+    )
+    by_place: dict[tuple[tuple[str, Scalar], ...], list[RankedCell]] = {}
+    for cell in cells:
+        others = tuple((name, level) for name, level in cell.levels.items() if name != factor)
+        if factor in cell.levels:
+            by_place.setdefault(others, []).append(cell)
+    conclusions = _conclusions(experiment, factor, by_place, is_numeric=is_numeric)
+    if conclusions:
+        found = _knees(by_place) if factor == "clients" else ()
+        yield Question(test, factor, is_numeric, conclusions, tuple(found))
 
 
 def _conclusions(

@@ -93,8 +93,10 @@ def _joined(said: str, limits: Sequence[str]) -> str:
 
 
 def _limits(question: Question) -> Iterator[str]:
-    """Why nothing is decided; how durable the commits are, and whether the runs are indicative, of
-    what is divided."""
+    """Why nothing is decided; that scripts do not do the same; how durable the commits are, and
+    whether the runs are indicative, of what is divided."""
+    if question.factor == factors.SCRIPT.name:
+        yield _OF_SCRIPTS
     if reason := clauses.shared_reason(question):
         yield reason
     divided = [one for one in question.conclusions if one.ratio is not None]
@@ -135,3 +137,4 @@ def _title(factor: str) -> str:
 
 
 _ANSWER = "answer"
+_OF_SCRIPTS = "the scripts do different work, and their answers are not compared"

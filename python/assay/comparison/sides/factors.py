@@ -10,6 +10,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from assay.contracts import factors
 from assay.contracts.factors import ALWAYS_NAMED, OF_LEVELS, OF_MACHINE, VARIED_LEVELS
 from assay.contracts.recorded import CellDocument, SystemDocument
 from assay.contracts.storage_facts import NOT_SEEN
@@ -25,8 +26,7 @@ from assay.workload.ad_hoc_script import TEST
 _COLUMNS_OF_MACHINE = tuple(factor.column for factor in OF_MACHINE.values())
 OF_DRIVING = tuple(field.name for field in fields(Driving))
 _NO_PROFILE = "none"
-SCRIPT = "script"
-"""The factor of ad hoc scripts of which each is measured."""
+SCRIPT = factors.SCRIPT.name
 WORKLOAD = "workload"
 """The factor of two experiments with one test of two workloads: tables, rows and scripts."""
 _CONTENT = "content"

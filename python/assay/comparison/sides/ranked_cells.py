@@ -66,8 +66,12 @@ class RankedCell:
 
 
 def cells(runs: Sequence[RunRecord]) -> list[RankedCell]:
-    """Each with its levels of the factors that vary."""
-    levels_of_runs = factors.named_by(runs)
+    """Each with its levels of the factors that vary; of scripts without a workload, which script it
+    is, is one of them."""
+    levels_of_runs: list[dict[str, Scalar]] = [
+        {**({factors.SCRIPT: run.scripts_given} if run.is_ad_hoc else {}), **levels}
+        for run, levels in zip(runs, factors.named_by(runs), strict=True)
+    ]
     names = dict.fromkeys(name for levels in levels_of_runs for name in levels)
     varying = [
         name
