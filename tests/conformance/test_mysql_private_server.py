@@ -13,6 +13,7 @@ from assay import registry
 from assay.contracts.deployment import Address, Deployment
 from assay.contracts.dialects.protocol import Column, Table
 from assay.contracts.experiment import SystemChoice
+from assay.contracts.safeguards import BINARY_LOG, NO_BINARY_LOG, UNFLUSHED_BINARY_LOG
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.abilities import ReachedByUrl
 from assay.errors import SystemRefused
@@ -69,6 +70,9 @@ def test_its_binary_log_can_be_switched_off_and_on(
         assert ask(deployment, "SELECT @@log_bin") == [("1" if found == "ON" else "0",)]
         lowered = ("sync_binlog = 0",) if found == "ON" else ()
         assert deployment.durability_lowered_by == lowered, "without a log nothing waits for it"
+        does = {one.kind: one.does for one in deployment.safeguards}
+        written = UNFLUSHED_BINARY_LOG if found == "ON" else NO_BINARY_LOG
+        assert does[BINARY_LOG] == written
         assert deployment.data_directory is not None
         logs = [file.stem for file in deployment.data_directory.glob("*.000001")]
         assert (bool(logs), {*logs} & {word, "ON"}) == (found == "ON", set()), "a word is no name"

@@ -14,6 +14,7 @@ import pytest
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.experiment import SystemChoice
+from assay.contracts.safeguards import CHECKS_PAGES, CHECKSUMS
 from assay.contracts.storage_facts import StorageFacts
 from assay.drive.monitoring.sampler import Sampler
 from assay.errors import SHARED_MEMORY, SystemRefused
@@ -44,6 +45,8 @@ def test_it_is_set_up_as_requested(storage: StorageFacts) -> None:
         assert deployment.settings["locale_provider"] == "libc"
         assert not {"port", "data_directory", "application_name"} & set(deployment.settings)
         assert deployment.durability_lowered_by == ("synchronous_commit = off",)
+        checks = {one.kind: one for one in deployment.safeguards}[CHECKSUMS]
+        assert (checks.does, checks.settings) == (CHECKS_PAGES, ("data_checksums = on",))
         assert (
             ask(deployment, "SELECT datcollate, pg_encoding_to_char(encoding) FROM pg_database")
             == [("C", "UTF8")] * 3

@@ -12,7 +12,7 @@ from assay.comparison.ratios import offered_rates, pairs, undecided
 from assay.comparison.ratios.limits_of_runs import reasons_of, worst_word
 from assay.comparison.ratios.ratios import compared
 from assay.comparison.ratios.verdicts import with_verdicts
-from assay.comparison.sides import derived_of_several, differences, factors, sides
+from assay.comparison.sides import derived_of_several, differences, factors, safeguards, sides
 from assay.comparison.sides.side_cells import SideCell, side_cells, with_shared_identities
 from assay.comparison.sides.unequal_cells import unequal_cells
 from assay.comparison.sides.values import ComparedCell, Comparison, Difference, Side
@@ -137,6 +137,10 @@ def _compared_cell(
         b_runs=tuple(run.id for run in b.runs),
         metrics=(first, *(one for one in rest if one.a is not None or one.b is not None)),
         differences=differing,
+        other_work=(
+            *safeguards.differing(a.measured, b.measured, with_settings=False),
+            *(one for one in differing if one.what == safeguards.INDEXES),
+        ),
         not_comparable=fault or _why_blocked(blocking),
         answers=_agreement(a, b, differing),
         blocked_by=() if fault else tuple(one.what for one in blocking),

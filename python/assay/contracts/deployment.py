@@ -12,6 +12,7 @@ from msgspec import UNSET, structs
 from assay.contracts.durability import Durability
 from assay.contracts.engine.deployment import DeploymentDocument
 from assay.contracts.role import ClusterMember, Role
+from assay.contracts.safeguards import Safeguard
 from assay.contracts.storage_facts import StorageFacts
 from assay.errors import Bug
 
@@ -207,6 +208,9 @@ class Deployment:
     durability_promised: str = ""
     """The class that the profile of its settings has on any storage; empty: it has no profile, or
     one that says nothing of it, or other settings lower it, too."""
+    safeguards: tuple[Safeguard, ...] = ()
+    """What its effective settings make it write, flush and check beside the work that it is asked
+    for; empty: not known."""
     durability: Durability | None = None
     """The durability class of its commits on its storage, as it was measured; None: not yet."""
     creation_ns: int | None = None

@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from assay.contracts import safeguards
+from assay.contracts.safeguards import Safeguard
+
 RAW = "raw"
 """In place of a file system: a block device without one."""
 IN_MEMORY = ("tmpfs", "ramfs")
@@ -65,6 +68,11 @@ class StorageFacts:
         the storage is none."""
         found = self.facts.get("has_direct_io")
         return found if isinstance(found, bool) else None
+
+    @property
+    def safeguards(self) -> tuple[Safeguard, ...]:
+        """What its file system does so that files are kept."""
+        return safeguards.of_file_system(self.file_system, self.mount_options)
 
     @property
     def limits(self) -> dict[str, int]:

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from assay.comparison.conclusions.conclusions import Conclusion, Question
 from assay.comparison.ratios.verdicts import NO_DIFFERENCE, NOT_DECIDED
+from assay.comparison.sides import safeguards
 from assay.comparison.sides.ranked_cells import Levels
 from assay.contracts import factors
 from assay.experiment import Scalar
@@ -97,6 +98,25 @@ def shared_reason(question: Question) -> str:
     """Why nothing at all is decided; empty where something is, or for several reasons."""
     reasons = {conclusion.reason for conclusion in question.conclusions}
     return reasons.pop() if len(reasons) == 1 else ""
+
+
+def other_work(question: Question) -> str:
+    """What the levels write, flush or check otherwise for the same work: ``SYSTEM writes and
+    flushes a binary log, OTHER writes none``; where that is not so everywhere, with the places."""
+    found: dict[str, list[Levels]] = {}
+    places = _in_order(question)
+    for place in places:
+        named = (
+            (name(question.factor, one.compared_with), name(question.factor, one.level), differs)
+            for one in place
+            for differs in one.other_work
+        )
+        for clause in safeguards.clauses(named):
+            found.setdefault(clause, []).append(place[0].at)
+    return "; ".join(
+        clause if len(at) == len(places) else clause + " and".join(map(_where, at))
+        for clause, at in found.items()
+    )
 
 
 def _listed_levels(question: Question) -> str:

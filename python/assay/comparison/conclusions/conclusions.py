@@ -20,7 +20,7 @@ from assay.comparison.ratios.verdicts import with_verdicts
 from assay.comparison.sides import ranked_cells
 from assay.comparison.sides.ranked_cells import Levels, RankedCell
 from assay.comparison.sides.side_cells import SideCell
-from assay.comparison.sides.values import ComparedCell, Direction, Side
+from assay.comparison.sides.values import ComparedCell, Difference, Direction, Side
 from assay.contracts import factors
 from assay.contracts.metric import Metric
 from assay.experiment import Scalar
@@ -57,6 +57,9 @@ class Conclusion:
     """The worst of the runs that were measured."""
     runs: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
     """Numbers of the runs at both levels."""
+    other_work: tuple[Difference, ...] = ()
+    """What is written, flushed or checked otherwise at one level for the same work, and its
+    indexes; A: ``compared_with``, B: ``level``."""
 
     @property
     def is_decided(self) -> bool:
@@ -231,6 +234,7 @@ def _conclusion(
         durability=(first.durability, second.durability),
         runs_verdict=compared.runs_verdict,
         runs=(compared.b_runs, compared.a_runs),
+        other_work=compared.other_work,
     )
 
 

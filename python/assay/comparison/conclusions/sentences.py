@@ -36,6 +36,9 @@ class Answer:
     limits: tuple[str, ...]
     """Why nothing is decided; what limits the conclusion: how durable the commits are, whether the
     runs are indicative."""
+    other_work: str
+    """What the levels write, flush or check otherwise for the same work, and the indexes that one
+    alone has; empty: nothing is known."""
 
     @property
     def sentence(self) -> str:
@@ -43,10 +46,15 @@ class Answer:
         return _joined(self.said, self.limits).replace(TOGETHER, " ")
 
 
+DIFFERS = "differs"
+"""In place of a factor: the line is what its levels do otherwise for the same work."""
+
+
 class Line(NamedTuple):
     """An answer as it stands among others."""
 
     factor: str
+    """Or `DIFFERS`, under the answer that it explains."""
     test: str
     """Empty where all answers are about one test."""
     text: str
@@ -64,28 +72,31 @@ def answers(questions: Sequence[Question], most_places: int = MOST_PLACES) -> tu
             _title(question.factor),
             clauses.said(question, most_places),
             tuple(_limits(question)),
+            clauses.other_work(question),
         )
         for question in questions
     )
 
 
 def lines(questions: Sequence[Question], most_places: int = MOST_PLACES) -> list[Line]:
-    """The answers, where nothing is said twice: a sentence that answers all questions stands once,
-    and limits of all behind the last one."""
+    """The answers, each with what explains it in a line of its own, and nothing twice: a sentence
+    that answers all questions stands once, and limits of all behind the last one."""
     found = answers(questions, most_places)
     if len(found) > 1 and len({answer.sentence for answer in found}) == 1:
-        return [Line(_ANSWER, "", found[0].sentence)]
+        other_work = dict.fromkeys(answer.other_work for answer in found if answer.other_work)
+        said = [Line(_ANSWER, "", found[0].sentence)]
+        return [*said, *(Line(DIFFERS, "", one) for one in other_work)]
     is_shared = len({answer.limits for answer in found}) == 1
-    return [
-        Line(
-            answer.factor,
-            answer.test,
-            answer.said
-            if is_shared and place < len(found)
-            else _joined(answer.said, answer.limits),
-        )
-        for place, answer in enumerate(found, 1)
-    ]
+    shown = []
+    for place, answer in enumerate(found, 1):
+        has_no_limits = is_shared and place < len(found)
+        text = answer.said if has_no_limits else _joined(answer.said, answer.limits)
+        shown.append(Line(answer.factor, answer.test, text))
+        alike = [one for one in found if one.other_work == answer.other_work]
+        if answer.other_work and answer is alike[-1]:
+            test = answer.test if len(alike) == 1 else ""
+            shown.append(Line(DIFFERS, test, answer.other_work))
+    return shown
 
 
 def _joined(said: str, limits: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from assay.comparison.sides import existing_data, factors, settings_in_effect
+from assay.comparison.sides import existing_data, factors, safeguards, settings_in_effect
 from assay.comparison.sides.factors import SCRIPT, WORKLOAD, Identified
 from assay.comparison.sides.values import Difference, Side, joined
 from assay.contracts.durability import NOT_MEASURED
@@ -33,6 +33,9 @@ BLOCKING = ("workload", "data", "answers", "durability")
 """Differences that leave no verdict: the sides did other work, or kept less of it."""
 DESPITE = ("machine", *BLOCKING)
 """What a user may ask to be passed over; another machine leaves no verdict on a condition."""
+CHANGING_THE_WORK = (safeguards.SAFEGUARD, safeguards.INDEXES)
+"""Differences that come first: what one side writes, flushes or checks beside the same work, and
+which indexes it has. They explain a ratio, and leave a verdict."""
 TEXT_OF_WORKLOAD = "text of the workload"
 _FINGERPRINT = 12
 """Characters of one that are shown."""
@@ -98,8 +101,8 @@ def of_probes(a: Side, b: Side) -> Iterator[Difference]:
 def of_cell(
     a: Side, b: Side, a_runs: Sequence[RunRecord], b_runs: Sequence[RunRecord], between: str
 ) -> tuple[Difference, ...]:
-    """Of the same cell on both sides; what the factor ``between`` determines is left out. Systems,
-    data and durability are those of runs that were measured."""
+    """Of the same cell on both sides, those that change the work first; what the factor ``between``
+    determines is left out. Systems, data and durability are those of runs that were measured."""
     experiments = _experiments(a, a_runs), _experiments(b, b_runs)
     found = [
         *_one("assay", "version of Assay", *_each(*experiments, _build)),
@@ -109,13 +112,13 @@ def of_cell(
     if a_runs and b_runs:
         found += _of_runs(a_runs, b_runs, between)
     found += _one("seed", "seed", *_each(*experiments, lambda experiment: str(experiment.seed)))
-    return tuple(found)
+    return tuple(sorted(found, key=lambda one: one.what not in CHANGING_THE_WORK))
 
 
 def _of_runs(
     a_runs: Sequence[RunRecord], b_runs: Sequence[RunRecord], between: str
 ) -> list[Difference]:
-    found: list[Difference] = []
+    found = list(safeguards.differing(a_runs, b_runs, with_settings=True))
     found += _one("system", "version of the system", *_each(a_runs, b_runs, _version))
     if between != "system":
         found += _one("system", "text of its dialect", *_each(a_runs, b_runs, _dialect))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from assay.comparison.sides.safeguards import INDEXES, OF_INDEXES
 from assay.comparison.sides.values import NOT_KNOWN, Difference
 from assay.judge.warnings import cell_changes
 from assay.load.existing_data import ExistingTable
@@ -26,7 +27,7 @@ def differing_indexes(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterato
             for side in (of_a, of_b)
         )
         if left and right and left != right:
-            yield Difference("indexes", f"indexes of {name}", left, right)
+            yield Difference(INDEXES, f"{OF_INDEXES} {name}", left, right)
 
 
 def _indexes(run: RunRecord) -> dict[str, str]:

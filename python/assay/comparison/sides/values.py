@@ -139,6 +139,9 @@ class ComparedCell:
     """Of which a side has a value; the primary one first."""
     differences: tuple[Difference, ...]
     """Beside those of the machines, which all cells share."""
+    other_work: tuple[Difference, ...]
+    """Of these in few words: what one side writes, flushes or checks otherwise for the same work,
+    and its indexes."""
     not_comparable: str
     """Why there is no verdict; empty: there is one."""
     not_decided: str = ""

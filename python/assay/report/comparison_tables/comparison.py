@@ -3,11 +3,12 @@ first, then a short table of ratios and verdicts; all metrics and differences wi
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from assay.comparison.compare_sides import designs
 from assay.comparison.fail_conditions import ConditionResult
-from assay.comparison.sides import differences, factors
+from assay.comparison.sides import differences, factors, safeguards
 from assay.comparison.sides.values import Comparison, Difference, Machines
 from assay.judge.statistics.estimate import Design
 from assay.judge.warnings.kinds import ENOUGH_REPETITIONS
@@ -51,6 +52,7 @@ def _facts(comparison: Comparison) -> dict[str, str]:
     facts = {
         "A": comparison.a.title,
         "B": comparison.b.title,
+        "differs": _other_work(comparison),
         "machines": _machines(comparison),
         "answers": _answers(comparison),
         "runs": "; ".join([*_runs(comparison), *_way_to_interleave(comparison)]),
@@ -66,6 +68,19 @@ def _answers(comparison: Comparison) -> str:
     if not found or "" in found:
         return ""
     return f"the same: {found.pop()}" if len(found) == 1 else "the same in every cell"
+
+
+def _other_work(comparison: Comparison) -> str:
+    """What one side writes, flushes or checks otherwise for the same work; of some cells alone with
+    their number."""
+    found = Counter[str]()
+    for cell in comparison.cells:
+        found.update(safeguards.clauses(("A", "B", one) for one in cell.other_work))
+    cells = len(comparison.cells)
+    return "; ".join(
+        clause if count == cells else f"{clause} (in {count} of {cells} cells)"
+        for clause, count in found.items()
+    )
 
 
 def _runs(comparison: Comparison) -> Iterator[str]:
@@ -141,7 +156,8 @@ def _differences(comparison: Comparison) -> Iterator[Section]:
     own = [(cell.name, one) for cell in cells for one in cell.differences if one not in shared]
     if not shared and not own:
         return
-    few = shared[:_MOST_DIFFERENCES]
+    first = [one for one in shared if one.what in differences.CHANGING_THE_WORK]
+    few = shared[: max(_MOST_DIFFERENCES, len(first))]
     width = max((len(one.name) for one in few), default=0)
     sides = [([one.name], [f"{one.a or 'none'} → {one.b or 'none'}"]) for one in few]
     lines = list(terminal_lines.table_lines(sides, (width, 0), (False, False)))

@@ -10,6 +10,7 @@ import math
 from typing import Any, TextIO
 
 from assay.comparison.conclusions import effect_sentences, sentences
+from assay.comparison.conclusions.clauses import TOGETHER
 from assay.comparison.conclusions.effects import SettingEffects
 from assay.report.tidy.schema import DETAILS, VERSION
 from assay.report.values import Report
@@ -41,6 +42,7 @@ def _answer(answer: sentences.Answer) -> dict[str, Any]:
         "test": question.test,
         "factor": question.factor,
         "sentence": answer.sentence,
+        "differs": answer.other_work.replace(TOGETHER, " ") or None,
         "conclusions": [
             {
                 "at": dict(conclusion.at),
@@ -54,6 +56,10 @@ def _answer(answer: sentences.Answer) -> dict[str, Any]:
                 "reason": conclusion.reason,
                 "durability": [name or None for name in conclusion.durability],
                 "runs_verdict": conclusion.runs_verdict,
+                "other_work": [
+                    {"kind": one.what, "name": one.name, "level": one.b, "compared_with": one.a}
+                    for one in conclusion.other_work
+                ],
             }
             for conclusion in question.conclusions
         ],

@@ -12,6 +12,9 @@ from assay.report.summaries.named_line import named_line
 from assay.text import units
 
 _MOST_LINES = 5
+_MOST_OF_ONE = 99
+_MOST_EXPLAINED = 3
+"""Of what the levels of a question do otherwise."""
 _PLACES = (3, 2, 1)
 """Combinations of the other factors that a sentence names."""
 
@@ -22,6 +25,9 @@ class AnswerLines(NamedTuple):
     """Numbers of the runs behind what they compare."""
     is_whole: bool
     """Whether all questions are answered."""
+    explained: int
+    """How many of the lines say what the levels do otherwise for the same work: the answers have
+    room beside them."""
 
 
 def answers(questions: Sequence[Question], width: int) -> list[AnswerLines]:
@@ -29,30 +35,32 @@ def answers(questions: Sequence[Question], width: int) -> list[AnswerLines]:
     fewer and fewer questions, of which the others are counted. The first that has room, or one
     question."""
     if not questions:
-        return [AnswerLines([], frozenset(), True)]
+        return [AnswerLines([], frozenset(), True, 0)]
     every = (
         _of(questions, number, most_places, width)
         for number in range(len(questions), 0, -1)
         for most_places in (_PLACES if number == len(questions) else _PLACES[-1:])
     )
-    fitting = [one for one in every if len(one.lines) <= _MOST_LINES]
+    fitting = [one for one in every if len(one.lines) - one.explained <= _MOST_LINES]
     return fitting or [_of(questions, 1, _PLACES[-1], width)]
 
 
 def _of(questions: Sequence[Question], number: int, most_places: int, width: int) -> AnswerLines:
     """The answers to so many of them."""
     asked = questions[:number]
-    lines = [
-        line
-        for one in sentences.lines(asked, most_places)
-        for line in named_line(
-            one.factor, f"{one.test}: {one.text}" if one.test else one.text, width
-        )
-    ]
+    lines = []
+    explained = 0
+    for one in sentences.lines(asked, most_places):
+        is_explained = one.factor == sentences.DIFFERS
+        most = _MOST_EXPLAINED if is_explained else _MOST_OF_ONE
+        text = f"{one.test}: {one.text}" if one.test else one.text
+        shown = named_line(one.factor, text, width, most=most)
+        explained += len(shown) if is_explained else 0
+        lines += shown
     if left_out := len(questions) - number:
         more = units.counted(left_out, "more question")
         lines += named_line("and", f"{more}, in the details", width)
-    return AnswerLines(lines, _quoted(asked, most_places), not left_out)
+    return AnswerLines(lines, _quoted(asked, most_places), not left_out, explained)
 
 
 def _quoted(questions: Sequence[Question], most_places: int) -> frozenset[int]:

@@ -2,10 +2,11 @@
 numbers, warnings, and where the details are.
 
 Of several cells it begins with a sentence for each factor
-(`assay.comparison.conclusions.conclusions`). It takes at most `MOST_LINES`, with these sentences
-`MOST_WITH_ANSWERS`: cells for which there is no room are counted, and are in the report, whose
-command is named. Those that a sentence compares are shown before others, and need up to
-`MOST_WITH_QUOTED` lines; a sentence for whose cells there is no room even then is left out.
+(`assay.comparison.conclusions.conclusions`) and what explains it. It takes at most `MOST_LINES`,
+with these sentences `MOST_WITH_ANSWERS`, and the lines that explain them: cells for which there is
+no room are counted, and are in the report, whose command is named. Those that a sentence compares
+are shown before others, and need up to `MOST_WITH_QUOTED` lines; a sentence for whose cells there
+is no room even then is left out.
 """
 
 from __future__ import annotations
@@ -108,7 +109,8 @@ def lines(
         # What each factor of a grid changes is said of the whole grid.
         in_grids = {grid.test for grid in report.effects}
         questions = [one for one in report.questions if one.test not in in_grids]
-        for most, (answered, quoted, _) in _tried(() if judged or searched else questions, width):
+        tried = _tried(() if judged or searched else questions, width)
+        for most, (answered, quoted, *_) in tried:
             answered = [*of_grids, *answered]
             room = most - len(answered) - len(last)
             shown, cells = several_cells.lines(found, width, room - spare, is_narrow, quoted)
@@ -147,4 +149,6 @@ def _tried(questions: Sequence[Question], width: int) -> Iterator[tuple[int, Ans
     for is_whole in (True, False):
         versions = [one for one in found if one.is_whole == is_whole]
         for most in range(MOST_WITH_ANSWERS, MOST_WITH_QUOTED + 1):
-            yield from ((most if one.lines else MOST_LINES, one) for one in versions)
+            yield from (
+                (most + one.explained if one.lines else MOST_LINES, one) for one in versions
+            )

@@ -62,6 +62,22 @@ _CONCLUSION: dict[str, JsonSchema] = {
         "items": {"type": ["string", "null"]},
     },
     "runs_verdict": {"enum": ["valid", "indicative", "invalid", None]},
+    "other_work": {
+        "description": "what is written, flushed or checked otherwise at one level for the same "
+        "work, and its indexes",
+        "type": "array",
+        "items": {
+            "type": "object",
+            "properties": {
+                "kind": {"enum": ["safeguard", "indexes"]},
+                "name": _TEXT,
+                "level": _TEXT | {"description": "at level"},
+                "compared_with": _TEXT | {"description": "at compared_with"},
+            },
+            "required": ["kind", "name", "level", "compared_with"],
+            "additionalProperties": False,
+        },
+    },
 }
 
 _KNEE: dict[str, JsonSchema] = {
@@ -167,6 +183,12 @@ def schema() -> JsonSchema:
                         "test": _TEXT,
                         "factor": _TEXT,
                         "sentence": _TEXT,
+                        "differs": {
+                            "description": "what the levels write, flush or check otherwise for "
+                            "the same work, and the indexes that one alone has, in a sentence; "
+                            "null: nothing is known",
+                            "type": ["string", "null"],
+                        },
                         "conclusions": {"type": "array", "items": _object(_CONCLUSION)},
                         "knees": {
                             "description": "of clients, in each combination of the other factors "

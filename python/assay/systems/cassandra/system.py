@@ -30,6 +30,7 @@ from assay.systems.cassandra import (
     configuration,
     installation,
     memory,
+    safeguards,
     settings,
     size,
     url,
@@ -346,6 +347,7 @@ def _deployment(
     effective = settings.effective(found or {}, choice.settings)
     consistency = options.get(CONSISTENCY.name, CONSISTENCY.default)
     lowered = settings.durability_lowered_by(effective, consistency)
+    replicas = int(options[REPLICATION.name]) if options.get(REPLICATION.name) else None
     return Deployment(
         system=Cassandra.name,
         label=choice.label,
@@ -360,6 +362,7 @@ def _deployment(
         is_private=is_private,
         durability_lowered_by=tuple(lowered),
         durable_instead=lowered,
+        safeguards=tuple(safeguards.of_settings(found or {}, consistency, replicas)),
     )
 
 

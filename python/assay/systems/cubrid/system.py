@@ -19,7 +19,7 @@ from assay.provision.disk.size import allocated_bytes
 from assay.provision.engine.session import session
 from assay.provision.machine import ports, sampling
 from assay.provision.processes import process
-from assay.systems.cubrid import home, installation, server, settings, size, url
+from assay.systems.cubrid import home, installation, safeguards, server, settings, size, url
 from assay.systems.dbapi.system import CLIENT_PROCESSES
 from assay.systems.options import (
     BUFFER,
@@ -136,6 +136,7 @@ class Cubrid:
                     connection_limit=limit,
                     client_processes=int(options[CLIENT_PROCESSES.name]),
                     durability_lowered_by=_durability_lowered_by(effective),
+                    safeguards=tuple(safeguards.of_settings(effective)),
                 )
             finally:
                 del self._broker_sessions[running.process.pid]

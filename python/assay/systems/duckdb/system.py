@@ -27,6 +27,7 @@ from assay.errors import Bug, SystemMissing, SystemRefused
 from assay.provision.engine.session import session
 from assay.provision.machine import sampling
 from assay.systems.duckdb import installation, settings, url
+from assay.systems.duckdb.safeguards import SAFEGUARDS
 from assay.systems.options import BUFFER, buffer_bytes, rounded_up, version_from
 
 FILE_NAME = "assay.duckdb"
@@ -245,6 +246,7 @@ def _opened(
             is_embedded=True,
             is_private=is_private,
             durability_lowered_by=settings.durability_lowered_by(found),
+            safeguards=SAFEGUARDS,
         )
 
 

@@ -36,7 +36,7 @@ from assay.systems.options import (
     refuse_buffer,
     values,
 )
-from assay.systems.postgresql import POSTGRESQL, buffer, settings, spelling
+from assay.systems.postgresql import POSTGRESQL, buffer, safeguards, settings, spelling
 from assay.systems.postgresql import server as postgresql
 from assay.systems.program_version import version_of
 
@@ -252,6 +252,7 @@ def _deployment(
         },
         settings_confirmed=tuple(choice.settings),
         durability_lowered_by=settings.durability_lowered_by(effective),
+        safeguards=tuple(safeguards.of_settings(settings.values(found))),
     )
 
 

@@ -11,9 +11,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from assay.contracts import safeguards
 from assay.contracts.deployment import Address, Deployment, Node
 from assay.contracts.dialects.protocol import Dialect
 from assay.contracts.experiment import SystemChoice
+from assay.contracts.safeguards import Safeguard
 from assay.contracts.server_url import Resolved
 from assay.contracts.systems.abilities import NOT_VERIFIED, FoundPrograms, Spelled
 from assay.contracts.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
@@ -46,6 +48,13 @@ JOURNAL = OptionSpec(
     help="Whether a write is answered only when it is in the journal, so that a crash cannot take "
     "it; MongoDB's clients leave it out by default. A URL says it by journal=…",
 )
+
+
+_OF_A_SINGLE_SERVER = (
+    Safeguard(safeguards.BINARY_LOG, safeguards.NO_BINARY_LOG),
+    Safeguard(safeguards.REPLICAS, safeguards.NO_REPLICAS),
+)
+"""Without a replica set there is no log of operations."""
 
 
 class Mongodb:
@@ -177,6 +186,7 @@ def _deployment(
         settings=configuration.effective(started, parameters, choice.settings),
         settings_confirmed=tuple(choice.settings),
         durability_lowered_by=() if is_journaled else ("journal = false",),
+        safeguards=_OF_A_SINGLE_SERVER,
     )
 
 

@@ -29,6 +29,7 @@ from assay.systems.mysql_protocol import (
     client,
     raw_device,
     role,
+    safeguards,
     separate_log,
     server,
     settings,
@@ -374,6 +375,7 @@ class ProductSystem:
             role=own_role,
             durability_lowered_by=lowered,
             durable_instead=settings.durable_instead(lowered),
+            safeguards=tuple(safeguards.of_settings(found or {}, engine)),
         )
 
 

@@ -112,6 +112,11 @@ def read(session: Session) -> dict[str, EffectiveSetting] | None:
     return found if _EVERYWHERE in found else None
 
 
+def values(found: Mapping[str, EffectiveSetting] | None) -> dict[str, str]:
+    """By name; none where the server does not report them."""
+    return {name: one.value for name, one in (found or {}).items()}
+
+
 def insist(
     effective: Mapping[str, EffectiveSetting], asked: Mapping[str, str], *, source: str
 ) -> None:

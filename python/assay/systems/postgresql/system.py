@@ -40,6 +40,7 @@ from assay.systems.postgresql import (
     client,
     installation,
     role,
+    safeguards,
     server,
     settings,
     spelling,
@@ -386,6 +387,7 @@ def _deployment(
         role=own_role,
         pooler=pooler,
         durability_lowered_by=settings.durability_lowered_by(effective),
+        safeguards=tuple(safeguards.of_settings(settings.values(found))),
     )
 
 

@@ -30,7 +30,7 @@ from assay.provision.machine import sampling
 from assay.provision.machine.program import Program
 from assay.systems.options import BUFFER, buffer_bytes, rounded_up
 from assay.systems.profiles import profiles_of
-from assay.systems.sqlite import settings, url
+from assay.systems.sqlite import safeguards, settings, url
 from assay.text.files import shared_files
 from assay.text.quantities import Real
 
@@ -254,6 +254,7 @@ def _deployment(
         is_private=is_private,
         role=None if is_private else _role(file),
         durability_lowered_by=settings.durability_lowered_by(found.settings),
+        safeguards=tuple(safeguards.of_settings(found.settings)),
     )
 
 
