@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import invented_records as invented
+from assay.comparison.compare_sides import compare
 from assay.comparison.conclusions.clauses import TOGETHER, first_said, number, times
 from assay.comparison.conclusions.conclusions import Question, questions
 from assay.comparison.conclusions.sentences import answers
 from assay.comparison.sides import differences, existing_data
+from assay.comparison.sides.sides import side
+from assay.contracts import safeguards as words
 from assay.contracts.deployment import Node
 from assay.contracts.durability import Durability
+from assay.contracts.safeguards import Safeguard
 from assay.contracts.storage_facts import StorageFacts
 from assay.judge.warnings.kinds import WarningKind
 from assay.judge.warnings.run_warnings import RunWarning
@@ -24,9 +28,12 @@ from assay.load.existing_data import ExistingData, ExistingTable
 from assay.record import ExperimentRecord, RunRecord
 from assay.report.build import build
 from assay.report.cells import cell_runs
+from assay.report.comparison_tables import comparison as comparison_report
+from assay.report.comparison_tables import comparison_document
 from assay.report.forms import github_summary, markdown, table
 from assay.report.forms import json as json_form
 from assay.report.page.document import render as page
+from assay.report.summaries import first_look
 from assay.report.values import Report
 
 D3, D1 = Durability("D3"), Durability("D1")
@@ -128,14 +135,108 @@ def test_the_gravest_reason_is_the_one_that_is_said(tmp_path: Path) -> None:
     assert "not equally durable" in said and "starved" not in said
 
 
+LOGS = {
+    "postgresql": Safeguard(words.BINARY_LOG, words.NO_BINARY_LOG),
+    "mariadb": Safeguard(
+        words.BINARY_LOG, words.FLUSHES_BINARY_LOG, ("log_bin = ON", "sync_binlog = 1")
+    ),
+}
+ONE_LOGS = "mariadb writes and flushes a binary log, postgresql writes none"
+
+
+def guarded(
+    experiment: ExperimentRecord, safeguards: Mapping[str, Safeguard] = LOGS
+) -> ExperimentRecord:
+    """The systems with these safeguards; others are not known to have any."""
+    own = {system: (found,) for system, found in safeguards.items()}
+    return replace(
+        experiment,
+        runs=tuple(
+            invented.changed(run, "deployment", safeguards=own.get(run.system, ()))
+            for run in experiment.runs
+        ),
+    )
+
+
+def differs(experiment: ExperimentRecord) -> str:
+    (answer,) = answers([asked(experiment, "system")])
+    return answer.other_work.replace(TOGETHER, " ")
+
+
+def test_what_changes_the_work_is_said_in_the_words_of_all_systems(tmp_path: Path) -> None:
+    """Also where they are not ranked, and at each number of clients once."""
+    experiment = measured(tmp_path, CLOSE, TWICE, (D1, D3), clients=(1, 8))
+    assert differs(experiment) == "", "nothing is known"
+    assert differs(guarded(experiment)) == ONE_LOGS
+    both = dict.fromkeys(LOGS, LOGS["mariadb"])
+    assert differs(guarded(experiment, both)) == "", "both do"
+    one = {"mariadb": LOGS["mariadb"]}
+    assert differs(guarded(experiment, one)) == "", "of one it is not known"
+    assert "writes none" not in sentence(guarded(experiment)), "it is a line of its own"
+
+
+def test_an_index_that_one_server_lacks_is_said(tmp_path: Path) -> None:
+    """Of two servers of one system: it explains a ratio, and leaves a verdict."""
+    indexes = {"postgresql": "unique btree (a); btree (b)", "mariadb": "unique btree (a)"}
+
+    def of_one_system(run: RunRecord) -> RunRecord:
+        held = ExistingTable("t", 5, "", False, "", indexes[run.system])
+        return replace(run, system="postgresql", existing_data=ExistingData(before=(held,)))
+
+    experiment = measured(tmp_path, CLOSE, TWICE)
+    changed = replace(experiment, runs=tuple(map(of_one_system, experiment.runs)))
+    assert differs(changed) == (
+        "of mariadb and postgresql, only postgresql has the index btree (b) of t"
+    )
+
+
+def test_what_changes_the_work_comes_first_in_a_comparison(tmp_path: Path) -> None:
+    """Before all settings, of which a report lists a few, and with the settings that say so."""
+    many = {f"setting_{number}": "1" for number in range(30)}
+    settings = {"mariadb": many, "postgresql": dict.fromkeys(many, "2")}
+    experiment = guarded(measured(tmp_path, CLOSE, TWICE))
+    experiment = replace(
+        experiment,
+        runs=tuple(
+            invented.changed(run, "deployment", settings=settings[run.system])
+            for run in experiment.runs
+        ),
+    )
+    made = compare(side("A", "", [experiment]), None, between="system")
+    report = comparison_report.build(made)
+    assert report.facts["differs"] == "B writes and flushes a binary log, A writes none"
+    first, *_ = next(one for one in report.sections if one.title == "What differs").lines
+    assert " ".join(first.split()) == (
+        "binary log writes no binary log → writes and flushes a binary log "
+        "(log_bin = ON, sync_binlog = 1)"
+    )
+    kinds = [one["what"] for one in comparison_document.document(made)["differences"]]
+    assert kinds[0] == "safeguard" and kinds.count("setting") == len(many)
+
+
 @pytest.mark.slow
-def test_every_form_has_the_sentence(tmp_path: Path) -> None:
-    report = build(measured(tmp_path, CLOSE, TWICE))
+def test_every_form_has_the_sentence_and_what_explains_it(tmp_path: Path) -> None:
+    experiment = guarded(measured(tmp_path, CLOSE, TWICE))
+    report = build(experiment)
     said = "postgresql is 2.0 times (2.0 to 2.0) as fast as mariadb; both flush every commit (D3)"
     for render in (markdown.render, github_summary.render, table.render, json_form.render, page):
         stream = io.StringIO()
         render(report, stream)
-        assert said in " ".join(stream.getvalue().split()), render
+        text = " ".join(stream.getvalue().split())
+        assert said in text, render
+        assert ONE_LOGS in text, render
+    lines = first_look.lines(experiment, report, 80, "assay report 1")
+    assert lines.index(f"differs      {ONE_LOGS}") == 2, "under the answer, which takes two lines"
+    (answer,) = json.loads(written(report))["answers"]
+    assert answer["differs"] == ONE_LOGS
+    assert answer["conclusions"][0]["other_work"] == [
+        {
+            "kind": "safeguard",
+            "name": "binary log",
+            "level": "writes no binary log",
+            "compared_with": "writes and flushes a binary log",
+        }
+    ]
     (answer,) = json.loads(written(report))["answers"]
     (conclusion,) = answer["conclusions"]
     assert (conclusion["level"], conclusion["direction"]) == ("postgresql", "better")

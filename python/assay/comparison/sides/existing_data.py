@@ -27,7 +27,7 @@ def differing_indexes(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterato
             for side in (of_a, of_b)
         )
         if left and right and left != right:
-            yield Difference(INDEXES, f"{OF_INDEXES} {name}", left, right)
+            yield Difference(INDEXES, f"{OF_INDEXES}{name}", left, right)
 
 
 def _indexes(run: RunRecord) -> dict[str, str]:
