@@ -11,6 +11,7 @@ from assay.dialects.limits import SchemaLimits
 from assay.dialects.standard import StandardSql, may_be_long
 
 _PREFIX_CHARACTERS = 200
+_NOT_VALID = " (not valid: no query uses it)"
 """A B-tree entry holds at most a third of a page (2704 bytes); 200 characters of UTF-8 always fit
 three times over."""
 
@@ -150,12 +151,13 @@ class PostgresqlDialect(StandardSql):
         )
 
     def indexes_query(self, table: str) -> str:
-        """Without those that are still being built, which no query uses."""
+        """One that was not built to its end is named so: no query uses it."""
         name = r"'^CREATE (UNIQUE )?INDEX .* USING '"
         described = rf"regexp_replace(pg_get_indexdef(indexrelid), {name}, '\1')"
         return (
-            f"SELECT replace({described}, 'UNIQUE ', 'unique ') FROM pg_index "
-            f"WHERE indisvalid AND indrelid = to_regclass({self.literal(table)})"
+            f"SELECT replace({described}, 'UNIQUE ', 'unique ') || "
+            f"CASE WHEN indisvalid THEN '' ELSE {self.literal(_NOT_VALID)} END "
+            f"FROM pg_index WHERE indrelid = to_regclass({self.literal(table)})"
         )
 
     def flushed_table(self, table: str) -> str:

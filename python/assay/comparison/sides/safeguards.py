@@ -50,11 +50,11 @@ def clauses(named: Iterable[tuple[str, str, Difference]]) -> list[str]:
     of_indexes: dict[str, None] = {}
     for name_a, name_b, one in named:
         if one.what == INDEXES:
-            for name, alone in zip((name_a, name_b), index_words(one), strict=True):
-                table = one.name.removeprefix(OF_INDEXES)
+            table = one.name.removeprefix(OF_INDEXES)
+            of_a, of_b = index_words(one)
+            for name, other, alone in ((name_a, name_b, of_a), (name_b, name_a, of_b)):
                 of_indexes |= dict.fromkeys(
-                    f"of {name_a} and {name_b}, only {name} has the index {index} of {table}"
-                    for index in alone
+                    f"{name} has the index {index} of {table}, {other} does not" for index in alone
                 )
         else:
             by_kind.setdefault(one.name, {}).update({name_a: one.a, name_b: one.b})
