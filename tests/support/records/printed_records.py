@@ -7,6 +7,7 @@ of that sentence.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -117,14 +118,18 @@ def processors(workload: Workload, machine: str) -> int:
     return int(cores[1]) if cores else _MANY
 
 
-def in_words(claim: Claim, workload: Workload) -> list[PrintedCell]:
-    """Cells with the numbers of the claim itself: the ratio of its last to its first, or its
-    limit."""
+def in_words(claim: Claim, workload: Workload, ratio: float | None = None) -> list[PrintedCell]:
+    """Cells with the numbers of the claim itself: the ratio of its last to its first, unless
+    another is given, or its limit."""
     found: list[PrintedCell] = []
-    ratio = claim.published or {
-        ClaimKind.ORDER: 2.0,
-        ClaimKind.TIMES: claim.least or claim.most,
-    }.get(claim.kind, 1.0)
+    ratio = (
+        ratio
+        or _middle(claim)
+        or {
+            ClaimKind.ORDER: 2.0,
+            ClaimKind.TIMES: claim.least or 0.99 * (claim.most or 1.0),
+        }.get(claim.kind, 1.0)
+    )
     assert ratio is not None
     least = {name: round(one) for name, one in claim.least_levels.items()}
     for place, term in enumerate(claim.terms):
@@ -147,6 +152,12 @@ def in_words(claim: Claim, workload: Workload) -> list[PrintedCell]:
         else:
             alike.values.update(own)
     return found
+
+
+def _middle(claim: Claim) -> float | None:
+    """The printed ratio, of a range the middle."""
+    printed = claim.ratio
+    return None if printed is None else printed.value or math.sqrt(printed.low * printed.high)
 
 
 def is_throughput(workload: Workload, term: Term) -> bool:

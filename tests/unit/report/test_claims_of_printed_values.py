@@ -4,6 +4,7 @@ in their place."""
 from __future__ import annotations
 
 import math
+import re
 import statistics
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -106,6 +107,42 @@ def _wrong(cell: PrintedCell, workload: Workload, claim: Claim) -> PrintedCell:
     return replace(cell, values=values, shares=shares)
 
 
+_WITH_A_RATIO = [
+    one
+    for one in _claims()
+    if (claim := one.values[1]).ratio and claim.kind is not ClaimKind.EQUAL and not claim.not_here
+]
+"""Claims that say how far values are apart; those about equal ones have a factor of their own."""
+
+
+@pytest.mark.parametrize("ratio", [1.05, 2.0])
+@pytest.mark.parametrize(("workload", "claim", "plain"), _WITH_A_RATIO)
+def test_another_ratio_than_the_printed_one_confirms_the_direction_alone(
+    workload: Workload, claim: Claim, plain: Mapping[str, Any], tmp_path: Path, ratio: float
+) -> None:
+    assert claim.ratio is not None
+    is_printed = claim.ratio.low <= ratio <= claim.ratio.high
+    expected = Outcome.CONFIRMED if is_printed else Outcome.DIRECTION_CONFIRMED
+    of = [printed_records.in_words(claim, workload, ratio)]
+    found = outcomes(tmp_path, workload, plain, of)
+    assert found
+    for one in found:
+        assert one.outcome is expected, one.sentence
+        assert is_printed or one.reason.endswith(f", printed {claim.ratio.shown}")
+
+
+def test_what_a_claim_prints_of_how_far_values_are_apart_is_data() -> None:
+    """A text with a ratio has it where it is judged."""
+    in_words = re.compile(
+        r"[0-9] times|factor of|\btwice|\bhal(f|ves)\b|[0-9] % (faster|slower|more)"
+        r"|order of magnitude|\([0-9., %s]+ and [0-9., %s]+\)"
+    )
+    of_orders = [one.values[1] for one in _claims() if one.values[1].kind is ClaimKind.ORDER]
+    saying = [claim for claim in of_orders if in_words.search(claim.text)]
+    assert len(saying) > 25
+    assert [claim.text for claim in saying if claim.ratio is None] == []
+
+
 def _growths(name: str) -> list[tuple[Claim, Mapping[str, Any]]]:
     workload = WORKLOADS[name]
     both = zip(claims.of_record(workload.for_record()), workload.claims, strict=True)
@@ -164,17 +201,25 @@ def test_half_is_not_close_to_100_percent(tmp_path: Path) -> None:
 
 
 def test_numbers_that_are_not_printed_are_those_of_printed_values(tmp_path: Path) -> None:
-    """A ratio that is derived is the median of those of the printed cells."""
+    """A ratio that is derived is the median of those of the printed cells, a range from the least
+    to the greatest."""
     number = 0
     for name, workload in WORKLOADS.items():
         both = zip(claims.of_record(workload.for_record()), workload.claims, strict=True)
         for claim, plain in both:
             printed = printed_records.of_claim(workload, PRINTED[name], claim)
-            if not claim.is_derived or not printed:
+            if not claim.is_derived or claim.not_here or not printed:
                 continue
             path = tmp_path / str(number := number + 1)
             path.mkdir()
             found = outcomes(path, workload, plain, [*printed.values()])
             ratios = [one.number.value for one in found if one.number is not None]
-            assert claim.published == pytest.approx(statistics.median(ratios), rel=0.01), claim.text
+            printed_ratio = claim.ratio
+            assert printed_ratio is not None
+            if printed_ratio.value is None:
+                ends = (printed_ratio.low, printed_ratio.high)
+                assert ends == pytest.approx((min(ratios), max(ratios)), abs=0.01), claim.text
+                continue
+            middle = statistics.median(ratios)
+            assert printed_ratio.value == pytest.approx(middle, rel=0.01), claim.text
     assert number > 10

@@ -11,13 +11,15 @@ import pytest
 
 import invented_records as invented
 from assay.contracts.storage_facts import StorageFacts
+from assay.errors import ExperimentError
 from assay.judge.statistics import order
 from assay.record import ExperimentRecord, Store
 from assay.report.papers import published_measured
-from assay.report.papers.claims import judgement
-from assay.report.papers.claims.claim_case import JudgedClaim
+from assay.report.papers.claims import claims, judgement
+from assay.report.papers.claims.claim_case import ClaimCase, JudgedClaim
 from assay.report.papers.claims.judged_claims import judged
 from assay.report.values import CLAIMS
+from assay.text.files.toml_file import TomlTable
 from assay.workload import reader
 
 DISK_IS_SLOWER = {
@@ -43,7 +45,7 @@ def found(
 @pytest.mark.parametrize(
     ("here", "ssd", "word"),
     [
-        ((9.0, 10.0, 11.0), (4.5, 5.0, 5.5), "same order"),
+        ((9.0, 10.0, 11.0), (4.5, 5.0, 5.5), "same ratio"),
         ((4.5, 5.0, 5.5), (9.0, 10.0, 11.0), "reversed"),
         ((4.5, 9.0, 11.0), (5.0, 8.0, 9.0), "no order seen"),
     ],
@@ -55,7 +57,7 @@ def test_an_order_is_judged_where_the_repetitions_separate_the_cells(
     (one,) = found(tmp_path, DISK_IS_SLOWER, {HERE: here, SSD: ssd}, both)
     assert (one.word, one.why) == (word, "")
     assert one.number is not None and one.number.is_known
-    assert one.published == "ssd < here (x 2.00)"
+    assert one.published == "ssd < here (x 2)"
 
 
 def _judged_of(record: ExperimentRecord) -> tuple[str, str]:
@@ -123,14 +125,15 @@ def test_selects_from_the_device_that_read_nothing_from_it_are_not_comparable(
         words.append(_judged_of(replace(record, runs=tuple(map(invented.judged_again, runs)))))
     (bad, why), (good, _) = words
     assert bad == "not comparable" and why.endswith("nothing was read from the device")
-    assert good == "same order"
+    assert good == "same ratio"
 
 
 def test_what_changes_from_block_to_block_is_in_no_ratio(tmp_path: Path) -> None:
     """The machine becomes slower with each repetition, which holds a run of each cell."""
     elapsed = {HERE: (1.2, 2.41, 4.79), SSD: (1.0, 2.0, 4.0)}
-    (one,) = found(tmp_path, DISK_IS_SLOWER, elapsed, (invented.HERE, invented.SSD))
-    assert one.word == "same order"
+    claim = {**DISK_IS_SLOWER, "ratio": "1.2"}
+    (one,) = found(tmp_path, claim, elapsed, (invented.HERE, invented.SSD))
+    assert one.word == "same ratio"
 
 
 def test_ends_in_the_opposite_order_are_seen_where_neighbours_are_not_apart(
@@ -149,7 +152,10 @@ def test_ends_in_the_opposite_order_are_seen_where_neighbours_are_not_apart(
 @pytest.mark.parametrize(
     ("ratios", "published", "word"),
     [
-        ((1.9, 2.1), 1.06, "same order"),
+        ((1.05, 1.08), 1.06, "same ratio"),
+        ((1.9, 2.1), 1.06, "same direction"),
+        ((1.01, 1.6), 1.06, "same direction"),
+        ((0.99, 1.08), 1.06, "no order seen"),
         ((1.9, 2.1), 0.96, "reversed"),
         ((1.9, 2.1), 1.0, "different"),
         ((0.95, 1.1), 1.0, "about equal"),
@@ -161,6 +167,52 @@ def test_a_published_speed_up_of_1_claims_no_order(
 ) -> None:
     measured = order.ConfidenceInterval(1.0, *ratios)
     assert judgement.of_speed_up(measured, published).word == word
+
+
+@pytest.mark.parametrize(
+    ("printed", "interval", "said"),
+    [
+        ("60.58…", (58.0, 63.0), "confirmed"),
+        ("60.58…", (1.05, 0.98, 1.12), "open: the repetitions do not separate the cells"),
+        ("60.58…", (1.05, 1.01, 1.09), "direction confirmed: 1.05 (1.01 to 1.09), printed 60.58"),
+        ("60.58…", (0.7, 0.9), "contradicted: reversed"),
+        (
+            "60.58…",
+            (2.0, 1800.0),
+            "direction confirmed: 60.0 (2.00 to 1800), printed 60.58: "
+            "the interval is too wide to confirm that",
+        ),
+        (60.58, (58.0, 63.0), "confirmed"),  # as an earlier Assay recorded it
+        ("3 to 5.6", (2.4, 2.48), "direction confirmed: 2.44 (2.40 to 2.48), printed 3 to 5.6"),
+        ("3 to 5.6", (5.6, 5.9), "confirmed"),
+        ("0.369 / 0.208", (1.78, 1.9), "confirmed"),
+        ("0.369 / 0.208", (1.79, 1.9), "direction confirmed: 1.84 (1.79 to 1.90), printed 1.77"),
+        ("2", (1.2, 1.49), "direction confirmed: 1.34 (1.20 to 1.49), printed 2"),
+        ("2", (1.6, 2.4), "confirmed"),
+    ],
+)
+def test_a_printed_ratio_is_judged_by_its_size(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    printed: str | float,
+    interval: tuple[float, ...],
+    said: str,
+) -> None:
+    *value, low, high = interval
+    middle = value[0] if value else (low * high) ** 0.5
+    measured = order.ConfidenceInterval(middle, low, high)
+    monkeypatch.setattr(ClaimCase, "ratio", lambda *_: measured)
+    both = (invented.HERE, invented.SSD)
+    elapsed = {HERE: (2.0,) * 3, SSD: (1.0,) * 3}
+    (one,) = found(tmp_path, {**DISK_IS_SLOWER, "ratio": printed}, elapsed, both)
+    assert one.sentence == said
+
+
+@pytest.mark.parametrize("ratio", ["", "about 5", "5.6 to 3", "1 / 0", "-2", "1e3"])
+def test_a_ratio_that_cannot_be_read_is_named_with_its_forms(ratio: str) -> None:
+    table = TomlTable(Path("published.toml"), "", ("claims", 0), {**DISK_IS_SLOWER, "ratio": ratio})
+    with pytest.raises(ExperimentError, match="expected"):
+        claims.read(table)
 
 
 def test_one_repetition_shows_no_order(tmp_path: Path) -> None:
@@ -193,7 +245,7 @@ def test_what_was_not_measured_is_not_comparable(
 
 @pytest.mark.parametrize(
     ("needs_full", "word"),
-    [(["scale"], "not comparable"), (["rows"], "same order")],
+    [(["scale"], "not comparable"), (["rows"], "same direction")],
 )
 def test_a_claim_about_the_full_size_is_not_judged_at_a_smaller_one(
     tmp_path: Path, needs_full: list[str], word: str
@@ -231,9 +283,10 @@ def test_growth_is_judged_by_its_exponent(tmp_path: Path, expected: float, word:
     assert one.number is not None and one.number.value == pytest.approx(1.0, abs=0.01)
 
 
-def test_every_judgement_is_one_of_three_words_with_its_reason() -> None:
+def test_every_judgement_is_one_of_four_words_with_its_reason() -> None:
     said = {word: judgement.Judgement(word=word).sentence for word in judgement.ClaimVerdict}
     assert {text.partition(":")[0] for text in said.values()} == set(judgement.Outcome)
+    assert said[judgement.ClaimVerdict.SAME_RATIO] == "confirmed"
     assert said[judgement.ClaimVerdict.SAME_GROWTH] == "confirmed"
     assert said[judgement.ClaimVerdict.REVERSED] == "contradicted: reversed"
     assert said[judgement.ClaimVerdict.NOT_DECIDED] == "open: the interval reaches over the limit"
@@ -298,12 +351,12 @@ def test_repetitions_that_are_alike_have_no_interval_in_digits(tmp_path: Path) -
     both = (invented.HERE, invented.SSD)
     (one,) = found(tmp_path, DISK_IS_SLOWER, {HERE: (4.86,) * 3, SSD: (2.0,) * 3}, both)
     assert one.measured == "x 2.43 (repetitions alike)"
-    assert one.word == "same order"
+    assert one.word == "same ratio"
 
 
 @pytest.mark.parametrize(
     ("key", "word"),
-    [("all_ok.latency.p50_ns", "no order seen"), ("all_ok.latency.mean_ns", "same order")],
+    [("all_ok.latency.p50_ns", "no order seen"), ("all_ok.latency.mean_ns", "same direction")],
 )
 def test_percentiles_that_are_a_bucket_apart_show_no_order(
     tmp_path: Path, key: str, word: str
@@ -419,7 +472,7 @@ def test_a_claim_about_more_data_than_memory_is_open_where_they_fit(
     )
     runs = tuple(map(invented.judged_again, record.runs))
     word, why = _judged_of(replace(record, runs=runs))
-    assert word == ("not comparable" if is_open else "same order")
+    assert word == ("not comparable" if is_open else "same ratio")
     assert why.endswith("the claim is about more data than memory") == is_open
 
 
@@ -461,7 +514,7 @@ def test_how_many_times_is_judged_by_its_bounds(
     tmp_path: Path, bounds: dict[str, float], said: str
 ) -> None:
     claim = {**DISK_IS_SLOWER, "times": DISK_IS_SLOWER["order"], **bounds}
-    del claim["order"]
+    del claim["order"], claim["ratio"]
     elapsed = {HERE: (9.0, 10.0, 11.0), SSD: (4.5, 4.9, 5.5)}
     (one,) = found(tmp_path, claim, elapsed, (invented.HERE, invented.SSD))
     assert one.sentence == said

@@ -56,7 +56,7 @@ class CellFacts(msgspec.Struct, frozen=True):
 class ClaimFacts(msgspec.Struct, frozen=True):
     claim: str
     outcome: str
-    """``confirmed``, ``contradicted`` or ``open``."""
+    """``confirmed``, ``direction confirmed``, ``contradicted`` or ``open``."""
     judged: str
     why: str
 

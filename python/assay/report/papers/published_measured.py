@@ -13,10 +13,10 @@ from assay.report.declared import published, selection
 from assay.report.papers import paper_figure as published_figures
 from assay.report.papers import paper_table, published_table
 from assay.report.papers.claims import judged_claims, published_columns
-from assay.report.papers.claims.claim_case import ALIKE, JudgedClaim
+from assay.report.papers.claims.claim_case import JudgedClaim
 from assay.report.papers.claims.claimed_ratios import ByRatio, by_ratio
 from assay.report.papers.claims.comparability import MODELLED
-from assay.report.papers.claims.judgement import Outcome
+from assay.report.papers.claims.judgement import ALIKE, Outcome
 from assay.report.sections import conditions
 from assay.report.values import CLAIMS, ReportColumn, ReportTable, Row, Section, text
 from assay.text import units
@@ -113,7 +113,8 @@ def _claims_table(claims: Sequence[JudgedClaim]) -> ReportTable:
             "x: the last of an order ÷ the first; ratios are of the geometric means of the "
             "repetitions (tables of each test have medians)",
             "in parentheses the interval in which the ratio or exponent lies with 95 % confidence, "
-            "from the repetitions; an order is judged where 1 is not in it",
+            "from the repetitions; an order is judged where 1 is not in it, and a printed ratio is "
+            "confirmed where the interval holds it and is narrow enough",
             *([f"{ALIKE}: they do not differ in the digits shown"] if is_alike else []),
             *_modelled(claims),
         ),

@@ -23,14 +23,17 @@ CLAIMS = [
     _text("of", "levels of other factors for which it was judged; null: none vary"),
     _number(
         "published",
-        "ratio, or exponent of the printed values in the range that was run; null: not printed",
+        "ratio, or exponent of the printed values in the range that was run; null: not printed, or "
+        "a range of ratios is",
         "expected",
     ),
+    _number("published_low", "from here: all ratios that are printed so", "claim", "ratio", "low"),
+    _number("published_high", "to here", "claim", "ratio", "high"),
     _number("measured", "ratio or exponent", "number", "value"),
     _number("measured_low", "from here, with 95 % confidence", "number", "low"),
     _number("measured_high", "to here", "number", "high"),
-    _text("outcome", "confirmed, contradicted or open"),
-    _text("judged", "same order, reversed, no order seen, not comparable …", "word"),
+    _text("outcome", "confirmed, direction confirmed, contradicted or open"),
+    _text("judged", "same order, same ratio, reversed, no order seen, not comparable …", "word"),
     _text("why", "reason of the judgement, beside that word"),
     _text("remark", "what it was measured on, where that is a model: no reason"),
 ]

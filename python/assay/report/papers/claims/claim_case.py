@@ -16,10 +16,6 @@ from assay.report.papers.claims.cell_ratio import measured_ratio
 from assay.report.papers.claims.claims import BOUNDS, COMPARISONS, Claim, ClaimKind
 from assay.report.papers.claims.judgement import ClaimVerdict, Judgement
 from assay.report.papers.claims.ratio_identity import RatioIdentity, ratio_identity
-from assay.text import units
-
-ALIKE = "repetitions alike"
-"""In the place of an interval that has no width in the digits that are shown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +30,8 @@ class JudgedClaim(Judgement):
     ratio_identity: RatioIdentity | None = None
     """What `number` is the ratio of."""
     expected: float | None = None
-    """The published ratio, or the exponent of the published values in the range that was run."""
+    """The published ratio, or the exponent of the published values in the range that was run; None:
+    neither is printed, or a range of ratios is."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +65,7 @@ class ClaimCase:
             remark=remark,
             number=number,
             ratio_identity=ratio_identity,
-            expected=self.claim.published if expected is None else expected,
+            expected=_expected(self.claim) if expected is None else expected,
         )
 
     def not_comparable(self, why: str) -> JudgedClaim:
@@ -114,25 +111,20 @@ class ClaimCase:
         return self.ratio(len(self.cells) - 1, 0)
 
 
-def shown_interval(interval: ConfidenceInterval, before: str) -> str:
-    """``x 2.43 (2.31 to 2.55)``, where ``before`` is ``x``."""
-    middle = f"{before}{units.digits(interval.value, 3)}"
-    if interval.low is None or interval.high is None:
-        return middle
-    low, high = units.digits(interval.low, 3), units.digits(interval.high, 3)
-    return f"{middle} ({ALIKE})" if low == high else f"{middle} ({low} to {high})"
+def _expected(claim: Claim) -> float | None:
+    return claim.ratio.value if claim.ratio else claim.exponent
 
 
 def _published(claim: Claim) -> str:
     if claim.kind is ClaimKind.GROWTH:
-        return "" if claim.published is None else f"exponent {claim.published:.2f}"
+        return "" if claim.exponent is None else f"exponent {claim.exponent:.2f}"
     if claim.kind in BOUNDS:
         word = claim.kind.replace("_", " ")
         is_path = isinstance(claim.limit, str)
         return f"{word} {claim.limit}" if is_path else f"{word} {claim.limit:g}"
     assert claim.kind in COMPARISONS
     derived = ", derived" if claim.is_derived else ""
-    ratio = "" if claim.published is None else f" (x {claim.published:.2f}{derived})"
+    ratio = f" (x {claim.ratio.shown}{derived})" if claim.ratio else ""
     if claim.kind is ClaimKind.TIMES:
         bounds = (("least", claim.least), ("most", claim.most))
         words = " and ".join(f"at {word} x {of:g}" for word, of in bounds if of is not None)

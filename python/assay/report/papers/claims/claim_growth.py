@@ -7,9 +7,9 @@ from assay.judge.statistics import order
 from assay.judge.statistics.order import ConfidenceInterval
 from assay.report.declared import aggregates, selection
 from assay.report.papers.claims import cell_ratio, published_growth
-from assay.report.papers.claims.claim_case import ClaimCase, JudgedClaim, shown_interval
+from assay.report.papers.claims.claim_case import ClaimCase, JudgedClaim
 from assay.report.papers.claims.claims import GrowthBound
-from assay.report.papers.claims.judgement import ClaimVerdict
+from assay.report.papers.claims.judgement import ClaimVerdict, shown_interval
 from assay.report.papers.claims.published_growth import PublishedCurve
 from assay.text import units
 
@@ -55,7 +55,7 @@ def judged(case: ClaimCase) -> JudgedClaim:
 
 def _expected(case: ClaimCase, curve: PublishedCurve | None, sizes: list[float]) -> float:
     if curve is None:
-        return case.claim.published or 0.0
+        return case.claim.exponent or 0.0
     different = sorted(set(sizes))
     return order.growth(different, [curve.value(size) for size in different]).value
 

@@ -22,9 +22,9 @@ ByRatio = Mapping[tuple[RatioIdentity, float], JudgedClaim]
 def by_ratio(claims: Sequence[JudgedClaim]) -> ByRatio:
     """For tables that print these ratios."""
     return {
-        (one.ratio_identity, one.claim.published): one
+        (one.ratio_identity, one.claim.ratio.value): one
         for one in claims
-        if one.ratio_identity is not None and one.claim.published is not None
+        if one.ratio_identity and one.claim.ratio and one.claim.ratio.value is not None
     }
 
 

@@ -14,7 +14,7 @@ It is judged by itself for each level of every other factor that varies, and say
 things about its cells::
 
     order  = [{ storage_role = "disk" }, { storage_role = "solid state" }]  # from the smallest
-    ratio  = 5.0             # value to the largest; last ÷ first as published (optional)
+    ratio  = "5.0"           # value to the largest; last ÷ first as printed (optional)
 
     equal  = [{ key = "a_ns" }, { key = "b_ns" }]  # about equal: they differ by no more than
     within = 1.25                                  # this factor (default 1.25)
@@ -40,7 +40,12 @@ A claim is open, neither confirmed nor contradicted, where what it is about was 
     beyond_memory = true               # it is about more data than the system's memory
     not_here  = "the paper has one table, this workload three"   # why it cannot be judged at all
 
-``derived = true``: its number is not printed, but computed from printed ones.
+``derived = true``: its number is not printed, but computed from printed ones, as one of the form
+``"0.073 / 0.016"`` is anyway.
+
+``ratio`` says how far the paper's first and last value are apart, with the digits that are printed
+(`assay.report.papers.claims.printed_ratio` has its forms). It is judged, unless the values are
+about equal: these have ``within``. A claim of an order alone has no ratio.
 
 ``test``, ``value``, ``key`` and ``per`` may stand in a single cell as well (``{ test = "connect",
 key = "a_ns" }``), and ``name``, which is what reports call it.
@@ -56,7 +61,8 @@ from pathlib import Path
 from assay.contracts.recorded import WorkloadRecord
 from assay.report.declared import selection
 from assay.report.declared.selection import Levels, Quantity
-from assay.report.papers.claims import judgement
+from assay.report.papers.claims import judgement, printed_ratio
+from assay.report.papers.claims.printed_ratio import PrintedRatio
 from assay.text.files.toml_file import TomlTable
 from assay.text.quantities import Real
 
@@ -106,8 +112,10 @@ class Claim:
     kind: ClaimKind
     terms: tuple[Term, ...]
     """From the smallest value to the largest; one where it says something of each value."""
-    published: float | None = None
-    """The ratio of the last and the first cell, or the exponent."""
+    ratio: PrintedRatio | None = None
+    """Of the last and the first cell, as printed."""
+    exponent: float | None = None
+    """Of a growth."""
     is_derived: bool = False
     """It is not printed, but computed from printed numbers."""
     growth: str = ""
@@ -178,13 +186,15 @@ def read(section: TomlTable) -> Claim:
         )
     if any("test" not in term.levels for term in terms):
         raise section.error("a claim without a test", hint='test = "NAME"')
+    ratio = _ratio(section)
     claim = Claim(
         text=text,
         source=source,
         kind=kind,
         terms=terms,
-        published=_published(section, kind),
-        is_derived=section.boolean("derived", False),
+        ratio=ratio,
+        exponent=section.number("exponent", _ANY) if "exponent" in section else None,
+        is_derived=section.boolean("derived", ratio is not None and ratio.is_of_values),
         growth=section.text("growth") if kind is ClaimKind.GROWTH else "",
         growth_bound=GrowthBound(section.choice("bound", [*GrowthBound], GrowthBound.ABOUT)),
         least=_bound(section, "least", kind),
@@ -217,9 +227,16 @@ def of_record(workload: WorkloadRecord) -> list[Claim]:
     ]
 
 
-def _published(section: TomlTable, kind: ClaimKind) -> float | None:
-    name = "exponent" if kind is ClaimKind.GROWTH else "ratio"
-    return section.number(name, _ANY) if name in section else None
+def _ratio(section: TomlTable) -> PrintedRatio | None:
+    """A number is that of a record of an earlier Assay."""
+    if "ratio" not in section:
+        return None
+    try:
+        if section.is_text("ratio"):
+            return printed_ratio.read(section.text("ratio"))
+        return printed_ratio.of_number(section.number("ratio", _ANY))
+    except ValueError as error:
+        raise section.error(str(error), "ratio") from None
 
 
 def _bound(section: TomlTable, name: str, kind: ClaimKind) -> float | None:

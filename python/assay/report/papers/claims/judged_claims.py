@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from assay.experiment import Scalar
 from assay.judge.warnings.kinds import WarningKind as Warned
@@ -22,9 +23,9 @@ from assay.report.papers.claims import (
     comparability,
     judgement,
 )
-from assay.report.papers.claims.claim_case import ClaimCase, JudgedClaim, shown_interval
+from assay.report.papers.claims.claim_case import ClaimCase, JudgedClaim
 from assay.report.papers.claims.claims import BOUNDS, Claim, ClaimKind, Term
-from assay.report.papers.claims.judgement import ONE_REPETITION, ClaimVerdict
+from assay.report.papers.claims.judgement import ONE_REPETITION, ClaimVerdict, shown_interval
 from assay.text import units
 
 
@@ -140,6 +141,8 @@ def _order(case: ClaimCase) -> JudgedClaim:
         word = ClaimVerdict.REVERSED if is_whole else ClaimVerdict.PARTLY_REVERSED
     elif not all(step.is_above(1) for step in steps):
         word, why = ClaimVerdict.NO_ORDER, "" if whole.is_known else ONE_REPETITION
+    elif case.claim.ratio is not None:
+        word, why = judgement.of_size(whole, case.claim.ratio)
     return case.judged(
         word,
         why,
@@ -172,6 +175,9 @@ def _times(case: ClaimCase) -> JudgedClaim:
         return case.not_comparable(why)
     found = case.whole_ratio
     made = judgement.of_times(found, claim.least, claim.most, case.modelled)
+    if made.word is ClaimVerdict.HOLDS and claim.ratio is not None:
+        word, why = judgement.of_size(found, claim.ratio)
+        made = replace(made, word=word, why=why)
     return case.judged(
         made.word,
         made.why,

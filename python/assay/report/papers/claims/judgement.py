@@ -1,4 +1,9 @@
-"""What is said of a claim or a published speed-up, and why."""
+"""What is said of a claim or a published speed-up, and why.
+
+A printed ratio is judged by its size: it is confirmed where our interval holds it and is narrow
+enough. Where 1 is on the right side of our interval, and no more, its
+direction alone is confirmed.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +11,25 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from assay.judge.statistics.order import ConfidenceInterval
+from assay.report.papers.claims import printed_ratio
+from assay.report.papers.claims.printed_ratio import PrintedRatio
+from assay.text import units
 
 ONE_REPETITION = "one repetition"
+ALIKE = "repetitions alike"
+"""In the place of an interval that has no width in the digits that are shown."""
 WITHIN = 1.25
 """The factor by which equal values may differ, unless a claim has its own."""
 
 
 class ClaimVerdict(StrEnum):
     SAME_ORDER = "same order"
-    """The repetitions separate the cells, as in these other orders."""
+    """The repetitions separate the cells, as in these other orders; nothing is printed of how far
+    they are apart."""
+    SAME_RATIO = "same ratio"
+    """The repetitions separate the cells, and confirm the printed ratio."""
+    SAME_DIRECTION = "same direction"
+    """The repetitions separate the cells, but do not confirm the printed ratio."""
     REVERSED = "reversed"
     PARTLY_REVERSED = "partly reversed"
     NO_ORDER = "no order seen"
@@ -36,11 +51,14 @@ class Outcome(StrEnum):
     """What a judgement means for the claim."""
 
     CONFIRMED = "confirmed"
+    DIRECTION_CONFIRMED = "direction confirmed"
+    """The order is the paper's; the printed ratio is another, or the interval is too wide for it."""
     CONTRADICTED = "contradicted"
     OPEN = "open"
 
 
 _OUTCOMES = {
+    ClaimVerdict.SAME_DIRECTION: Outcome.DIRECTION_CONFIRMED,
     ClaimVerdict.REVERSED: Outcome.CONTRADICTED,
     ClaimVerdict.PARTLY_REVERSED: Outcome.CONTRADICTED,
     ClaimVerdict.DIFFERENT: Outcome.CONTRADICTED,
@@ -126,9 +144,20 @@ def of_times(
     return Judgement(word=word, why=why, remark=remark, number=measured)
 
 
+def of_size(measured: ConfidenceInterval, printed: PrintedRatio) -> tuple[ClaimVerdict, str]:
+    """Of an interval on the same side of 1 as the printed ratio: whether it confirms it, and
+    why not."""
+    why = f"{shown_interval(measured)}, printed {printed.shown}"
+    if not printed.holds(measured):
+        return ClaimVerdict.SAME_DIRECTION, why
+    if not printed.is_precise_in(measured):
+        return ClaimVerdict.SAME_DIRECTION, f"{why}: the interval is too wide to confirm that"
+    return ClaimVerdict.SAME_RATIO, ""
+
+
 def of_speed_up(measured: ConfidenceInterval, published: float, remark: str = "") -> Judgement:
-    """Whether the published speed-up is on the same side of 1; of 1, which claims no order, whether
-    they are about equal."""
+    """Whether the published speed-up is on the same side of 1, and as large; of 1, which claims no
+    order, whether they are about equal."""
     if published == 1:
         return of_equal(measured, remark=remark)
     if measured.why_undecided:
@@ -138,6 +167,16 @@ def of_speed_up(measured: ConfidenceInterval, published: float, remark: str = ""
         return Judgement(word=ClaimVerdict.NO_ORDER, why=why, remark=remark, number=measured)
     if not (measured.is_above(1) or measured.is_below(1)):
         return Judgement(word=ClaimVerdict.NO_ORDER, remark=remark, number=measured)
-    is_same = measured.is_above(1) == (published > 1)
-    word = ClaimVerdict.SAME_ORDER if is_same else ClaimVerdict.REVERSED
-    return Judgement(word=word, remark=remark, number=measured)
+    word, why = ClaimVerdict.REVERSED, ""
+    if measured.is_above(1) == (published > 1):
+        word, why = of_size(measured, printed_ratio.of_table(published))
+    return Judgement(word=word, why=why, remark=remark, number=measured)
+
+
+def shown_interval(interval: ConfidenceInterval, before: str = "") -> str:
+    """``x 2.43 (2.31 to 2.55)``, where ``before`` is ``x``."""
+    middle = f"{before}{units.digits(interval.value, 3)}"
+    if interval.low is None or interval.high is None:
+        return middle
+    low, high = units.digits(interval.low, 3), units.digits(interval.high, 3)
+    return f"{middle} ({ALIKE})" if low == high else f"{middle} ({low} to {high})"
