@@ -33,6 +33,15 @@ def varying(cells: Iterable[CellDocument], taken: Collection[str]) -> dict[str, 
     }
 
 
+def asked(cell: CellDocument) -> dict[str, str]:
+    """Setting or option → the level that was asked for, those of a profile too; ``profile`` → its
+    name."""
+    system = _system(cell)
+    found = {**_mapping(system.get("options")), **_mapping(system.get("settings"))}
+    profile = {PROFILE: system[PROFILE]} if system.get(PROFILE) else {}
+    return {name: str(level) for name, level in {**found, **profile}.items()}
+
+
 def levels(cell: CellDocument, factors: Mapping[str, str]) -> dict[str, str]:
     """``factors``: those of `varying`."""
     asked = _in_the_name(cell)

@@ -281,12 +281,14 @@ def _cell(workload: Workload, printed: PrintedCell) -> Cell:
     role = str(levels["storage_role"]).replace(" ", "-")
     name = str(levels.get("storage", role))
     storage = StorageChoice(name, "here", f"/{name}")
-    parameters = {name: one for name, one in levels.items() if name not in _NO_PARAMETERS}
+    others = {name: one for name, one in levels.items() if name not in _NO_PARAMETERS}
+    parameters = {name: one for name, one in others.items() if name in workload.parameters}
+    options = {name: str(one) for name, one in others.items() if name not in parameters}
     memory = str(levels.get("memory", "none"))
     machine = ServerMachine(None if memory == "none" else int(memory.removesuffix("MB")) << 20)
     cell = Cell(
         workload.name, str(levels["test"]),
-        SystemChoice(str(levels["system"]).lower(), machine=machine),
+        SystemChoice(str(levels["system"]).lower(), options=options, machine=machine),
         storage, int(levels.get("clients", 1)), parameters,
         factors.levels({"protocol": "simple", "threads": 0, "cache": levels.get("cache", "as-is")}),
     )  # fmt: skip

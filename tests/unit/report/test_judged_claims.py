@@ -12,6 +12,7 @@ import pytest
 import invented_records as invented
 from assay.contracts.storage_facts import StorageFacts
 from assay.errors import ExperimentError
+from assay.experiment import SystemChoice
 from assay.judge.statistics import order
 from assay.record import ExperimentRecord, Store
 from assay.report.papers import published_measured
@@ -80,6 +81,32 @@ def test_an_order_on_a_modelled_storage_is_marked_as_such(
     assert section is not None
     (claims,) = (table for table in section.tables if table.name == CLAIMS)
     assert sum(note.startswith("modelled storage: ") for note in claims.notes) == notes
+
+
+def test_a_setting_of_one_of_several_systems_is_compared_as_a_factor(tmp_path: Path) -> None:
+    """In reports it is a part of the system's name, since the systems have settings of their
+    own."""
+    sizes = [("postgresql", "64MB"), ("mariadb", "64MB"), ("mariadb", "128MB")]
+    systems = [SystemChoice(name, options={"buffer": size}) for name, size in sizes]
+    planned = invented.plan(systems, (invented.HERE, invented.SSD), repetitions=3)
+    claim = {**DISK_IS_SLOWER, "ratio": "4"}
+    claim["order"] = [
+        {"storage": "ssd", "buffer": "64MB"},
+        {"storage": "here", "buffer": "128MB"},
+        {"storage": "here", "buffer": "64MB"},
+    ]
+    seconds = {"ssd": {"64MB": 1.0, "128MB": 1.0}, "here": {"64MB": 4.0, "128MB": 2.0}}
+    with Store(tmp_path / "r") as store:
+        number = invented.begin(store, planned, workload={"claims": [claim]})
+        for run in planned.runs:
+            size = run.cell.system.options["buffer"]
+            invented.write_run(store, run, round(seconds[run.cell.storage.name][size] * invented.S))
+        store.end_experiment()
+        of_postgresql, one = judged(store.experiment(number))
+    assert of_postgresql.of == "postgresql"
+    assert of_postgresql.sentence == "open: buffer 128MB was not measured"
+    assert (one.of, one.sentence) == ("mariadb", "confirmed")
+    assert one.measured == "x 4.00 (repetitions alike)"
 
 
 def test_runs_that_are_not_interleaved_decide_no_claim(tmp_path: Path) -> None:

@@ -12,11 +12,13 @@ several paths are summed. ``per``, another path, divides it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
+from assay.contracts.factors import OF_MACHINE
 from assay.contracts.recorded import WorkloadRecord
 from assay.experiment import Scalar
+from assay.plan import server_machines, system_settings
 from assay.record import ExperimentRecord, RunRecord
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
@@ -115,6 +117,15 @@ def level_of(cell: CellRuns, factor: str) -> Scalar | None:
     found = cell.level(factor)
     if found is not None or factor == cell_runs.TEST:
         return found
-    words = cell.runs[0].system_label.split()
-    given = [word.partition("=") for word in words if "=" in word]
-    return next((value for name, _, value in given if name == factor), None)
+    run = cell.runs[0]
+    if factor in OF_MACHINE:
+        return server_machines.levels(run.server_machine, [factor])[factor]
+    return system_settings.asked(run.cell).get(factor)
+
+
+def system_apart_from(cell: CellRuns, factors: Collection[str]) -> str:
+    """What its system is called without the options and settings that are these factors."""
+    document = cell.runs[0].cell
+    own = {name: name for name in factors if name in system_settings.asked(document)}
+    label = str(cell.factors["system"])
+    return system_settings.label_without(label, document, own)

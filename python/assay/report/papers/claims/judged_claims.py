@@ -28,6 +28,9 @@ from assay.report.papers.claims.claims import BOUNDS, Claim, ClaimKind, Term
 from assay.report.papers.claims.judgement import ONE_REPETITION, ClaimVerdict, shown_interval
 from assay.text import units
 
+FreeLevels = tuple[tuple[str, Scalar], ...]
+"""Factor and level, of the factors that a claim leaves free."""
+
 
 def judged(experiment: ExperimentRecord) -> list[JudgedClaim]:
     """Of every claim that is about a test which was run."""
@@ -66,7 +69,8 @@ def _judged(
         yield from claim_bounds.bounds(experiment, claim, of_terms[0])
         return
     judge = _JUDGES[claim.kind]
-    for levels, groups in _groups(claim, of_terms).items():
+    level_of = _free_levels(claim, of_terms)
+    for levels, groups in _groups(of_terms, level_of).items():
         of = ", ".join(
             f"{name} {level}" if name != "system" else f"{level}" for name, level in levels
         )
@@ -78,7 +82,8 @@ def _judged(
             if not compared:
                 terms = zip(claim.terms, groups, strict=True)
                 missing = next((term for term, group in terms if not group), claim.terms[0])
-                yield case.not_comparable(comparability.why_none(missing, cell_runs))
+                alike = [cell for cell in cell_runs if level_of(cell) == levels]
+                yield case.not_comparable(comparability.why_none(missing, alike))
             elif why := _why_not(case):
                 yield case.not_comparable(why)
             else:
@@ -97,10 +102,22 @@ def _why_not(case: ClaimCase) -> str:
 
 
 def _groups(
+    of_terms: Sequence[Sequence[CellRuns]], level_of: Callable[[CellRuns], FreeLevels]
+) -> dict[FreeLevels, list[list[CellRuns]]]:
+    """The cells of each term, by these levels."""
+    groups: dict[FreeLevels, list[list[CellRuns]]] = {}
+    for place, cells in enumerate(of_terms):
+        for cell in cells:
+            made = groups.setdefault(level_of(cell), [[] for _ in of_terms])
+            made[place].append(cell)
+    return groups
+
+
+def _free_levels(
     claim: Claim, of_terms: Sequence[Sequence[CellRuns]]
-) -> dict[tuple[tuple[str, Scalar], ...], list[list[CellRuns]]]:
-    """The cells of each term, by the levels of the factors that vary among the cells of a term and
-    are not what the claim compares."""
+) -> Callable[[CellRuns], FreeLevels]:
+    """Of a cell the levels of the factors that vary among the cells of a term and are not what the
+    claim compares; where that is a setting, of its system without it."""
     compared = {claim.growth} if claim.growth else _differing(claim.terms)
     if cell_runs.STORAGE_ROLE in compared:  # which a storage has, so that it is no other factor
         compared = {*compared, "storage"}
@@ -111,13 +128,12 @@ def _groups(
             name for cells in of_terms for name in cell_runs.varying(cells) if name not in compared
         )
     )
-    groups: dict[tuple[tuple[str, Scalar], ...], list[list[CellRuns]]] = {}
-    for place, cells in enumerate(of_terms):
-        for cell in cells:
-            levels = tuple((name, cell.factors[name]) for name in free if name in cell.factors)
-            made = groups.setdefault(levels, [[] for _ in of_terms])
-            made[place].append(cell)
-    return groups
+
+    def level_of(cell: CellRuns) -> FreeLevels:
+        levels = {**cell.factors, "system": selection.system_apart_from(cell, compared)}
+        return tuple((name, levels[name]) for name in free if name in levels)
+
+    return level_of
 
 
 def _differing(terms: Sequence[Term]) -> set[str]:

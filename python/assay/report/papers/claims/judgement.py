@@ -52,7 +52,7 @@ class Outcome(StrEnum):
 
     CONFIRMED = "confirmed"
     DIRECTION_CONFIRMED = "direction confirmed"
-    """The order is the paper's; the printed ratio is another, or the interval is too wide for it."""
+    """The order is the paper's, but the measurement does not confirm the printed ratio."""
     CONTRADICTED = "contradicted"
     OPEN = "open"
 
