@@ -1,6 +1,6 @@
 """Takes the sections of a report; returns them without what holds no value: tables that explain
-results and have neither a number nor a footnote that says why, and columns whose cells are all
-empty."""
+results and have neither a number nor a footnote that says why, columns whose cells are all empty,
+and charts without a point."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ def without(sections: Iterable[Section]) -> Iterator[Section]:
             if not section.part_of or _has_value(table)
         )
         if tables or not section.tables or section.lines:
-            yield replace(section, tables=tables)
+            figures = tuple(figure for figure in section.figures if figure.points)
+            yield replace(section, tables=tables, figures=figures)
 
 
 def _has_value(table: ReportTable) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import invented_records as invented
-from assay import comparison
+from assay import comparison, registry
 from assay.comparison import conditions, fail_conditions, trend
 from assay.comparison.fail_conditions import ConditionAnswer
 from assay.comparison.sides.values import Comparison
@@ -23,6 +23,7 @@ from assay.record import ExperimentRecord, RunRecord
 from assay.report.build import build
 from assay.report.cells import cell_runs
 from assay.report.comparison_tables import comparison_document
+from assay.report.figures import percentile_curves
 from assay.report.forms import csv as csv_form
 from assay.report.forms import github_summary, openmetrics, table
 from assay.report.forms import json as json_form
@@ -114,6 +115,7 @@ def test_a_slow_repetition_takes_no_digits_from_the_percentile_of_the_others(
 UNREACHED = {
     **dict.fromkeys(("p50_ns", "p90_ns", "p95_ns", "p99_ns", "p99_9_ns")),
     "unanswered": 14_597,
+    "histogram": "damaged",
 }
 
 
@@ -138,6 +140,24 @@ def test_where_most_never_ran_no_face_has_a_percentile(overloaded: ExperimentRec
     assert csv_rows(overloaded)[0]["latency_why_null"] == said
     metrics = written(openmetrics, build(overloaded))
     assert 'quantile="0.99"} +Inf' in metrics and "_sum" not in metrics
+    report = build(overloaded)
+    assert all(figure.points for section in report.sections for figure in section.figures)
+    page = io.StringIO()
+    registry.report_form("html")(report, page, detail=None)
+    assert "not reached" in page.getvalue().replace("\u00a0", " "), (
+        "a page needs no chart of percentiles"
+    )
+
+
+def test_a_cell_whose_median_was_not_reached_has_no_line_and_a_note(tmp_path: Path) -> None:
+    reached = experiment(tmp_path / "r", {"histogram": "damaged"}, driving=OPEN)
+    (kept,) = cell_runs.cells(reached, reached.runs)
+    lost = experiment(tmp_path / "l", UNREACHED, driving=OPEN, ok=9403)
+    (overrun,) = cell_runs.cells(lost, lost.runs)
+    assert percentile_curves.figures("t", [overrun]) == ()
+    (chart,) = percentile_curves.figures("t", [kept, overrun])
+    assert [bool(one.points) for one in chart.series] == [True]
+    assert "1 cell has no line: its median was not reached" in chart.notes
 
 
 def test_beside_other_cells_it_has_no_bar(tmp_path: Path) -> None:

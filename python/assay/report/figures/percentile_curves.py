@@ -31,16 +31,21 @@ _LEAST_COUNT = samples_needed(SHARES["p90"])
 
 
 def figures(test: str, cells: Sequence[CellRuns]) -> tuple[Figure, ...]:
-    seen = {
-        id(cell): run
+    found = {
+        id(cell): (run, _spread(run.driven.of_clients.all_ok.latency))
         for cell, run in cell_runs.middle_runs(cells)
         if run.driven.of_clients.all_ok.latency.due >= _LEAST_COUNT
         and run.driven.of_clients.all_ok.latency.histogram
     }
+    seen = {key: (run, curve) for key, (run, curve) in found.items() if curve}
     if not seen:
         return ()
-    unit = percentiles.unit_of(run.driven.of_clients.all_ok.latency for run in seen.values())
-    said = (*cell_runs.of_middle(cells), *unequal_repetitions.notes(cells, unit))
+    unit = percentiles.unit_of(run.driven.of_clients.all_ok.latency for run, _ in seen.values())
+    said = (
+        *cell_runs.of_middle(cells),
+        *unequal_repetitions.notes(cells, unit),
+        *_without_median(len(found) - len(seen)),
+    )
     made = panels([cell for cell in cells if id(cell) in seen], "storage")
     return on_one_scale(
         Figure(
@@ -50,7 +55,7 @@ def figures(test: str, cells: Sequence[CellRuns]) -> tuple[Figure, ...]:
             Axis("share of transactions", Scale.PERCENTILES),
             Axis(f"latency, {unit}", Scale.LOG),
             tuple(
-                DataSeries(name, tuple(_points(seen[id(cell)], unit, cell.judged.verdict.word)))
+                DataSeries(name, tuple(_points(*seen[id(cell)], unit, cell.judged.verdict.word)))
                 for name, (cell, *_) in panel.series
             ),
             notes=(*(said if place == 1 else ()), *made.notes(panel)),
@@ -59,14 +64,26 @@ def figures(test: str, cells: Sequence[CellRuns]) -> tuple[Figure, ...]:
     )
 
 
-def _points(run: DrivenRun, unit: str, verdict: str) -> Iterator[Point]:
-    latency = run.driven.of_clients.all_ok.latency
-    try:
-        found = _curve(latency, list(counts(latency)))
-    except (ValueError, IndexError, struct.error, zlib.error):
-        found = _kept(latency)  # an invented or a damaged histogram
-    for spread, value_ns in found:
+def _without_median(cells: int) -> Iterator[str]:
+    """An open loop may answer fewer than half of the transactions that were due."""
+    if cells:
+        are = "has no line: its median was" if cells == 1 else "have no line: their medians were"
+        yield f"{units.counted(cells, 'cell')} {are} not reached"
+
+
+def _points(
+    run: DrivenRun, curve: Sequence[tuple[float, float]], unit: str, verdict: str
+) -> Iterator[Point]:
+    for spread, value_ns in curve:
         yield Point(spread, value_ns / units.NS_PER[unit], runs=(run.run.id,), verdict=verdict)
+
+
+def _spread(latency: Latency) -> list[tuple[float, float]]:
+    """Empty where the median was not reached."""
+    try:
+        return _curve(latency, list(counts(latency)))
+    except (ValueError, IndexError, struct.error, zlib.error):
+        return _kept(latency)  # an invented or a damaged histogram
 
 
 def _curve(latency: Latency, buckets: Sequence[tuple[int, int]]) -> list[tuple[float, float]]:
