@@ -4,6 +4,8 @@ reported; one that stops later ends it too, whatever the clients are."""
 from __future__ import annotations
 
 import contextlib
+import json
+import os
 import re
 import signal
 import socket
@@ -23,13 +25,15 @@ from able import with_ability
 from assay import _engine, registry
 from assay.cli.program import run_program
 from assay.contracts.deployment import Address, Deployment, Node
+from assay.contracts.events import Sink
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.abilities import Counters, HasDefaultPort, SessionLimit
-from assay.drive.monitoring import silent_server
-from assay.drive.monitoring.silent_server import SilentServer
+from assay.drive import native_clients
 from assay.errors import SystemDied, SystemRefused
-from assay.provision.engine import session
+from assay.provision.engine import engine_calls, python_calls, session, silence
+from assay.provision.engine.child_process import ChildProcess
+from assay.provision.engine.silence import Silence
 from assay.systems import first_session
 from commands import IN_MEMORY, need
 from step_workloads import folder_of
@@ -217,20 +221,20 @@ def test_a_server_that_stops_answering_ends_a_run_without_a_duration(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
-    monkeypatch.setattr(silent_server, "QUIET_S", 0.5)
+    monkeypatch.setattr(silence, "LIMIT_S", 1.5)
     Path("one.sql").write_text("SELECT 1;\n")
     words = ["null-server", "--protocol", "postgresql", "--port", "0"]
     with forked_programs.start("assay", words) as server:
         try:
             url = f"postgresql://u@{server.stdout.readline().strip()}/d?sslmode=disable"
-            progressed = SilentServer.progressed
+            progressed = Silence.progressed
 
-            def stop_it_first(watched: SilentServer, count: int) -> None:
-                if count > 0:
+            def stop_it_first(watched: Silence, count: object = None) -> None:
+                if count:
                     server.send_signal(signal.SIGSTOP)
                 progressed(watched, count)
 
-            monkeypatch.setattr(SilentServer, "progressed", stop_it_first)
+            monkeypatch.setattr(Silence, "progressed", stop_it_first)
             run = ["run", "one.sql", "--on", url, "--transactions", "1000000000"]
             assert run_program(run) == 3
         finally:
@@ -240,29 +244,136 @@ def test_a_server_that_stops_answering_ends_a_run_without_a_duration(
     assert "does not answer: no transaction has ended for" in message
 
 
+def stop_server(pid: int | None) -> None:
+    assert pid is not None
+    server = psutil.Process(pid)
+    for process in (server, *server.children(recursive=True)):
+        with contextlib.suppress(psutil.NoSuchProcess):  # a worker that has ended by itself
+            process.suspend()
+
+
+@pytest.mark.parametrize("call", ["load", "query"], ids=["load", "check"])
+def test_a_server_that_stops_answering_ends_the_load_and_the_check(
+    monkeypatch: pytest.MonkeyPatch,
+    working_folder: Path,
+    capfd: pytest.CaptureFixture[str],
+    call: str,
+) -> None:
+    need("postgresql")
+    monkeypatch.chdir(working_folder)
+    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(working_folder / "state"))
+    monkeypatch.setattr(silence, "LIMIT_S", 1.5)
+    folder = folder_of(working_folder / "w", 'scripts = ["read.sql"]\npasses = 1\n')
+    (folder / "checks").mkdir()
+    (folder / "checks" / "none.sql").write_text("SELECT id FROM data WHERE value < 0;\n")
+    as_before = getattr(engine_calls, call)
+
+    def stop_it_first(*given: Any) -> object:
+        (server,) = [one for one in psutil.Process().children() if one.name() == "postgres"]
+        stop_server(server.pid)
+        return as_before(*given)
+
+    monkeypatch.setattr(engine_calls, call, stop_it_first)
+    words = ["--on", "postgresql", "--no-durability", *IN_MEMORY]
+    assert run_program(["run", str(folder), *words]) == 3
+    assert "does not answer: no answer for" in capfd.readouterr().err
+
+
+@contextlib.contextmanager
+def stopped_null_server() -> Iterator[tuple[engine_calls.Session, Address]]:
+    """A session of one that stands still, and its address."""
+    words = ["null-server", "--protocol", "postgresql", "--port", "0"]
+    with forked_programs.start("assay", words) as server:
+        try:
+            host, _, port = server.stdout.readline().strip().rpartition(":")
+            address = Address("postgresql", host=host, port=int(port), user="u", database="d")
+            opened = engine_calls.open_session(address.for_engine())
+            server.send_signal(signal.SIGSTOP)
+            yield opened, address
+        finally:
+            server.kill()
+
+
+def test_a_session_of_a_server_that_stands_still_is_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(silence, "LIMIT_S", 0.6)
+    for ask in ("execute", "digest"):
+        with (
+            stopped_null_server() as (opened, address),
+            pytest.raises(SystemDied, match=f"{address.port} does not answer: no answer for"),
+        ):
+            getattr(opened, ask)("SELECT 1")
+
+
+def test_a_system_without_a_free_session_lives_as_long_as_it_works() -> None:
+    """It refuses further sessions, and so does a proxy in front of one that stands still."""
+    for each_look, is_alive in ((100, True), (0, False), (None, False)):
+        ticks = iter(range(0, 10_000, each_look) if each_look else [each_look] * 100)
+        waited = silence.Silence("s", lambda: False, ticks.__next__)
+        for _ in range(4):
+            waited._look()
+        with contextlib.nullcontext() if is_alive else pytest.raises(SystemDied):
+            waited.progressed()
+
+
+def test_a_library_that_stands_still_is_given_up_and_one_that_works_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(silence, "LIMIT_S", 0.9)
+    stands = Address("null", options={"delay": "constant:600s"})
+    with (
+        session.session(stands) as opened,
+        pytest.raises(SystemDied, match=r"null does not answer: .* and it uses no CPU time"),
+    ):
+        opened.execute("SELECT 1")
+    counted = (
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000000) "
+        "SELECT count(*) FROM n"
+    )
+    with session.session(Address("sqlite", file=":memory:")) as opened:
+        began = time.monotonic()
+        assert opened.execute(counted).rows == [("12000000",)]
+        assert time.monotonic() - began > 1, "else the statement was too short to be looked at"
+
+
+def test_a_process_that_calls_a_module_and_was_stopped_is_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(silence, "LIMIT_S", 0.5)
+    options = {"module": "sqlite3", "keywords": json.dumps({"database": ":memory:"})}
+    with session.session(Address("dbapi", options=options)) as opened:
+        sent = ChildProcess.send
+
+        def stop_it_first(process: ChildProcess, request: Any) -> None:
+            os.kill(process._process.pid, signal.SIGSTOP)
+            sent(process, request)
+
+        monkeypatch.setattr(ChildProcess, "send", stop_it_first)
+        with pytest.raises(SystemDied, match="calls the module sqlite3 was stopped by a signal"):
+            opened.execute("SELECT 1")
+        monkeypatch.undo()
+    python_calls.end_idle()
+
+
 def test_a_server_that_stops_answering_ends_a_run_of_native_clients(
     monkeypatch: pytest.MonkeyPatch, working_folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     need("postgresql")
     monkeypatch.chdir(working_folder)
     monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(working_folder / "state"))
-    monkeypatch.setattr(silent_server, "QUIET_S", 0.5)
+    monkeypatch.setattr(silence, "LIMIT_S", 1.5)
     keys = 'scripts = ["wait.sql"]\nprotocol = "simple"\npasses = 1\nchanges_data = false\n'
     folder = folder_of(
         working_folder / "w", f"{keys}allows_native_client = true\n", wait="SELECT pg_sleep(600);\n"
     )
-    begun = SilentServer.__init__
+    begun = native_clients.silence_of_programs
 
-    def stop_it(watched: SilentServer, deployment: Deployment, *more: Any) -> None:
-        pid = deployment.server_pid
-        assert pid is not None
-        server = psutil.Process(pid)
-        for process in (server, *server.children(recursive=True)):
-            with contextlib.suppress(psutil.NoSuchProcess):  # a worker that has ended by itself
-                process.suspend()
-        begun(watched, deployment, *more)
+    def stop_it(deployment: Deployment, emit: Sink) -> Silence:
+        stop_server(deployment.server_pid)
+        return begun(deployment, emit)
 
-    monkeypatch.setattr(SilentServer, "__init__", stop_it)
+    monkeypatch.setattr(native_clients, "silence_of_programs", stop_it)
     words = ["--client-program", "native", "--on", "postgresql", "--no-durability", *IN_MEMORY]
     assert run_program(["run", str(folder), *words]) == 3
     message = capfd.readouterr().err
@@ -274,7 +385,7 @@ def test_a_long_transaction_does_not_end_the_run(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
-    monkeypatch.setattr(silent_server, "QUIET_S", 0.2)
+    monkeypatch.setattr(silence, "LIMIT_S", 0.6)
     Path("one.sql").write_text("SELECT 1;\n")
     words = ["null-server", "--protocol", "postgresql", "--delay", "constant:1200ms", "--port", "0"]
     with forked_programs.start("assay", words) as server:

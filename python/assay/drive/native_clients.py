@@ -20,7 +20,7 @@ from assay.contracts.stop import Stop
 from assay.contracts.systems.protocol import ProcessSample, ServerDirectory
 from assay.drive.monitoring.death_watch import ASK_EVERY_S, DeathWatch
 from assay.drive.monitoring.sampler import TimedSample
-from assay.drive.monitoring.silent_server import SilentServer
+from assay.drive.monitoring.silent_server import silence_of_programs
 from assay.errors import SystemDied
 from assay.provision.engine.client_program import started
 from assay.provision.machine import sampling
@@ -99,7 +99,7 @@ def observe(
                     ),
                     Path(words[0]).name,
                 )
-            silence = SilentServer(deployment, emit, "the client programs have written nothing")
+            silence = silence_of_programs(deployment, emit)
             watch = DeathWatch(why_it_died)
             block.enter_context(stop.looked_at())
             while not running.have_ended(ASK_EVERY_S):

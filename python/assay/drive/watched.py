@@ -28,7 +28,7 @@ from assay.drive.monitoring.death_watch import DeathWatch
 from assay.drive.monitoring.machine_seconds import MachineSeconds
 from assay.drive.monitoring.sampler import Sampler, TimedSample
 from assay.drive.monitoring.server_cost import device_cost, machine_cost, server_cost
-from assay.drive.monitoring.silent_server import SilentServer
+from assay.drive.monitoring.silent_server import silence_of_clients
 from assay.drive.observe import Generators, observe
 from assay.errors import SystemDied, SystemUnderTestError
 from assay.provision.disk import page_cache
@@ -54,7 +54,7 @@ def observe_watched(
     what would have to be asked of the server now; raises `Stopped` where none has begun."""
     counters = _Counters(deployment, system, document)
     has_duration = document.stop.duration_s is not UNSET
-    silence = None if has_duration else SilentServer(deployment, emit)
+    silence = None if has_duration else silence_of_clients(deployment, emit)
     watch = DeathWatch(why_it_died)
 
     def on_progress(report: DriveProgress) -> bool:

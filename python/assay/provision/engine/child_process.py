@@ -23,8 +23,10 @@ from typing import Final
 
 from assay.contracts.engine.messages import EngineRequest, Message
 from assay.contracts.observation.parts.shape import convert
-from assay.contracts.stop import look
 from assay.errors import SystemDied
+from assay.provision.engine import silence
+from assay.provision.machine.family import STATE
+from assay.provision.machine.identity import stat_fields
 
 _CHECK_EVERY_S = 0.25
 """How often a process is looked after that says nothing: a child that it forked may hold its
@@ -64,6 +66,8 @@ class ChildProcess:
             start_new_session=True,
         )
         self._is_killed = False
+        self._stopped_s: float | None = None
+        """Since when it has been stopped by a signal; None: it is not."""
         self._checks_after_its_end = 0
         reader = threading.Thread(target=self._read, name="client process", daemon=True)
         reader.start()
@@ -85,13 +89,15 @@ class ChildProcess:
                     raise self.why_it_died(during)
                 return message
             self.look_after()
-            look()
+            silence.waiting()
             if until_s is not None and time.monotonic() > until_s:
                 raise TimeoutError
 
     def look_after(self) -> None:
-        """Has the end of the process received, also where its pipes are still open."""
+        """Has the end of the process received, also where its pipes are still open. Raises
+        `SystemDied` where it has been stopped for the limit of silence."""
         if self.is_alive():
+            self._insist_on_running()
             return
         self._kill_group()
         self._checks_after_its_end += 1
@@ -100,6 +106,20 @@ class ChildProcess:
 
     def is_alive(self) -> bool:
         return self._process.poll() is None
+
+    def _insist_on_running(self) -> None:
+        fields = stat_fields(self._process.pid)
+        if fields is None or fields[STATE] not in "Tt":
+            self._stopped_s = None
+            return
+        now_s = time.monotonic()
+        self._stopped_s = self._stopped_s or now_s
+        if now_s - self._stopped_s >= silence.LIMIT_S:
+            what = f"calls the module {self.module}" if self.module else "drives clients"
+            raise SystemDied(
+                f"the process that {what} was stopped by a signal {silence.LIMIT_S:.0f} s ago",
+                hint=f"do not stop process {self._process.pid}, and run it again",
+            )
 
     def why_it_died(self, during: str, process: str = "") -> SystemDied:
         """``during``: what it did; ``process``: its name, where there are several."""

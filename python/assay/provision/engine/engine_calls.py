@@ -1,19 +1,33 @@
 """Takes documents with a deployment; has the engine run them in this process, or in another where
 the driver calls Python modules, which this process never does itself. While it waits, the token of
-the work is looked at."""
+the work is looked at, and so is whether the system still lives."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
+import msgspec
+from msgspec import structs
+
 from assay import _engine
+from assay.contracts.deployment import Address, host_and_port
 from assay.contracts.engine.deployment import DeploymentDocument
 from assay.contracts.engine.document import read_answer
 from assay.contracts.engine.drive import DriveDocument
-from assay.contracts.engine.load import LoadDocument, LoadReport
+from assay.contracts.engine.load import LoadDocument, LoadProgress, LoadReport
 from assay.contracts.stop import look
+from assay.errors import SystemUnderTestError
 from assay.provision.engine import python_calls
+from assay.provision.engine.silence import (
+    Silence,
+    limited,
+    ticks_of_children,
+    ticks_of_libraries,
+    ticks_of_processes,
+    waiting,
+)
+from assay.provision.machine.listeners import listener
 
 
 class Rows(Protocol):
@@ -46,20 +60,48 @@ def calls_python(driver: str) -> bool:
 
 
 def open_session(deployment: DeploymentDocument) -> Session:
+    """Each of its statements is waited for as long as the system shows signs of life."""
     if calls_python(deployment.driver):
-        return python_calls.RemoteSession(deployment)
-    return _engine.Session(deployment.json, look)
+        return _LimitedSession(python_calls.RemoteSession(deployment), deployment)
+    return _LimitedSession(_engine.Session(deployment.json, waiting), deployment)
+
+
+class _LimitedSession:
+    def __init__(self, opened: Session, deployment: DeploymentDocument) -> None:
+        self._opened, self._deployment = opened, deployment
+
+    @property
+    def server_version(self) -> str:
+        return self._opened.server_version
+
+    @property
+    def session_id(self) -> int:
+        return self._opened.session_id
+
+    def execute(self, statement: str) -> Rows:
+        with limited(silence_of(self._deployment)):
+            return self._opened.execute(statement)
+
+    def digest(self, statement: str, types: list[str] | None = None) -> tuple[int, str]:
+        with limited(silence_of(self._deployment)):
+            return self._opened.digest(statement, types)
+
+    def close(self) -> None:
+        self._opened.close()
 
 
 def query(document: DriveDocument) -> Sequence[tuple[str, Rows]]:
     """As `_engine.query`."""
-    if document.deployment is not None and calls_python(document.deployment.driver):
-        return python_calls.query(document)
-    return _engine.query(document.json, look)
+    if document.deployment is None:
+        return _engine.query(document.json, look)
+    with limited(silence_of(document.deployment)):
+        if calls_python(document.deployment.driver):
+            return python_calls.query(document)
+        return _engine.query(document.json, waiting)
 
 
 def probe(deployment: DeploymentDocument, upto: int) -> str:
-    """As `_engine.probe`."""
+    """As `_engine.probe`; each session has a limit of its own."""
     if calls_python(deployment.driver):
         return python_calls.probe(deployment, upto)
     return _engine.probe(deployment.json, upto, look)
@@ -71,9 +113,12 @@ def load(
     progress: Callable[[str], None],
 ) -> LoadReport:
     """As `_engine.load`."""
+    silence = silence_of(document.deployment)
 
     def progressed(text: str) -> None:
         look()
+        report = msgspec.json.decode(text, type=LoadProgress)
+        silence.progressed((report.table, report.rows, report.bytes_read, report.bytes_sent))
         progress(text)
 
     if calls_python(document.deployment.driver):
@@ -81,3 +126,51 @@ def load(
     else:
         text = _engine.load(document.json, source, progressed)
     return read_answer(text, LoadReport)
+
+
+def silence_of(deployment: DeploymentDocument) -> Silence:
+    """Of what is waited for from this system."""
+    place = deployment.unix or deployment.file
+    if place is None and deployment.host is not None:
+        place = host_and_port(deployment.host, deployment.port)
+    opens = None if _is_library(deployment) else lambda: _opens(deployment)
+    return Silence(place or deployment.driver, opens, lambda: _ticks(deployment))
+
+
+def _is_library(deployment: DeploymentDocument) -> bool:
+    """Whether it works in this process: another session is opened whatever the first one does."""
+    is_at_a_place = deployment.unix is not None or deployment.host is not None
+    return not is_at_a_place and not calls_python(deployment.driver)
+
+
+_OPENS_S = 3.0
+
+
+def _opens(deployment: DeploymentDocument) -> bool:
+    try:
+        asked = structs.replace(deployment, connect_timeout_s=_OPENS_S)
+        if calls_python(deployment.driver):
+            python_calls.RemoteSession(asked).close()
+        else:
+            _engine.Session(asked.json, look).close()
+    except (_engine.EngineError, SystemUnderTestError):
+        return False
+    return True
+
+
+def _ticks(deployment: DeploymentDocument) -> int | None:
+    if calls_python(deployment.driver):
+        return ticks_of_children()
+    if _is_library(deployment):
+        return ticks_of_libraries()
+    return ticks_of_processes([listener(_address(deployment)).pid])
+
+
+def _address(deployment: DeploymentDocument) -> Address:
+    return Address(
+        deployment.driver,
+        unix=deployment.unix,
+        host=deployment.host,
+        port=deployment.port,
+        host_address=deployment.host_address,
+    )
