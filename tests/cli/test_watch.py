@@ -17,7 +17,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -343,6 +343,21 @@ def test_neither_twenty_readers_nor_one_that_never_reads_hold_anything_up(
         deaf.close()
     expected = recorded(working_folder)
     assert len(expected) >= 8 and found == [expected] * 20
+
+
+def test_idle_connections_do_not_block_the_page(server: Watched) -> None:
+    """Any program of this machine may open them, without the token."""
+    idle = []
+    for begun in (b"", b"GET / HTTP/1.1\r\nHost: ") * 100:
+        one = socket.create_connection(("127.0.0.1", server.port))
+        with suppress(OSError):  # it was closed for the next one
+            one.sendall(begun)
+        idle.append(one)
+    try:
+        assert server.ask(server.path("/")).status == 200
+    finally:
+        for one in idle:
+            one.close()
 
 
 def test_a_reader_that_never_reads_makes_the_server_keep_nothing(tmp_path: Path) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from assay.cli.watching.address import PageAddress
 from assay.cli.watching.application import application
@@ -18,6 +20,8 @@ from assay.cli.watching.starting import Starting
 _NICER = 10
 """The experiment has the processor first."""
 _MOST_CONNECTIONS = 128
+_MOST_IDLE = 64
+"""Connections on which no request is answered; the rest of the limit is for the others."""
 
 
 def serve(address: PageAddress, records: Path) -> None:
@@ -28,7 +32,7 @@ def serve(address: PageAddress, records: Path) -> None:
     options = uvicorn.Config(
         Guard(application(follower, starting, records), address.port, address.token),
         loop="asyncio",
-        http="h11",
+        http=_Connection,
         ws="none",
         lifespan="off",
         log_config=None,
@@ -55,3 +59,21 @@ class _Server(uvicorn.Server):
         """Open streams end at once; an own connection would be waited for."""
         super().handle_exit(sig, frame)
         self._follower.end()
+
+
+class _Connection(H11Protocol):
+    """Any program of this machine may connect, and then send nothing: the oldest of such
+    connections are closed, so that the page always has one."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.made_s = self.loop.time()
+        idle = [one for one in self.connections if isinstance(one, _Connection) and one.is_idle]
+        for one in sorted(idle, key=lambda one: one.made_s)[: max(0, len(idle) - _MOST_IDLE)]:
+            one.transport.close()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no whole request has come since the last answer."""
+        is_asked = self.cycle is not None and not self.cycle.response_complete
+        return not is_asked and not self.transport.is_closing()
