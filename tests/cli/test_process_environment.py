@@ -9,6 +9,8 @@ import shutil
 import stat
 import subprocess
 import sys
+import tempfile
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -117,6 +119,78 @@ def test_a_name_that_is_not_utf_8_is_refused_with_the_fix(
     ended = run(tmp_path, *words)
     assert ended.returncode == 2, ended.stderr
     assert r"\xff" in ended.stderr and "rename" in ended.stderr
+
+
+def _mem_of_this_process() -> bytes:
+    return Path("/proc/self/mem").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("refused", "status", "message"),
+    [
+        (lambda folder: (folder / ("n" * 300)).stat(), 2, "nnn: the name is too long"),
+        (lambda folder: (folder / "loop").resolve(), 2, "loop: it is a symbolic link in a loop"),
+        (lambda folder: (folder / "loop").read_text(), 2, "loop: it is a symbolic link in a loop"),
+        (lambda folder: (folder / "closed" / "x").stat(), 2, "closed/x: permission denied"),
+        (lambda _folder: _mem_of_this_process(), 3, "the device failed (input/output error)"),
+    ],
+    ids=["long name", "loop", "loop that is opened", "closed directory", "failing device"],
+)
+def test_what_the_system_refuses_to_do_with_a_path_is_no_bug(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    refused: Callable[[Path], object],
+    status: int,
+    message: str,
+) -> None:
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    (tmp_path / "closed").mkdir(mode=0)
+
+    def work() -> None:
+        user = os.geteuid()
+        if user == 0 and "closed" in message:
+            tmp_path.chmod(0o755)
+            os.seteuid(65_534)
+        try:
+            refused(tmp_path)
+        finally:
+            os.seteuid(user)
+
+    assert outcome_of("p", work) == status
+    assert message in capsys.readouterr().err
+
+
+def test_paths_that_cannot_be_are_refused_with_a_sentence(tmp_path: Path, script: Path) -> None:
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    for records, why in (("n" * 300, "the name is too long"), ("a/x", "in a loop of links")):
+        ended = run(tmp_path, "run", script, "--on", "null", "-t", "1", "--records", records)
+        assert (ended.returncode, why in ended.stderr) == (2, True), ended.stderr
+    run(tmp_path, "run", script, "--on", "null", "-t", "1", "--records", "r.sqlite")
+    for number in ("9" * 20, "run:" + "9" * 30):
+        ended = run(tmp_path, "show", number, "--records", "r.sqlite")
+        assert (ended.returncode, "there is no run 9999" in ended.stderr) == (2, True)
+
+
+def test_no_directory_for_temporary_files_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: ["/proc/nowhere"])
+    assert outcome_of("p", lambda: bool(tempfile.mkdtemp())) == 3
+    assert "hint: set TMPDIR to a directory that you may write" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("encoding", ["iso-8859-1", "ascii", "utf-8"])
+@pytest.mark.parametrize("words", [("run", "--help"), ("schema", "experiment"), ("nö",)])
+def test_no_character_is_too_much_for_the_encoding_of_a_stream(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoding: str, words: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", encoding)
+    ended = subprocess.run([BIN / "assay", *words], cwd=tmp_path, capture_output=True, timeout=60)
+    assert ended.returncode == (2 if words == ("nö",) else 0), ended.stderr
+    if words == ("run", "--help"):
+        assert (b"\xe2\x80\xa6" if encoding == "utf-8" else b"TEST,.]") in ended.stdout
 
 
 def test_files_found_in_folders_may_have_such_names(tmp_path: Path) -> None:

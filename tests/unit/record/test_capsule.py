@@ -223,6 +223,8 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
 def test_what_another_program_has_zipped_is_no_capsule(
     tmp_path: Path, members: list[tuple[str, bytes]], found: str
 ) -> None:
+    digits = b"assay capsule %s manifest %s file %s" % (b"9" * 5000, b"0" * 64, b"0" * 64)
+    assert "capsule" in refusal(zipped(tmp_path / "digits.zip", members, digits))
     said = refusal(zipped(tmp_path / "other.whl", members, b"its own comment"))
     assert (
         "not a capsule of Assay: expected a file of `assay pack`, found" in said and found in said

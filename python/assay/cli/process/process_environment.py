@@ -1,8 +1,9 @@
 """Checks what the process inherits: its umask, working directory, time zone and limit of memory,
-/proc, and the encoding of its arguments."""
+/proc, and the encoding of its arguments; says what the operating system refused."""
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 from collections.abc import Iterable
@@ -15,6 +16,30 @@ from assay.text.units import size
 
 _OWN_RIGHTS = 0o700
 _PROC = Path("/proc/self")
+_OF_A_NAME = {
+    errno.EACCES: "permission denied",
+    errno.EPERM: "permission denied",
+    errno.EISDIR: "it is a directory",
+    errno.ELOOP: "it is a symbolic link in a loop of links",
+    errno.ENAMETOOLONG: "the name is too long",
+    errno.ENOTDIR: "a part of the path is not a directory",
+    errno.EROFS: "the file system is read-only",
+}
+"""What makes another path necessary: Assay never names one of these by itself."""
+_OF_THE_MACHINE = {
+    errno.EDQUOT: "the disk quota of this user is used up",
+    errno.EFBIG: "a file reached the limit of the size of files",
+    errno.EIO: "the device failed (input/output error)",
+    errno.EMFILE: "this process has too many open files",
+    errno.ENFILE: "this machine has too many open files",
+    errno.ENODEV: "there is no such device",
+    errno.ENOSPC: "the disk is full",
+    errno.ENXIO: "there is no such device",
+    errno.ESTALE: "its file system is no longer there",
+    errno.ETXTBSY: "it is a program that runs",
+}
+_NO_TEMPORARY = "No usable temporary directory"
+"""The beginning of what `tempfile` says."""
 
 
 def keep_own_rights() -> None:
@@ -38,11 +63,34 @@ def cause_of(error: Exception) -> AssayError | None:
         return MachineLimit(
             "expected the kernel's files in /proc, found none", hint="mount -t proc proc /proc"
         )
+    if refused := _refused(error):
+        return refused
     if isinstance(error, ValueError) and _has_no_time_zone():
         return ArgumentError(
             f"expected a time zone less than 24 hours from UTC, found TZ={os.environ.get('TZ')}",
             hint="set TZ to a name such as Europe/Zurich or UTC, or unset it",
         )
+    return None
+
+
+def _refused(error: Exception) -> AssayError | None:
+    """What the operating system refused to do with a file. None: a path that Assay should not have
+    used, or another error."""
+    # `Path.resolve` raises a RuntimeError in place of the error that says so.
+    reason = error.__context__ if isinstance(error, RuntimeError) else error
+    if not isinstance(reason, OSError):
+        return None
+    if str(reason.strerror).startswith(_NO_TEMPORARY):
+        return MachineLimit(
+            "expected a directory for temporary files, found none that can be written",
+            hint="set TMPDIR to a directory that you may write",
+        )
+    number, path = reason.errno or 0, reason.filename
+    place = f"{os.fsdecode(path)}: " if isinstance(path, str | bytes) else ""
+    if number in _OF_A_NAME and place:
+        return ArgumentError(f"{place}{_OF_A_NAME[number]}", hint="use another path")
+    if number in _OF_THE_MACHINE:
+        return MachineLimit(f"{place}{_OF_THE_MACHINE[number]}")
     return None
 
 

@@ -1,5 +1,6 @@
 """Takes the standard streams of the process; returns streams that handle a closed descriptor, a
-full device and a pipe without a reader, with one error and never in the middle of a measurement.
+full device and a pipe without a reader, with one error and never in the middle of a measurement,
+and characters that their encoding lacks.
 
 Standard output is for data: `OutputLost` is raised when it cannot be written. Standard error is for
 people: what cannot be written there is dropped, and no result depends on it.
@@ -16,6 +17,7 @@ from collections.abc import Iterator
 from typing import Any, TextIO, cast
 
 from assay.errors import ArgumentError, AssayError, SystemUnderTestError
+from assay.text.ascii_forms import with_ascii_forms
 
 _HINT = "send it to a file or a pipe"
 _MEASURED = "the results are in the record (`assay report`)"
@@ -46,6 +48,8 @@ def standard_streams() -> Iterator[None]:
     _take_descriptors()
     sys.stdout = cast(TextIO, Output(_without_short_writes(before[0])))
     sys.stderr = cast(TextIO, _Messages(before[1]))
+    with_ascii_forms(sys.stdout)
+    with_ascii_forms(before[1])
     try:
         yield
     finally:

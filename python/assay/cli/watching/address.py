@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
-import json
 import os
 import secrets
 import socket
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
+
+import msgspec
 
 from assay.errors import ArgumentError
 from assay.provision.undo import ledger
@@ -69,6 +71,11 @@ def _file(records: Path) -> Path:
     return ledger.state_directory().parent / f"watch-{name}"
 
 
+class _PortAndToken(msgspec.Struct, frozen=True):
+    port: Annotated[int, msgspec.Meta(gt=0, lt=65_536)]
+    token: str
+
+
 class _Kept:
     """The address of the last time: a file, readable for this user alone, that is locked while its
     record is watched. Where it cannot be kept, the next address is another one."""
@@ -87,12 +94,12 @@ class _Kept:
 
     def read(self) -> tuple[int, str]:
         """Port and token; else any port and a new token."""
-        with suppress(OSError, ValueError, TypeError, KeyError):
+        with suppress(OSError, UnicodeDecodeError, msgspec.MsgspecError):
             if self._descriptor is not None and self._is_private(self._descriptor):
-                kept = json.loads(os.pread(self._descriptor, _MOST_BYTES, 0))
-                port, token = int(kept["port"]), str(kept["token"])
-                if 0 < port < 65_536 and len(token) >= _LEAST_TOKEN and token.isascii():
-                    return port, token
+                text = os.pread(self._descriptor, _MOST_BYTES, 0)
+                kept = msgspec.json.decode(text, type=_PortAndToken)
+                if len(kept.token) >= _LEAST_TOKEN and kept.token.isascii():
+                    return kept.port, kept.token
         return 0, secrets.token_urlsafe(_TOKEN_BYTES)
 
     @staticmethod
@@ -101,7 +108,7 @@ class _Kept:
         return found.st_uid == os.geteuid() and not found.st_mode & 0o077
 
     def write(self, port: int, token: str) -> None:
-        text = json.dumps({"port": port, "token": token}).encode()
+        text = msgspec.json.encode(_PortAndToken(port, token))
         with suppress(OSError):
             if self._descriptor is not None and self._is_private(self._descriptor):
                 os.ftruncate(self._descriptor, 0)

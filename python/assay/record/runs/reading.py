@@ -75,10 +75,10 @@ def runs(connection: sqlite3.Connection, last: int | None = None) -> list[RunSum
 
 
 def run(connection: sqlite3.Connection, run_id: int) -> RunRecord:
-    column_types.insist_on_runs(connection, "id", run_id)
     row = next(rows_of(connection, RunRow, f"{RUNS_QUESTION} WHERE runs.id = ?", run_id), None)
     if row is None:
         raise _unknown(connection, "run", "runs", run_id)
+    column_types.insist_on_runs(connection, "id", run_id)
     return next(_records(connection, row.experiment_id, [row]))
 
 
