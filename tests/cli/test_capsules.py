@@ -168,6 +168,8 @@ def test_what_only_the_user_may_allow_is_not_done_unasked(
         connection.commit()
     asked = tomllib.loads(members[layout.EXPERIMENT].decode())
     asked["drive"] |= {"allow_shell": True} if "driving" in change else {}
+    if "systems" in change:
+        asked["systems"] = [one["url"] for one in change["systems"]]
     members |= {layout.RECORD: record.read_bytes(), layout.EXPERIMENT: toml_text(asked).encode()}
     capsule = tmp_path / "evil.assay"
     capsule.write_bytes(packed_members.packed(members, "1"))

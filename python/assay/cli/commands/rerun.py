@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 @option(SETTINGS["quick"])
 @option(SETTINGS["on"])
 @option(SETTINGS["storage"])
+@option(SETTINGS["log_storage"])
 @option(SETTINGS["erase"])
 @option(SETTINGS["input"])
 @option(SETTINGS["allow_shell"])
@@ -55,6 +56,7 @@ def command(
     quick: bool,
     on: tuple[str, ...],
     storage: tuple[str, ...],
+    log_storage: tuple[str, ...],
     erase: bool,
     input: tuple[str, ...],  # noqa: A002  (as the option is called)
     allow_shell: bool,
@@ -73,10 +75,12 @@ def command(
     the comparison of the packed experiment (A) with this one (B), what differs
     between the two, and which claims hold in each.
 
-    A capsule may be anyone's: its servers by URL are reached only if you name
-    them with --on, devices are erased only with --erase, and its scripts start
-    programs only with --allow-shell. Input files that it was packed without are
-    named with --input.
+    A capsule may be anyone's. Its experiment file must declare the experiment of
+    its record, and name no file outside the capsule. Assay reaches its servers by
+    URL only if you name them with --on, and writes to its directories and devices
+    only if you name them with --storage and --log-storage; devices need --erase,
+    too. Its scripts start programs only with --allow-shell. Name input files that
+    it was packed without with --input.
 
     Exit status: that of `assay run` for the new experiment.
 
@@ -90,21 +94,20 @@ def command(
     from assay.cli.output import capsule_comparison
     from assay.lab.continuation import Request
     from assay.record import Store
-    from assay.record.capsule import layout
+    from assay.record.capsule import reach
+    from assay.record.capsule.opening import opened_capsule
     from assay.record.capsule.unpacking import unpacked
-    from assay.record.capsule.verifying import verified
 
-    capsule = verified(file)
-    with tempfile.TemporaryDirectory(prefix="assay-rerun-") as name:
-        packed_record = Path(name, layout.RECORD)
-        capsule.unpack(layout.RECORD, packed_record)
-        with Store(packed_record, must_exist=True) as store:
-            before = store.latest()
+    with (
+        opened_capsule(file, to_run=True) as (capsule, before),
+        tempfile.TemporaryDirectory(prefix="assay-rerun-") as name,
+    ):
         words = Words(
             target="",
             quick=quick or bool(before.experiment.get("is_quick")),
             on=on,
             storage=storage,
+            log_storage=log_storage,
             erase=erase,
             input=input,
             allow_shell=allow_shell,
@@ -116,6 +119,7 @@ def command(
             request = Request(only=_only(before, words))
 
             def insist(experiment: Experiment, workload: Workload) -> None:
+                reach.insist_on_named_places(experiment, words, experiment_file.parent)
                 _insist_on_shell(experiment, words)
                 say(f"{file} is as it was packed; experiment {before.id} of it is run again")
                 _say_only(before, words, request.only)

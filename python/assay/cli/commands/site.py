@@ -9,7 +9,7 @@ import click
 
 from assay.cli.options.usage_errors import DestroyingOption
 from assay.cli.process.outcome import say
-from assay.errors import ArgumentError, InputError, YouError
+from assay.errors import ArgumentError, AssayError, InputError, YouError
 from assay.text.units import counted
 
 if TYPE_CHECKING:
@@ -63,11 +63,11 @@ def command(folder: Path, output: Path, title: str, force: bool) -> int:
             "is not empty, and is not overwritten", file=output, hint="--force replaces its files"
         )
     entries: list[ListedCapsule] = []
-    last: YouError | None = None
+    last: AssayError | None = None
     for path in capsules:
         try:
             capsule, record = _read(path)
-        except YouError as error:
+        except AssayError as error:
             say(f"left out: {error.message}")
             last = error
         else:
@@ -100,20 +100,12 @@ def _capsules(folder: Path, ending: str) -> list[Path]:
 
 
 def _read(path: Path) -> tuple[Capsule, ExperimentRecord]:
-    import tempfile
-
-    from assay.record import Store
-    from assay.record.capsule import layout
-    from assay.record.capsule.verifying import verified
+    from assay.record.capsule.opening import opened_capsule
 
     if _report_of(path) == _INDEX:
         raise InputError(f"its report would be {_INDEX}", file=path, hint="give it another name")
-    capsule = verified(path)
-    with tempfile.TemporaryDirectory(prefix="assay-site-") as name:
-        file = Path(name, layout.RECORD)
-        capsule.unpack(layout.RECORD, file)
-        with Store(file, must_exist=True) as store:
-            return capsule, store.latest()
+    with opened_capsule(path) as found:
+        return found
 
 
 def _written(capsule: Capsule, record: ExperimentRecord, folder: Path) -> ListedCapsule:

@@ -13,9 +13,11 @@ def command(file: Path) -> None:
     """Say whether a capsule is as it was packed.
 
     FILE is one that `assay pack` has made. Every member is compared with the
-    manifest, and the file with its own digest; nothing is unpacked or run. Prints
-    what the capsule holds. That nothing was changed says nothing about who packed
-    it: compare the SHA-256 that is printed with one from a source that you trust.
+    manifest, and the file with its own digest. The experiment file must declare the
+    experiment of the record, and name no file outside the capsule. Nothing is run.
+    Prints what the capsule holds. That nothing was changed says nothing about who
+    packed it: compare the SHA-256 that is printed with one from a source that you
+    trust.
 
     Exit status: 0 as it was packed, 2 changed, or no capsule.
 
@@ -23,10 +25,11 @@ def command(file: Path) -> None:
     Example:
       assay verify-capsule result.assay
     """
-    from assay.record.capsule.verifying import verified
+    from assay.record.capsule.opening import opened_capsule
     from assay.text.units import counted, size
 
-    capsule = verified(file)
+    with opened_capsule(file) as (capsule, _):
+        pass
     members = counted(len(capsule.manifest.members), "member")
     click.echo(
         f"{file}: as it was packed by Assay {capsule.manifest.assay}, {members}, "

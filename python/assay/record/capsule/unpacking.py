@@ -14,6 +14,7 @@ from typing import Final
 from assay.errors import AssayError, SystemUnderTestError
 from assay.record.capsule import layout
 from assay.record.capsule.capsule_file import Capsule
+from assay.record.capsule.opening import errors_name_the_capsule
 from assay.record.file.read_only import open_for_reading
 from assay.record.file.record_file import reading_errors
 from assay.text.files import pieces
@@ -33,7 +34,8 @@ def unpacked(capsule: Capsule, records: Path, temporary: Path) -> Iterator[Path]
     members = [name for name in capsule.manifest.members if name.startswith(_IN_FOLDER)]
     if members == [layout.EXPERIMENT]:
         _write(capsule, members, temporary)
-        yield temporary / layout.EXPERIMENT
+        with errors_name_the_capsule(capsule, temporary):
+            yield temporary / layout.EXPERIMENT
         return
     records = records.resolve()
     folder = records.with_name(records.stem + KEPT) / capsule.sha256[:_DIGITS]
@@ -42,7 +44,8 @@ def unpacked(capsule: Capsule, records: Path, temporary: Path) -> Iterator[Path]
     if is_new:
         _place(capsule, members, folder)
     try:
-        yield folder / layout.EXPERIMENT
+        with errors_name_the_capsule(capsule, folder):
+            yield folder / layout.EXPERIMENT
     except BaseException:
         if is_new and not _has_begun(records, before):
             shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,188 @@
+"""A capsule may be anyone's: what its experiment file and its record ask for, beyond what an honest
+one does, is refused before a server or a file is reached."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import tomllib
+import zipfile
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import packed_members
+from assay.record.capsule import layout
+from assay.text.files.toml_text import toml_text
+from commands import run_in
+
+RUN = ("--storage", "tmpfs", "--no-probe", "--no-durability", "--progress", "0")
+SCRIPT = "experiment/scripts/one.sql"
+
+
+@pytest.fixture(scope="module")
+def members(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """Of an honest capsule."""
+    folder = tmp_path_factory.mktemp("honest")
+    (folder / "one.sql").write_text("SELECT 1;\n")
+    words = ("run", "one.sql", "--on", "sqlite", "--transactions", "5", *RUN)
+    assert run_in(folder, *words).returncode == 0
+    assert run_in(folder, "pack", "1", "-o", "one.assay").returncode == 0
+    with zipfile.ZipFile(folder / "one.assay") as file:
+        return {name: file.read(name) for name in file.namelist() if name != layout.MANIFEST}
+
+
+def with_file(members: dict[str, bytes], change: dict[str, Any]) -> dict[str, bytes]:
+    asked = tomllib.loads(members[layout.EXPERIMENT].decode())
+    changed = {key: one for key, one in {**asked, **change}.items() if one is not None}
+    return {**members, layout.EXPERIMENT: toml_text(changed).encode()}
+
+
+def with_record(
+    members: dict[str, bytes], change: dict[str, Any], folder: Path
+) -> dict[str, bytes]:
+    file = folder / "changed.sqlite"
+    file.write_bytes(members[layout.RECORD])
+    with closing(sqlite3.connect(file)) as connection:
+        (text,) = connection.execute("SELECT experiment FROM experiments").fetchone()
+        changed = json.dumps({**json.loads(text), **change})
+        connection.execute("UPDATE experiments SET experiment = ?", (changed,))
+        connection.commit()
+    return {**members, layout.RECORD: file.read_bytes()}
+
+
+def packed(members: dict[str, bytes], folder: Path) -> str:
+    (folder / "evil.assay").write_bytes(packed_members.packed(members, "1"))
+    return "evil.assay"
+
+
+def insist_on_refusal(folder: Path, words: tuple[str, ...], said: str) -> None:
+    done = run_in(folder, *words)
+    assert done.returncode == 2, done.stderr + done.stdout
+    assert said in done.stderr and "Traceback" not in done.stderr
+    assert "root:" not in done.stderr and "/assay-" not in done.stderr
+    assert not (folder / "assay-records.sqlite").exists()
+    assert not (folder / "reached.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"systems": ["sqlite:///reached.db"]}, "systems: expected ['sqlite']"),
+        ({"systems": ["postgresql://127.0.0.1:1/shop"]}, "systems: expected ['sqlite']"),
+        ({"systems": ["mysql://127.0.0.1:1/shop"]}, "systems: expected ['sqlite']"),
+        ({"systems": ["mine=duckdb:///reached.db"]}, "systems: expected ['sqlite']"),
+        ({"systems": ["dbapi:sqlite3[database=reached.db]"]}, "systems: expected ['sqlite']"),
+        ({"systems": ["sqlite", "duckdb"]}, "systems: expected ['sqlite']"),
+        ({"system": {"sqlite": {"synchronous": "off"}}}, "system: expected nothing"),
+        ({"storages": ["here:/tmp"]}, "storages: expected ['tmpfs']"),
+        ({"log_storage": ["here:/tmp"]}, "log_storage: expected nothing"),
+        ({"drive": {"transactions": 6}}, "drive: expected {'transactions': 5}"),
+        ({"script": ["/etc/passwd"]}, "script: expected the name of a file in the capsule"),
+        ({"script": ["../../one.sql"]}, "script: expected the name of a file in the capsule"),
+        ({"feed": "/etc/passwd"}, "feed: expected nothing"),
+        ({"input": ["/etc/passwd"]}, "input: expected nothing"),
+        ({"workload": "/etc"}, "workload: expected nothing"),
+    ],
+    ids=str,
+)
+def test_a_file_that_declares_another_experiment_than_the_record_is_refused(
+    members: dict[str, bytes], tmp_path: Path, change: dict[str, Any], said: str
+) -> None:
+    evil = packed(with_file(members, change), tmp_path)
+    insist_on_refusal(tmp_path, ("rerun", evil), said)
+
+
+def test_verify_capsule_says_it_and_the_site_leaves_it_out(
+    members: dict[str, bytes], tmp_path: Path
+) -> None:
+    evil = packed(with_file(members, {"systems": ["sqlite:///reached.db"]}), tmp_path)
+    said = f"{evil}:{layout.EXPERIMENT}: systems: expected ['sqlite']"
+    insist_on_refusal(tmp_path, ("verify-capsule", evil), said)
+    insist_on_refusal(tmp_path, ("site", "."), said)
+
+
+def test_a_script_of_another_text_than_the_record_is_refused(
+    members: dict[str, bytes], tmp_path: Path
+) -> None:
+    evil = packed({**members, SCRIPT: b"DELETE FROM shop;\n"}, tmp_path)
+    insist_on_refusal(tmp_path, ("verify-capsule", evil), "script: expected scripts/one.sql with")
+
+
+WORKLOAD = (
+    'title = "T"\nsource = "a test"\ndefault_test = "read"\n{}\n[data]\nsource = "none"\n\n'
+    '[tests.read]\ntitle = "Read"\nhelp = "Reads"\norder = "sequence"\n'
+    'scripts = ["scripts/read.sql"]\n'
+)
+
+
+@pytest.mark.parametrize("key", ['extends = "../../../outside"', 'dialects = ["/etc/passwd"]'])
+def test_a_workload_that_reads_another_folder_is_refused(
+    members: dict[str, bytes], tmp_path: Path, key: str
+) -> None:
+    own = {
+        "experiment/workloads/w/workload.toml": WORKLOAD.format(key).encode(),
+        "experiment/workloads/w/scripts/read.sql": b"SELECT 1;\n",
+    }
+    asked = {"workload": "workloads/w", "tests": ["read"]}
+    evil = {**with_file(members, asked), **own}
+    recorded = {"workload": "workloads/w", "tests": ["read"], "is_ad_hoc": False}
+    evil = with_record(evil, {**recorded, "workload_content": "0"}, tmp_path)
+    insist_on_refusal(
+        tmp_path,
+        ("rerun", packed(evil, tmp_path)),
+        f"{key.partition(' ')[0]}: expected what is in the capsule",
+    )
+
+
+@pytest.mark.parametrize(
+    ("recorded", "asked", "said"),
+    [
+        (
+            {"systems": [{"name": "sqlite", "url": "sqlite:///reached.db"}]},
+            {"systems": ["sqlite:///reached.db"]},
+            "name all its systems: --on sqlite:///reached.db",
+        ),
+        (
+            {"storages": [{"name": "here:/tmp", "kind": "here", "directory": "/tmp"}]},
+            {"storages": ["here:/tmp"]},
+            "the capsule names the directory or device /tmp (storage here:/tmp)",
+        ),
+        (
+            {
+                "workload": "elsewhere",
+                "workload_content": "",
+                "is_ad_hoc": False,
+                "tests": ["read"],
+                "scripts": [],
+            },
+            {"workload": "elsewhere", "script": None, "tests": ["read"]},
+            "unknown workload 'elsewhere'",
+        ),
+    ],
+    ids=str,
+)
+def test_what_the_record_declares_too_is_reached_only_where_the_user_names_it(
+    members: dict[str, bytes],
+    tmp_path: Path,
+    recorded: dict[str, Any],
+    asked: dict[str, Any],
+    said: str,
+) -> None:
+    """Who packs a capsule may write its record as well."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "workload.toml").write_text(WORKLOAD.format(""))
+    (tmp_path / "elsewhere" / "scripts").mkdir()
+    (tmp_path / "elsewhere" / "scripts" / "read.sql").write_text("SELECT 1;\n")
+    changed = with_record(with_file(members, asked), recorded, tmp_path)
+    evil = packed(changed, tmp_path)
+    insist_on_refusal(tmp_path, ("rerun", evil), said)
+
+
+def test_a_storage_that_the_user_names_is_used(members: dict[str, bytes], tmp_path: Path) -> None:
+    recorded = {"storages": [{"name": "here:/tmp", "kind": "here", "directory": "/tmp"}]}
+    changed = with_record(with_file(members, {"storages": ["here:/tmp"]}), recorded, tmp_path)
+    done = run_in(tmp_path, "rerun", packed(changed, tmp_path), *RUN)
+    assert done.returncode == 0, done.stderr
