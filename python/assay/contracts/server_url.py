@@ -16,6 +16,7 @@ from assay.errors import ArgumentError
 from assay.text.secrets import HIDDEN_PARAMETER, is_secret
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+_BLANK = re.compile(r"[\s\x00-\x1f\x7f]")
 _BAD_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _HIDDEN = "***"
 _FOLDERS = "../"
@@ -147,6 +148,18 @@ def parts(url: str) -> Parts:
         )
     if fragment:
         raise ArgumentError("the URL contains a #, which ends it", hint=HINT)
+    if _BLANK.search(authority):
+        raise ArgumentError(
+            "the URL's user, password or host holds a blank, a tab or another control character "
+            "unencoded",
+            hint=f"write a blank as %20, a tab as %09; {HINT}",
+        )
+    secret = (pair for pair in query.split("&") if is_secret(unquote(pair.partition("=")[0])))
+    if any(map(_BLANK.search, secret)):
+        raise ArgumentError(
+            "a password in the URL's parameters holds a blank or a tab unencoded",
+            hint="write a blank as %20, a tab as %09",
+        )
     if _BAD_PERCENT.search(authority) or _BAD_PERCENT.search(path):
         raise ArgumentError(
             "the URL contains a % without two hexadecimal digits after it", hint=HINT
@@ -209,7 +222,9 @@ def without_password(url: str) -> str:
     except ArgumentError:
         rest = url[found.end() :]
         user, at, host = rest.rpartition("@")
-        return f"{found[0]}{_HIDDEN}@{host}" if at else f"{found[0]}{rest.partition(':')[0]}"
+        shown, mark, _ = (host if at else rest.partition(":")[0]).partition("?")
+        hidden = f"{_HIDDEN}@" if at else ""
+        return f"{found[0]}{hidden}{shown}" + (f"{mark}{_HIDDEN}" if mark else "")
     end = re.search(r"[/?]", url[found.end() :])
     stop = len(url) if end is None else found.end() + end.start()
     user, at, host = url[found.end() : stop].rpartition("@")

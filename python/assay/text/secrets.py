@@ -12,12 +12,15 @@ HIDDEN_PARAMETER = "hidden."
 NAME = r"(?:\w*passw(?:or)?d|passphrase|pwd)"
 """What a password is called in a text."""
 _SECRET_NAME = re.compile(r"(password|passwd|passphrase)$", re.IGNORECASE)
+_WITH_BLANKS = r"(?!\d+\s|PASSWORD@|\*\*\*@)[^\s/'\"<>]+(?:[ \t]+[^\s/'\"<>]+){0,8}[ \t]*"
+"""A password in which a blank is not encoded: such a URL is refused, but may stand in other texts.
+A port before the blank is none."""
 _SECRETS_IN_TEXT = (
     # ?password=secret in a URL, also percent-encoded; password=secret in a connection string
     (
         re.compile(
             rf"(?:\b|(?<=%[0-9A-Fa-f]{{2}}))({NAME}\s*(?:=|%3[Dd])\s*)"
-            r"(?!\*\*\*)('(?:[^']|'')*'|[^\s;&]+)",
+            r"(?!\*\*\*)('(?:[^']|'')*'|\"[^\"]*\"|[^\s;&]+)",
             re.I,
         ),
         rf"\1{HIDDEN}",
@@ -27,12 +30,15 @@ _SECRETS_IN_TEXT = (
         re.compile(rf"(\bset_config\s*\(\s*'(?:\w+\.)*{NAME}'\s*,\s*)'(?:[^']|'')*'", re.I),
         rf"\1'{HIDDEN}'",
     ),
+    (re.compile(rf"(\w:/{{1,2}}[^\s/:@]*):{_WITH_BLANKS}@(?=[\w.\[/])"), rf"\1:{HIDDEN}@"),
     # scheme://user:secret@host, with one slash as a path; up to the last @, because a secret may
     # hold an @ of its own. USER:PASSWORD@ is how our own hints write it.
     (re.compile(r"(\w:/{1,2}[^\s/:@]*):(?!PASSWORD@)\S*@"), rf"\1:{HIDDEN}@"),
     (re.compile(rf"([?&]{re.escape(HIDDEN_PARAMETER)}[^=&\s]*=)[^&\s]*"), rf"\1{HIDDEN}"),
 )
-URL_PASSWORD = re.compile(r"(\w://[^\s/:@]*:)(?!PASSWORD@|\*\*\*@)[^\s/@]+@")
+URL_PASSWORD = re.compile(
+    rf"(\w://[^\s/:@]*:)(?:(?!PASSWORD@|\*\*\*@)[^\s/@]+|{_WITH_BLANKS})(?<!:)@"
+)
 """Of less than the above: words of a statement or of input may look like one."""
 _CONNECTION_STRING = re.compile(r"\s*\w+\s*=\s*\S")
 

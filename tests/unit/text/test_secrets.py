@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from assay.contracts.server_url import without_password
 from assay.errors import ArgumentError
 from assay.experiment.choices.checked_choices import system_choice
 from assay.registry import workload_folder
@@ -16,6 +17,9 @@ from assay.text.secrets import without_secrets
         "unknown 'host=h user=me password=geheim dbname=shop'",
         "host=h passwd = 'ge heim geheim' dbname=shop",
         "found postgresql://me:ge@heim@host/db",
+        "found postgresql://me:ge heim@host/db",
+        "found 'postgresql://me:ge\theim @geheim@host/db': refused",
+        'host=h password="ge heim" dbname=shop',
         "there is no file postgresql:/me:geheim@host/db",
         "postgresql://h/db?options=-c%20my.password%3Dgeheim&sslmode=require",
         "postgresql://h/db?options=-c%20password%3dgeheim",
@@ -28,6 +32,34 @@ def test_a_password_is_hidden(text: str) -> None:
     hidden = without_secrets(text)
     assert "heim" not in hidden
     assert "***" in hidden
+
+
+@pytest.mark.parametrize(
+    "text", ["see http://x:8080 and me@home", "see http://localhost:8080/a me@b", "a: b@c"]
+)
+def test_a_port_before_a_blank_is_none(text: str) -> None:
+    assert without_secrets(text) == text
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        f"{before}{scheme}://{rest}"
+        for before in ("", "mine=")
+        for scheme in ("postgresql", "mysql", "mongodb", "cassandra", "null")
+        for rest in (
+            "me:ge heim@h/db", "me:ge\theim@h/db", "me:ge heim geheim @h/db", "me:ge\nheim@h/db",
+            "me:ge,he im@h/db", "me:ge heim@h/db[storage=ssd]", "me:ge heim@",
+            "h/db?password=ge heim",
+        )
+    ],
+)  # fmt: skip
+def test_a_blank_in_a_password_is_refused_without_showing_it(word: str) -> None:
+    with pytest.raises(ArgumentError) as refused:
+        system_choice(word)
+    assert "blank" in refused.value.message or "parameter" in refused.value.message
+    assert "heim" not in refused.value.message + str(refused.value.hint)
+    assert "heim" not in without_password(word.removeprefix("mine="))
 
 
 def test_the_form_of_a_url_in_a_hint_stays() -> None:

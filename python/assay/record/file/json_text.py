@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from assay.contracts import server_url
 from assay.text.secrets import HIDDEN, is_secret, without_secrets
 
 
@@ -54,6 +55,8 @@ def _fields(kind: type) -> tuple[str, ...] | None:
 def _plain_item(key: str, value: object) -> Any:
     if isinstance(value, str | list | tuple) and _is_secret(key):
         return None if isinstance(value, str) else [_hidden(item) for item in value]
+    if key == "url" and isinstance(value, str):
+        value = server_url.without_password(value)
     return _plain(value)
 
 
