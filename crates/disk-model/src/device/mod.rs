@@ -259,6 +259,10 @@ impl Device {
     fn finish(&self, settled: Settled) {
         let mut failure = None;
         if !settled.durable.is_empty() {
+            if settled.after_batch > 0 {
+                // Another thread has older data of the same bytes on its way to the image.
+                drop(self.wait_until_persisted(self.lock(), settled.after_batch));
+            }
             for piece in &settled.durable {
                 if let Err(error) = self.image.write(piece.offset, piece.bytes()) {
                     failure = Some(error);
@@ -296,8 +300,8 @@ impl Device {
     ) -> MutexGuard<'a, State> {
         while state
             .persisting
-            .first()
-            .is_some_and(|batch| *batch < before_batch)
+            .first_key_value()
+            .is_some_and(|(batch, _)| *batch < before_batch)
         {
             state = self
                 .persisted
@@ -455,5 +459,68 @@ impl Device {
         self.lock().is_stopped = true;
         self.sooner.notify_one();
         kept
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    use super::state::{Pending, Settled};
+    use super::{Device, Operation, Parameters, PathCosts};
+    use crate::account::Recorder;
+    use crate::clock::monotonic_ns;
+    use crate::image::Image;
+
+    /// A write up to where its thread would write the image.
+    fn settled(device: &Device, offset: u64, data: &[u8]) -> Settled {
+        let now_ns = monotonic_ns();
+        let mut state = device.lock();
+        let write = state.next_write;
+        state.next_write += 1;
+        state.volatile.insert(offset, Arc::from(data), write);
+        let pending = Pending {
+            operation: Operation::Write,
+            offset,
+            length: u32::try_from(data.len()).expect("small"),
+            arrival_ns: now_ns,
+            counted_ns: now_ns,
+            under_way: 0,
+            data: Vec::new(),
+            answer: Box::new(|_| ()),
+        };
+        state.submit(pending, now_ns)
+    }
+
+    #[test]
+    fn a_thread_that_stops_before_it_writes_the_image_does_not_undo_a_later_write() {
+        let parameters = Parameters::parse("profile=none").expect("a profile");
+        let image = Image::in_memory(1 << 20).expect("memory");
+        let costs = PathCosts::default();
+        let device = Device::new(parameters, image, Recorder::none(), costs).expect("a device");
+        let older = settled(&device, 0, &[1; 4096]);
+        let newer = settled(&device, 2048, &[2; 4096]);
+        let apart = settled(&device, 65_536, &[3; 512]);
+        device.finish(apart); // It waits for nobody: no byte of it is of the others.
+        let (sender, finished) = channel();
+        let other = Arc::clone(&device);
+        let thread = std::thread::spawn(move || {
+            other.finish(newer);
+            sender.send(()).expect("the test waits");
+        });
+        // A later write that did not wait would be in the image by now.
+        let early = finished.recv_timeout(Duration::from_millis(300));
+        device.finish(older);
+        thread.join().expect("the thread ends");
+        let mut found = [0; 6144];
+        device.image.read(0, &mut found).expect("an image");
+        assert!(
+            found == *[[1; 2048], [2; 2048], [2; 2048]].concat(),
+            "old bytes over new ones"
+        );
+        assert!(early.is_err(), "the later write waits for the earlier one");
+        assert!(device.volatile_writes().is_empty());
     }
 }

@@ -1,6 +1,6 @@
 //! Takes what happens in the model; says which data becomes durable and which requests are answered.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use crate::faults::Faults;
@@ -49,6 +49,8 @@ pub struct Ended {
 pub struct Settled {
     /// Order of this batch among those with data.
     pub batch: u64,
+    /// Batches before this one must be in the image first: one of them has older data of the same bytes.
+    pub after_batch: u64,
     /// Data that is durable now.
     pub durable: Vec<Piece>,
     pub ended: Vec<Ended>,
@@ -76,8 +78,8 @@ pub struct State {
     pub faults: Faults,
     /// The data of each transfer to the medium, as it was when the transfer started.
     destages: HashMap<u64, Vec<Piece>>,
-    /// Batches whose data is being written to the image.
-    pub persisting: BTreeSet<u64>,
+    /// Batches whose data is being written to the image, each by one thread, and what they write.
+    pub persisting: BTreeMap<u64, Vec<Range<u64>>>,
     next_batch: u64,
     pub next_id: u64,
     pub next_write: u64,
@@ -99,7 +101,7 @@ impl State {
             volatile: VolatileData::default(),
             faults: Faults::default(),
             destages: HashMap::new(),
-            persisting: BTreeSet::new(),
+            persisting: BTreeMap::new(),
             next_batch: 0,
             next_id: 0,
             next_write: 0,
@@ -180,9 +182,23 @@ impl State {
         settled.batch = self.next_batch;
         if !settled.durable.is_empty() {
             self.next_batch += 1;
-            self.persisting.insert(settled.batch);
+            let ranges: Vec<Range<u64>> = settled.durable.iter().map(Piece::range).collect();
+            settled.after_batch = self.after_batch(&ranges);
+            self.persisting.insert(settled.batch, ranges);
         }
         settled
+    }
+
+    /// The number after that of the last batch under way which writes some of these bytes; 0 if none does.
+    fn after_batch(&self, ranges: &[Range<u64>]) -> u64 {
+        let overlaps = |other: &Range<u64>| {
+            ranges
+                .iter()
+                .any(|range| range.start < other.end && other.start < range.end)
+        };
+        let mut latest_first = self.persisting.iter().rev();
+        let found = latest_first.find(|(_, others)| others.iter().any(overlaps));
+        found.map_or(0, |(batch, _)| batch + 1)
     }
 
     /// These bytes get another content now, which transfers under way must not overwrite.
