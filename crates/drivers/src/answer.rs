@@ -34,6 +34,14 @@ pub struct Answer {
     keep: Keep,
     /// Whether the statement is a query, even one without rows; known where rows are kept.
     pub is_query: bool,
+    /// Whether a transaction was committed in the midst of the answer, or may have been: by a text of several
+    /// statements, or by a commit that also begins the next transaction. `transaction` alone does not show it.
+    pub has_committed: bool,
+    /// Whether the server answered that it has rolled back, as to COMMIT after an error.
+    pub has_rolled_back: bool,
+    /// Whether the server no longer accepts the prepared statement: it had no effect, and can be prepared and executed
+    /// again.
+    pub is_unprepared: bool,
     /// State of the session's transaction after this answer; within a pipeline it is known only after the
     /// last answer.
     pub transaction: TransactionStatus,
@@ -87,6 +95,7 @@ impl Answer {
             self.forget_rows();
         }
         self.keep = keep;
+        (self.has_committed, self.has_rolled_back, self.is_unprepared) = (false, false, false);
         self.rows = 0;
         self.affected = 0;
         self.error = None;

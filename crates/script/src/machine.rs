@@ -261,6 +261,25 @@ impl Machine {
         }
     }
 
+    /// The values of the statement that the last [`Machine::step_with`] gave, once more: its answer has not been passed
+    /// to the script.
+    ///
+    /// # Panics
+    /// If another step was taken since.
+    pub fn bound_again<'s>(
+        &mut self,
+        statement: u32,
+        values: &'s mut Vec<Value>,
+    ) -> &'s [Value] {
+        assert!(
+            matches!(self.state, State::Waiting(_) | State::Queueing),
+            "a statement is executed again before it is answered"
+        );
+        let bound = (self.registers).bind(&self.program, StatementId(statement), values);
+        assert!(bound.is_ok(), "its values were bound before");
+        &values[self.program.statements[statement as usize].bound()]
+    }
+
     /// Reports that the engine has put the statement into the pipeline.
     ///
     /// # Panics

@@ -86,6 +86,8 @@ pub struct Statement {
     pub changes_values: bool,
     /// What it does to the current transaction.
     pub kind: StatementKind,
+    /// Whether it certainly changes no data.
+    pub only_reads: bool,
     /// The operation of the driver (begin, commit or roll back), which has no text of its own.
     pub is_operation: bool,
     /// The line at which it begins, from 1.

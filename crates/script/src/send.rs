@@ -119,6 +119,7 @@ impl<'a> Emitter<'_, 'a> {
                 script,
                 index_in_script: short(program.statements.len()) - self.first_statement,
                 kind: operation.unwrap_or_else(|| self.options.lexer.kind(&text)),
+                only_reads: operation.is_none() && self.options.lexer.only_reads(&text),
                 is_operation: operation.is_some(),
                 pieces,
                 text,

@@ -61,6 +61,7 @@ pub(super) mod error_code {
     pub const TRUNCATE: i32 = 0x1003;
     pub const WRITE_TIMEOUT: i32 = 0x1100;
     pub const READ_TIMEOUT: i32 = 0x1200;
+    pub const READ_FAILURE: i32 = 0x1300;
     pub const FUNCTION_FAILURE: i32 = 0x1400;
     pub const WRITE_FAILURE: i32 = 0x1500;
     pub const CDC_WRITE_FAILURE: i32 = 0x1600;

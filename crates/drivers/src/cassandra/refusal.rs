@@ -41,7 +41,10 @@ fn class_of(number: i32, message: &str, moment: Moment) -> ErrorClass {
         (code::INVALID | code::UNAUTHORIZED, Moment::Connecting) => ErrorClass::Authentication,
         (code::UNAVAILABLE | code::OVERLOADED | code::BOOTSTRAPPING, _)
         | (code::CDC_WRITE_FAILURE, _) => ErrorClass::Resources,
-        (code::WRITE_TIMEOUT | code::READ_TIMEOUT | code::WRITE_FAILURE, _) => ErrorClass::Timeout,
+        (
+            code::WRITE_TIMEOUT | code::READ_TIMEOUT | code::READ_FAILURE | code::WRITE_FAILURE,
+            _,
+        ) => ErrorClass::Timeout,
         // Lost against another conditional update of the same rows.
         (code::CAS_WRITE_UNKNOWN, _) => ErrorClass::Serialization,
         (code::SYNTAX, _) => ErrorClass::Syntax,
@@ -202,6 +205,12 @@ mod tests {
             ),
             (
                 code::READ_TIMEOUT,
+                Vec::new(),
+                ErrorClass::Timeout,
+                Certainty::Undone,
+            ),
+            (
+                code::READ_FAILURE,
                 Vec::new(),
                 ErrorClass::Timeout,
                 Certainty::Undone,

@@ -46,6 +46,12 @@ pub(super) fn class_of_warning(number: u16) -> ErrorClass {
     }
 }
 
+/// The prepared statement must be prepared again, or the server does not know it: it had no effect, and the transaction
+/// goes on.
+pub(super) fn is_unprepared(code: &str) -> bool {
+    ["1615", "1243"].contains(&code)
+}
+
 /// "Got error … during COMMIT": part of it may have been done.
 fn is_of_commit(number: u16) -> bool {
     number == 1180

@@ -230,6 +230,10 @@ impl Results {
         let ok = ServerOk::read(payload)
             .ok_or_else(|| refusal::malformed("the end of a result", payload))?;
         answer.affected = answer.affected.saturating_add(ok.affected);
+        // Of several statements in one text: what has no rows may have changed some, and nothing is open after it.
+        answer.has_committed |= ok.status & MORE_RESULTS != 0
+            && payload.first() == Some(&head::OK)
+            && server_ok::transaction(ok.status) == TransactionStatus::None;
         Ok(self.next_or_end(ok.status, answer))
     }
 
@@ -280,7 +284,10 @@ fn failed(payload: &[u8], answer: &mut Answer) -> Result<Step, SystemError> {
     if error.class.ends_the_session() {
         return Err(error);
     }
+    answer.is_unprepared = refusal::is_unprepared(&error.code);
+    if !answer.is_unprepared {
+        answer.transaction = TransactionStatus::Unknown;
+    }
     answer.error = Some(error);
-    answer.transaction = TransactionStatus::Unknown;
     Ok(Step::End)
 }

@@ -39,12 +39,17 @@ impl Statements {
         *self.place(id) = Some(statement);
     }
 
-    /// Removes a statement here and on the server, which does not answer the request.
+    /// Removes a statement on the server, which does not answer the request. Here it stays until another takes its
+    /// place: if that cannot be prepared, the next execution shows that it must be.
     pub fn close(&mut self, id: u32, packets: &mut Packets, out: &mut Vec<u8>) {
-        if let Some(Statement::Prepared(old)) = self.place(id).take() {
-            packets.begin_command();
-            let close = [&[command::STMT_CLOSE], &old.server_id().to_le_bytes()[..]].concat();
-            packets.append(out, &close);
+        let Some(Statement::Prepared(old)) = self.get(id) else {
+            return;
+        };
+        packets.begin_command();
+        let close = [&[command::STMT_CLOSE], &old.server_id().to_le_bytes()[..]].concat();
+        packets.append(out, &close);
+        if id == DIRECT {
+            self.direct = None;
         }
     }
 

@@ -5,7 +5,7 @@
 //! of the server, the name may be that of another client's statement.
 
 use crate::lexer::{Literals, end_of_token};
-use crate::{ErrorClass, SystemError};
+use crate::{Answer, ErrorClass, SystemError};
 
 /// The first four letters of a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +51,24 @@ impl CommandTag {
             String::from_utf8_lossy(&self.0),
         );
         SystemError::new(ErrorClass::WrongStatement, "", message)
+    }
+}
+
+/// Notes in the answer that a transaction was committed or rolled back, where `tag` shows it.
+#[inline]
+pub(super) fn note_end(tag: &[u8], answer: &mut Answer) {
+    if let Some(b'C' | b'P' | b'R') = tag.first() {
+        note_rare_end(tag, answer);
+    }
+}
+
+/// A tag that begins as those of COMMIT, PREPARE TRANSACTION and ROLLBACK do.
+#[cold]
+fn note_rare_end(tag: &[u8], answer: &mut Answer) {
+    match tag {
+        b"COMMIT\0" | b"PREPARE TRANSACTION\0" => answer.has_committed = true,
+        b"ROLLBACK\0" => answer.has_rolled_back = true,
+        _ => {}
     }
 }
 

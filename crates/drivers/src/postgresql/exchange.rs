@@ -4,7 +4,7 @@
 //! Every request ends in ReadyForQuery, also after an error: the server skips the rest of the request. A
 //! pipeline is one such exchange with several answers.
 
-use super::command_tag::CommandTag;
+use super::command_tag::{self, CommandTag};
 use super::message::{Message, tag};
 use super::refusal;
 use super::rows;
@@ -87,6 +87,7 @@ impl Exchange {
                 tag::COMMAND_COMPLETE if !self.copies_out && expected.is_of(body) => {
                     self.is_complete = true;
                     answer.affected = answer.affected.saturating_add(rows::affected(body));
+                    command_tag::note_end(body, answer);
                 }
                 tag::READY if self.is_complete && answer.error.is_none() => {
                     answer.transaction = transaction(body);
@@ -126,7 +127,10 @@ impl Exchange {
                 self.check_tag(message.body, kept, answer)?;
                 if !self.copies_out {
                     answer.affected = answer.affected.saturating_add(rows::affected(message.body));
+                    command_tag::note_end(message.body, answer);
                 }
+                // Of several statements in one text, the next may be of another kind.
+                self.copies_out = false;
                 return self.one_answered();
             }
             tag::READY => return self.end(message.body, kept, answer).map(Some),
@@ -167,7 +171,7 @@ impl Exchange {
         let Sent::Pipeline { owed } = &mut self.sent else {
             return Ok(None);
         };
-        (self.copies_out, self.has_arrays) = (false, false);
+        self.has_arrays = false;
         *owed = owed
             .checked_sub(1)
             .ok_or_else(|| SystemError::protocol("the end of the pipeline", "another answer"))?;

@@ -24,7 +24,9 @@ impl Exchange {
         match message.tag {
             tag::ERROR => {
                 kept.undeclare();
-                let error = of_statement(refusal::read(message.body)?)?;
+                let refusal = refusal::read(message.body)?;
+                answer.is_unprepared |= refusal.is_unprepared && self.statement(kept).is_some();
+                let error = of_statement(refusal)?;
                 let error = match kept.gave_up.take() {
                     Some(reason) if error.class == ErrorClass::Timeout => SystemError {
                         code: error.code,
@@ -184,6 +186,7 @@ fn of_statement(refusal: Refusal) -> Result<SystemError, SystemError> {
     let Refusal {
         mut error,
         is_fatal,
+        ..
     } = refusal;
     match (is_fatal, error.class.ends_the_session()) {
         (true, true) => Err(error),

@@ -5,6 +5,9 @@ use crate::{ErrorClass, SystemError};
 
 /// The SQLSTATE of a prepared statement that does not exist.
 const UNKNOWN_STATEMENT: &[u8] = b"26000";
+/// The routine that reports "cached plan must not change result type": its code (0A000) has many other meanings, and
+/// its message is translated.
+const CHANGED_RESULT: &[u8] = b"RevalidateCachedQuery";
 /// A session keeps what it has prepared, so another one has answered.
 const BEHIND_A_POOLER: &[u8] =
     b"a pooler in transaction mode does not keep prepared statements: take the simple protocol, or \
@@ -46,6 +49,8 @@ pub(super) struct Refusal {
     pub error: SystemError,
     /// FATAL and PANIC end the session; ERROR leaves it usable.
     pub is_fatal: bool,
+    /// The server no longer accepts the prepared statement that was executed, which had no effect.
+    pub is_unprepared: bool,
 }
 
 /// Reads the fields of an ErrorResponse.
@@ -56,6 +61,7 @@ pub(super) fn read(body: &[u8]) -> Result<Refusal, SystemError> {
     let mut fields = Fields(body);
     let (mut severity, mut code, mut message) = (&b""[..], &b""[..], &b""[..]);
     let (mut detail, mut hint, mut position, mut context) = (None, None, None, None);
+    let mut routine = &b""[..];
     loop {
         match fields.byte()? {
             0 => break,
@@ -67,6 +73,7 @@ pub(super) fn read(body: &[u8]) -> Result<Refusal, SystemError> {
             b'H' => hint = Some(fields.text()?),
             b'P' => position = Some(fields.text()?),
             b'W' => context = Some(fields.text()?),
+            b'R' => routine = fields.text()?,
             _ => {
                 fields.text()?;
             }
@@ -96,6 +103,7 @@ pub(super) fn read(body: &[u8]) -> Result<Refusal, SystemError> {
             .filter(|text| text.starts_with(b"COPY "))
             .map(first_line),
     );
+    let is_unprepared = code == UNKNOWN_STATEMENT || routine == CHANGED_RESULT;
     let code = String::from_utf8_lossy(code).into_owned();
     let is_unknown = is_of_unknown_end(&code);
     let class = of_pooler.map_or_else(|| class(&code), |&(_, class, _)| class);
@@ -107,6 +115,7 @@ pub(super) fn read(body: &[u8]) -> Result<Refusal, SystemError> {
     Ok(Refusal {
         error,
         is_fatal: matches!(severity, b"FATAL" | b"PANIC"),
+        is_unprepared,
     })
 }
 

@@ -134,7 +134,8 @@ impl PostgresqlWire {
             frontend::sync(buffer);
             Ok(())
         })?;
-        statements[index] = None;
+        // Until the server has described it, what was prepared before stays: if this fails, its next execution shows
+        // that it must be prepared again.
         self.kept.description = Description::of(text, count);
         Ok(Sent::Prepare { id })
     }

@@ -38,6 +38,12 @@ pub struct ThreadRecorder {
     pub abandoned: u64,
     /// How many of these the system has confirmed to be cancelled.
     pub cancelled: u64,
+    /// Measured transactions that failed after a part of them was committed.
+    pub partly_durable: u64,
+    /// How many of these would have been retried otherwise.
+    pub not_retried: u64,
+    /// Statements that the server no longer accepted as they were prepared, and that were prepared again.
+    pub prepared_again: u64,
     /// Counters of the drivers, over the measured part.
     pub counters: BTreeMap<&'static str, u64>,
     /// `None`: single transactions are not written.
@@ -98,6 +104,9 @@ impl ThreadRecorder {
             waits: Waits::new(layout.types.len()),
             abandoned: 0,
             cancelled: 0,
+            partly_durable: 0,
+            not_retried: 0,
+            prepared_again: 0,
             counters: BTreeMap::new(),
             transaction_log,
             buffer,

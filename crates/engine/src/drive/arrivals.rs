@@ -70,8 +70,8 @@ pub struct Arrivals {
     position: f64,
     measured_left: u64,
     head: Option<Arrival>,
-    /// Arrivals that were taken and not started.
-    given_back: Vec<Arrival>,
+    /// Arrivals that were taken and not started, by when they were due.
+    given_back: VecDeque<Arrival>,
 }
 
 impl Arrivals {
@@ -96,7 +96,7 @@ impl Arrivals {
             position: 0.0,
             measured_left: limit.unwrap_or(u64::MAX),
             head: None,
-            given_back: Vec::new(),
+            given_back: VecDeque::new(),
         };
         arrivals.advance(group);
         Some(arrivals)
@@ -111,8 +111,8 @@ impl Arrivals {
 
     /// Takes the next arrival and counts it as scheduled, whatever its outcome will be.
     pub fn take(&mut self, group: &Group, recorder: &mut ThreadRecorder) -> Option<Arrival> {
-        if let Some(arrival) = self.given_back.pop() {
-            return Some(arrival);
+        if self.is_given_back_next() {
+            return self.given_back.pop_front();
         }
         let arrival = self.head?;
         recorder.scheduled[arrival.next.transaction_type as usize] +=
@@ -129,13 +129,27 @@ impl Arrivals {
         }
     }
 
-    /// Returns an arrival that was taken and not started; the next free client gets it.
+    /// Returns an arrival that was taken and not started; the next free client gets the one that was due first.
     pub fn give_back(&mut self, arrival: Arrival) {
-        self.given_back.push(arrival);
+        let place = (self.given_back)
+            .partition_point(|other| (other.due_ns, other.number) < (arrival.due_ns, arrival.number));
+        self.given_back.insert(place, arrival);
     }
 
     fn next(&self) -> Option<Arrival> {
-        self.given_back.last().copied().or(self.head)
+        match self.is_given_back_next() {
+            true => self.given_back.front().copied(),
+            false => self.head,
+        }
+    }
+
+    /// Whether one that was given back was due before the others.
+    #[inline]
+    fn is_given_back_next(&self) -> bool {
+        let Some(first) = self.given_back.front() else {
+            return false;
+        };
+        self.head.is_none_or(|head| first.due_ns <= head.due_ns)
     }
 
     /// Skips the arrivals that can no longer start within the latency limit, and in the measurement those

@@ -172,6 +172,33 @@ impl<'a> Client<'a> {
                     transaction.step = TransactionStep::Running;
                 }
                 TransactionStep::Delivering => self.deliver(),
+                TransactionStep::Closed { then } => {
+                    return self.state.close_attempt(then, now_ns, recorder);
+                }
+                TransactionStep::Unprepared {
+                    statement,
+                    is_pipelined,
+                } => {
+                    transaction.step = TransactionStep::Preparing {
+                        statement,
+                        is_pipelined,
+                    };
+                    return self.state.preparation_of(statement);
+                }
+                TransactionStep::Prepared {
+                    statement,
+                    is_pipelined,
+                } => {
+                    let keep = self.state.executes_again(statement, is_pipelined);
+                    let parameters = self.machine.bound_again(statement, values);
+                    return Next::Request {
+                        request: Request::Execute {
+                            id: statement,
+                            parameters,
+                        },
+                        keep,
+                    };
+                }
                 TransactionStep::RollingBack { .. } => {
                     let error = transaction.error.take();
                     return Next::Unusable {
@@ -261,7 +288,8 @@ impl<'a> Client<'a> {
                     is_pipelined,
                 };
                 transaction.has_executed = true;
-                state.session.sent(how.kind);
+                transaction.is_second_execution = false;
+                state.session.sent(how.kind, how.only_reads);
                 transaction.sent_ns = now_ns;
                 Next::Request {
                     request,
@@ -278,7 +306,7 @@ impl<'a> Client<'a> {
                 transaction.has_executed = true;
                 // Even with other statements in it: the end of a pipeline commits those outside a transaction
                 // block.
-                state.session.sent(StatementKind::Other);
+                state.session.sent(StatementKind::Other, false);
                 transaction.sent_ns = now_ns;
                 Next::Sync {
                     keep: state.keep_in_pipeline(0),
@@ -374,14 +402,17 @@ impl<'a> Client<'a> {
     }
 }
 
-impl ClientState<'_> {
+impl<'a> ClientState<'a> {
     /// The script has ended, or makes only pauses now: rolls back what is left open, before `then`.
     fn end_attempt<'n>(
         &mut self,
         then: AfterScript,
         now_ns: u64,
         recorder: &mut ThreadRecorder,
-    ) -> Next<'n> {
+    ) -> Next<'n>
+    where
+        'a: 'n,
+    {
         // The next request discards a pipeline that was never sent.
         let has_unsent = self.pipelines && !self.pipeline.is_empty();
         if has_unsent || self.must_roll_back(then) {
@@ -389,11 +420,27 @@ impl ClientState<'_> {
                 unreachable!("a script runs in a transaction")
             };
             transaction.step = TransactionStep::RollingBack { then };
-            self.session.sent(StatementKind::Rollback);
+            self.session.sent(StatementKind::Rollback, false);
             return Next::Request {
                 request: Request::Rollback,
                 keep: Keep::Count,
             };
+        }
+        self.close_attempt(then, now_ns, recorder)
+    }
+
+    /// Nothing is open any more: what the server no longer accepts is prepared again, before `then`.
+    fn close_attempt<'n>(
+        &mut self,
+        then: AfterScript,
+        now_ns: u64,
+        recorder: &mut ThreadRecorder,
+    ) -> Next<'n>
+    where
+        'a: 'n,
+    {
+        if !self.unprepared.is_empty() && !self.plan.connects_each {
+            return self.prepare_for_next(then);
         }
         self.go_on(then, now_ns, recorder);
         match then {

@@ -18,10 +18,21 @@ impl Client<'_> {
         answer: &mut Answer,
         recorder: &mut ThreadRecorder,
     ) -> Keep {
+        if answer.is_unprepared && self.state.prepares_again(answer) {
+            return Keep::Count;
+        }
         let Phase::InTransaction(transaction) = &mut self.state.phase else {
             unreachable!("an answer belongs to a transaction")
         };
         match transaction.step {
+            TransactionStep::Preparing {
+                statement,
+                is_pipelined,
+            } => self.prepared(statement, is_pipelined, now_ns, answer, recorder),
+            TransactionStep::PreparingForNext { then } => {
+                self.state.prepared_for_next(then, answer, recorder);
+                Keep::Count
+            }
             TransactionStep::Waiting {
                 statement,
                 is_pipelined: false,
@@ -61,6 +72,7 @@ impl Client<'_> {
                     .statement_answered(statement, now_ns, answer, recorder);
                 self.machine
                     .answered_pipelined(statement, reply(answer, self.state.error()));
+                self.state.keep_until_synced(next, answer);
                 self.state.keep_in_pipeline(next + 1)
             }
             // After a rollback the attempt is over, whatever the answer.
@@ -70,7 +82,7 @@ impl Client<'_> {
                 session.answered(answer, transaction.error.as_mut());
                 recorder.statements += u64::from(transaction.is_measured);
                 if transaction.error.is_none() || !session.may_be_open() {
-                    self.state.go_on(then, now_ns, recorder);
+                    transaction.step = TransactionStep::Closed { then };
                 }
                 Keep::Count
             }
@@ -95,13 +107,59 @@ impl Client<'_> {
         self.machine.queued();
     }
 
-    /// The pipeline has ended, with this answer.
-    pub fn synced(&mut self, answer: &Answer) {
-        self.state.session.answered(answer, None);
-        self.state.pipeline.clear();
-        if let Phase::InTransaction(transaction) = &mut self.state.phase {
-            transaction.step = TransactionStep::Running;
+    /// The pipeline has ended, with this answer. Its error is that of the commit of the statements outside a
+    /// transaction, all of which were answered.
+    pub fn synced(&mut self, now_ns: u64, answer: &mut Answer, recorder: &mut ThreadRecorder) {
+        let state = &mut self.state;
+        let Phase::InTransaction(transaction) = &mut state.phase else {
+            unreachable!("a pipeline belongs to a transaction")
+        };
+        transaction.step = TransactionStep::Running;
+        if let Some(error) = answer.error.take()
+            && transaction.error.is_none()
+        {
+            transaction.error = Some(error);
+            if let Some(last) = state.pipeline.last() {
+                let reply = reply(answer, transaction.error.as_ref());
+                self.machine.answered_pipelined(last.statement, reply);
+            }
         }
+        let has_failed = transaction.error.is_some();
+        state.session.pipeline_ended(answer, has_failed);
+        if !has_failed {
+            state.count_pipeline(now_ns, recorder);
+        }
+        state.pipeline.clear();
+    }
+
+    /// A statement was prepared again: it is executed once more, or fails with the error.
+    #[cold]
+    fn prepared(
+        &mut self,
+        statement: u32,
+        is_pipelined: bool,
+        now_ns: u64,
+        answer: &mut Answer,
+        recorder: &mut ThreadRecorder,
+    ) -> Keep {
+        let is_prepared = answer.error.is_none();
+        let Phase::InTransaction(transaction) = &mut self.state.phase else {
+            unreachable!("a statement belongs to a transaction")
+        };
+        if is_prepared {
+            recorder.prepared_again += 1;
+            transaction.step = TransactionStep::Prepared {
+                statement,
+                is_pipelined,
+            };
+            return Keep::Count;
+        }
+        transaction.step = TransactionStep::Waiting {
+            statement,
+            is_pipelined,
+        };
+        self.state.note_unprepared(statement);
+        self.answered(now_ns, answer, recorder)
     }
 
     /// Passes the answers of a pipeline that was executed statement by statement to the script.

@@ -180,7 +180,8 @@ impl<'a> ClientConnection<'a> {
                     self.answer.clear(keep);
                 }
                 Progress::Ready if self.client.is_syncing() => {
-                    self.client.synced(&self.answer);
+                    let answer = &mut self.answer;
+                    self.client.synced(now_ns, answer, &mut context.recorder);
                     return self.go_on(now_ns, context);
                 }
                 Progress::Ready => {

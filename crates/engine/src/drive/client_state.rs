@@ -49,6 +49,8 @@ pub struct ClientState<'a> {
     /// Rows of answers that it has got to compare.
     pub(super) compared_rows: u64,
     has_begun: bool,
+    /// Prepared statements that the server no longer accepts.
+    pub(super) unprepared: Vec<u32>,
     /// The session was lost in a pause, which ends at this instant.
     pause_ends_ns: Option<u64>,
     /// Has no session, and tries to open one.
@@ -88,6 +90,7 @@ impl<'a> ClientState<'a> {
             next_number: 0,
             compared_rows: 0,
             has_begun: false,
+            unprepared: Vec::new(),
             pause_ends_ns: None,
             is_reconnecting: false,
             is_unserved: false,
@@ -270,6 +273,7 @@ impl<'a> ClientState<'a> {
             script,
             is_measured,
             has_executed: false,
+            is_second_execution: false,
             compared_number: self.compared_number(number),
             error: None,
             due_ns,
@@ -366,7 +370,7 @@ impl<'a> ClientState<'a> {
         self.plan
             .program
             .shared_numbers
-            .ended(self.number, of_numbers(outcome));
+            .ended(self.number, self.of_numbers(outcome));
         if self.plan.sums_answers && transaction.is_measured && outcome == Outcome::Ok {
             // In a list that clients share, its number says what it asks; else the client and its own number:
             // of the pass, where each type is asked once in it, whatever stands before it.
@@ -414,6 +418,7 @@ impl<'a> ClientState<'a> {
     pub fn connected(&mut self, pipelines: bool, recorder: &mut ThreadRecorder) {
         self.pipelines = pipelines;
         self.session = SessionTransaction::new();
+        self.unprepared.clear();
         if self.is_reconnecting {
             self.is_reconnecting = false;
             self.is_unserved = true;
@@ -438,6 +443,18 @@ impl<'a> ClientState<'a> {
         if !self.is_reconnecting {
             self.is_reconnecting = true;
             self.shared.outages().lost(self.group.number, now_ns);
+        }
+    }
+
+    /// How the transaction has ended for its shared numbers: what may stay of it keeps them, even after an abort.
+    fn of_numbers(&self, outcome: Outcome) -> NumberOutcome {
+        match outcome {
+            Outcome::Ok => NumberOutcome::Acknowledged,
+            Outcome::Unknown => NumberOutcome::Unknown,
+            Outcome::Aborted | Outcome::Failed if self.session.may_be_durable() => {
+                NumberOutcome::Unknown
+            }
+            Outcome::Aborted | Outcome::Failed => NumberOutcome::Returned,
         }
     }
 
@@ -466,11 +483,3 @@ impl<'a> ClientState<'a> {
     }
 }
 
-/// The same for the shared numbers of a transaction.
-fn of_numbers(outcome: Outcome) -> NumberOutcome {
-    match outcome {
-        Outcome::Ok => NumberOutcome::Acknowledged,
-        Outcome::Aborted | Outcome::Failed => NumberOutcome::Returned,
-        Outcome::Unknown => NumberOutcome::Unknown,
-    }
-}

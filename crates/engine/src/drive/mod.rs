@@ -22,6 +22,7 @@ mod open_loop;
 mod permanent_failures;
 mod phase;
 mod plan;
+mod prepared_again;
 mod report;
 mod route;
 mod schedule;

@@ -67,6 +67,8 @@ pub struct TransactionType {
 pub struct StatementPlan {
     pub send_mode: SendMode,
     pub kind: StatementKind,
+    /// Whether it certainly changes no data.
+    pub only_reads: bool,
     pub keep: Keep,
     /// Whether it returns or changes rows.
     pub is_of_rows: bool,
@@ -124,6 +126,7 @@ impl Plan {
                         (Protocol::Simple | Protocol::Prepared, _) => SendMode::Text,
                     },
                     kind,
+                    only_reads: statement.only_reads,
                     keep: match statement.need {
                         // Where no other run or client is asked the same, a hash of the rows says nothing.
                         Need::Rows if statement.changes_values && !hashes_all => Keep::Ends,

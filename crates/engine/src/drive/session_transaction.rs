@@ -1,5 +1,5 @@
 //! Takes a transaction's requests and the transaction status after each answer; returns whether it must be
-//! rolled back, and whether closing the session undoes it.
+//! rolled back, whether closing the session undoes it, and whether a part of it stays whatever follows.
 
 use assay_drivers::{Answer, Certainty, SystemError, TransactionStatus};
 use assay_script::StatementKind;
@@ -11,8 +11,12 @@ pub struct SessionTransaction {
     status: TransactionStatus,
     /// The statement that is not answered yet.
     unanswered: Option<StatementKind>,
+    /// That statement certainly changes no data.
+    only_reads: bool,
     /// More was sent than the beginning of a transaction.
     has_sent_work: bool,
+    /// The transaction that is open may have changed data.
+    has_open_changes: bool,
     /// Some work may remain even if the session ends now.
     may_be_durable: bool,
 }
@@ -23,18 +27,21 @@ impl SessionTransaction {
         Self::default()
     }
 
-    /// The client begins its next transaction in the same session.
+    /// The client begins its next transaction, or the next attempt, in the same session.
     pub fn begin(&mut self) {
         *self = Self {
             status: self.status,
+            // A plain file may begin a transaction in one statement and end it in another.
+            has_open_changes: self.has_open_changes && self.may_be_open(),
             ..Self::default()
         };
     }
 
     /// A statement is sent.
     #[inline]
-    pub fn sent(&mut self, kind: StatementKind) {
+    pub fn sent(&mut self, kind: StatementKind, only_reads: bool) {
         self.unanswered = Some(kind);
+        self.only_reads = only_reads;
         self.has_sent_work |= kind != StatementKind::Begin;
     }
 
@@ -44,20 +51,98 @@ impl SessionTransaction {
     pub fn answered(&mut self, answer: &Answer, error: Option<&mut SystemError>) {
         let kind = self.unanswered.take();
         let before = std::mem::replace(&mut self.status, answer.transaction);
-        let may_be_done = match error {
-            None => true,
-            Some(error) if error.certainty == Certainty::Unknown => {
-                if is_undone_with(before, kind) {
-                    error.certainty = Certainty::Undone;
+        match error {
+            None => self.done(kind, before, answer.has_committed),
+            Some(error) => self.failed(kind, before, answer.has_committed, error),
+        }
+    }
+
+    #[inline]
+    fn done(
+        &mut self,
+        kind: Option<StatementKind>,
+        before: TransactionStatus,
+        has_committed: bool,
+    ) {
+        match kind {
+            Some(StatementKind::Rollback) => self.has_open_changes = false,
+            Some(StatementKind::Commit) => self.committed(),
+            // Some systems commit first what is open.
+            Some(StatementKind::Begin) if before == TransactionStatus::None => {}
+            Some(StatementKind::Begin) => self.may_be_durable |= self.has_open_changes,
+            Some(StatementKind::Rows | StatementKind::Other) | None => {
+                self.has_open_changes |= !self.only_reads;
+                if has_committed || self.status == TransactionStatus::None {
+                    self.committed();
                 }
-                error.certainty == Certainty::Unknown
             }
-            // Of several statements in one text, only the last has failed.
-            Some(_) => kind == Some(StatementKind::Other),
-        };
-        let is_of_none = matches!(kind, Some(StatementKind::Begin | StatementKind::Rollback));
-        let is_ended = self.status == TransactionStatus::None;
-        self.may_be_durable |= may_be_done && is_ended && !is_of_none;
+        }
+    }
+
+    #[cold]
+    fn failed(
+        &mut self,
+        kind: Option<StatementKind>,
+        before: TransactionStatus,
+        has_committed: bool,
+        error: &mut SystemError,
+    ) {
+        if error.certainty == Certainty::Unknown && is_undone_with(before, kind) {
+            error.certainty = Certainty::Undone;
+        }
+        let is_unknown = error.certainty == Certainty::Unknown;
+        let is_other = kind == Some(StatementKind::Other) && !self.only_reads;
+        // It may have committed what was open before it failed, as MySQL does before it changes a schema.
+        let ended_others = is_other
+            && before != TransactionStatus::None
+            && self.status == TransactionStatus::Unknown
+            && self.has_open_changes;
+        self.may_be_durable |= has_committed || ended_others;
+        if self.status == TransactionStatus::None {
+            self.may_be_durable |= is_unknown && !matches!(kind, Some(StatementKind::Rollback));
+            self.has_open_changes = false;
+        }
+    }
+
+    /// The statement that was sent had no effect: it will be sent again.
+    pub fn withdrawn(&mut self) {
+        self.unanswered = None;
+    }
+
+    /// A statement of a pipeline was answered without an error. The status is known at the pipeline's end only.
+    pub fn answered_in_pipeline(
+        &mut self,
+        kind: StatementKind,
+        only_reads: bool,
+        has_committed: bool,
+    ) {
+        match kind {
+            StatementKind::Begin => {}
+            StatementKind::Commit => self.committed(),
+            StatementKind::Rollback => self.has_open_changes = false,
+            StatementKind::Rows | StatementKind::Other => {
+                self.has_open_changes |= !only_reads;
+                if has_committed {
+                    self.committed();
+                }
+            }
+        }
+    }
+
+    /// The pipeline has ended: what it did outside a transaction is committed, or undone by an error.
+    pub fn pipeline_ended(&mut self, answer: &Answer, has_failed: bool) {
+        self.unanswered = None;
+        self.status = answer.transaction;
+        if self.status == TransactionStatus::None {
+            self.may_be_durable |= self.has_open_changes && !has_failed;
+            self.has_open_changes = false;
+        }
+    }
+
+    #[inline]
+    fn committed(&mut self) {
+        self.may_be_durable |= self.has_open_changes;
+        self.has_open_changes = false;
     }
 
     /// Whether this transaction must be rolled back before the next begins.
@@ -74,14 +159,33 @@ impl SessionTransaction {
         self.status == TransactionStatus::Open
     }
 
+    /// Whether a statement that failed without effect can be executed once more: nothing that was done before it is lost.
+    #[must_use]
+    pub fn goes_on(&self, status: TransactionStatus) -> bool {
+        use TransactionStatus::{None, Open};
+        status == self.status && matches!(status, None | Open)
+    }
+
+    /// Whether a part of it may stay, whatever follows: it was committed, or done outside a transaction.
+    #[must_use]
+    #[inline]
+    pub fn may_be_durable(&self) -> bool {
+        self.may_be_durable
+    }
+
     /// Whether nothing of it remains if the session ends now.
     #[must_use]
     pub fn is_undone(&self) -> bool {
-        let is_undone = match self.unanswered {
+        self.is_rest_undone() && !self.may_be_durable
+    }
+
+    /// Whether nothing remains, if the session ends now, of what was not durable before.
+    #[must_use]
+    pub fn is_rest_undone(&self) -> bool {
+        match self.unanswered {
             None => true,
             kind => is_undone_with(self.status, kind),
-        };
-        is_undone && !self.may_be_durable
+        }
     }
 
     /// Whether it has sent nothing that could have an effect.
@@ -103,74 +207,4 @@ fn is_undone_with(status: TransactionStatus, kind: Option<StatementKind>) -> boo
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use StatementKind::{Begin, Commit, Other, Rollback, Rows};
-    use TransactionStatus::{Failed, None as Ended, Open, Unknown};
-    use assay_drivers::{ErrorClass, Keep};
-
-    fn after(steps: &[(StatementKind, TransactionStatus)]) -> SessionTransaction {
-        let mut transaction = SessionTransaction::new();
-        for &(kind, status) in steps {
-            let mut answer = Answer::new(Keep::Count);
-            answer.transaction = status;
-            transaction.sent(kind);
-            transaction.answered(&answer, None);
-        }
-        transaction
-    }
-
-    #[test]
-    fn an_unanswered_statement_is_undone_only_if_it_cannot_have_committed() {
-        let cases = [
-            (&[][..], Begin, true),
-            (&[], Rows, false),
-            (&[(Begin, Open)], Rows, true),
-            (&[(Begin, Open), (Rows, Open)], Other, false),
-            (&[(Begin, Open), (Rows, Open)], Commit, false),
-            (&[(Begin, Open), (Rows, Open)], Rollback, true),
-            (&[(Begin, Open), (Rows, Failed)], Commit, true),
-            (&[(Begin, Open), (Rows, Unknown)], Rows, false),
-            // The procedure has committed, whatever its text.
-            (&[(Begin, Open), (Other, Ended)], Rows, false),
-            // The first of two transactions has been committed.
-            (
-                &[(Begin, Open), (Commit, Ended), (Begin, Open)],
-                Rows,
-                false,
-            ),
-            (
-                &[(Begin, Open), (Rollback, Ended), (Begin, Open)],
-                Rows,
-                true,
-            ),
-        ];
-        for (steps, kind, expected) in cases {
-            let mut transaction = after(steps);
-            transaction.sent(kind);
-            assert_eq!(
-                transaction.is_undone(),
-                expected,
-                "{steps:?}, then {kind:?}"
-            );
-        }
-    }
-
-    #[test]
-    fn an_error_that_leaves_a_statement_unknown_is_undone_with_its_transaction() {
-        for (steps, kind, expected) in [
-            (&[][..], Rows, Certainty::Unknown),
-            (&[(Begin, Open)], Rows, Certainty::Undone),
-            (&[(Begin, Open)], Commit, Certainty::Unknown),
-        ] {
-            let mut transaction = after(steps);
-            let mut error =
-                SystemError::new(ErrorClass::Timeout, "", "the statement timed out").unknown();
-            let mut answer = Answer::new(Keep::Count);
-            answer.transaction = transaction.status;
-            transaction.sent(kind);
-            transaction.answered(&answer, Some(&mut error));
-            assert_eq!(error.certainty, expected, "{steps:?}, then {kind:?}");
-        }
-    }
-}
+mod tests;

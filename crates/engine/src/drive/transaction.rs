@@ -17,6 +17,8 @@ pub struct Transaction {
     pub script: NextScript,
     pub is_measured: bool,
     pub has_executed: bool,
+    /// The current statement was prepared again, and is executed once more.
+    pub is_second_execution: bool,
     /// Its number among those whose answers are compared with other runs'; `None`: they are only counted.
     pub compared_number: Option<u8>,
     /// The error of the last statement, if it failed.
@@ -48,6 +50,21 @@ pub enum TransactionStep {
         statement: u32,
         is_pipelined: bool,
     },
+    /// The server no longer accepts this statement as it was prepared: it is prepared again.
+    Unprepared {
+        statement: u32,
+        is_pipelined: bool,
+    },
+    /// Waits for the answer to its preparation.
+    Preparing {
+        statement: u32,
+        is_pipelined: bool,
+    },
+    /// It is executed once more.
+    Prepared {
+        statement: u32,
+        is_pipelined: bool,
+    },
     /// This statement is being added to the pipeline.
     Queueing {
         statement: u32,
@@ -65,6 +82,14 @@ pub enum TransactionStep {
     },
     /// The script has ended, and the session's transaction is being rolled back.
     RollingBack {
+        then: AfterScript,
+    },
+    /// Nothing of it is open any more.
+    Closed {
+        then: AfterScript,
+    },
+    /// A statement that the server no longer accepts is prepared again, for the transactions that follow.
+    PreparingForNext {
         then: AfterScript,
     },
     /// The script will start the same transaction again.
@@ -105,8 +130,21 @@ impl Transaction {
         matches!(
             self.step,
             TransactionStep::Waiting { .. }
+                | TransactionStep::Preparing { .. }
+                | TransactionStep::PreparingForNext { .. }
                 | TransactionStep::RollingBack { .. }
                 | TransactionStep::Syncing { .. }
+        )
+    }
+
+    /// Whether its script has ended, and its outcome is decided.
+    #[must_use]
+    pub fn is_ending(&self) -> bool {
+        matches!(
+            self.step,
+            TransactionStep::RollingBack { .. }
+                | TransactionStep::Closed { .. }
+                | TransactionStep::PreparingForNext { .. }
         )
     }
 

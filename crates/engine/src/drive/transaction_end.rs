@@ -1,12 +1,12 @@
 //! Takes a transaction's answers and its end, by its script or with its session; updates its outcome.
 
 use assay_drivers::{Answer, Certainty, ErrorClass, Keep, SystemError};
-use assay_script::Ending;
+use assay_script::{Ending, StatementKind};
 
 use super::client_state::ClientState;
 use super::phase::Phase;
 use super::session_transaction::SessionTransaction;
-use super::transaction::{AfterScript, Transaction, TransactionStep};
+use super::transaction::{AfterScript, Queued, Transaction, TransactionStep};
 use crate::account::{ThreadRecorder, rows_of};
 use crate::observation::Outcome;
 
@@ -21,6 +21,12 @@ impl ClientState<'_> {
         recorder: &mut ThreadRecorder,
     ) {
         let how = &self.plan.statements[statement as usize];
+        if answer.has_rolled_back && how.kind == StatementKind::Commit {
+            answer.error.get_or_insert_with(rolled_back);
+        }
+        if answer.is_unprepared {
+            self.note_unprepared(statement);
+        }
         let Phase::InTransaction(transaction) = &mut self.phase else {
             unreachable!("a statement belongs to a transaction")
         };
@@ -44,8 +50,11 @@ impl ClientState<'_> {
                 .said_of_statement(statement, &error.message);
         }
         // In a pipeline the transaction status is only reported at the end.
-        if !matches!(transaction.step, TransactionStep::Syncing { .. }) {
+        let is_syncing = matches!(transaction.step, TransactionStep::Syncing { .. });
+        if !is_syncing {
             self.session.answered(answer, transaction.error.as_mut());
+        } else if transaction.error.is_none() {
+            (self.session).answered_in_pipeline(how.kind, how.only_reads, answer.has_committed);
         }
         recorder.waits.waited(
             transaction.script.transaction_type,
@@ -58,10 +67,28 @@ impl ClientState<'_> {
                 recorder.statement(statement, now_ns, now_ns - transaction.sent_ns);
             }
         }
-        if self.plan.sums_answers && transaction.error.is_none() {
+        if !is_syncing && transaction.error.is_none() {
+            self.count_answer(statement, now_ns, answer, recorder);
+        }
+    }
+
+    /// Counts the rows of an answer without an error, and compares them with those of other answers.
+    #[inline]
+    fn count_answer(
+        &mut self,
+        statement: u32,
+        now_ns: u64,
+        answer: &Answer,
+        recorder: &mut ThreadRecorder,
+    ) {
+        let how = &self.plan.statements[statement as usize];
+        let Phase::InTransaction(transaction) = &mut self.phase else {
+            unreachable!("a statement belongs to a transaction")
+        };
+        if self.plan.sums_answers {
             transaction.answered.add(answer.rows, answer.digest);
         }
-        if self.plan.compares_answers && how.is_of_rows && transaction.error.is_none() {
+        if self.plan.compares_answers && how.is_of_rows {
             recorder.statement_log.with(|log| {
                 let answers = &mut log.answers[statement as usize];
                 if transaction.is_measured {
@@ -78,13 +105,38 @@ impl ClientState<'_> {
                 }
             });
         }
-        if transaction.error.is_none() && how.is_compared && transaction.is_measured {
+        if how.is_compared && transaction.is_measured {
             let Answer { rows, digest, .. } = *answer;
             recorder.statement_log.with(|log| {
                 log.results
                     .count(statement, rows, digest, self.number, now_ns);
             });
         }
+    }
+
+    /// Keeps the answer to the statement at this place of the pipeline: it counts only if the pipeline ends without an
+    /// error.
+    #[inline]
+    pub fn keep_until_synced(&mut self, place: usize, answer: &mut Answer) {
+        let queued = &mut self.pipeline[place];
+        let how = &self.plan.statements[queued.statement as usize];
+        if self.plan.sums_answers || self.plan.compares_answers || how.is_compared {
+            let status = answer.transaction;
+            queued.answer = std::mem::take(answer);
+            answer.transaction = status;
+        }
+    }
+
+    /// The pipeline has ended without an error: its answers count.
+    pub fn count_pipeline(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) {
+        let pipeline = std::mem::take(&mut self.pipeline);
+        for Queued {
+            statement, answer, ..
+        } in &pipeline
+        {
+            self.count_answer(*statement, now_ns, answer, recorder);
+        }
+        self.pipeline = pipeline;
     }
 
     /// What to keep of the answer to the statement at this place of the pipeline.
@@ -152,10 +204,17 @@ impl ClientState<'_> {
         );
         let is_unknown =
             (transaction.error.as_ref()).is_some_and(|error| error.certainty == Certainty::Unknown);
-        let is_again = !is_unknown
+        let may_be_again = !is_unknown
             && transaction.retries < self.group.most_retries
             && self.group.retried_classes.contains(&class)
             && !is_interrupted;
+        // What stays of this attempt would be done twice.
+        let is_part_durable = !is_unknown && self.session.may_be_durable();
+        let is_again = may_be_again && !is_part_durable;
+        if is_part_durable && transaction.is_measured {
+            recorder.partly_durable += 1;
+            recorder.not_retried += u64::from(may_be_again);
+        }
         // The failure that ends the client is counted even outside the measurement.
         if transaction.is_measured || is_last {
             let transaction_type = Some(transaction.script.transaction_type);
@@ -178,7 +237,7 @@ impl ClientState<'_> {
             };
             transaction.failed_as = is_again.then(|| (class, code.to_owned()));
         }
-        match (is_again, is_unknown) {
+        match (is_again, is_unknown || is_part_durable) {
             (true, _) => AfterScript::Again,
             (false, true) => AfterScript::Ended(Outcome::Unknown),
             (false, false) => AfterScript::Ended(Outcome::Failed),
@@ -216,6 +275,7 @@ impl ClientState<'_> {
                     unreachable!("a script runs in a transaction")
                 };
                 transaction.try_again();
+                self.session.begin();
                 if transaction.is_measured {
                     let transaction_type = transaction.script.transaction_type;
                     recorder.attempts[transaction_type as usize] += 1;
@@ -232,6 +292,13 @@ impl ClientState<'_> {
     /// undone, and otherwise as unknown.
     pub fn end_with_session(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) {
         let is_undone = self.session.is_undone();
+        if !is_undone
+            && self.session.is_rest_undone()
+            && let Some(transaction) = self.transaction()
+            && !transaction.is_ending()
+        {
+            recorder.partly_durable += u64::from(transaction.is_measured);
+        }
         self.end_transaction(now_ns, is_undone, recorder);
     }
 
@@ -247,7 +314,10 @@ impl ClientState<'_> {
             None => {}
             // It had already failed or aborted: the end of the session rolls it back too.
             Some(Transaction {
-                step: TransactionStep::RollingBack { then },
+                step:
+                    TransactionStep::RollingBack { then }
+                    | TransactionStep::Closed { then }
+                    | TransactionStep::PreparingForNext { then },
                 ..
             }) => {
                 let outcome = match *then {
@@ -288,4 +358,13 @@ impl ClientState<'_> {
             ..error.clone()
         }
     }
+}
+
+#[cold]
+fn rolled_back() -> SystemError {
+    SystemError::new(
+        ErrorClass::Other,
+        "",
+        "expected the answer COMMIT, the server answered ROLLBACK: an error before it had ended the transaction",
+    )
 }

@@ -22,6 +22,17 @@ pub(super) struct LoadBarrier {
     changed: Condvar,
 }
 
+/// Aborts the load when a session's thread panics: it would never arrive, and the others would wait for it.
+pub(super) struct PanicGuard<'a>(&'a LoadBarrier);
+
+impl Drop for PanicGuard<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.abort();
+        }
+    }
+}
+
 #[derive(Default)]
 struct LoadState {
     arrived: [usize; POINTS],
@@ -71,6 +82,11 @@ impl LoadBarrier {
     pub fn interrupt(&self) {
         self.is_interrupted.store(true, Ordering::Relaxed);
         self.abort();
+    }
+
+    /// Ends the load for the other sessions if this one's thread panics while the guard lives.
+    pub fn guard(&self) -> PanicGuard<'_> {
+        PanicGuard(self)
     }
 
     pub fn is_interrupted(&self) -> bool {

@@ -125,6 +125,7 @@ struct Work<'a> {
 impl Work<'_> {
     /// Runs one session from start to end; `_ended` is dropped at its end, which wakes the caller.
     fn part(&self, number: usize, source: LoadSource<'_>, gauge: &Gauge, _ended: &Sender<()>) {
+        let _guard = self.barrier.guard();
         let mut go_on = || match self.barrier.is_aborted() {
             false => ControlFlow::Continue(()),
             true => ControlFlow::Break(()),

@@ -113,6 +113,16 @@ pub struct Observation {
     pub servers: Vec<ServerReport>,
     /// Sessions that were lost and reopened.
     pub reconnects: u64,
+    /// Measured transactions that failed after a part of them was committed: in a statement outside a transaction, or by
+    /// a commit before the failure. They are counted as `unknown`, and never retried.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub partly_durable: u64,
+    /// How many of these would have been retried otherwise.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub not_retried: u64,
+    /// How often a statement was prepared again, since the server no longer accepted it as it was prepared.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub prepared_again: u64,
     /// Times in which no client had a session, from the last loss to the first transaction that ended `ok`
     /// again; if clients reconnect, or open a session for each transaction.
     pub outages: Vec<Outage>,

@@ -29,6 +29,8 @@ pub struct Connection {
     socket: Socket,
     /// Where the request begins that was put last; `usize::MAX` before the first.
     put_at: usize,
+    /// It was not sent yet.
+    has_put: bool,
     is_connected: bool,
     /// An answer of a pipeline was parsed, and the next may already be in `partial`.
     more_to_take: bool,
@@ -61,6 +63,7 @@ impl Connection {
         Ok(Self {
             socket: Socket::connect(&deployment.address, place)?,
             put_at: usize::MAX,
+            has_put: false,
             is_connected: false,
             more_to_take: false,
             has_unread: false,
@@ -193,6 +196,7 @@ impl Connection {
     ) -> Result<Progress, SystemError> {
         let mut bytes = Vec::new();
         let progress = self.put(request, &mut bytes, scratch, answer)?;
+        self.has_put = false;
         match self.push(&bytes) {
             Ok(()) => Ok(progress),
             Err(error) => Err(self.error_before_close(&error, scratch, answer)),
@@ -227,7 +231,7 @@ impl Connection {
         if out.len() == start {
             return self.answer_without_server(scratch, answer);
         }
-        self.put_at = start;
+        (self.put_at, self.has_put) = (start, true);
         Ok(Progress::NeedMore)
     }
 
@@ -239,7 +243,10 @@ impl Connection {
     #[inline]
     pub fn send_put(&mut self, start: usize, bytes: &[u8]) -> io::Result<()> {
         match self.put_at == start {
-            true => self.push(bytes),
+            true => {
+                self.has_put = false;
+                self.push(bytes)
+            }
             false => Ok(()),
         }
     }
@@ -277,7 +284,7 @@ impl Connection {
     /// end.
     pub fn put_sync(&mut self, out: &mut Vec<u8>) {
         self.wire.sync(&mut self.queued);
-        self.put_at = out.len();
+        (self.put_at, self.has_put) = (out.len(), true);
         match self.security.encrypted() {
             None => out.append(&mut self.queued),
             Some(tls) => {

@@ -28,8 +28,8 @@ impl TlsLayer {
         self.connection.is_handshaking()
     }
 
-    /// Takes bytes from the socket; appends the decrypted bytes to `plain`, and TLS's own messages
-    /// (handshake, alerts) to `out`.
+    /// Takes bytes from the socket; appends the decrypted bytes to `plain`. [`TlsLayer::take_records`] has TLS's own
+    /// messages.
     ///
     /// # Errors
     /// If the certificate is invalid, or the bytes are not TLS.
@@ -37,7 +37,6 @@ impl TlsLayer {
         &mut self,
         mut cipher: &[u8],
         plain: &mut Vec<u8>,
-        out: &mut Vec<u8>,
     ) -> Result<(), SystemError> {
         while !cipher.is_empty() {
             let state = match self.connection.read_tls(&mut cipher) {
@@ -53,13 +52,9 @@ impl TlsLayer {
                         .read_exact(&mut plain[start..])
                         .expect("TLS has reported this many bytes");
                 }
-                Err(error) => {
-                    self.take_records(out);
-                    return Err(refused(&error));
-                }
+                Err(error) => return Err(refused(&error)),
             }
         }
-        self.take_records(out);
         Ok(())
     }
 
@@ -76,7 +71,8 @@ impl TlsLayer {
         self.take_records(out);
     }
 
-    fn take_records(&mut self, out: &mut Vec<u8>) {
+    /// Appends what TLS itself has to send (handshake, alerts, changes of keys) to `out`.
+    pub fn take_records(&mut self, out: &mut Vec<u8>) {
         while self.connection.wants_write() {
             self.connection
                 .write_tls(out)

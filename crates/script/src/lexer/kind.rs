@@ -109,6 +109,12 @@ pub(super) fn of_cql(text: &str) -> StatementKind {
     }
 }
 
+/// Whether a statement of CQL only reads.
+pub(super) fn only_reads_cql(text: &str) -> bool {
+    let words = words_of_one(text, Lexer::Cql).unwrap_or_default();
+    matches!(words.first().map(String::as_str), Some("select" | "use"))
+}
+
 /// Whether a text begins a batch and does not end it.
 pub(super) fn is_open_batch(text: &str) -> bool {
     let passage = |at| Lexer::Cql.passage(text, at);

@@ -7,6 +7,7 @@ mod json_syntax;
 mod kind;
 mod language;
 mod passage;
+mod reading;
 mod scan;
 mod surroundings;
 
@@ -62,6 +63,15 @@ impl Lexer {
             Self::Sql(_) => kind::changes_rows(text, self),
             Self::Cql => false,
             Self::Json => json::changes_rows(text),
+        }
+    }
+
+    /// Whether a statement certainly changes no data.
+    pub(crate) fn only_reads(self, text: &str) -> bool {
+        match self {
+            Self::Sql(_) => reading::of_sql_text(text, self),
+            Self::Cql => kind::only_reads_cql(text),
+            Self::Json => reading::of_json_text(text),
         }
     }
 

@@ -65,7 +65,6 @@ impl ClientConnection<'_> {
             context.deadlines[self.place] = context.read_clock().saturating_add(cancelled_ns);
             return ClientStatus::Open;
         }
-        self.is_over_limit = false;
         self.lost(&timed_out(&context.shared.plan), context)
     }
 
@@ -74,6 +73,8 @@ impl ClientConnection<'_> {
         let now_ns = context.read_clock();
         self.wait_no_longer(context);
         self.session = Session::Closed;
+        // The limit was that of a statement of this session.
+        self.is_over_limit = false;
         let after = self.client.lost(now_ns, error, &mut context.recorder);
         self.follow(after, context)
     }

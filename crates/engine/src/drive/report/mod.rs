@@ -35,6 +35,9 @@ struct Sums {
     reconnects: u64,
     abandoned: u64,
     cancelled: u64,
+    partly_durable: u64,
+    not_retried: u64,
+    prepared_again: u64,
     errors: ErrorLog,
     statement_log: StatementLog,
     /// By transaction type.
@@ -150,6 +153,9 @@ pub fn assemble(
         suspensions,
         servers: sums.servers.report(),
         reconnects: sums.reconnects,
+        partly_durable: sums.partly_durable,
+        not_retried: sums.not_retried,
+        prepared_again: sums.prepared_again,
         outages: shared.outages().between(began_ns, last_ns),
         results: agreements(shared, &sums.statement_log.results, has_digests),
         answer_sums: answer_sums(plan, &sums.answer_sums),
@@ -223,6 +229,9 @@ impl Sums {
             sums.reconnects += recorder.reconnects;
             sums.abandoned += recorder.abandoned;
             sums.cancelled += recorder.cancelled;
+            sums.partly_durable += recorder.partly_durable;
+            sums.not_retried += recorder.not_retried;
+            sums.prepared_again += recorder.prepared_again;
             sums.errors.merge(recorder.errors);
             if let ThreadStatements::Own(log) = &recorder.statement_log {
                 sums.statement_log.merge(log);

@@ -125,7 +125,11 @@ impl Connection {
         if let Some(tls) = self.security.layer() {
             plain.clear();
             cipher.clear();
-            let decrypted = tls.decrypt(bytes, plain, cipher);
+            let decrypted = tls.decrypt(bytes, plain);
+            // A request that waits to be sent was encrypted before TLS's own messages: these go with the next one.
+            if !self.has_put || decrypted.is_err() {
+                tls.take_records(cipher);
+            }
             // Sends TLS alerts as well: the server may log why the client left.
             let pushed = self.push(cipher);
             decrypted?;
