@@ -266,11 +266,7 @@ impl Machine {
     ///
     /// # Panics
     /// If another step was taken since.
-    pub fn bound_again<'s>(
-        &mut self,
-        statement: u32,
-        values: &'s mut Vec<Value>,
-    ) -> &'s [Value] {
+    pub fn bound_again<'s>(&mut self, statement: u32, values: &'s mut Vec<Value>) -> &'s [Value] {
         assert!(
             matches!(self.state, State::Waiting(_) | State::Queueing),
             "a statement is executed again before it is answered"

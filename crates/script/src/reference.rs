@@ -205,7 +205,8 @@ compares are not counted as wrong: what breaks a rule is said with `\\assert`.
 
 `\\next` (an addition) takes the next number of 0, 1, 2 … for new keys: `\\next order` stores it in `:order`, and no two transactions of the run have the
 same. A retry keeps its number. If the transaction is undone in the end (`failed`, `aborted`), another transaction takes its number, so that no
-number is missing; if its outcome is `unknown`, the number is not used again. `\\acknowledged orders order` stores in `:orders` how many numbers of `\\next order` are acknowledged
+number is missing; if its outcome is `unknown`, or a part of it was
+committed before, the number is not used again. `\\acknowledged orders order` stores in `:orders` how many numbers of `\\next order` are acknowledged
 without a gap: every number below it belongs to a transaction that has ended `ok`, so that what it wrote must be there. A number of
 unknown outcome stops this count. Both go on from one step of a test to the next until data are loaded again. Which client gets which number
 depends on their speed, not on the seed. Where a driver spreads clients over processes, those of a script with `\\next` stay in one.

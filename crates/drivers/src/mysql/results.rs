@@ -291,3 +291,29 @@ fn failed(payload: &[u8], answer: &mut Answer) -> Result<Step, SystemError> {
     answer.error = Some(error);
     Ok(Step::End)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failing(number: u16) -> Answer {
+        let mut answer = Answer::default();
+        answer.transaction = TransactionStatus::Open;
+        let packet = [&[head::ERROR], &number.to_le_bytes()[..], b"#HY000no"].concat();
+        assert!(failed(&packet, &mut answer).is_ok());
+        answer
+    }
+
+    /// The error packet has no status; these errors end no transaction.
+    #[test]
+    fn a_statement_that_must_be_prepared_again_leaves_its_transaction_open() {
+        for number in [1615, 1243] {
+            let answer = failing(number);
+            assert!(answer.is_unprepared, "{number}");
+            assert_eq!(answer.transaction, TransactionStatus::Open);
+        }
+        let answer = failing(1213);
+        assert!(!answer.is_unprepared);
+        assert_eq!(answer.transaction, TransactionStatus::Unknown);
+    }
+}

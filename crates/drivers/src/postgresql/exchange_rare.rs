@@ -199,3 +199,106 @@ fn of_statement(refusal: Refusal) -> Result<SystemError, SystemError> {
         (false, false) => Ok(error),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::postgresql::PostgresqlWire;
+    use crate::{Answer, ConnectOptions, Keep, Progress, Request, TransactionStatus, Wire as _};
+    use assay_values::Piece;
+
+    fn message(tag: u8, body: &[u8]) -> Vec<u8> {
+        let length = u32::try_from(body.len() + 4).expect("it is short");
+        [&[tag], &length.to_be_bytes()[..], body].concat()
+    }
+
+    fn session() -> PostgresqlWire {
+        let mut wire = PostgresqlWire::new(ConnectOptions::default());
+        wire.connected(&mut Vec::new());
+        let login = [message(b'R', &[0; 4]), message(b'Z', b"I")].concat();
+        answered(&mut wire, &login);
+        wire
+    }
+
+    fn answered(wire: &mut PostgresqlWire, bytes: &[u8]) -> Answer {
+        let mut answer = Answer::new(Keep::Count);
+        let received = wire.receive(bytes, &mut Vec::new(), &mut answer);
+        assert_eq!(received, Ok((bytes.len(), Progress::Ready)));
+        answer
+    }
+
+    /// A text of several statements, each of which is answered by one of these.
+    fn text(parts: &[&[u8]], status: u8) -> Answer {
+        let mut wire = session();
+        (wire.request(&Request::Text("…"), &mut Vec::new())).expect("it is short");
+        answered(
+            &mut wire,
+            &[&parts.concat()[..], &message(b'Z', &[status])].concat(),
+        )
+    }
+
+    #[test]
+    fn rows_that_are_copied_out_are_not_those_that_the_next_statement_changes() {
+        let copied = [
+            message(b'H', &[0, 0, 1, 0, 0]),
+            message(b'd', b"1\n"),
+            message(b'd', b"2\n"),
+            message(b'c', &[]),
+            message(b'C', b"COPY 2\0"),
+        ]
+        .concat();
+        let answer = text(&[&copied, &message(b'C', b"UPDATE 3\0")], b'I');
+        assert_eq!((answer.rows, answer.affected), (2, 3));
+    }
+
+    #[test]
+    fn the_tags_show_what_ended_in_the_midst_of_an_answer() {
+        let tag = |text: &[u8]| message(b'C', text);
+        let answer = text(&[&tag(b"COMMIT\0"), &tag(b"BEGIN\0")], b'T');
+        assert!(answer.has_committed && !answer.has_rolled_back);
+        assert_eq!(answer.transaction, TransactionStatus::Open);
+        let answer = text(&[&tag(b"ROLLBACK\0")], b'I');
+        assert!(answer.has_rolled_back && !answer.has_committed);
+        let answer = text(&[&tag(b"CREATE TABLE\0"), &tag(b"CALL\0")], b'I');
+        assert!(!answer.has_rolled_back && !answer.has_committed);
+    }
+
+    #[test]
+    fn a_statement_whose_result_changed_must_be_prepared_again() {
+        let error = |code: &str, routine: &str| {
+            let body = format!("SERROR\0VERROR\0C{code}\0Mchanged\0R{routine}\0\0");
+            [message(b'E', body.as_bytes()), message(b'Z', b"I")].concat()
+        };
+        let prepared = [
+            message(b'1', &[]),
+            message(b't', &[0, 0]),
+            message(b'n', &[]),
+            message(b'Z', b"I"),
+        ]
+        .concat();
+        for (code, routine, expected) in [
+            ("0A000", "RevalidateCachedQuery", true),
+            ("0A000", "transformSelect", false),
+            ("26000", "FetchPreparedStatement", true),
+            ("40001", "", false),
+        ] {
+            let mut wire = session();
+            let pieces = [Piece::Text("UPDATE t SET a = 1".into())];
+            let prepare = Request::Prepare {
+                id: 0,
+                pieces: &pieces,
+            };
+            wire.request(&prepare, &mut Vec::new())
+                .expect("it is short");
+            assert!(!answered(&mut wire, &prepared).is_unprepared);
+            let execute = Request::Execute {
+                id: 0,
+                parameters: &[],
+            };
+            wire.request(&execute, &mut Vec::new())
+                .expect("it is prepared");
+            let answer = answered(&mut wire, &error(code, routine));
+            assert_eq!(answer.is_unprepared, expected, "{code} {routine}");
+            assert!(answer.error.is_some());
+        }
+    }
+}

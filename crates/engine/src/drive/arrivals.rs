@@ -131,8 +131,9 @@ impl Arrivals {
 
     /// Returns an arrival that was taken and not started; the next free client gets the one that was due first.
     pub fn give_back(&mut self, arrival: Arrival) {
-        let place = (self.given_back)
-            .partition_point(|other| (other.due_ns, other.number) < (arrival.due_ns, arrival.number));
+        let place = (self.given_back).partition_point(|other| {
+            (other.due_ns, other.number) < (arrival.due_ns, arrival.number)
+        });
         self.given_back.insert(place, arrival);
     }
 

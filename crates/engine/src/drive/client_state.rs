@@ -482,4 +482,3 @@ impl<'a> ClientState<'a> {
         });
     }
 }
-

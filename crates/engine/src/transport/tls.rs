@@ -33,11 +33,7 @@ impl TlsLayer {
     ///
     /// # Errors
     /// If the certificate is invalid, or the bytes are not TLS.
-    pub fn decrypt(
-        &mut self,
-        mut cipher: &[u8],
-        plain: &mut Vec<u8>,
-    ) -> Result<(), SystemError> {
+    pub fn decrypt(&mut self, mut cipher: &[u8], plain: &mut Vec<u8>) -> Result<(), SystemError> {
         while !cipher.is_empty() {
             let state = match self.connection.read_tls(&mut cipher) {
                 Ok(_) => self.connection.process_new_packets(),

@@ -61,6 +61,23 @@ fn a_failure_in_an_open_transaction_is_rolled_back() {
     assert_eq!(classes, ["constraint", "lost connection"]);
 }
 
+/// The null system takes one session: the next one opens only when that of a transaction that failed is closed.
+#[test]
+fn with_a_session_for_each_transaction_one_that_is_rolled_back_is_closed_too() {
+    let options = json!({ "fail": "constraint@#2", "refuse_after": "1" });
+    let text = "BEGIN; UPDATE t SET a = 1; COMMIT;";
+    let run = observe(&document(
+        null_deployment("closed", options),
+        &[text],
+        json!({ "connect_each_transaction": true, "stop": { "passes": 3 } }),
+    ));
+    assert_eq!(outcomes(&run), (0, 0, 3, 0));
+    assert_eq!(
+        (the_error(&run).class, the_error(&run).count),
+        ("constraint", 3)
+    );
+}
+
 #[test]
 fn an_abort_is_rolled_back_and_is_no_failure() {
     // Without the rollback, BEGIN would be the third statement, and the fourth the update.

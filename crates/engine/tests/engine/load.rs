@@ -2,9 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use assay_engine::{DeploymentDocument, EngineError, LoadDocument, LoadReport, Session, load};
+use assay_engine::{
+    DeploymentDocument, EngineError, LoadDocument, LoadReport, Session, load, load_parts,
+};
+use assay_values::{Row, RowSource, SourceError};
 use serde_json::{Value, json};
 
+use crate::support::null_deployment;
 use crate::support::rows::Counting;
 
 /// A database file with two empty tables `a` and `b`.
@@ -135,4 +139,38 @@ fn an_empty_source_loads_nothing_and_is_no_error() {
             .iter()
             .all(|table| (table.rows, table.affected) == (0, 0))
     );
+}
+
+struct Panicking;
+
+impl RowSource for Panicking {
+    fn next_row(&mut self, _row: &mut Row) -> Result<Option<usize>, SourceError> {
+        panic!("a source of this test")
+    }
+
+    fn bytes_read(&self) -> u64 {
+        0
+    }
+}
+
+/// The other session waits at the barrier for the one that never arrives there.
+#[test]
+fn a_session_that_panics_ends_the_others() {
+    let document = json!({
+        "deployment": null_deployment("panic", json!({})),
+        "tables": [{ "name": "a", "bulk": "INSERT INTO a VALUES (?, ?)", "form": "native" }],
+    });
+    let document = LoadDocument::parse(&document.to_string()).unwrap();
+    let (ended, end) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let (mut good, mut bad) = (Counting::new(1, 3), Panicking);
+        let loaded = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            load_parts(&document, vec![&mut good, &mut bad], &mut |_| {
+                ControlFlow::Continue(())
+            })
+        }));
+        ended.send(loaded.is_err()).unwrap();
+    });
+    let has_panicked = end.recv_timeout(std::time::Duration::from_secs(60));
+    assert!(has_panicked.expect("the load hangs"));
 }

@@ -104,3 +104,35 @@ fn an_error_in_a_pipeline_fails_its_transaction_and_the_session_continues() {
     assert_eq!(the_error(&run).class, "data");
     assert_eq!(server.value("SELECT count(*) FROM t"), "15");
 }
+
+/// A deferred constraint is checked at the end of the pipeline, which commits what is outside a transaction.
+#[test]
+fn a_pipeline_whose_commit_fails_is_no_ok_transaction() {
+    let Some(server) = Server::start(&[]) else {
+        return;
+    };
+    let table = "CREATE TABLE late (a int UNIQUE DEFERRABLE INITIALLY DEFERRED)";
+    server.session().execute(table).unwrap();
+    let twice = "INSERT INTO late VALUES (1)";
+    let texts = [
+        format!("\\startpipeline\n{twice};\n{twice};\n\\endpipeline\n"),
+        format!("{twice} \\; {twice};"),
+    ];
+    for (protocol, text) in [
+        ("extended", &texts[0]),
+        ("prepared", &texts[0]),
+        ("extended", &texts[1]),
+        ("simple", &texts[1]),
+    ] {
+        let more = json!({ "protocol": protocol, "stop": { "passes": 400 } });
+        let run = observe(&document(server.deployment(), &[text], more));
+        assert_eq!(outcomes(&run), (0, 0, 400, 0), "{protocol}, {text}");
+        let error = the_error(&run);
+        assert_eq!(
+            (error.class, error.count),
+            ("constraint", 400),
+            "{protocol}"
+        );
+        assert_eq!(server.value("SELECT count(*) FROM late"), "0");
+    }
+}

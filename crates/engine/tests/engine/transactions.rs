@@ -112,6 +112,14 @@ fn texts_of_several_statements(deployment: &Value) {
         (count(deployment, "t"), count(deployment, "u")),
         ("1".into(), "2".into())
     );
+    // It fails in its second transaction: the first is durable.
+    let text = "BEGIN; INSERT INTO t VALUES (8); COMMIT; BEGIN; INSERT INTO t VALUES (8); COMMIT";
+    let run = observe(&in_one_text(deployment, text));
+    assert_eq!(outcomes(&run), (1, 0, 0, 1), "{:?}", run.errors);
+    assert_eq!(
+        (count(deployment, "t"), run.partly_durable),
+        ("2".into(), 1)
+    );
 }
 
 #[test]
@@ -126,6 +134,19 @@ fn postgresql_reports_whether_a_transaction_is_open() {
     }
     is_rolled_back(&deployment, "DO $$ BEGIN PERFORM 1; END $$");
     texts_of_several_statements(&deployment);
+
+    // After an error that the script expects, PostgreSQL answers COMMIT with ROLLBACK.
+    execute(&deployment, "DELETE FROM t");
+    execute(&deployment, "INSERT INTO t VALUES (7)");
+    let text = "BEGIN;\nINSERT INTO u VALUES (7);\nINSERT INTO t VALUES (7);\n\\expect error constraint\nCOMMIT;\n";
+    let before = count(&deployment, "u");
+    for protocol in ["simple", "extended", "prepared"] {
+        let more = json!({ "protocol": protocol });
+        let run = observe(&document(deployment.clone(), &[text], more));
+        assert_eq!(outcomes(&run), (0, 0, 1, 0), "{protocol}");
+        assert!(the_error(&run).message.contains("answered ROLLBACK"));
+    }
+    assert_eq!(count(&deployment, "u"), before);
 
     execute(
         &deployment,
@@ -179,13 +200,35 @@ fn mariadb_reports_whether_a_transaction_is_open() {
     // A procedure that commits leaves nothing to roll back, and no open transaction.
     execute(&deployment, "DELETE FROM t");
     execute(&deployment, "CREATE PROCEDURE finish() COMMIT");
+    // What fails afterwards leaves what it has committed.
     let scripts = [
         "\\begin\nINSERT INTO t VALUES (1);\nCALL finish();\n",
         "\\begin\nINSERT INTO t VALUES (2);\nCALL finish();\nINSERT INTO t VALUES (2);\n",
     ];
     let run = observe(&document(deployment.clone(), &scripts, json!({})));
-    assert_eq!(outcomes(&run), (1, 0, 1, 0), "{:?}", run.errors);
+    assert_eq!(outcomes(&run), (1, 0, 0, 1), "{:?}", run.errors);
     assert_eq!(count(&deployment, "t"), "2");
+
+    // Commits that leave a transaction open, or come before a statement that fails.
+    for (number, end) in [
+        "COMMIT AND CHAIN;\nINSERT INTO t VALUES (1)",
+        "BEGIN;\nINSERT INTO t VALUES (1)",
+        "CREATE TABLE u (a int)",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let text = format!("BEGIN;\nINSERT INTO t VALUES (1{number});\n{end};\nCOMMIT;\n");
+        let retries = json!({ "retries": { "most": 2, "classes": ["constraint", "other"] } });
+        let run = observe(&document(deployment.clone(), &[&text], retries));
+        assert_eq!(outcomes(&run), (0, 0, 0, 1), "{text}: {:?}", run.errors);
+        assert_eq!(
+            (run.outcomes.attempts, run.partly_durable),
+            (1, 1),
+            "{text}"
+        );
+    }
+    assert_eq!(count(&deployment, "t"), "5");
 }
 
 #[test]

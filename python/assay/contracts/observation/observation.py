@@ -97,6 +97,12 @@ class EngineObservation(Shape, frozen=True):
     pass_times_left_out: int = 0
     """How many more passes these groups made."""
     unfinished: Unfinished | None = None
+    partly_durable: int = 0
+    """Measured transactions that failed after a part of them was committed. They are ``unknown``."""
+    not_retried: int = 0
+    """How many of these would have been retried otherwise."""
+    prepared_again: int = 0
+    """How often a statement was prepared again that the server no longer accepted."""
     next_transaction: int = 0
     """Above the numbers that its transactions had (``:transaction_number``)."""
     shared_numbers: tuple[SharedNumbersDocument, ...] = ()

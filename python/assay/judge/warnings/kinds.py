@@ -232,6 +232,22 @@ class WarningKind(Enum):
         "see the errors: after deadlocks and serialization failures {--retries N}, after lost "
         "connections {--reconnect}, for transactions cancelled at the end a longer {--drain}",
     )
+    PARTLY_DURABLE = WarningText(
+        "transactions failed after a part of them was committed; they count as unknown, as what "
+        "they left is neither all nor nothing",
+        "put the statements of a transaction between BEGIN and COMMIT",
+    )
+    RETRIES_IMPOSSIBLE = WarningText(
+        "{--retries} skipped transactions of which a part was committed before the failure: a "
+        "retry would do that part twice",
+        "put the statements between BEGIN and COMMIT; where the system has no transactions, leave "
+        "{--retries} out",
+    )
+    PREPARED_AGAIN = WarningText(
+        "the server no longer accepted prepared statements; Assay prepared them again, which costs "
+        "a round trip each",
+        "see what changes the schema during the run; behind a pooler take {--protocol simple}",
+    )
     ALL_ABORTED = WarningText(
         "every transaction was rolled back by `\\abort`: nothing was changed, and no throughput is "
         "shown",

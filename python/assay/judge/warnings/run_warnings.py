@@ -301,6 +301,12 @@ def _of_driving(run: Evidence, observation: Observation) -> Iterator[tuple[Warni
         counts = {"failed": observed.failed, "unknown": observed.unknown}
         counted = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
         yield WarningKind.ERRORS, f"{name}: {counted} of {scheduled} ({share})"
+    if count := observation.partly_durable:
+        yield WarningKind.PARTLY_DURABLE, f"{name}: {count} of {scheduled}"
+    if count := observation.not_retried:
+        yield WarningKind.RETRIES_IMPOSSIBLE, f"{name}: {count} of {scheduled}"
+    if count := observation.prepared_again:
+        yield WarningKind.PREPARED_AGAIN, f"{name}: {units.counted(count, 'time')}"
     if outcomes.aborted == scheduled:
         yield WarningKind.ALL_ABORTED, f"{name}: {scheduled} of {scheduled}"
     if outages := observation.outages:

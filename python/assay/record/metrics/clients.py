@@ -165,6 +165,16 @@ OF_CLIENTS = (
     Metric(
         name="reconnects", unit="count", meaning="of all clients", value=kept("reconnects")
     ),
+    Metric(
+        name="partly_durable", unit="count",
+        meaning="of the unknown, those that failed after a part was committed",
+        value=kept("partly_durable"),
+    ),
+    Metric(
+        name="prepared_again", unit="count",
+        meaning="statements that the server no longer accepted as prepared",
+        value=kept("prepared_again"),
+    ),
     *LATENCIES.values(),
     UNANSWERED,
 )  # fmt: skip

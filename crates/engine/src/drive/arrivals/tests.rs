@@ -1,6 +1,8 @@
 use super::*;
+use crate::account::{Aggregator, SampleBuffer, StatementLog, ThreadStatements};
 use crate::document::DriveDocument;
 use serde_json::{Value, json};
+use std::sync::{Arc, Mutex};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -225,4 +227,33 @@ fn steps_out_of_order_are_refused() {
             "{refused}"
         );
     }
+}
+
+#[test]
+fn what_is_given_back_is_taken_in_the_order_in_which_it_was_due() {
+    let plan = plan(
+        json!({ "kind": "constant", "offered_rate_per_s": 100 }),
+        json!({}),
+    );
+    let (layout, group) = (plan.layout(), &plan.groups[0]);
+    let mut recorder = ThreadRecorder::new(
+        &layout,
+        ThreadStatements::Own(StatementLog::new(&layout)),
+        Arc::new(SampleBuffer::new()),
+        Arc::new(Mutex::new(Aggregator::new(plan.layout()))),
+        None,
+    );
+    let mut arrivals = Arrivals::new(&plan, group, schedule(0), Share::ALL).unwrap();
+    let taken: Vec<_> = (0..4)
+        .map(|_| arrivals.take(group, &mut recorder).unwrap())
+        .collect();
+    for place in [1, 3, 0, 2] {
+        arrivals.give_back(taken[place]);
+    }
+    let again: Vec<_> = (0..4)
+        .map(|_| arrivals.take(group, &mut recorder).unwrap())
+        .collect();
+    assert_eq!(again, taken);
+    let next = arrivals.take(group, &mut recorder).unwrap();
+    assert!(next.due_ns > taken[3].due_ns);
 }

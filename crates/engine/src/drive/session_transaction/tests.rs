@@ -103,9 +103,27 @@ fn what_was_committed_before_an_error_stays() {
         (&[(Rows, Ended)], Rows, Ended, false, true),
         (&[(Rows, Ended), open], Rows, Failed, false, true),
         // COMMIT, also one that begins the next transaction, and one by a procedure.
-        (&[open, (Rows, Open), (Commit, Ended)], Rows, Ended, false, true),
-        (&[open, (Rows, Open), (Commit, Open)], Rows, Failed, false, true),
-        (&[open, (Rows, Open), (Other, Ended)], Rows, Ended, false, true),
+        (
+            &[open, (Rows, Open), (Commit, Ended)],
+            Rows,
+            Ended,
+            false,
+            true,
+        ),
+        (
+            &[open, (Rows, Open), (Commit, Open)],
+            Rows,
+            Failed,
+            false,
+            true,
+        ),
+        (
+            &[open, (Rows, Open), (Other, Ended)],
+            Rows,
+            Ended,
+            false,
+            true,
+        ),
         // Nothing was changed before COMMIT.
         (&[open, (Commit, Ended)], Rows, Ended, false, false),
         // The second BEGIN of MySQL commits.

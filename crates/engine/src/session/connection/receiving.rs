@@ -254,3 +254,6 @@ fn with_sent_error(lost: SystemError, answer: &mut Answer) -> SystemError {
         None => lost,
     }
 }
+
+#[cfg(test)]
+mod tests;

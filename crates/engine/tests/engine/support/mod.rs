@@ -3,6 +3,7 @@
 pub mod generated;
 pub mod quiet;
 pub mod rows;
+pub mod scripted;
 pub mod server;
 
 use std::ops::ControlFlow;
