@@ -17,7 +17,6 @@ from assay.comparison.sides.side_cells import SideCell, side_cells, with_shared_
 from assay.comparison.sides.unequal_cells import unequal_cells
 from assay.comparison.sides.values import ComparedCell, Comparison, Difference, Side
 from assay.contracts.metric import Metric
-from assay.judge import differing_statements
 from assay.judge.evidence.durability import MEMORY
 from assay.judge.statistics.estimate import Design
 from assay.record.metrics import catalogue
@@ -178,9 +177,7 @@ def _why_blocked(blocking: Sequence[Difference]) -> str:
 def _agreement(a: SideCell, b: SideCell, differing: Sequence[Difference]) -> str:
     if any(one.what in ("workload", "answers") for one in differing):
         return ""
-    return differing_statements.agreement(
-        differences.asked(a.measured), differences.asked(b.measured)
-    )
+    return differences.agreement(a.measured, b.measured)
 
 
 def _blocking(differing: Sequence[Difference], despite: Sequence[str]) -> Iterator[Difference]:
@@ -210,6 +207,8 @@ def _notes(a: SideCell, b: SideCell, matched: pairs.Pairs | None) -> Iterator[st
     for one in (a, b):
         if words := _left_out(one):
             yield words
+    if why := differences.why_answers_not_compared(a.measured, b.measured):
+        yield why
     for one, other in ((a, b), (b, a)):
         if differences.in_memory(one.measured) and not differences.in_memory(other.measured):
             yield f"{one.side.name}: {MEMORY}, unlike {other.side.name}"

@@ -27,6 +27,9 @@ class DatasetFacts(msgspec.Struct, frozen=True):
     index_ns: int
     analyze_ns: int
     size_on_disk_bytes: int | None
+    declared_fingerprint: str = ""
+    """Of the rows of all tables, also of those that systems of another language have; empty: not
+    known."""
     schema_ns: int = 0
     data_bytes: int | None = None
     restore_ns: int | None = None

@@ -359,7 +359,11 @@ def test_a_table_is_for_systems_of_its_languages_and_is_made_from_any_table(
     assert found.rows_expected == {
         name: count for name, count in everything.items() if name != "customers"
     }
-    assert found.key != generated.request_of(workload, {}, "sql").key
+    in_sql = generated.request_of(workload, {}, "sql")
+    assert found.key != in_sql.key
+    assert found.declared_fingerprint == in_sql.declared_fingerprint
+    other = generated.request_of(workload, {"data_seed": 2}, "sql")
+    assert found.declared_fingerprint != other.declared_fingerprint
 
 
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD)

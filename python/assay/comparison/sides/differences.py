@@ -10,14 +10,21 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from assay.comparison.sides import existing_data, factors, safeguards, settings_in_effect
+from assay.comparison.sides import (
+    existing_data,
+    factors,
+    loaded_data,
+    run_by_run,
+    safeguards,
+    settings_in_effect,
+)
 from assay.comparison.sides.factors import SCRIPT, WORKLOAD, Identified
 from assay.comparison.sides.values import Difference, Side, joined
 from assay.contracts.durability import NOT_MEASURED
 from assay.contracts.experiment import OF_SCRIPTS
 from assay.contracts.recorded import Machine, MachineFact
 from assay.experiment.choices.profiles import PROFILE
-from assay.judge import differing_statements
+from assay.judge import answer_sums, differing_statements
 from assay.judge.differing_statements import AnsweringRun
 from assay.judge.evidence import durability
 from assay.plan import cell_names
@@ -27,7 +34,7 @@ from assay.record import ExperimentRecord, RunRecord
 from assay.record.machine import machines
 from assay.text import units
 
-_R = TypeVar("_R", RunRecord, ExperimentRecord)
+_T = TypeVar("_T")
 
 BLOCKING = ("workload", "data", "answers", "durability")
 """Differences that leave no verdict: the sides did other work, or kept less of it."""
@@ -105,13 +112,15 @@ def of_cell(
     determines is left out. Systems, data and durability are those of runs that were measured."""
     experiments = _experiments(a, a_runs), _experiments(b, b_runs)
     found = [
-        *_one("assay", "version of Assay", *_each(*experiments, _build)),
+        *_one("assay", "version of Assay", *run_by_run.each(*experiments, _build)),
         *_of_texts(a, b, a_runs, b_runs, between),
     ]
     a_runs, b_runs = ([run for run in of if run.evidence.is_measured] for of in (a_runs, b_runs))
     if a_runs and b_runs:
         found += _of_runs(a_runs, b_runs, between)
-    found += _one("seed", "seed", *_each(*experiments, lambda experiment: str(experiment.seed)))
+    found += _one(
+        "seed", "seed", *run_by_run.each(*experiments, lambda experiment: str(experiment.seed))
+    )
     return tuple(sorted(found, key=lambda one: one.what not in CHANGING_THE_WORK))
 
 
@@ -119,16 +128,15 @@ def _of_runs(
     a_runs: Sequence[RunRecord], b_runs: Sequence[RunRecord], between: str
 ) -> list[Difference]:
     found = list(safeguards.differing(a_runs, b_runs, with_settings=True))
-    found += _one("system", "version of the system", *_each(a_runs, b_runs, _version))
+    found += _one("system", "version of the system", *run_by_run.each(a_runs, b_runs, _version))
     if between != "system":
-        found += _one("system", "text of its dialect", *_each(a_runs, b_runs, _dialect))
+        found += _one("system", "text of its dialect", *run_by_run.each(a_runs, b_runs, _dialect))
     if between != PROFILE:
         found += settings_in_effect.differing(a_runs, b_runs, between)
     if between != "storage":
         found += _storage(a_runs, b_runs)
     if between != WORKLOAD and between not in cell_names.parameters(a_runs[0].parameters):
-        found += _run_by_run("data", "input of the data", a_runs, b_runs, _input)
-        found += _run_by_run("data", "rows", a_runs, b_runs, _rows)
+        found += loaded_data.differences(a_runs, b_runs)
     if between not in cell_names.parameters(a_runs[0].parameters):
         are_other_scripts = between in (SCRIPT, WORKLOAD)
         found += existing_data.differences(a_runs, b_runs, are_other_scripts=are_other_scripts)
@@ -139,6 +147,10 @@ def _of_runs(
         found += [
             Difference("answers", f"answers to {one.statement}", one.a, one.b)
             for one in differing_statements.differing_statements(asked(a_runs), asked(b_runs))
+        ]
+        found += [
+            Difference("answers", f"answers of {one.statement}", one.a, one.b)
+            for one in _in_other_languages(answer_sums.differing, a_runs, b_runs) or ()
         ]
     found += _one("workload", "transactions that never ended ok", *_never_ok(a_runs, b_runs))
     return [*found, *_durability(a_runs, b_runs), *_kept(a_runs, b_runs)]
@@ -161,6 +173,36 @@ def _types(runs: Sequence[RunRecord]) -> tuple[set[str], set[str]]:
 def asked(runs: Iterable[RunRecord]) -> list[AnsweringRun]:
     """The runs of which answers are known."""
     return [AnsweringRun(run.seed, run.driven) for run in runs if run.driven and run.driven.answers]
+
+
+def agreement(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> str:
+    """How far the answers of both sides agree, where nothing differs; empty: none are known."""
+    in_other_languages = _in_other_languages(answer_sums.agreement, a, b)
+    if in_other_languages is None:
+        return differing_statements.agreement(asked(a), asked(b))
+    return in_other_languages
+
+
+def why_answers_not_compared(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> str:
+    """Why it is not known whether both sides gave the same answers; empty: they were compared, or
+    there are none to compare."""
+    if _in_other_languages(answer_sums.agreement, a, b) != "":
+        return ""
+    return "answers not compared: the statements are in other languages"
+
+
+def _in_other_languages(
+    compare: Callable[[Sequence[AnsweringRun], Sequence[AnsweringRun]], _T],
+    a: Sequence[RunRecord],
+    b: Sequence[RunRecord],
+) -> _T | None:
+    """Of the answers to all statements together; None: the sides have the same statements."""
+    if not loaded_data.are_in_other_languages(a, b):
+        return None
+    of_a, of_b = (
+        [AnsweringRun(run.seed, run.driven) for run in runs if run.driven] for runs in (a, b)
+    )
+    return compare(of_a, of_b)
 
 
 def of_unequal_cells(
@@ -202,7 +244,7 @@ def _of_texts(
     if between == WORKLOAD:  # One text on each side is what is compared.
         yield from _of_several_texts(texts, a_runs, b_runs)
         return
-    yield from _run_by_run(
+    yield from run_by_run.differing(
         "workload", TEXT_OF_WORKLOAD, a_runs, b_runs, lambda run: texts.get(id(run), "")
     )
     experiments = {
@@ -219,7 +261,7 @@ def _of_texts(
     is_known = bool(of_a and of_b) and all(run.scripts for run in runs)
     is_parameter = is_parameter or between == SCRIPT
     if is_known and len(experiments) > 1 and is_one_text and not is_parameter:
-        yield from _run_by_run("workload", "text of the scripts", of_a, of_b, _scripts)
+        yield from run_by_run.differing("workload", "text of the scripts", of_a, of_b, _scripts)
 
 
 def _of_several_texts(
@@ -230,29 +272,6 @@ def _of_several_texts(
     if max(len(of_a), len(of_b)) < 2:
         return []
     return [Difference("workload", TEXT_OF_WORKLOAD, joined(of_a), joined(of_b))]
-
-
-def _run_by_run(
-    what: str,
-    name: str,
-    a: Sequence[RunRecord],
-    b: Sequence[RunRecord],
-    read: Callable[[RunRecord], str],
-) -> Iterator[Difference]:
-    """Where the sides have other values, or a repetition has several: then both may hold the same
-    set of values, and no run of one did the work of its partner on the other."""
-    values = _each(a, b, read)
-    of_repetitions: dict[int, set[str]] = {}
-    for run in (*a, *b):
-        if value := read(run):
-            of_repetitions.setdefault(run.repetition, set()).add(value)
-    if values[0] != values[1] or any(len(found) > 1 for found in of_repetitions.values()):
-        yield Difference(what, name, *values)
-
-
-def _each(a: Sequence[_R], b: Sequence[_R], read: Callable[[_R], str]) -> tuple[str, str]:
-    """What is read of the runs or experiments of each side, each value once."""
-    return joined(map(read, a)), joined(map(read, b))
 
 
 def _experiments(side: Side, runs: Sequence[RunRecord]) -> list[ExperimentRecord]:
@@ -288,28 +307,18 @@ def _version(run: RunRecord) -> str:
     return run.deployment.version if run.deployment else ""
 
 
-def _input(run: RunRecord) -> str:
-    return run.data.fingerprint[:_FINGERPRINT] if run.data else ""
-
-
-def _rows(run: RunRecord) -> str:
-    if run.data is None:
-        return ""
-    return ", ".join(f"{table} {count}" for table, count in sorted(run.data.rows.items()))
-
-
 def _durability(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> list[Difference]:
     """The levels that were measured; where one side has none, or both lowered it by their settings,
     what these settings say of it. Queries need no durability."""
     if not any(run.may_commit for run in (*a, *b)):
         return []
-    measured = _each(a, b, _level)
+    measured = run_by_run.each(a, b, _level)
     if all(measured) and measured[0] != measured[1]:
         return _one("durability", "durability", *measured)
     is_one_system = {run.system for run in a} == {run.system for run in b}
     if all(measured) and not is_one_system:
         return []
-    return _one("durability", "durability by settings", *_each(a, b, _lowered))
+    return _one("durability", "durability by settings", *run_by_run.each(a, b, _lowered))
 
 
 def in_memory(runs: Sequence[RunRecord]) -> bool:
@@ -326,7 +335,7 @@ def _kept(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> list[Difference]:
         return []
     found = (
         "nothing (memory)" if in_memory(runs) else level or NOT_MEASURED
-        for runs, level in zip((a, b), _each(a, b, _level), strict=True)
+        for runs, level in zip((a, b), run_by_run.each(a, b, _level), strict=True)
     )
     return _one("storage", "kept when the power fails", *found)
 
@@ -351,7 +360,7 @@ def _storage(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterator[Differe
         def read(run: RunRecord, name: str = name) -> str:
             return str(getattr(run.deployment.storage, name) or "") if run.deployment else ""
 
-        of_a, of_b = _each(a, b, read)
+        of_a, of_b = run_by_run.each(a, b, read)
         if of_a and of_b:
             yield from _one("storage", f"{name} of the storage", of_a, of_b)
     limits = [

@@ -89,23 +89,36 @@ def request_of(
     and where rows that are looked at cannot be made.
     """
     seed = int(parameters.get("data_seed", 1))
-    source = workload.source_for(parameters, seed, language)
-    if is_empty:
-        tables = (structs.replace(table, rows="0", per=None) for table in source.tables)
-        source = structs.replace(source, tables=tuple(tables))
-    measured = measure(source)
-    rows = {table.name: table.rows for table in measured}
+    source, whole = (
+        _emptied(one) if is_empty else one
+        for one in (
+            workload.source_for(parameters, seed, language),
+            workload.source_for(parameters, seed),
+        )
+    )
+    rows = _rows(source)
+    fingerprint = _fingerprint(source, rows)
     total = sum(rows.values())
     return DataRequest(
         source=source,
         origin="generated",
         description=_described(workload, source, total),
-        fingerprint=_fingerprint(source, rows),
+        fingerprint=fingerprint,
         items=total,
+        declared_fingerprint=fingerprint if whole == source else _fingerprint(whole, _rows(whole)),
         is_divisible=True,
         rows_expected=rows,
         checksums=lambda: _checksums(source),
     )
+
+
+def _emptied(source: GeneratedDocument) -> GeneratedDocument:
+    tables = (structs.replace(table, rows="0", per=None) for table in source.tables)
+    return structs.replace(source, tables=tuple(tables))
+
+
+def _rows(source: GeneratedDocument) -> dict[str, int]:
+    return {table.name: table.rows for table in measure(source)}
 
 
 def measure(source: GeneratedDocument, *, with_checksums: bool = False) -> tuple[TableMeasure, ...]:

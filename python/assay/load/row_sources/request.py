@@ -54,6 +54,9 @@ class DataRequest:
     """Digest of the content of the input, before replication."""
     items: int
     """Of the input, before replication."""
+    declared_fingerprint: str = ""
+    """Digest of what is declared of the rows of all tables, also of those that systems of another
+    language have; empty: not known."""
     files: tuple[str, ...] = ()
     """That are read for the rows."""
     settings: object = None
