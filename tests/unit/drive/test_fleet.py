@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ import psutil
 import pytest
 from msgspec import structs
 
+import observations
 from assay.contracts.driving import CONTINUE, END, OnLost
 from assay.contracts.engine.drive import (
     ClientsSoFar,
@@ -30,20 +32,21 @@ from assay.contracts.engine.drive import (
     StopDocument,
     ThreadUse,
 )
-from assay.contracts.engine.messages import Message
+from assay.contracts.engine.messages import EngineRequest, Message
 from assay.contracts.fleet import Channel, Fleet, Receive
 from assay.contracts.observation import (
     ClientCost,
     GeneratorReport,
+    Interval,
     Observation,
     Outage,
     clients_left,
 )
-from assay.drive.fleet import clocks, kept_parts
+from assay.drive.fleet import at_once, clocks, kept_parts
 from assay.drive.fleet.clocks import Clock, ClockOffset, ClockRoundTrip, drift_ns_per_s, offset
 from assay.drive.fleet.losses import GeneratorAccount
 from assay.drive.fleet.progress import ClientsOfAll
-from assay.drive.fleet.values import Terms
+from assay.drive.fleet.values import PartOfDrive, Terms
 from assay.drive.observe import Generators, observe
 from assay.errors import SystemDied
 from assay.experiment import StorageChoice
@@ -357,6 +360,75 @@ def test_where_the_coordinator_is_lost_clients_end_in_order(
         # What was under way has ended: nothing was cut off.
         assert found.outcomes.ok > 0 == found.outcomes.unknown
         assert not found.unfinished and not found.errors
+
+
+class _Told:
+    """Two programs: the first has done all that it was to do after its first second."""
+
+    def __init__(self) -> None:
+        self._receive: list[Receive] = []
+
+    def machines(self) -> list[str]:
+        return ["one"]
+
+    def start(self, machine: int, receive: Receive) -> Channel:
+        assert machine == 0
+        self._receive.append(receive)
+        receive({"ready": True})
+        return _Heard(self, len(self._receive) - 1)
+
+    def begin(self, place: int) -> None:
+        for second in range(3 if place else 1):
+            report = DriveProgress(second + 1.0, 5, None, 5, 0, 1, seconds=(_second(second),))
+            self._receive[place]({"progress": msgspec.json.encode(report).decode()})
+            if place and second == 0:
+                ended = observations.observation(outcomes=observations.outcomes(ok=5))
+                self._receive[0]({"value": msgspec.json.encode(ended.document).decode()})
+        if place:
+            ended = observations.observation(outcomes=observations.outcomes(ok=15))
+            self._receive[1]({"value": msgspec.json.encode(ended.document).decode()})
+
+    def stop(self) -> None:
+        pass
+
+
+@dataclass(frozen=True)
+class _Heard:
+    fleet: _Told
+    place: int
+
+    def send(self, request: EngineRequest) -> None:
+        if "begin" in request:
+            self.fleet.begin(self.place)
+
+    def look_after(self) -> None:
+        pass
+
+    def kill(self) -> None:
+        pass
+
+    def why_it_died(self, during: str, process: str = "") -> SystemDied:
+        raise AssertionError(f"{process} {during}")
+
+
+def _second(number: int) -> Interval:
+    counts = dict.fromkeys(Interval.__struct_fields__, 0)
+    return msgspec.convert(
+        {**counts, "second": number, "group": "", "ok": 5, "latency": None, "schedule_lag": None,
+         "schedule_lag_p99_ns": None},
+        Interval,
+    )  # fmt: skip
+
+
+def test_the_seconds_go_on_when_one_of_several_has_done_its_work(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(at_once, "_REPORT_EVERY_S", 0.0)
+    reported: list[Interval] = []
+    script = ScriptDocument(name="read", path="read.sql", text="SELECT 1;")
+    parts = [PartOfDrive(0, DriveDocument(scripts=(script,), clients=1, seed=7)) for _ in range(2)]
+    at_once.drive_at_once(_Told(), parts, lambda report: reported.extend(report.seconds))
+    assert [(one.second, one.ok) for one in reported] == [(0, 10), (1, 5), (2, 5)]
 
 
 class _Programs:

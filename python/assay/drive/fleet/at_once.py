@@ -223,6 +223,7 @@ class _Drive:
             if "value" in message:
                 self._driven[place].observation = decode_observation(message["value"])
                 self._ended.add(place)
+                self._seconds.leave_out(place)
                 self._so_far.end(place)
             if "clock" in message and (
                 asked := self._driven[place].clock.answered(message["clock"])
