@@ -144,6 +144,7 @@ class _Counters:
         self._before_s = (document.ramp_up_s or 0.0) + document.warm_up_s
         self._before: Mapping[str, int] = {}
         self._reader: threading.Thread | None = None
+        self._failure: Exception | None = None
         if not self._before_s:
             self._before = self._read()
 
@@ -153,14 +154,20 @@ class _Counters:
             self._reader.start()
 
     def grown(self) -> dict[str, int]:
-        """The increase of each counter; empty where the server has no counters or was lost."""
+        """The increase of each counter; empty where the server has no counters or was lost. Raises
+        what a plugin raised when they were read, also in the other thread."""
         if self._reader is not None:
             self._reader.join()
+        if self._failure is not None:
+            raise self._failure
         after = self._read() if self._before else {}
         return {name: after[name] - count for name, count in self._before.items() if name in after}
 
     def _begin(self) -> None:
-        self._before = self._read()
+        try:
+            self._before = self._read()
+        except Exception as error:
+            self._failure = error
 
     def _read(self) -> Mapping[str, int]:
         if not isinstance(self._system, Counters):
