@@ -50,6 +50,19 @@ def test_cost_before_and_after_the_measurement_is_left_out() -> None:
     assert machine.used_peak_bytes is None, "samples of earlier versions have none"
 
 
+def test_a_measurement_between_two_samples_has_no_cost_of_the_device() -> None:
+    """Another program, or the load before it, may have used the device all the time."""
+    samples = [sample(0, 0), sample(1, 10 * S), sample(2, 10 * S)]
+    for seconds, is_known in ((398e-6, False), (0.4, False), (0.5, True), (1.0, True)):
+        found = device_cost(samples, 0, observation(0.5, seconds, 1), "vda")
+        assert (found is not None) is is_known, seconds
+
+
+def test_the_cost_of_a_transaction_is_not_rounded() -> None:
+    cost = server_cost([sample(0, 0), sample(10, S)], 0, observation(0, 10, 3))
+    assert cost is not None and cost.per_transaction_ns == S / 3
+
+
 def test_less_than_a_tick_of_the_kernel_is_no_number() -> None:
     for cpu_ns, known in ((0, None), (9_000_000, None), (10_000_000, 10_000_000)):
         cost = server_cost([sample(0, 0), sample(10, cpu_ns)], 0, observation(0, 10, 1))

@@ -7,6 +7,7 @@ the beginning and the end of the measurement, and of a second of it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence, Set
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -15,6 +16,9 @@ from assay.contracts.observation import DeviceCost, MachineCost, Observation, Se
 from assay.drive.monitoring.sampler import TimedSample
 from assay.storages.device_counters import DeviceCounts
 
+_MOST_SPAN = 2.0
+"""How far apart the samples before and after a measurement may be, in its own length: others use
+the device before and after it, too."""
 _LEAST_COUNTED = 0.5
 """Share of the measurement in which it must be counted."""
 _MOST_ENDED = 1 / 3
@@ -41,7 +45,7 @@ def server_cost(
             samples, lambda timed: timed.sample.read_bytes, began_unix_ns, observation
         ),
         resident_peak_bytes=max(timed.sample.resident_bytes for timed in samples),
-        per_transaction_ns=round(cpu_ns / ended) if ended else 0,
+        per_transaction_ns=cpu_ns / ended if ended else 0.0,
         counts=_counts(samples, began_unix_ns, observation),
     )
 
@@ -106,7 +110,8 @@ def device_cost(
     device: str,
     read: Callable[[TimedSample], DeviceCounts | None] = lambda timed: timed.device,
 ) -> DeviceCost | None:
-    """What the whole device under the data did in the measurement; None where not known.
+    """What the whole device under the data did in the measurement; None where not known, as of one
+    so short that the samples around it are mostly of the time before and after it.
     ``device``: its name; ``read``: the counts of the device, by default of that under the data."""
 
     def grown(name: str) -> int | None:
@@ -118,7 +123,8 @@ def device_cost(
         )
 
     read_bytes, written_bytes = grown("read_bytes"), grown("written_bytes")
-    if read_bytes is None or written_bytes is None:
+    is_sampled = _span(samples, began_unix_ns, observation) <= _MOST_SPAN
+    if not is_sampled or read_bytes is None or written_bytes is None:
         return None
     return DeviceCost(
         device=device,
@@ -216,6 +222,16 @@ def _grown(
     from_s = (observation.started_unix_ns - began_unix_ns) / 1e9
     to_s = from_s + observation.elapsed_ns / 1e9
     return max(0, _at(sums, to_s) - _at(sums, from_s))
+
+
+def _span(samples: Sequence[TimedSample], began_unix_ns: int, observation: Observation) -> float:
+    """The time between the last sample before the measurement and the first one after it, in its
+    own length."""
+    from_s = (observation.started_unix_ns - began_unix_ns) / 1e9
+    to_s = from_s + observation.elapsed_ns / 1e9
+    before = max((one.at_s for one in samples if one.at_s <= from_s), default=from_s)
+    after = min((one.at_s for one in samples if one.at_s >= to_s), default=to_s)
+    return (after - before) / (to_s - from_s) if to_s > from_s else math.inf
 
 
 def _at(sums: Sequence[tuple[float, int]], at_s: float) -> int:

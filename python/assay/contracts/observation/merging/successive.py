@@ -219,7 +219,7 @@ def _server_cost(parts: Sequence[ServerCost | None], ended: int) -> ServerCost |
         cpu_ns=cpu_ns,
         read_bytes=total_or_none([part.read_bytes for part in known]),
         resident_peak_bytes=max(part.resident_peak_bytes for part in known),
-        per_transaction_ns=cpu_ns // ended if ended else 0,
+        per_transaction_ns=cpu_ns / ended if ended else 0.0,
         counts={
             name: sum(part.counts[name] for part in known)
             for name in known[0].counts

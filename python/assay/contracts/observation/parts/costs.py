@@ -45,7 +45,7 @@ class ServerCost(Shape, frozen=True):
     cpu_ns: int
     read_bytes: int | None
     resident_peak_bytes: int
-    per_transaction_ns: int
+    per_transaction_ns: float
     counts: dict[str, int] = msgspec.field(default_factory=dict)
     """What else the kernel counted of them, by name; what is not known is not in it."""
 
