@@ -148,11 +148,12 @@ def _path(path: str, workload: Workload, run: PlannedRun) -> str:
 
 
 def _what_is_compiled(drive: PlannedDrive) -> object:
-    """A key of the compiled scripts: equal keys mean equal instruction lists."""
+    """A key of the compiled scripts: equal keys mean equal instruction lists. What a system can do
+    is in the scripts' variables, and may depend on its choice."""
     cell = drive.run.cell
-    dialect = registry.system(cell.system.name).dialect
+    choice = tuple(cell.system.particulars.items())
     parameters = tuple(cell.parameters.items())
-    return dialect.name, cell.test, drive.step.label, cell.level(PROTOCOL), parameters
+    return choice, cell.test, drive.step.label, cell.level(PROTOCOL), parameters
 
 
 def check_limits(workload: Workload, runs: Iterable[PlannedRun], load_sessions: int | None) -> None:

@@ -11,6 +11,7 @@ import pytest
 import invented_records as invented
 from assay import registry
 from assay.drive.document import document_of, scripts_of
+from assay.drive.prepare import _what_is_compiled
 from assay.errors import ExperimentError
 from assay.experiment import StorageChoice, SystemChoice
 from assay.judge import judge_run
@@ -91,6 +92,18 @@ def test_scripts_know_it_and_what_is_half_done_is_not_repeated(
     document = document_of(declared, drive, dialect, scripts_of(declared, drive, dialect))
     assert document.variables["has_transactions"] is has_it
     assert ("retries" in document.json) is has_it
+
+
+def test_what_is_compiled_for_one_server_is_not_taken_for_another(tmp_path: Path) -> None:
+    """They are of one system and dialect, and one of them has transactions."""
+    declared = workload(tmp_path)
+    alone, of_a_set = (
+        _what_is_compiled(
+            *drives.drives(declared, run_on("mongodb", f"mongodb://127.0.0.1/{more}"))
+        )
+        for more in ("shop", "shop?replicaSet=rs0")
+    )
+    assert alone != of_a_set
 
 
 def test_the_run_says_what_it_went_without(tmp_path: Path) -> None:
