@@ -162,7 +162,7 @@ def test_a_part_that_is_given_twice_is_refused(
 @pytest.mark.parametrize(
     "content",
     [
-        b"", b"{}", b"[1]", b"\xff\xfe", b"[" * 100_000, b'{"run": "x"}', b"null",
+        b"", b"{}", b"[1]", b"[" * 100_000, b'{"run": "x"}', b"null",
         b'{"run":1,"epoch":1,"generator":1,"of":1,"machine":"","observation":{}}',
         b'{"run":1,"epoch":1,"generator":1,"of":1,"machine":"","observation":"x"}',
     ],
@@ -193,5 +193,8 @@ def test_damaged_parts_are_refused(
     ):
         copies[0].write_text(json.dumps(other))
         assert "expected what a load generator kept" in refused(capsys, copies[0])
-    assert "cannot be read: No such file" in refused(capsys, tmp_path / "none.json")
-    assert "cannot be read: Is a directory" in refused(capsys, tmp_path)
+    assert "cannot be read: there is no such file" in refused(capsys, tmp_path / "none.json")
+    assert "is a folder: expected a file of text" in refused(capsys, tmp_path)
+    copies[0].write_bytes(b"\xff\xfe")
+    assert "is not UTF-8 (byte 0)" in refused(capsys, copies[0])
+    assert "is a device: expected a file of text" in refused(capsys, Path("/dev/null"))

@@ -6,7 +6,6 @@ They are in no record: the run was cut short, and parts of other generators may 
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from assay.contracts.observation.merging.latencies import merged_latency
 from assay.contracts.observation.merging.simultaneous import merge
 from assay.contracts.observation.parts.outcomes import OUTCOMES
 from assay.errors import InputError
+from assay.text.files import text_file
 
 _HINT = "give files that `assay parts` lists on the load machines, as they are there"
 
@@ -75,11 +75,10 @@ class MergedParts:
 def read(file: Path) -> KeptPart:
     """Raises `InputError` where it cannot be read, or is none of these files."""
     try:
-        text = file.read_bytes()
-    except OSError as error:
-        raise InputError(
-            f"cannot be read: {os.strerror(error.errno or 0)}", file=file, hint=_HINT
-        ) from error
+        text = text_file.read(file, InputError)
+    except InputError as error:
+        error.hint = _HINT
+        raise
     try:
         kept = msgspec.json.decode(text, type=_Kept)
         observation = decode_observation(bytes(kept.observation).decode("utf-8"))
