@@ -26,7 +26,7 @@ from assay.contracts.events import (
 )
 from assay.contracts.factors import CACHE
 from assay.contracts.recorded import ExperimentFacts
-from assay.contracts.stop import NEVER, Stop, Stopped
+from assay.contracts.stop import Stop, Stopped
 from assay.drive import transaction_log
 from assay.drive.read_only import may_commit
 from assay.errors import (
@@ -106,7 +106,7 @@ def run(
     *,
     records: Path,
     sinks: Iterable[Sink] = (),
-    stop: Stop = NEVER,
+    stop: Stop | None = None,
     loading: Loading = DEFAULT,
     request: Request = BEGINS_ANEW,
     first_use: FirstUse = NOT_PROBED,
@@ -145,6 +145,7 @@ def run(
     under way ends as interrupted, with what was measured so far, and `Stopped` is raised.
     """
     events = Events(sinks)
+    stop = Stop() if stop is None else stop
     with contextlib.ExitStack() as stack:
         stack.enter_context(stop.guides())
         prepared = _prepare(experiment, workload, loading, request, events)
