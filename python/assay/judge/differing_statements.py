@@ -38,6 +38,8 @@ _CHANGING = re.compile(
 _LIMITS = re.compile(r"\b(limit|fetch\s+(first|next)|top|rownum)\b", re.IGNORECASE)
 _ORDERS = re.compile(r"\border\s+by\b", re.IGNORECASE)
 _MOST_OF_A_TEXT = 40
+_LEAST_DIGITS, _MOST_DIGITS = 4, 16
+"""Of rows per answer."""
 
 
 class AnsweringRun(NamedTuple):
@@ -162,14 +164,15 @@ def _compared(a: _OfSide, b: _OfSide, *, is_of_reads: bool) -> DifferingStatemen
     rows = _per_answer(a), _per_answer(b)
     for one, other in pairs:
         if (one.answers, one.rows) != (other.answers, other.rows):
-            firsts = _shown(_ratio(one)), _shown(_ratio(other))
-            of_all = _shown(rows[0]), _shown(rows[1])
-            return DifferingStatement(name, *(of_all if of_all[0] != of_all[1] else firsts))
+            is_seen_in_all = _shown(rows[0]) != _shown(rows[1])
+            return DifferingStatement(
+                name, *_apart(*(rows if is_seen_in_all else (_ratio(one), _ratio(other))))
+            )
         if not _is_same(one, other):
             return DifferingStatement(name, _shown(_ratio(one)), "as many rows with other values")
     least = _LEAST_SHARE_WHERE_EQUAL if pairs else _LEAST_SHARE
     if _differ(a, b) and abs(rows[0] - rows[1]) > least * max(rows):
-        return DifferingStatement(name, *map(_shown, rows))
+        return DifferingStatement(name, *_apart(*rows))
     return None
 
 
@@ -212,8 +215,17 @@ def _ratio(first: FirstAnswersReport) -> float:
     return first.rows / first.answers if first.answers else 0.0
 
 
-def _shown(rows: float) -> str:
-    return f"{rows:.4g} {'row' if rows == 1 else 'rows'} per answer"
+def _apart(rows: float, others: float) -> tuple[str, str]:
+    """Both, with as many digits as it takes to tell them apart."""
+    digits = range(_LEAST_DIGITS, _MOST_DIGITS)
+    enough = (one for one in digits if _shown(rows, one) != _shown(others, one))
+    needed = next(enough, _LEAST_DIGITS)
+    return _shown(rows, needed), _shown(others, needed)
+
+
+def _shown(rows: float, digits: int = _LEAST_DIGITS) -> str:
+    number = float(f"{rows:.{digits}g}")
+    return f"{number:.15g} {'row' if number == 1 else 'rows'} per answer"
 
 
 def _name(report: AnswerReport) -> str:

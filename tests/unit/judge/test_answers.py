@@ -49,6 +49,16 @@ def side(*changes: dict[str, Any], seed: int = 1, commits: int = 0) -> list[Answ
     return [AnsweringRun(seed, observation(answers=answers, commits=commits))]
 
 
+def test_numbers_of_rows_that_differ_late_are_shown_with_as_many_digits() -> None:
+    (found,) = differing_statements(
+        side({"first": [first(1, rows=12_344)], "rows_each": 12_344}),
+        side({"first": [first(1, rows=12_345)], "rows_each": 12_344}),
+    )
+    assert (found.a, found.b) == ("12344 rows per answer", "12345 rows per answer")
+    (found,) = differing_statements(side({"rows_each": 9}), side({"rows_each": 98_765_432}))
+    assert found.b == "98770000 rows per answer"
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [

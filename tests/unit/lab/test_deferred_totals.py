@@ -11,6 +11,7 @@ import pytest
 from assay.cli.output.live import Live
 from assay.contracts.events import ClientsAtWork
 from assay.experiment.from_command_line import Words, experiment
+from assay.judge.statistics import per_second
 from assay.lab import lab
 from assay.record import Store
 from assay.record.metrics.catalogue import METRICS
@@ -49,6 +50,7 @@ def test_totals_are_those_of_the_clients(tmp_path: Path) -> None:
     assert per_s == pytest.approx(60e9 / run.driven.elapsed_ns)
     assert METRICS["latency_max_ns"].value(run) == clients.all_ok.latency.max_ns
     assert METRICS["deferred"].value(run) == 60
+    assert sum(per_second.ok(run.driven)) == 60, "by the second as well"
     assert "write" not in latency_words.of_mix(
         [cast(DrivenRun, run)]
     )  # its times stand apart, with the waits

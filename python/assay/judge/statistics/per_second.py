@@ -6,8 +6,13 @@ from assay.contracts.observation import Interval, Observation
 
 
 def ok(observation: Observation) -> list[int]:
-    """Transactions that ended ok, second by second."""
-    return [sum(one.ok for one in groups) for groups in _seconds(observation)]
+    """Transactions of the clients that ended ok, second by second, without those that they had
+    queued for others (`Observation.of_clients`)."""
+    deferred = {group.name for group in observation.groups if group.is_deferred}
+    return [
+        sum(one.ok for one in groups if one.group not in deferred)
+        for groups in _seconds(observation)
+    ]
 
 
 def suspended(observation: Observation) -> frozenset[int]:
