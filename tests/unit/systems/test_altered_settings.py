@@ -83,6 +83,18 @@ def test_another_spelling_is_none(
     spelling.refuse_altered(MARIADB.product, programs, {name: asked})
 
 
+@pytest.mark.parametrize(
+    ("asked", "read", "shown"),
+    [("ON", "vm-bin", "ON"), ("true", "vm-bin", "ON"), ("0", "(No default value)", "OFF")],
+)
+def test_a_switch_has_no_name_that_the_server_makes_of_the_machines(
+    tmp_path: Path, asked: str, read: str, shown: str
+) -> None:
+    programs = program(tmp_path, FILES, f"log-bin   {read}")
+    (found,) = spelling.spelled(MARIADB.product, programs, {"log-bin": asked})
+    assert (found.name, found.value) == ("log_bin", shown)
+
+
 def test_what_open_files_lower_is_left_to_the_server_that_runs(tmp_path: Path) -> None:
     programs = program(tmp_path, FILES, "table-open-cache   9909")
     asked = {"table_open_cache": "30000"}

@@ -42,6 +42,14 @@ def argument(name: str, value: str) -> str:
     return f"--{plain}" if _truth(value) == "1" else f"--skip-{plain}"
 
 
+def switch(plain: str, value: str) -> str | None:
+    """``ON`` or ``OFF`` for a setting that is asked for as a switch and holds a file's name: by
+    default the server makes that of the machine's name. None: for another setting or value."""
+    if plain not in _NAME_KEPT_IN or not _is_truth(value):
+        return None
+    return "ON" if _truth(value) == "1" else "OFF"
+
+
 def is_in_effect(
     name: str, asked: str, reported: Mapping[str, str], described: Mapping[str, Described]
 ) -> bool:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from assay.contracts.systems.abilities import Spelled
 from assay.errors import ArgumentError
-from assay.systems.mysql_protocol.meaning import argument, is_altered, is_less
+from assay.systems.mysql_protocol.meaning import argument, is_altered, is_less, switch
 from assay.systems.mysql_protocol.names import plain_name
 from assay.systems.mysql_protocol.product import Product, Programs
 from assay.systems.mysql_protocol.server import CHOSEN_BY_ASSAY
@@ -57,13 +57,17 @@ def spelled(product: Product, programs: Programs, settings: Mapping[str, str]) -
     for (plain, value), name in zip(asked.items(), settings, strict=True):
         said = _given(product, programs, plain, value)
         read = said.value(plain)
+        switched = switch(plain, value)
+        if switched == "OFF" and said.table:
+            yield Spelled(plain, switched, is_default=False)
+            continue
         if read is None or _why_not(plain, value, said):
             yield Spelled(name, settings[name], is_default=False)
             continue
         defaults = _said((*_base(product, programs), *_ours(product)))
         is_variable = plain in _NO_DEFAULTS or plain in product.settings_in_a_group
         is_default = read == defaults.table.get(plain) and not is_variable
-        yield Spelled(plain, _shown(read), is_default)
+        yield Spelled(plain, switched or _shown(read), is_default)
 
 
 def refuse_altered(product: Product, programs: Programs, settings: Mapping[str, str]) -> None:
