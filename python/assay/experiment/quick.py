@@ -18,10 +18,9 @@ from assay.contracts.experiment import (
     StorageChoice,
     driving_with,
 )
-from assay.contracts.factors import CACHE, VARIED_LEVELS, Factor
+from assay.contracts.factors import CACHE, OF_MACHINE, VARIED_LEVELS, Factor
 from assay.errors import ArgumentError
 from assay.text.mentions import phrase
-from assay.text.sizes import size_word
 from assay.workload.values import Quick, Test, Workload
 
 Asked = tuple[Experiment, Workload]
@@ -145,16 +144,15 @@ def _sizes(asked: Experiment, workload: Workload, test: Test) -> dict[str, str]:
         for one in workload.parameters_of(test)
     }
     driving = test.driving.changed(asked.driving).described()
-    memory = [
-        _NONE if size_bytes is None else size_word(size_bytes) for size_bytes in asked.memory_bytes
-    ]
     found = {
         **{name: _listed(levels) for name, levels in parameters.items()},
         "clients": _listed(asked.clients or test.clients),
         **{name: _listed(counts) for name, counts in asked.group_clients.items()},
         **driving,
-        "memory": _listed(memory),
-        "cpus": _listed(_NONE if cpus is None else cpus for cpus in asked.cpus),
+        **{
+            name: _listed(map(factor.shown, getattr(asked, factor.asked)))
+            for name, factor in OF_MACHINE.items()
+        },
         **{
             factor.heading or name: _listed(asked.levels.get(name) or _levels_of_test(test, factor))
             for name, factor in VARIED_LEVELS.items()

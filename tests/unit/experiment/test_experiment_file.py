@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay import registry
+from assay.contracts.factors import OF_MACHINE
 from assay.contracts.storages.abilities import Inspectable
 from assay.errors import ArgumentError, ExperimentError
 from assay.experiment import Experiment, StorageChoice, SystemChoice
@@ -267,6 +268,24 @@ def test_the_quick_version_says_what_it_scaled(tmp_path: Path) -> None:
     assert scaled["connect", "records"] == ("500", "100")
     assert scaled["load", "records"] == ("1000, 2000", "100")
     assert scaled["update", "updates"] == ("1000", "5")
+
+
+def test_the_quick_version_says_what_it_scaled_of_the_servers_machine(tmp_path: Path) -> None:
+    """Each of its factors (`factors.OF_MACHINE`)."""
+    text = (
+        'workload = "tpcb"\nsystems = ["postgresql"]\nmemory = ["64MB"]\ncpus = [1, 2]\n'
+        'rtt = ["0", "1ms", "20ms"]\nlog_storage = ["tmpfs"]\n'
+        '[quick]\nmemory = ["32MB"]\ncpus = [1]\nrtt = ["1ms"]\n'
+    )
+    file = str(written(tmp_path, text))
+    asked, _ = experiment(Words(file, quick=True, log_storage=("none",)))
+    scaled = {one.name: (one.full, one.quick) for one in asked.scaled}
+    assert {name: scaled[name] for name in OF_MACHINE} == {
+        "memory": ("64MB", "32MB"),
+        "cpus": ("1, 2", "1"),
+        "rtt": ("0, 1ms, 20ms", "1ms"),
+        "log_storage": ("tmpfs", "none"),
+    }
 
 
 @pytest.mark.parametrize(
