@@ -172,6 +172,22 @@ def test_paths_that_cannot_be_are_refused_with_a_sentence(tmp_path: Path, script
         assert (ended.returncode, "there is no run 9999" in ended.stderr) == (2, True)
 
 
+@pytest.mark.parametrize(
+    ("system", "message"),
+    [
+        (f"postgresql://u@127.0.0.1:{'9' * 5000}/d", "at most 4,300 digits"),
+        (f"sqlite[cache_size={'9' * 5000}]", ""),
+        ("sqlite[cache_size=1\n2]", "cache_size: expected values on one line"),
+    ],
+    ids=["port", "setting", "line break"],
+)
+def test_what_is_too_long_for_a_value_is_refused(
+    tmp_path: Path, script: Path, system: str, message: str
+) -> None:
+    ended = run(tmp_path, "run", script, "--on", system, "-t", "1")
+    assert (ended.returncode, message in ended.stderr) == (2, True), ended.stderr
+
+
 def test_no_directory_for_temporary_files_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

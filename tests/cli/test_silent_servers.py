@@ -31,11 +31,13 @@ from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.abilities import Counters, HasDefaultPort, SessionLimit
 from assay.drive import native_clients
 from assay.errors import SystemDied, SystemRefused
-from assay.provision.engine import engine_calls, python_calls, session, silence
+from assay.provision.disk.directory import server_directory
+from assay.provision.engine import client_program, engine_calls, python_calls, session, silence
 from assay.provision.engine.child_process import ChildProcess
 from assay.provision.engine.silence import Silence
 from assay.systems import first_session
 from commands import IN_MEMORY, need
+from servers import directory_for_servers
 from step_workloads import folder_of
 
 
@@ -335,6 +337,23 @@ def test_a_library_that_stands_still_is_given_up_and_one_that_works_is_not(
         began = time.monotonic()
         assert opened.execute(counted).rows == [("12000000",)]
         assert time.monotonic() - began > 1, "else the statement was too short to be looked at"
+
+
+def test_a_client_program_whose_server_stands_still_is_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(silence, "LIMIT_S", 0.6)
+    with (
+        directory_for_servers() as storage,
+        server_directory(storage) as directory,
+        pytest.raises(SystemDied, match="cat does not answer: it has written nothing for"),
+    ):
+        pipe = directory.run / "pipe"
+        os.mkfifo(pipe)
+        with pipe.open("r+b", buffering=0):  # who has it open and writes nothing
+            client_program.run_to_end(
+                ["cat"], {}, directory, reads=pipe, writes=directory.run / "out"
+            )
 
 
 def test_a_process_that_calls_a_module_and_was_stopped_is_given_up(

@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import os
 import resource
+import sys
 from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
@@ -38,6 +39,8 @@ _OF_THE_MACHINE = {
     errno.ESTALE: "its file system is no longer there",
     errno.ETXTBSY: "it is a program that runs",
 }
+_TOO_MANY_DIGITS = "Exceeds the limit ("
+"""The beginning of what `int` says of a text, and `str` of a number, that is too long."""
 _NO_TEMPORARY = "No usable temporary directory"
 """The beginning of what `tempfile` says."""
 
@@ -65,6 +68,12 @@ def cause_of(error: Exception) -> AssayError | None:
         )
     if refused := _refused(error):
         return refused
+    if isinstance(error, ValueError) and str(error).startswith(_TOO_MANY_DIGITS):
+        return ArgumentError(
+            f"expected numbers of at most {sys.get_int_max_str_digits():,} digits, found a longer "
+            "one",
+            hint="write a shorter number in the arguments, or in the file that they name",
+        )
     if isinstance(error, ValueError) and _has_no_time_zone():
         return ArgumentError(
             f"expected a time zone less than 24 hours from UTC, found TZ={os.environ.get('TZ')}",

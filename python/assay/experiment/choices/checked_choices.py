@@ -422,7 +422,14 @@ def key_and_values(
             f"{key}: double quotes must enclose the whole value",
             hint=written(key, _QUOTED) + '; a quote within a quoted value is written twice: ""',
         )
-    levels = tuple(value.strip() for value in next(csv.reader([values], skipinitialspace=True), []))
+    try:
+        found = next(csv.reader([values], skipinitialspace=True), [])
+    except csv.Error:  # of a line break outside double quotes, or a field of 128 KiB
+        raise ArgumentError(
+            f"{key}: expected values on one line, found a line break or a very long value",
+            hint=written(key, _QUOTED),
+        ) from None
+    levels = tuple(value.strip() for value in found)
     if not levels or not all(levels):
         where = "beside a comma" if any(levels) else "after the equals sign"
         raise ArgumentError(

@@ -16,6 +16,7 @@ from pathlib import Path
 from assay.contracts.stop import look
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import RunFailed
+from assay.provision.engine.silence import Silence, ticks_of_children
 from assay.provision.processes.programs import (
     command,
     ending,
@@ -67,13 +68,15 @@ def run_to_end(
     writes: Path,
 ) -> None:
     """Raises `RunFailed` with the end of what it wrote to standard error, where its status is
-    not 0."""
+    not 0, and `SystemDied` where neither it nor its server works any more."""
     errors = directory.run / "client-program.log"
     with started(words, environment, directory, reads=reads, writes=writes, errors=errors) as child:
+        program = Path(words[0]).name
+        silence = Silence(program, None, ticks_of_children, "it has written nothing")
         while (status := child.poll()) is None:
             look()
+            silence.progressed(writes.stat().st_size)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 child.wait(_LOOK_EVERY_S)
     if status != 0:
-        program = Path(words[0]).name
         raise RunFailed(with_last_words(ending(program, status), last_lines(errors)))

@@ -69,7 +69,7 @@ class Silence:
                 f"{and_no}",
                 hint="is the server stopped, or the network down?"
                 if self._opens
-                else "does another program lock its files, or does their device fail?",
+                else "is it stopped, does another program lock its files, or does a device fail?",
             )
         if now_s - self._looked_s >= LIMIT_S / _LOOKS:
             self._looked_s = now_s
