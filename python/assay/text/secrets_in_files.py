@@ -2,7 +2,7 @@
 
 Of less than `secrets.without_secrets` hides, which may hide too much: a file has columns that are
 called password, and prose about them. Found are URLs and connection strings with a password, and
-the statements that give a user one.
+the forms of `secret_forms`: statements that give a server one, tokens, headers and keys.
 """
 
 from __future__ import annotations
@@ -10,44 +10,33 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from assay.text.secret_forms import (
+    ANYWHERE,
+    COMMANDS,
+    DOCUMENTS,
+    IN_URLS,
+    SIGN,
+    STATEMENTS,
+    VALUE,
+)
 from assay.text.secrets import HIDDEN, NAME, URL_PASSWORD, is_connection_string
 
-_SIGN = re.compile(r"passw|passphrase|pwd|identified", re.IGNORECASE)
-"""Without one of these there is none, but in a URL."""
 _NO_PASSWORD = re.compile(
     r"[:@$]\w[\w.]*|[$%]?\{[^{}]*\}|\?|%\w|<[^<>]*>|…|\.\.\.|\**|[A-Z_]*PASSWORD", re.DOTALL
 )
 """What stands in the place of a value: a parameter, or what a hint writes."""
-_VALUE = r"'(?:[^'\n]|'')*'|[^\s;&,'\")`]+"
-_PAIRS = re.compile(rf"\b{NAME}\s*(?:=|%3d)\s*(?P<value>{_VALUE})", re.IGNORECASE)
+_QUOTES = re.compile(r"\A(?:\$\w*\$|['\"\\]+)|(?:\$\w*\$|['\"\\]+)\Z")
+_PAIRS = re.compile(rf"\b{NAME}\s*(?:=|%3d)\s*(?P<value>{VALUE})", re.IGNORECASE)
 _URL = re.compile(r"\w://[^\s'\"<>]+")
 _OTHER = (
     r"(?:host|hostaddr|server|addr|address|port|user|uid|user\s?name|dbname|database|dsn|"
-    rf"data\s+source|initial\s+catalog|user\s+id)=(?:{_VALUE})"
+    rf"data\s+source|initial\s+catalog|user\s+id)=(?:{VALUE})"
 )
-_PAIR = rf"{NAME}=(?P<value>{_VALUE})"
-_BETWEEN = rf"(?:[ \t]*;[ \t]*|[ \t]+)(?:\w+=(?:{_VALUE})(?:[ \t]*;[ \t]*|[ \t]+)){{0,20}}"
+_PAIR = rf"{NAME}=(?P<value>{VALUE})"
+_BETWEEN = rf"(?:[ \t]*;[ \t]*|[ \t]+)(?:\w+=(?:{VALUE})(?:[ \t]*;[ \t]*|[ \t]+)){{0,20}}"
 _CONNECTION_STRINGS = (
     re.compile(rf"\b{_OTHER}{_BETWEEN}{_PAIR}", re.IGNORECASE),
     re.compile(rf"\b{_PAIR}{_BETWEEN}{_OTHER}", re.IGNORECASE),
-)
-_COMMAND = re.compile(rf"^\\(?:set)?shell\b[^\n]*?\b{NAME}=(?P<value>{_VALUE})", re.I | re.M)
-_LITERAL = r"(?:PASSWORD\s*\(\s*)?[EN]?(?P<value>'(?:[^']|'')*')"
-_STATEMENTS = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"\b(?:CREATE|ALTER)\s+(?:OR\s+REPLACE\s+)?(?:USER|ROLE|LOGIN|GROUP)\b[^;]{{0,1000}}?"
-        rf"\b{NAME}\s*=?\s*{_LITERAL}",
-        rf"\bOPTIONS\s*\([^;)]{{0,1000}}?\b{NAME}\s+{_LITERAL}",
-        rf"\bIDENTIFIED\s+(?:WITH\s+\S+\s+)?(?:BY|AS)\s+(?:PASSWORD\s+)?{_LITERAL}",
-        r"\b(?:CREATE|ALTER)\s+(?:PUBLIC\s+|DATABASE\s+)*(?:USER|ROLE|LINK)\b[^;]{0,1000}?"
-        r"\bIDENTIFIED\s+BY\s+(?P<value>[\w\"$#]+)",
-        rf"(?:\A|;|\bBEGIN\b)\s*SET\s+(?:(?:SESSION|LOCAL|GLOBAL)\s+)?(?:\w+\.)*{NAME}"
-        rf"(?:\s+FOR\s+[^\s=]+)?\s*(?:=|\bTO\b)\s*{_LITERAL}",
-        rf"\bset_config\s*\(\s*E?'(?:\w+\.)*{NAME}'\s*,\s*{_LITERAL}",
-        rf"(?:\A|\n)[ \t]*\\set[ \t]+{NAME}[ \t]+{_LITERAL}",
-        r"\b(?:create|update)User\b[^;]{0,1000}?\bpwd[\"']?\s*:\s*(?P<value>\"[^\"\n]*\"|'[^'\n]*')",
-    )
 )
 _COMMENT_OR_LITERAL = re.compile(
     r"(?P<literal>'(?:[^']|'')*')|\"[^\"\n]*\"|--[^\n]*|/\*.*?\*/|^[ \t]*(?:#|//)[^\n]*",
@@ -82,8 +71,8 @@ def without_file_passwords(text: str) -> str:
 def _places(text: str) -> Iterator[tuple[int, int]]:
     """Where a password begins and ends."""
     yield from _in_words(text)
-    if _SIGN.search(text):
-        yield from _values(text, _COMMAND)
+    if SIGN.search(text):
+        yield from _values(text, *COMMANDS, *DOCUMENTS)
         yield from _in_statements(text, 0)
 
 
@@ -93,8 +82,9 @@ def _in_words(text: str) -> Iterator[tuple[int, int]]:
         for found in URL_PASSWORD.finditer(text):
             yield found.end(1), found.end() - 1
         for found in _URL.finditer(text):
-            yield from _moved(_values(found[0], _PAIRS), found.start())
-    if "=" in text and _SIGN.search(text):
+            yield from _moved(_values(found[0], _PAIRS, *IN_URLS), found.start())
+    yield from _values(text, *ANYWHERE)
+    if "=" in text and SIGN.search(text):
         yield from _values(text, *_CONNECTION_STRINGS)
 
 
@@ -105,18 +95,18 @@ def _moved(places: Iterator[tuple[int, int]], by: int) -> Iterator[tuple[int, in
 def _values(text: str, *patterns: re.Pattern[str]) -> Iterator[tuple[int, int]]:
     for pattern in patterns:
         for found in pattern.finditer(text):
-            value = found["value"]
-            if not _NO_PASSWORD.fullmatch(value.strip("'\"")):
+            plain = _QUOTES.sub("", found["value"])
+            if not _NO_PASSWORD.fullmatch(plain):
                 yield found.span("value")
 
 
 def _in_statements(text: str, nested: int) -> Iterator[tuple[int, int]]:
     """``nested``: in so many literals."""
     code = _COMMENT_OR_LITERAL.sub(_code, text)
-    yield from _values(code, *_STATEMENTS)
+    yield from _values(code, *STATEMENTS)
     for found in _COMMENT_OR_LITERAL.finditer(text):
         literal = found["literal"]
-        if not literal or nested == _MOST_NESTED or not _SIGN.search(literal):
+        if not literal or nested == _MOST_NESTED or not SIGN.search(literal):
             continue
         # As long as it was, so that a place in it is one of the text.
         inner = literal[1:-1].replace("''", " '")
