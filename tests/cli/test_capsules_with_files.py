@@ -4,7 +4,9 @@ run again without them, and the new experiment is packed again."""
 from __future__ import annotations
 
 import shutil
+import sqlite3
 import zipfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -124,6 +126,28 @@ def test_a_script_with_a_password_is_not_packed(
     shown = assay("report", "latest", "--detail", "--format", "html")
     assert shown.status == 0 and "of a password" in shown.out
     assert "topsecret" not in refused.err + shown.out
+
+
+def test_a_known_password_or_one_in_the_record_is_not_packed(
+    assay: Assay, working_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that no form of a statement shows, and one that an earlier Assay has recorded."""
+    (working_folder / "one.sql").write_text("SELECT 'top secret&word' AS x;\n")
+    ran = assay("run", "one.sql", "--on", "sqlite", "--transactions", "5", *RUN)
+    assert ran.status == 0, ran.err
+    for value, status in (("top secret&word", 2), ("secret", 2), ("secre", 0), ("sqlite", 0)):
+        monkeypatch.setenv("SHOP_PASSWORD", value)
+        done = assay("pack", "latest", "-o", "one.assay", "--force")
+        assert done.status == status, done.err
+        assert ("the environment's SHOP_PASSWORD" in done.err) == (status == 2)
+        assert value not in done.err or status == 0
+    monkeypatch.delenv("SHOP_PASSWORD")
+    with closing(sqlite3.connect(working_folder / "assay-records.sqlite")) as record:
+        record.execute("UPDATE steps SET reason = 'at postgresql://me:top secret@h/shop'")
+        record.commit()
+    refused = assay("pack", "latest", "-o", "two.assay")
+    assert refused.status == 2 and "table steps: holds a password" in refused.err
+    assert not (working_folder / "two.assay").exists()
 
 
 def test_a_script_of_columns_called_password_is_packed(assay: Assay, working_folder: Path) -> None:

@@ -113,7 +113,7 @@ def _insist_on_one(experiments: list[ExperimentRecord], reference: str) -> Exper
 
 def _members(record: ExperimentRecord, folder: Path, *, with_input: bool) -> Mapping[str, Path]:
     """By their names, files in ``folder``."""
-    from assay.record.capsule import layout, writing
+    from assay.record.capsule import known_secrets, layout, writing
     from assay.report.gallery import facts, report_page
 
     own = [layout.RECORD, layout.REPORT, layout.FACTS]
@@ -121,7 +121,9 @@ def _members(record: ExperimentRecord, folder: Path, *, with_input: bool) -> Map
     (folder / layout.REPORT).write_bytes(report_page.report_page(record))
     (folder / layout.FACTS).write_bytes(facts.text_of(facts.facts_of(record)))
     names = [*own, *_experiment(record, folder, with_input=with_input)]
-    return {name: folder / name for name in names}
+    members = {name: folder / name for name in names}
+    known_secrets.insist_on_none(members)
+    return members
 
 
 def _experiment(record: ExperimentRecord, folder: Path, *, with_input: bool) -> list[str]:

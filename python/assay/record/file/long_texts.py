@@ -10,7 +10,7 @@ import hashlib
 import json
 import sqlite3
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from assay.contracts.observation import ShapeError
@@ -62,6 +62,12 @@ def add(source: sqlite3.Connection, target: sqlite3.Connection) -> None:
     """Those that the target has not."""
     for digest, content in source.execute("SELECT digest, content FROM texts"):
         target.execute("INSERT OR IGNORE INTO texts VALUES (?, ?)", (digest, content))
+
+
+def every(connection: sqlite3.Connection) -> Iterator[str]:
+    """All of the record."""
+    for (content,) in connection.execute("SELECT content FROM texts"):
+        yield zlib.decompress(content).decode()
 
 
 class LongTexts:
