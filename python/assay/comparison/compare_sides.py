@@ -137,7 +137,7 @@ def _compared_cell(
         metrics=(first, *(one for one in rest if one.a is not None or one.b is not None)),
         differences=differing,
         other_work=(
-            *safeguards.differing(a.measured, b.measured, with_settings=False),
+            *safeguards.known(a.measured, b.measured),
             *(one for one in differing if one.what == safeguards.INDEXES),
         ),
         not_comparable=fault or _why_blocked(blocking),

@@ -53,15 +53,20 @@ CHECKS_PAGES: Final = "checks pages by checksums"
 CHECKS_NONE: Final = "checks no pages"
 
 JOURNAL: Final = "journal of the file system"
-JOURNALS_DATA: Final = "journals data and metadata"
-JOURNALS_METADATA: Final = "journals metadata"
-JOURNALS_UNORDERED: Final = "journals metadata in any order with data"
+JOURNALS_DATA: Final = "keeps a journal of data and metadata"
+JOURNALS_METADATA: Final = "keeps a journal of metadata"
+JOURNALS_UNORDERED: Final = "keeps a journal of metadata, in any order with data"
 COPIES_ON_WRITE: Final = "copies on write"
 NO_JOURNAL: Final = "keeps no journal"
 
 BARRIERS: Final = "barriers of the file system"
 WITH_BARRIERS: Final = "flushes the device cache"
 NO_BARRIERS: Final = "flushes no device cache"
+
+KINDS: Final = (
+    BINARY_LOG, LOG_FOR_REPLICAS, ARCHIVE, REPLICAS, TORN_PAGES, CHECKSUMS, JOURNAL, BARRIERS,
+)  # fmt: skip
+"""In the order in which they are said."""
 
 
 def by(settings: Mapping[str, str], *names: str) -> tuple[str, ...]:

@@ -16,7 +16,9 @@ from assay.comparison.conclusions.clauses import TOGETHER, first_said, number, t
 from assay.comparison.conclusions.conclusions import Question, questions
 from assay.comparison.conclusions.sentences import answers
 from assay.comparison.sides import differences, existing_data
+from assay.comparison.sides.safeguards import clauses
 from assay.comparison.sides.sides import side
+from assay.comparison.sides.values import Difference
 from assay.contracts import safeguards as words
 from assay.contracts.deployment import Node
 from assay.contracts.durability import Durability
@@ -170,6 +172,13 @@ def test_what_changes_the_work_is_said_in_the_words_of_all_systems(tmp_path: Pat
     assert differs(guarded(experiment)) == ONE_LOGS
     both = dict.fromkeys(LOGS, LOGS["mariadb"])
     assert differs(guarded(experiment, both)) == "", "both do"
+    made = [
+        (name, "c", Difference("safeguard", "binary log", LOGS[name].does, LOGS["mariadb"].does))
+        for name in LOGS
+    ]
+    assert clauses(made) == [
+        "writes and flushes a binary log (c, mariadb), writes none (postgresql)"
+    ]
     one = {"mariadb": LOGS["mariadb"]}
     assert differs(guarded(experiment, one)) == "", "of one it is not known"
     assert "writes none" not in sentence(guarded(experiment)), "it is a line of its own"

@@ -58,8 +58,7 @@ class Conclusion:
     runs: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
     """Numbers of the runs at both levels."""
     other_work: tuple[Difference, ...] = ()
-    """What is written, flushed or checked otherwise at one level for the same work, and its
-    indexes; A: ``compared_with``, B: ``level``."""
+    """As `ComparedCell.other_work`; A: ``compared_with``, B: ``level``."""
 
     @property
     def is_decided(self) -> bool:

@@ -127,7 +127,7 @@ def of_cell(
 def _of_runs(
     a_runs: Sequence[RunRecord], b_runs: Sequence[RunRecord], between: str
 ) -> list[Difference]:
-    found = list(safeguards.differing(a_runs, b_runs, with_settings=True))
+    found = list(safeguards.differing(a_runs, b_runs))
     found += _one("system", "version of the system", *run_by_run.each(a_runs, b_runs, _version))
     if between != "system":
         found += _one("system", "text of its dialect", *run_by_run.each(a_runs, b_runs, _dialect))

@@ -5,10 +5,10 @@ for the same work, in the words of their systems and storages; and says it in a 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from assay.comparison.sides.values import Difference, joined
-from assay.contracts.safeguards import Safeguard
+from assay.contracts.safeguards import KINDS, Safeguard
 from assay.record import RunRecord
 
 SAFEGUARD, INDEXES = "safeguard", "indexes"
@@ -19,18 +19,30 @@ OF_INDEXES = "indexes of "
 """Begins the name of such a difference; the table follows."""
 
 
-def differing(
-    a: Sequence[RunRecord], b: Sequence[RunRecord], *, with_settings: bool
-) -> Iterator[Difference]:
-    """Of each kind that is known of both sides. ``with_settings``: behind the words, those that say
-    so (``log_bin = ON``)."""
-    of_a, of_b = (_by_kind(runs) for runs in (a, b))
-    for kind in (kind for kind in of_a if kind in of_b):
-        left, right = of_a[kind], of_b[kind]
+def differing(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterator[Difference]:
+    """In what they differ, with the settings that say so (``log_bin = ON``)."""
+    for kind, left, right in _of_both(a, b):
         if {one.does for one in left} != {one.does for one in right}:
-            yield Difference(
-                SAFEGUARD, kind, *(_words(found, with_settings) for found in (left, right))
-            )
+            yield Difference(SAFEGUARD, kind, _with_settings(left), _with_settings(right))
+
+
+def known(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterator[Difference]:
+    """All that is known of both, also what is the same, in words alone."""
+    for kind, left, right in _of_both(a, b):
+        yield Difference(SAFEGUARD, kind, *(joined(one.does for one in of) for of in (left, right)))
+
+
+def _of_both(
+    a: Iterable[RunRecord], b: Iterable[RunRecord]
+) -> Iterator[tuple[str, list[Safeguard], list[Safeguard]]]:
+    of_a, of_b = _by_kind(a), _by_kind(b)
+    for kind in sorted((kind for kind in of_a if kind in of_b), key=_place):
+        yield kind, of_a[kind], of_b[kind]
+
+
+def _place(kind: str) -> int:
+    """Those that another package has come last."""
+    return KINDS.index(kind) if kind in KINDS else len(KINDS)
 
 
 def index_words(difference: Difference) -> tuple[Sequence[str], Sequence[str]]:
@@ -44,8 +56,8 @@ def _alone(own: Sequence[str], other: Sequence[str]) -> list[str]:
 
 
 def clauses(named: Iterable[tuple[str, str, Difference]]) -> list[str]:
-    """``A writes and flushes a binary log, B writes none``: a clause for each kind. ``named``: what
-    the sides are called, and in what they differ."""
+    """``A writes and flushes a binary log, B writes none``: a clause for each kind in which not all
+    are the same. ``named``: what the sides are called, and what is known of both."""
     by_kind: dict[str, dict[str, str]] = {}
     of_indexes: dict[str, None] = {}
     for name_a, name_b, one in named:
@@ -58,14 +70,23 @@ def clauses(named: Iterable[tuple[str, str, Difference]]) -> list[str]:
                 )
         else:
             by_kind.setdefault(one.name, {}).update({name_a: one.a, name_b: one.b})
-    return [*map(_clause, by_kind.values()), *of_indexes]
+    several = (by_kind[kind] for kind in sorted(by_kind, key=_place))
+    return [*filter(None, map(_clause, several)), *of_indexes]
 
 
-def _clause(by_name: dict[str, str]) -> str:
-    """What is done first, then what is not."""
-    others = [*by_name.values()]
-    in_order = sorted(by_name, key=lambda name: bool(_NOTHING.fullmatch(by_name[name])))
-    return ", ".join(f"{name} {_beside(by_name[name], others)}" for name in in_order)
+def _clause(by_name: Mapping[str, str]) -> str:
+    """What is done first, then what is not: ``A writes pages twice, B writes pages once``; of more
+    than two, ``writes pages twice (A, C), writes pages once (B)``. Empty: all are the same."""
+    names: dict[str, list[str]] = {}
+    for name, does in by_name.items():
+        names.setdefault(does, []).append(name)
+    if len(names) < 2:
+        return ""
+    in_order = sorted(names, key=lambda does: bool(_NOTHING.fullmatch(does)))
+    said = {does: _beside(does, in_order) for does in in_order}
+    if len(by_name) == len(names) == 2:
+        return ", ".join(f"{names[does][0]} {said[does]}" for does in in_order)
+    return ", ".join(f"{said[does]} ({', '.join(names[does])})" for does in in_order)
 
 
 def _beside(does: str, others: Sequence[str]) -> str:
@@ -87,8 +108,7 @@ def _by_kind(runs: Iterable[RunRecord]) -> dict[str, list[Safeguard]]:
     return found
 
 
-def _words(found: Iterable[Safeguard], with_settings: bool) -> str:
+def _with_settings(found: Iterable[Safeguard]) -> str:
     return joined(
-        f"{one.does} ({', '.join(one.settings)})" if with_settings and one.settings else one.does
-        for one in found
+        f"{one.does} ({', '.join(one.settings)})" if one.settings else one.does for one in found
     )

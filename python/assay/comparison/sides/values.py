@@ -140,8 +140,9 @@ class ComparedCell:
     differences: tuple[Difference, ...]
     """Beside those of the machines, which all cells share."""
     other_work: tuple[Difference, ...]
-    """Of these in few words: what one side writes, flushes or checks otherwise for the same work,
-    and its indexes."""
+    """What is known of both sides that each writes, flushes or checks beside the same work, also
+    what is the same (`assay.comparison.sides.safeguards.clauses` says what is not); and the
+    differences of indexes."""
     not_comparable: str
     """Why there is no verdict; empty: there is one."""
     not_decided: str = ""

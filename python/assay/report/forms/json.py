@@ -59,6 +59,7 @@ def _answer(answer: sentences.Answer) -> dict[str, Any]:
                 "other_work": [
                     {"kind": one.what, "name": one.name, "level": one.b, "compared_with": one.a}
                     for one in conclusion.other_work
+                    if one.a != one.b
                 ],
             }
             for conclusion in question.conclusions
