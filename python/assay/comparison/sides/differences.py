@@ -121,7 +121,7 @@ def of_cell(
     found += _one(
         "seed", "seed", *run_by_run.each(*experiments, lambda experiment: str(experiment.seed))
     )
-    return tuple(sorted(found, key=lambda one: one.what not in CHANGING_THE_WORK))
+    return tuple(sorted(found, key=lambda difference: difference.what not in CHANGING_THE_WORK))
 
 
 def _of_runs(

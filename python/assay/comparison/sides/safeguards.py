@@ -108,7 +108,8 @@ def _by_kind(runs: Iterable[RunRecord]) -> dict[str, list[Safeguard]]:
     return found
 
 
-def _with_settings(found: Iterable[Safeguard]) -> str:
+def _with_settings(safeguards: Iterable[Safeguard]) -> str:
     return joined(
-        f"{one.does} ({', '.join(one.settings)})" if one.settings else one.does for one in found
+        f"{one.does} ({', '.join(one.settings)})" if one.settings else one.does
+        for one in safeguards
     )

@@ -112,9 +112,9 @@ def read(session: Session) -> dict[str, EffectiveSetting] | None:
     return found if _EVERYWHERE in found else None
 
 
-def values(found: Mapping[str, EffectiveSetting] | None) -> dict[str, str]:
+def values(reported: Mapping[str, EffectiveSetting] | None) -> dict[str, str]:
     """By name; none where the server does not report them."""
-    return {name: one.value for name, one in (found or {}).items()}
+    return {name: setting.value for name, setting in (reported or {}).items()}
 
 
 def insist(
