@@ -106,14 +106,14 @@ def test_a_journal_of_a_file(mode: str, found: str) -> None:
 
 
 def test_replicas_that_a_write_waits_for() -> None:
-    told = {"incremental_backups": "false"}
+    reported = {"incremental_backups": "false"}
     for consistency, replicas, found in (
         ("one", 3, words.NO_REPLICAS),
         ("quorum", 1, words.NO_REPLICAS),
         ("quorum", 3, words.WAITS_FOR_REPLICAS),
     ):
-        assert does(cassandra.of_settings(told, consistency, replicas))[words.REPLICAS] == found
-    assert words.REPLICAS not in does(cassandra.of_settings(told, "quorum", None))
+        assert does(cassandra.of_settings(reported, consistency, replicas))[words.REPLICAS] == found
+    assert words.REPLICAS not in does(cassandra.of_settings(reported, "quorum", None))
 
 
 def test_what_is_not_reported_is_not_known() -> None:
