@@ -223,18 +223,18 @@ def _notes(a: SideCell, b: SideCell, matched: pairs.Pairs | None) -> Iterator[st
         )
 
 
-def _left_out(one: SideCell) -> str:
+def _left_out(cell: SideCell) -> str:
     """``B: 2 of 11 runs left out, as other programs disturbed them; 1 repetition measured again``;
     empty where none was."""
-    again = sum(run.in_place_of is not None for run in one.runs)
+    again = sum(run.in_place_of is not None for run in cell.runs)
     words = []
-    if one.left_out:
-        them = "it" if one.left_out == 1 else "them"
-        ended = units.counted(len(one.placed_ended), "run")
-        words.append(f"{one.left_out} of {ended} left out, as other programs disturbed {them}")
+    if cell.left_out:
+        them = "it" if cell.left_out == 1 else "them"
+        ended = units.counted(len(cell.placed_ended), "run")
+        words.append(f"{cell.left_out} of {ended} left out, as other programs disturbed {them}")
     if again:
         words.append(f"{units.counted(again, 'disturbed repetition')} measured again")
-    return f"{one.side.name}: {'; '.join(words)}" if words else ""
+    return f"{cell.side.name}: {'; '.join(words)}" if words else ""
 
 
 def designs(comparison: Comparison) -> Counter[Design]:

@@ -122,7 +122,7 @@ class SearchSoFar:
     def _disturbed(self) -> Trial | None:
         """The end that they disturbed most."""
         ends = [one for one in self.ends if one.is_disturbed or _was_not_confirmed(one)]
-        return max(ends, key=lambda one: one.most_others, default=None)
+        return max(ends, key=lambda end: end.most_others, default=None)
 
     @property
     def at_limit(self) -> float | None:

@@ -41,7 +41,7 @@ class SideCell:
         """Those of them by which it is compared."""
         if self.counts_disturbed:
             return self.placed_ended
-        return undisturbed.counted(self.placed_ended, lambda one: one[1].evidence)
+        return undisturbed.counted(self.placed_ended, lambda placed: placed[1].evidence)
 
     @cached_property
     def measured(self) -> list[RunRecord]:
