@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -121,6 +121,23 @@ def test_the_order_of_machines_changes_no_number(machines: list[Observation]) ->
     assert one.intervals == other.intervals
     assert one.client_ends == other.client_ends
     assert one.transactions_per_client == other.transactions_per_client
+
+
+@pytest.mark.parametrize("merged", [merge, successive])
+def test_what_is_partly_durable_and_prepared_again_adds_up(
+    merged: Callable[[Sequence[Observation]], Observation],
+) -> None:
+    script = {"name": "a", "path": "a.sql", "text": "UPDATE t SET a = 1; UPDATE u SET a = 1;\n"}
+    changes = {"scripts": [script], "stop": {"passes": 5}, "retries": {"most": 1}}
+    parts = []
+    for place, statement in enumerate((2, 4)):
+        options = {"deployment": f"durable {place}", "fail": f"deadlock@#{statement}"}
+        one = driven("", deployment={"driver": "null", "options": options}, **changes)
+        assert (one.outcomes.unknown, one.partly_durable, one.not_retried) == (2, 2, 2)
+        numbered = numbered_from(one, 2 * place) if merged is merge else one
+        parts.append(replace(numbered, prepared_again=3))
+    whole = merged(parts)
+    assert (whole.partly_durable, whole.not_retried, whole.prepared_again) == (4, 4, 6)
 
 
 def test_the_passes_that_ended_first_are_kept_and_the_others_counted() -> None:

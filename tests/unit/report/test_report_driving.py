@@ -285,6 +285,14 @@ def kinds(record: ExperimentRecord) -> dict[str, str]:
             WarningKind.ERRORS,
             "3 failed of 2000 (0.15 %)",
         ),
+        (CLOSED, {"partly_durable": 3}, WarningKind.PARTLY_DURABLE, "3 of 2000"),
+        (
+            CLOSED,
+            {"partly_durable": 3, "not_retried": 2},
+            WarningKind.RETRIES_IMPOSSIBLE,
+            "2 of 2000",
+        ),
+        (CLOSED, {"prepared_again": 2}, WarningKind.PREPARED_AGAIN, "2 times"),
     ],
 )
 def test_each_warning_is_shown(

@@ -98,7 +98,7 @@ class EngineObservation(Shape, frozen=True):
     """How many more passes these groups made."""
     unfinished: Unfinished | None = None
     partly_durable: int = 0
-    """Measured transactions that failed after a part of them was committed. They are ``unknown``."""
+    """Measured transactions that failed after a part was committed. They are ``unknown``."""
     not_retried: int = 0
     """How many of these would have been retried otherwise."""
     prepared_again: int = 0
