@@ -42,6 +42,7 @@ from assay.contracts.observation import (
     Outage,
     clients_left,
 )
+from assay.contracts.observation.parts.generators import without_lost
 from assay.drive.fleet import at_once, clocks, kept_parts
 from assay.drive.fleet.clocks import Clock, ClockOffset, ClockRoundTrip, drift_ns_per_s, offset
 from assay.drive.fleet.losses import GeneratorAccount
@@ -51,6 +52,7 @@ from assay.drive.observe import Generators, observe
 from assay.errors import SystemDied
 from assay.experiment import StorageChoice
 from assay.experiment.choices.checked_choices import system_choice
+from assay.judge.check.verdict import why_failed
 from assay.provision.engine.child_process import ChildProcess
 from assay.provision.engine.local_fleet import LocalFleet
 from assay.provision.provision import provision
@@ -164,15 +166,27 @@ def test_a_clock_is_read_while_clients_work(monkeypatch: pytest.MonkeyPatch) -> 
 def test_what_a_lost_generator_may_have_done_is_known_from_its_rate() -> None:
     account = GeneratorAccount(4)
     report = DriveProgress(0.1, 100, None, 100, 0, 4)
-    account.reported(report, 1.0)
-    account.reported(structs.replace(report, done=200), 1.1)
+    for number in range(6):
+        # As long as it has not been seen for half a second, it may do far more than it did so far.
+        assert not account.is_bound_known
+        account.reported(structs.replace(report, done=100 + 100 * number), 1.0 + 0.1 * number)
+    account.reported(structs.replace(report, done=700), 1.6)
+    assert account.is_bound_known
     # 1,000 a second, taken twice, for half a second and the time between two reports.
-    assert account.unknown(1.6, 0.0) == pytest.approx(4 + 2 * 1000 * 0.6, abs=1)
+    assert account.unknown(2.1, 0.0) == pytest.approx(4 + 2 * 1000 * 0.6, rel=0.02)
     # It does not say which of those that failed may have committed.
-    account.reported(structs.replace(report, done=250, failed=5), 1.2)
-    assert account.unknown(1.7, 0.0) == pytest.approx(9 + 2 * 1000 * 0.6, abs=1)
-    # One without a rate of its own has that of the others.
-    assert GeneratorAccount(4).unknown(0.4, 250.0) == pytest.approx(4 + 2 * 1000 * 0.5, abs=1)
+    account.reported(structs.replace(report, done=750, failed=5), 1.7)
+    assert account.unknown(2.2, 0.0) == pytest.approx(9 + 2 * 1000 * 0.6, rel=0.02)
+    # Where the others are faster, it may have become as fast.
+    assert account.unknown(2.2, 500.0) == pytest.approx(9 + 2 * 2000 * 0.6, rel=0.02)
+
+
+def test_slow_transactions_of_a_lost_generator_may_have_ended_since() -> None:
+    account = GeneratorAccount(4)
+    for at_s in (1.0, 3.0):
+        account.reported(DriveProgress(0.1, 0, None, 0, 0, 4), at_s)
+    # None has ended in 2 s: in 2 s more each client may end one, taken twice, and begin another.
+    assert account.unknown(4.9, 0.0) == pytest.approx(4 + 2 * 4, abs=1)
 
 
 @pytest.mark.slow
@@ -246,12 +260,14 @@ def _left() -> list[int]:
     return sorted(_programs().keys() - _EARLIER)
 
 
-def _signalled(number: signal.Signals, at: int = 1) -> Callable[[DriveProgress], None]:
+def _signalled(
+    number: signal.Signals, at: int = 1, after_s: float = 1.2
+) -> Callable[[DriveProgress], None]:
     """Sends it to one of the generators when clients have worked for a while."""
     sent: list[int] = []
 
     def on_progress(report: DriveProgress) -> None:
-        if report.elapsed_s > 0.6 and not sent:
+        if report.elapsed_s > after_s and not sent:
             sent.append(_left()[at])
             os.kill(sent[0], number)
 
@@ -286,6 +302,19 @@ def test_the_others_continue_where_that_is_asked() -> None:
 
 
 @pytest.mark.slow
+def test_one_that_is_lost_at_once_has_no_known_bound_and_the_run_is_not_valid() -> None:
+    progress = _signalled(signal.SIGKILL, after_s=0.0)
+    found = driven(LocalFleet(2), progress, CONTINUE, stop=StopDocument(duration_s=2.0))
+    assert [one.is_bound_known for one in found.generators] == [True, False]
+    assert found.ended_by == "stop" and not found.is_bound_known
+    lost_after_s = found.generators[1].lost_after_s or 0.0
+    words = f"load machine 2 of 2 lost after {lost_after_s:.0f} s (bound not known)"
+    assert found.lost_generators == (words,)
+    assert why_failed(found, (), None) == found.lost_generators[0]
+    assert "bound not known" in without_lost(found.generators)
+
+
+@pytest.mark.slow
 def test_of_a_fleet_that_is_lost_as_a_whole_the_counts_are_kept() -> None:
     found = driven(LocalFleet(1), _signalled(signal.SIGKILL, 0), stop=StopDocument(duration_s=60.0))
     (lost,) = found.generators
@@ -314,6 +343,7 @@ def test_where_assay_itself_stood_still_no_machine_is_blamed() -> None:
 COORDINATOR = """
 import sys
 from pathlib import Path
+from assay.judge.check.verdict import why_failed
 from assay.provision.engine.child_process import ChildProcess
 from assay.provision.engine.local_fleet import LocalFleet
 from tests.unit.drive.test_fleet import StopDocument, driven

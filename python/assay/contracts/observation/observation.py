@@ -17,7 +17,12 @@ from assay.contracts.observation.parts.costs import (
 )
 from assay.contracts.observation.parts.declared_results import DerivedValue, Headline, ResponseLimit
 from assay.contracts.observation.parts.error_reports import ErrorReport
-from assay.contracts.observation.parts.generators import GeneratorReport, with_lost, without_lost
+from assay.contracts.observation.parts.generators import (
+    BOUND_NOT_KNOWN,
+    GeneratorReport,
+    with_lost,
+    without_lost,
+)
 from assay.contracts.observation.parts.groups import Arrival, GroupReport
 from assay.contracts.observation.parts.intervals import Interval
 from assay.contracts.observation.parts.latency import Latency, Resolution
@@ -191,11 +196,17 @@ class Observation(EngineObservation, frozen=True):
         return self.outcomes.ended - unknown
 
     @property
+    def is_bound_known(self) -> bool:
+        """Whether what lost generators did is at most what is ``ok`` and ``unknown``."""
+        return all(one.is_bound_known for one in self.generators if one.is_lost)
+
+    @property
     def lost_generators(self) -> tuple[str, ...]:
         """``load machine 2 of 4 lost after 31 s``, of each that was."""
         count = len(self.generators)
         return tuple(
             f"load machine {number} of {count} lost after {one.lost_after_s:.0f} s"
+            f"{'' if one.is_bound_known else f' ({BOUND_NOT_KNOWN})'}"
             for number, one in enumerate(self.generators, 1)
             if one.lost_after_s is not None
         )

@@ -33,6 +33,7 @@ def _report(part: DrivenPart, machine: str) -> GeneratorReport:
         clock_drift_ns_per_s=None if after is None else drift_ns_per_s(part.before, after),
         load_1min=part.load_1min,
         lost_after_s=part.lost_after_s,
+        is_bound_known=part.lost_after_s is None or part.account.is_bound_known,
     )
     return report if part.observation is None else _with(report, part.observation)
 

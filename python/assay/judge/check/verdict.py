@@ -71,7 +71,9 @@ def why_failed(
         return died
     if isinstance(observation, StepReport):
         return observation.why_failed()
-    if observation.lost_generators and observation.ended_by != "stop":
+    if observation.lost_generators and (
+        observation.ended_by != "stop" or not observation.is_bound_known
+    ):
         return ", ".join(observation.lost_generators)
     first = _first_error(observation, counted, fixes)
     if (ended := _ended(observation, reconnect_timeout_s)) is not None:

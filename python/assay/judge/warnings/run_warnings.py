@@ -11,6 +11,7 @@ from typing import NamedTuple
 from assay.contracts.capabilities import CAPABILITIES
 from assay.contracts.driving import CONTINUE, ISOLATION_LEVELS
 from assay.contracts.observation import GeneratorReport, Observation, Standstill
+from assay.contracts.observation.parts.generators import most_unknown
 from assay.judge.evidence import cache, durability, headroom, offered_rate, service
 from assay.judge.evidence.modelled_disks import missed
 from assay.judge.evidence.setting_values import mean_the_same
@@ -123,8 +124,8 @@ def _of_run(run: Evidence) -> Iterator[tuple[WarningKind, str]]:
 def _of_generators(run: Evidence, driven: Observation) -> Iterator[tuple[WarningKind, str]]:
     lost = [one for one in driven.generators if one.is_lost]
     if run.driving.on_lost == CONTINUE and 0 < len(lost) < len(driven.generators):
-        unknown = sum(one.unknown for one in lost)
-        words = f"{', '.join(driven.lost_generators)}, at most {unknown} transactions unknown"
+        most = most_unknown(lost, "transactions unknown")
+        words = f"{', '.join(driven.lost_generators)}, {most}"
         yield WarningKind.GENERATOR_LOST, f"{run.named_run}: {words}"
     yield from clocks_apart(run.named_run, driven.generators)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay.contracts.observation import GeneratorReport
+from assay.contracts.observation.parts.generators import BOUND_NOT_KNOWN
 from assay.record import RunRecord
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
@@ -76,7 +77,7 @@ def _cells(generator: GeneratorReport) -> list[ReportCell]:
         count(generator.clients),
         count(generator.ok),
         count(generator.failed),
-        count(generator.unknown),
+        count(generator.unknown) if generator.is_bound_known else text(BOUND_NOT_KNOWN),
         _share(generator.cpu_share),
         _share(generator.waited_share),
         text(units.short_duration(generator.lag_p99_ns / 1e9))

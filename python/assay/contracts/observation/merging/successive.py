@@ -252,7 +252,8 @@ def _generators(parts: Sequence[Observation]) -> tuple[GeneratorReport, ...]:
 def _generator(same: Sequence[GeneratorReport]) -> GeneratorReport:
     counted = [one for one in same if one.is_lost] or same
     totals = {name: sum(getattr(one, name) for one in counted) for name in _COUNTS}
-    return replace(counted[-1], **totals)
+    is_bound_known = all(one.is_bound_known for one in counted)
+    return replace(counted[-1], **totals, is_bound_known=is_bound_known)
 
 
 _COUNTS = ("ok", "failed", "unknown")

@@ -23,7 +23,7 @@ class GeneratorReport(Shape, frozen=True):
     """While it works, those of unknown outcome are among them; of one that was lost, 0."""
     unknown: int
     """Of one that was lost: what it had reported as not ok, which may have committed, and the most
-    that it may have done since its last report."""
+    that it may have done since its last report, where that is known."""
     lag_p99_ns: int | None = None
     """How late transactions of an open loop were begun; None: a closed loop, or it was lost. While
     it works, this and the next two are of the last second."""
@@ -42,6 +42,9 @@ class GeneratorReport(Shape, frozen=True):
     read afterwards."""
     lost_after_s: float | None = None
     """Since clients began; None: it was not lost."""
+    is_bound_known: bool = True
+    """False of one that was lost before its rate was known: it may have done more than ``unknown``
+    says."""
 
     @property
     def is_lost(self) -> bool:
@@ -69,9 +72,21 @@ def without_lost(reports: Iterable[GeneratorReport]) -> str:
     lost = [one for one in reports if one.is_lost]
     if not lost:
         return ""
-    ok, unknown = sum(one.ok for one in lost), sum(one.unknown for one in lost)
     many = f"{len(lost)} lost generators" if len(lost) > 1 else "the lost generator"
-    return f"without {many}: {ok} ok, at most {unknown} unknown"
+    return f"without {many}: {sum(one.ok for one in lost)} ok, {most_unknown(lost)}"
+
+
+def most_unknown(lost: Iterable[GeneratorReport], unknown: str = "unknown") -> str:
+    """``at most 56 unknown``, or ``bound not known``: what those that were lost may have done
+    beside what they reported."""
+    reports = list(lost)
+    if not all(one.is_bound_known for one in reports):
+        return BOUND_NOT_KNOWN
+    return f"at most {sum(one.unknown for one in reports)} {unknown}"
+
+
+BOUND_NOT_KNOWN = "bound not known"
+"""Of what a lost generator did."""
 
 
 def clients_left(reports: Sequence[GeneratorReport]) -> str:
