@@ -103,13 +103,15 @@ class _Loss:
 
     def __init__(self, how: signal.Signals, after_s: float, random: Random) -> None:
         self._how, self._after_s, self._random = how, after_s, random
-        self.is_done = False
+        self._timer: threading.Timer | None = None
 
     def __call__(self, report: DriveProgress) -> None:
-        if self.is_done or report.elapsed_s < self._after_s:
-            return
-        self.is_done = True
-        os.kill(self._random.choice(_generators(os.getpid())).pid, self._how)
+        """Not with a report, which would be the last one of all and right."""
+        if self._timer is None:
+            pid = self._random.choice(_generators(os.getpid())).pid
+            left_s = max(0.0, self._after_s - report.elapsed_s)
+            self._timer = threading.Timer(left_s, os.kill, (pid, self._how))
+            self._timer.start()
 
 
 def _generator(
