@@ -92,7 +92,7 @@ impl SessionTransaction {
         }
         let is_unknown = error.certainty == Certainty::Unknown;
         let is_other = kind == Some(StatementKind::Other) && !self.only_reads;
-        // It may have committed what was open before it failed, as MySQL does before it changes a schema.
+        // It may have committed what was open before it failed, as some systems do before they change a schema.
         let ended_others = is_other
             && before != TransactionStatus::None
             && self.status == TransactionStatus::Unknown

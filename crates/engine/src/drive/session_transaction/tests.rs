@@ -126,9 +126,9 @@ fn what_was_committed_before_an_error_stays() {
         ),
         // Nothing was changed before COMMIT.
         (&[open, (Commit, Ended)], Rows, Ended, false, false),
-        // The second BEGIN of MySQL commits.
+        // A second BEGIN commits in some systems.
         (&[open, (Rows, Open), open], Rows, Unknown, false, true),
-        // MySQL has committed before the schema's change failed.
+        // Some systems have committed before the schema's change failed.
         (&[open, (Rows, Open)], Other, Unknown, false, true),
         // A text of several statements: COMMIT; BEGIN; and then the error.
         (&[open, (Rows, Open)], Other, Failed, true, true),
