@@ -151,8 +151,8 @@ impl ClientSide {
             return Ok(true);
         }
         match command {
-            CommandKind::Write
-            | CommandKind::UnorderedWrite
+            CommandKind::Write(_)
+            | CommandKind::UnorderedWrite(_)
             | CommandKind::Begin
             | CommandKind::Commit
             | CommandKind::Abort => {}
@@ -163,15 +163,17 @@ impl ClientSide {
                     self.rows.document(value.value, answer).map_err(malformed)?;
                 }
             }
-            CommandKind::Query | CommandKind::Read | CommandKind::Other => {
-                match reply.values.and_then(|values| values.elements()) {
-                    Some(values) => {
-                        let values = values.map_err(malformed)?;
-                        self.rows.values(values, answer).map_err(malformed)?;
-                    }
-                    None => self.rows.rest(body, answer).map_err(malformed)?,
+            CommandKind::Query
+            | CommandKind::Read
+            | CommandKind::WritingQuery
+            | CommandKind::BulkWrite
+            | CommandKind::Other => match reply.values.and_then(|values| values.elements()) {
+                Some(values) => {
+                    let values = values.map_err(malformed)?;
+                    self.rows.values(values, answer).map_err(malformed)?;
                 }
-            }
+                None => self.rows.rest(body, answer).map_err(malformed)?,
+            },
         }
         Ok(true)
     }

@@ -19,9 +19,13 @@ pub(super) enum CommandKind {
     /// A document or a number, by a command that reads.
     Read,
     /// The number of documents that were changed.
-    Write,
+    Write(Reach),
     /// The same, where an error does not keep the server from the documents behind it.
-    UnorderedWrite,
+    UnorderedWrite(Reach),
+    /// Writes of several collections; each has its own answer among the documents.
+    BulkWrite,
+    /// A pipeline that ends in `$out` or `$merge`.
+    WritingQuery,
     /// One document, which was changed.
     FindAndModify,
     /// Whatever else there is.
@@ -37,7 +41,8 @@ impl CommandKind {
         match name {
             "find" | "aggregate" => Self::Query,
             "count" | "distinct" => Self::Read,
-            "insert" | "update" | "delete" => Self::Write,
+            "insert" | "update" | "delete" => Self::Write(Reach::OneDocument),
+            "bulkWrite" => Self::BulkWrite,
             "findAndModify" | "findandmodify" => Self::FindAndModify,
             "startTransaction" => Self::Begin,
             "commitTransaction" => Self::Commit,
@@ -49,13 +54,76 @@ impl CommandKind {
     pub(super) fn is_write(self) -> bool {
         matches!(
             self,
-            Self::Write | Self::UnorderedWrite | Self::FindAndModify
+            Self::Write(_)
+                | Self::UnorderedWrite(_)
+                | Self::BulkWrite
+                | Self::WritingQuery
+                | Self::FindAndModify
         )
     }
 
     pub(super) fn is_read(self) -> bool {
-        matches!(self, Self::Query | Self::Read)
+        matches!(self, Self::Query | Self::WritingQuery | Self::Read)
     }
+}
+
+/// What a write may have changed where it ends with an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// Nothing: a document is changed whole or not at all.
+    OneDocument,
+    /// The documents of the statements before the one that failed.
+    SeveralStatements,
+    /// Any of the documents: one statement changes several, one after the other.
+    SeveralDocuments,
+}
+
+impl Reach {
+    /// Of `insert`, `update` or `delete` with these fields.
+    fn of(fields: &[(Box<str>, Json)]) -> Self {
+        let field = |name: &str| {
+            let found = fields.iter().find(|(known, _)| &**known == name);
+            found.map(|(_, value)| value)
+        };
+        let statements = ["documents", "updates", "deletes"];
+        let Some(Json::Array(statements)) = statements.into_iter().find_map(field) else {
+            // They come with the values.
+            return Self::SeveralDocuments;
+        };
+        if statements.iter().any(changes_several) {
+            Self::SeveralDocuments
+        } else if statements.len() > 1 {
+            Self::SeveralStatements
+        } else {
+            Self::OneDocument
+        }
+    }
+}
+
+/// Whether an update with `multi` or a delete without a limit; a value that is bound later may be either. A document of
+/// an insert with such a field of its own counts as well: that is rare, and only less is known then.
+fn changes_several(statement: &Json) -> bool {
+    let Json::Object(fields) = statement else {
+        return false;
+    };
+    fields.iter().any(|(name, value)| match &**name {
+        "multi" => *value != Json::Bool(false),
+        "limit" => *value != Json::Int(1),
+        _ => false,
+    })
+}
+
+fn writes_its_result(fields: &[(Box<str>, Json)]) -> bool {
+    let is_writing = |stage: &Json| match stage {
+        Json::Object(stage) => stage
+            .iter()
+            .any(|(name, _)| matches!(&**name, "$out" | "$merge")),
+        _ => false,
+    };
+    fields.iter().any(|(name, value)| match value {
+        Json::Array(stages) if &**name == "pipeline" => stages.last().is_some_and(is_writing),
+        _ => false,
+    })
 }
 
 /// A compiled command.
@@ -111,7 +179,9 @@ impl Command {
         let is_unordered = (fields.iter())
             .any(|(name, value)| &**name == "ordered" && *value == Json::Bool(false));
         let kind = match CommandKind::named(&fields[0].0) {
-            CommandKind::Write if is_unordered => CommandKind::UnorderedWrite,
+            CommandKind::Write(_) if is_unordered => CommandKind::UnorderedWrite(Reach::of(fields)),
+            CommandKind::Write(_) => CommandKind::Write(Reach::of(fields)),
+            CommandKind::Query if writes_its_result(fields) => CommandKind::WritingQuery,
             kind => kind,
         };
         let mut command = Self {

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use assay_values::{ColumnType, Piece, Row};
 
 use super::bind;
-use super::command::{Command, CommandKind, LOAD_FIELDS};
+use super::command::{Command, CommandKind, LOAD_FIELDS, Reach};
 use super::json::{self, Json};
 use super::message;
 use super::refusal;
@@ -130,7 +130,11 @@ impl Load {
     fn send(&mut self, session: &mut Session, out: &mut Vec<u8>) -> Result<(), SystemError> {
         let start = session.begin_message(0, out);
         self.command.write(&[], &mut Vec::new(), out)?;
-        session.envelope(CommandKind::Write, self.command.has, out);
+        session.envelope(
+            CommandKind::Write(Reach::SeveralStatements),
+            self.command.has,
+            out,
+        );
         message::end_body(start, out);
         message::add_documents("documents", &self.batch, out);
         session.end_message(start, out)?;
@@ -178,7 +182,7 @@ impl Load {
         }
         let reply = Reply::read(document).map_err(|_| refusal::malformed(document))?;
         self.stored += u64::try_from(reply.count.unwrap_or(0)).unwrap_or(0);
-        let moment = session.moment(CommandKind::Write);
+        let moment = session.moment(CommandKind::Write(Reach::SeveralStatements));
         if let Some(error) = refusal::of_reply(&reply, moment) {
             session.failed();
             if error.class.ends_the_session() {

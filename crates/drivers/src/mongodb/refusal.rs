@@ -3,6 +3,7 @@
 //!
 //! Codes: `src/mongo/base/error_codes.yml` in MongoDB's sources.
 
+use super::command::Reach;
 use super::reply::{Failure, Labels, Reply};
 use crate::{ErrorClass, SystemError};
 
@@ -12,9 +13,9 @@ pub(super) enum Moment {
     Connecting,
     Read,
     /// A command that changes documents one after the other, up to the first error.
-    Write,
+    Write(Reach),
     /// One that goes on behind an error.
-    UnorderedWrite,
+    UnorderedWrite(Reach),
     /// Also a write within a transaction, which is undone by its end.
     InTransaction,
     Commit,
@@ -38,14 +39,25 @@ fn read(reply: &Reply<'_>, moment: Moment) -> SystemError {
             message: reply.message.and_then(|found| found.text()).unwrap_or(b""),
             labels: reply.labels,
         };
-        return of_failure(&failure, moment);
+        let error = of_failure(&failure, moment);
+        // Statements before the one that was interrupted are done.
+        let has_others = matches!(
+            moment,
+            Moment::Write(Reach::SeveralStatements)
+                | Moment::UnorderedWrite(Reach::SeveralStatements)
+        );
+        return if has_others && !is_before_all(error.class, reply.code) {
+            error.unknown()
+        } else {
+            error
+        };
     }
     if let Some(failure) = &reply.write_error {
         let error = of_failure(failure, moment);
         // The others stay changed where no transaction undoes them.
         let has_others = match moment {
-            Moment::Write => failure.index > 0,
-            Moment::UnorderedWrite => reply.count.is_some_and(|count| count > 0),
+            Moment::Write(_) => failure.index > 0,
+            Moment::UnorderedWrite(_) => reply.count.is_some_and(|count| count > 0),
             _ => false,
         };
         return if has_others { error.unknown() } else { error };
@@ -86,10 +98,25 @@ fn of_failure(failure: &Failure<'_>, moment: Moment) -> SystemError {
     let is_unknown = failure.labels.is_commit_unknown
         || match moment {
             Moment::Commit => is_internal || class == ErrorClass::Timeout,
-            Moment::Write | Moment::UnorderedWrite => is_internal,
+            Moment::Write(reach) | Moment::UnorderedWrite(reach) => {
+                // The documents before the one at which it ended stay changed.
+                is_internal || (reach == Reach::SeveralDocuments && !is_before_all(class, code))
+            }
             _ => false,
         };
     if is_unknown { error.unknown() } else { error }
+}
+
+/// Whether a command with this error cannot have begun: it is not understood, not permitted, or has no collection.
+fn is_before_all(class: ErrorClass, code: i64) -> bool {
+    use ErrorClass::{Authentication, Permission, TooManyConnections, UnknownObject};
+    matches!(
+        class,
+        Authentication | Permission | TooManyConnections | UnknownObject
+    ) || matches!(
+        code,
+        9 | 59 | 72 | 73 | 115 | 263 | 40_324 | 40_414 | 40_415
+    )
 }
 
 const INTERNAL_ERROR: i64 = 1;

@@ -11,7 +11,7 @@ pub(super) struct Reply<'a> {
     pub(super) message: Option<Element<'a>>,
     pub(super) labels: Labels,
     pub(super) cursor: Option<Cursor<'a>>,
-    /// Documents that were matched, inserted or deleted.
+    /// Documents that were matched, inserted or deleted; of `bulkWrite` their sum.
     pub(super) count: Option<i64>,
     /// The first error of a write, and the error of its write concern.
     pub(super) write_error: Option<Failure<'a>>,
@@ -54,7 +54,7 @@ impl<'a> Reply<'a> {
     #[inline]
     pub(super) fn read(document: &'a [u8]) -> Result<Self, Malformed> {
         let mut reply = Self::default();
-        let mut has_ok = false;
+        let (mut has_ok, mut bulk_count, mut bulk_errors) = (false, None, 0);
         for element in Elements::of(document)? {
             let element = element?;
             match element.name {
@@ -72,8 +72,17 @@ impl<'a> Reply<'a> {
                 b"value" => reply.value = Some(element),
                 b"lastErrorObject" => reply.last_error = Some(element),
                 b"values" => reply.values = Some(element),
+                b"nErrors" => bulk_errors = element.whole().unwrap_or(0),
+                b"nInserted" | b"nMatched" | b"nUpserted" | b"nDeleted" => {
+                    let count = element.whole().unwrap_or(0);
+                    bulk_count = Some(bulk_count.unwrap_or(0) + count);
+                }
                 _ => {}
             }
+        }
+        reply.count = reply.count.or(bulk_count);
+        if bulk_errors > 0 {
+            reply.write_error = Some(first_bulk_failure(reply.cursor)?);
         }
         if has_ok { Ok(reply) } else { Err(Malformed) }
     }
@@ -139,6 +148,25 @@ fn first_failure<'a>(element: &Element<'a>) -> Result<Option<Failure<'a>>, Malfo
     }
 }
 
+/// The first document of the answers to the statements of `bulkWrite` that is a failure.
+fn first_bulk_failure<'a>(cursor: Option<Cursor<'a>>) -> Result<Failure<'a>, Malformed> {
+    let mut answers = cursor.into_iter().flat_map(|cursor| cursor.batch);
+    answers
+        .find_map(|answer| {
+            let of_failure = |answer: Element<'a>| match failure(&answer)? {
+                Some(failure) if failure.code != 0 => Ok(Some(failure)),
+                _ => Ok(None),
+            };
+            answer.and_then(of_failure).transpose()
+        })
+        .unwrap_or(Ok(Failure {
+            index: 0,
+            code: 0,
+            message: b"",
+            labels: Labels::default(),
+        }))
+}
+
 fn failure<'a>(element: &Element<'a>) -> Result<Option<Failure<'a>>, Malformed> {
     if element.kind != kind::DOCUMENT {
         return Ok(None);
@@ -152,7 +180,7 @@ fn failure<'a>(element: &Element<'a>) -> Result<Option<Failure<'a>>, Malformed> 
     for field in Elements::of(element.value)? {
         let field = field?;
         match field.name {
-            b"index" => failure.index = field.whole().unwrap_or(0),
+            b"index" | b"idx" => failure.index = field.whole().unwrap_or(0),
             b"code" => failure.code = field.whole().unwrap_or(0),
             b"errmsg" => failure.message = field.text().unwrap_or_default(),
             b"errorLabels" => failure.labels = Labels::read(&field)?,

@@ -3,7 +3,7 @@
 
 use assay_values::Value;
 
-use super::command::{Command, CommandKind, Envelope};
+use super::command::{Command, CommandKind, Envelope, Reach};
 use super::constants::{MAX_MESSAGE_BYTES, flag, subtype};
 use super::message;
 use super::refusal::Moment;
@@ -98,9 +98,13 @@ impl Session {
         match (kind, self.transaction) {
             (CommandKind::Commit, _) => Moment::Commit,
             (_, Transaction::Begun | Transaction::Open) => Moment::InTransaction,
+            (CommandKind::UnorderedWrite(reach), _) => Moment::UnorderedWrite(reach),
+            (CommandKind::Write(reach), _) => Moment::Write(reach),
+            (CommandKind::BulkWrite | CommandKind::WritingQuery, _) => {
+                Moment::Write(Reach::SeveralDocuments)
+            }
             (kind, _) if kind.is_read() => Moment::Read,
-            (CommandKind::UnorderedWrite, _) => Moment::UnorderedWrite,
-            _ => Moment::Write,
+            _ => Moment::Write(Reach::OneDocument),
         }
     }
 
@@ -189,7 +193,8 @@ impl Session {
             Transaction::None => {
                 if kind.is_write() && !has.write_concern {
                     out.extend_from_slice(&self.write_concern);
-                } else if kind.is_read() && !has.read_concern {
+                }
+                if kind.is_read() && !has.read_concern {
                     out.extend_from_slice(&self.read_concern);
                 }
             }

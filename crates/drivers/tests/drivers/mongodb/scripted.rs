@@ -281,6 +281,113 @@ fn errors_have_their_class_and_say_what_is_known() {
     }
 }
 
+const UPDATE_MANY: &str =
+    r#"{"update": "a", "updates": [{"q": {}, "u": {"$inc": {"b": 1}}, "multi": true}]}"#;
+const DELETE_MANY: &str = r#"{"delete": "a", "deletes": [{"q": {}, "limit": 0}]}"#;
+const INSERT_TWO: &str = r#"{"insert": "a", "documents": [{"_id": 1}, {"_id": 2}]}"#;
+const MERGE: &str = r#"{"aggregate": "a", "pipeline": [{"$merge": {"into": "b"}}]}"#;
+const BULK: &str = r#"{"bulkWrite": 1, "ops": [{"insert": 0, "document": {"_id": 1}}], "nsInfo": [{"ns": "d.a"}]}"#;
+
+/// A server ends a command between two documents, and those before stay changed.
+#[test]
+fn an_interrupted_write_of_several_documents_is_unknown_outside_a_transaction() {
+    let one = r#"{"delete": "a", "deletes": [{"q": {}, "limit": 1}]}"#;
+    let find = r#"{"find": "a"}"#;
+    for (command, code, certainty) in [
+        (UPDATE_MANY, 11_601, Certainty::Unknown),
+        (UPDATE_MANY, 50, Certainty::Unknown),
+        (UPDATE_MANY, 112, Certainty::Unknown),
+        (UPDATE_MANY, 13, Certainty::Undone),
+        (UPDATE_MANY, 9, Certainty::Undone),
+        (DELETE_MANY, 11_601, Certainty::Unknown),
+        (INSERT_TWO, 11_601, Certainty::Unknown),
+        (MERGE, 11_601, Certainty::Unknown),
+        (BULK, 11_601, Certainty::Unknown),
+        (one, 11_601, Certainty::Undone),
+        (find, 11_601, Certainty::Undone),
+    ] {
+        let mut wire = opened(&[]);
+        sent(&mut wire, &Request::Text(command));
+        let (_, answer, _) =
+            heard(&mut wire, &answer_to(3, &failure(code, &[]))).expect("it goes on");
+        let error = answer.error.expect("there is one");
+        assert_eq!(error.certainty, certainty, "{command}: {code}");
+    }
+    let mut wire = opened(&[]);
+    sent(&mut wire, &Request::Begin);
+    heard(&mut wire, &[]).expect("nothing is needed");
+    sent(&mut wire, &Request::Text(UPDATE_MANY));
+    let interrupted = failure(11_601, &["TransientTransactionError"]);
+    let (_, answer, _) = heard(&mut wire, &answer_to(3, &interrupted)).expect("it goes on");
+    let error = answer.error.expect("there is one");
+    assert_eq!(error.certainty, Certainty::Undone, "its end undoes it");
+    // The first statement's documents may be changed though it is the one that failed.
+    let mut wire = opened(&[]);
+    sent(&mut wire, &Request::Text(UPDATE_MANY));
+    let failed = [int("index", 0), int("code", 11_000), text("errmsg", "said")];
+    let body = document(&[
+        int("n", 0),
+        array("writeErrors", &[sub("0", &failed)]),
+        ok(1.0),
+    ]);
+    let (_, answer, _) = heard(&mut wire, &answer_to(3, &body)).expect("it goes on");
+    let error = answer.error.expect("there is one");
+    assert_eq!(error.certainty, Certainty::Unknown);
+}
+
+#[test]
+fn every_command_that_writes_has_the_write_concern() {
+    let concern = sub("writeConcern", &[text("w", "majority")]);
+    for (command, is_write) in [
+        (UPDATE_MANY, true),
+        (BULK, true),
+        (MERGE, true),
+        (r#"{"aggregate": "a", "pipeline": [{"$out": "b"}]}"#, true),
+        (r#"{"aggregate": "a", "pipeline": [{"$match": {}}]}"#, false),
+        (r#"{"find": "a"}"#, false),
+    ] {
+        let mut wire = opened(&[("write_concern", "majority")]);
+        let bytes = sent(&mut wire, &Request::Text(command));
+        assert_eq!(has(&bytes, &concern), is_write, "{command}");
+    }
+}
+
+/// The command goes well, and the failure is among its documents.
+#[test]
+fn a_failed_statement_of_a_bulk_write_is_an_error() {
+    let mut wire = opened(&[]);
+    sent(&mut wire, &Request::Text(BULK));
+    let failed = [
+        ok(0.0),
+        int("idx", 1),
+        int("code", 11_000),
+        text("errmsg", "said"),
+    ];
+    let cursor = [
+        long("id", 0),
+        array(
+            "firstBatch",
+            &[
+                sub("0", &[ok(1.0), int("idx", 0), int("n", 1)]),
+                sub("1", &failed),
+            ],
+        ),
+        text("ns", "admin.$cmd.bulkWrite"),
+    ];
+    let body = document(&[
+        sub("cursor", &cursor),
+        int("nErrors", 1),
+        int("nInserted", 1),
+        ok(1.0),
+    ]);
+    let (_, answer, _) = heard(&mut wire, &answer_to(3, &body)).expect("it goes on");
+    let error = answer.error.expect("there is one");
+    assert_eq!(
+        (error.class, error.certainty, &*error.message),
+        (ErrorClass::Constraint, Certainty::Unknown, "said")
+    );
+}
+
 /// The message of a commit got through, and its effect is not known.
 #[test]
 fn a_commit_may_be_unknown_and_a_failed_transaction_is_rolled_back() {
