@@ -4,6 +4,7 @@ one does, is refused before a server or a file is reached."""
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 import tomllib
 import zipfile
@@ -19,6 +20,7 @@ from assay.text.files.toml_text import toml_text
 from commands import run_in
 
 RUN = ("--storage", "tmpfs", "--no-probe", "--no-durability", "--progress", "0")
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
 SCRIPT = "experiment/scripts/one.sql"
 
 
@@ -109,6 +111,34 @@ def test_a_script_of_another_text_than_the_record_is_refused(
 ) -> None:
     evil = packed({**members, SCRIPT: b"DELETE FROM shop;\n"}, tmp_path)
     insist_on_refusal(tmp_path, ("verify-capsule", evil), "script: expected scripts/one.sql with")
+
+
+HOSTILE = "\x1b]0;owned\x07\x1b[31mred\x9b2J\r\u202egnp"
+
+
+def test_control_characters_of_a_manifest_or_a_record_are_not_printed(
+    members: dict[str, bytes], tmp_path: Path
+) -> None:
+    file = tmp_path / "record.sqlite"
+    file.write_bytes(members[layout.RECORD])
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("UPDATE runs SET system_label = ?, storage = ?", (HOSTILE, HOSTILE))
+        connection.execute("UPDATE experiments SET title = ?", (HOSTILE,))
+        connection.execute("UPDATE steps SET reason = ?", (HOSTILE,))
+        connection.commit()
+    evil = {**members, layout.RECORD: file.read_bytes()}
+    (tmp_path / "evil.assay").write_bytes(packed_members.packed(evil, f"1{HOSTILE}"))
+    for words in (
+        ("verify-capsule", "evil.assay"),
+        ("report", "record.sqlite:1", "--detail"),
+        ("show", "1", "--detail", "--records", "record.sqlite"),
+        ("merge", "record.sqlite", "--records", "mine.sqlite"),
+        ("site", "."),
+    ):
+        done = run_in(tmp_path, *words)
+        assert done.returncode == 0, done.stderr
+        assert not CONTROL.search(done.stdout + done.stderr), words
+    assert not CONTROL.search((tmp_path / "site" / "index.html").read_text())
 
 
 WORKLOAD = (

@@ -42,7 +42,13 @@ def indented(text: str) -> str:
 
 def for_terminal(stream: TextIO) -> TextIO:
     """The stream for data that have to stay as they are in a file: a terminal gets them visible."""
-    return cast(TextIO, _Terminal(stream)) if stream.isatty() else stream
+    return cast(TextIO, _Terminal(stream)) if stream.isatty() else as_it_is(stream)
+
+
+def as_it_is(stream: TextIO) -> TextIO:
+    """The stream without the escapes that standard output makes: for data, and for text with
+    colours of our own, in which all that comes from outside is escaped already."""
+    return cast(TextIO, getattr(stream, "as_it_is", stream))
 
 
 class _Terminal:

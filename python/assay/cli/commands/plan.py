@@ -113,7 +113,7 @@ def command(
     experiment = whole.experiment
     checked = preflight(workload, whole, patterns(words))
     for warning in checked.warnings:
-        click.echo(f"warning: {warning}", err=True)
+        say(f"warning: {warning}")
     before = _before(records, None if is_new else command_of(words), whole)
     planned = _planned(experiment, checked, before)
     _write(planned, workload, before, form)

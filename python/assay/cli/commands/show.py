@@ -16,6 +16,7 @@ from assay.cli.options.shared_options import format_option, of_records, records_
 from assay.cli.output import rows
 from assay.errors import ArgumentError
 from assay.text import units
+from assay.text.secrets import without_secrets
 
 if TYPE_CHECKING:
     from assay.record import ExperimentRecord
@@ -59,6 +60,7 @@ def command(run: str, form: str, detail: bool, records: Path) -> None:
             _summarize(kept, records)
             return
         record = _without_copies(msgspec.to_builtins(store.run(number), enc_hook=str))
+        record = _without_passwords(record)
     if form == "json":
         rows.write_json(_with_exact_seeds(record), sys.stdout)
         return
@@ -121,6 +123,15 @@ def _without_copies(record: dict[str, Any]) -> dict[str, Any]:
     ]
     shown = {name: value for name, value in record.items() if name != "facts"}
     return {**shown, "steps": steps}
+
+
+def _without_passwords(value: Any) -> Any:
+    """URLs without those that an earlier Assay has recorded."""
+    if isinstance(value, Mapping):
+        return {key: _without_passwords(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_passwords(item) for item in value]
+    return without_secrets(value) if isinstance(value, str) and "://" in value else value
 
 
 def _with_exact_seeds(value: Any) -> Any:

@@ -18,6 +18,7 @@ from typing import Any, TextIO, cast
 
 from assay.errors import ArgumentError, AssayError, SystemUnderTestError
 from assay.text.ascii_forms import with_ascii_forms
+from assay.text.visible import visible_lines
 
 _HINT = "send it to a file or a pipe"
 _MEASURED = "the results are in the record (`assay report`)"
@@ -114,14 +115,24 @@ class _Stream:
 
 
 class Output(_Stream):
-    """Standard output. After the first failure every call raises `OutputLost`: some libraries try a
-    stream first and ignore its exception."""
+    """Standard output. Whatever a command prints, and wherever it is from (a server, a record or a
+    capsule of someone else), no control character is in it, but in data: see `as_it_is`. After the
+    first failure every call raises `OutputLost`: some libraries try a stream first and ignore its
+    exception."""
 
     def __init__(self, stream: TextIO | None) -> None:
         super().__init__(stream)
         self._lost: OSError | None = None
 
+    @property
+    def as_it_is(self) -> Data:
+        """For `assay.text.visible.as_it_is`."""
+        return Data(self)
+
     def write(self, text: str) -> int:
+        return self.write_data(visible_lines(text))
+
+    def write_data(self, text: str) -> int:
         with self._raising():
             return self._given().write(text)
 
@@ -182,6 +193,16 @@ class _Messages(_Stream):
         if self._stream is None:
             return 2
         return self._stream.fileno()
+
+
+class Data:
+    """Standard output for what is written as it is."""
+
+    def __init__(self, output: Output) -> None:
+        self._output = output
+
+    def write(self, text: str) -> int:
+        return self._output.write_data(text)
 
 
 def _take_descriptors() -> None:

@@ -22,6 +22,7 @@ from assay.text import display_width, terminal_lines
 from assay.text.ascii_forms import with_ascii_forms
 from assay.text.line_width import line_width
 from assay.text.units import counted
+from assay.text.visible import as_it_is
 
 WIDTH = 80
 CELLS_WITH_DETAIL = 4
@@ -76,7 +77,8 @@ def _console(stream: TextIO) -> Iterator[Console]:
     console.width = line_width(stream) or WIDTH
     with console.capture() as written:
         yield console
-    stream.write("".join(f"{line.rstrip()}\n" for line in written.get().splitlines()))
+    lines = "".join(f"{line.rstrip()}\n" for line in written.get().splitlines())
+    as_it_is(stream).write(lines)
 
 
 def _print(console: Console, report: Report, left_out: int) -> None:
