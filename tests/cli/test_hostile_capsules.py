@@ -216,3 +216,13 @@ def test_a_storage_that_the_user_names_is_used(members: dict[str, bytes], tmp_pa
     changed = with_record(with_file(members, {"storages": ["here:/tmp"]}), recorded, tmp_path)
     done = run_in(tmp_path, "rerun", packed(changed, tmp_path), *RUN)
     assert done.returncode == 0, done.stderr
+
+
+def test_an_error_names_the_capsule_and_no_temporary_file(
+    members: dict[str, bytes], tmp_path: Path
+) -> None:
+    evil = packed({**members, layout.RECORD: b"no record" * 1000}, tmp_path)
+    for command in ("rerun", "verify-capsule", "site"):
+        done = run_in(tmp_path, command, "." if command == "site" else evil)
+        assert done.returncode == 2, done.stderr
+        assert "evil.assay:assay-records.sqlite" in done.stderr and "/assay-" not in done.stderr

@@ -168,3 +168,18 @@ def test_an_empty_list_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ExperimentError, match=r"clients = \[\]: expected at least one") as caught:
         written(tmp_path, "seed = 1\nclients = []\n").wholes("clients", quantities.CLIENTS, ())
     assert caught.value.line == 2
+
+
+@pytest.mark.parametrize(
+    "long",
+    ["a." * 50_000 + "a = 1", "[" + "a." * 50_000 + "a]", "x = { " + "'a' . " * 50_000 + "a = 1 }"],
+    ids=["key", "table", "inline"],
+)
+def test_a_key_of_very_many_parts_is_refused_before_it_is_read(tmp_path: Path, long: str) -> None:
+    with pytest.raises(ExperimentError, match="a key of at most 30 parts") as refused:
+        written(tmp_path, f"b = 1\n{long}\n")
+    assert refused.value.line == 2
+
+
+def test_a_long_text_with_dots_is_no_key(tmp_path: Path) -> None:
+    assert written(tmp_path, "a.b.c = '" + "One. Two three. " * 99 + "'\n").names() == ["a"]

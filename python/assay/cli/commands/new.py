@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -81,6 +82,11 @@ def command(file: Path, force: bool, **given: str | None) -> None:
     if not file.parent.is_dir():
         raise ArgumentError(
             f"there is no folder {file.parent}", hint="make it, or name another file"
+        )
+    if file.is_symlink():
+        raise ArgumentError(
+            f"{file} is a symbolic link: expected the name of a file to write",
+            hint="name the file that it leads to, or remove the link",
         )
     if file.exists() and not force:
         raise ArgumentError(
@@ -248,15 +254,28 @@ def _checked(words: command_line.Words) -> command_line.Words:
 def _written(file: Path, text: str) -> Iterator[Path]:
     """A file in the same folder, with its paths relative to it, that is removed if it is not
     wanted."""
-    not_yet = file.with_name(f".{file.stem}-{os.getpid()}.toml")
+    not_yet: Path | None = None
     try:
-        not_yet.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise ArgumentError(
-            f"{file} cannot be written: {error.strerror}",
-            hint="name a file in another folder",
-        ) from None
-    try:
+        try:
+            # A name that nobody can know before, and no link is followed: others may write there.
+            descriptor, name = tempfile.mkstemp(".toml", f".{file.stem}-", file.parent)
+            not_yet = Path(name)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as content:
+                os.fchmod(descriptor, 0o666 & ~_mask())
+                content.write(text)
+        except OSError as error:
+            raise ArgumentError(
+                f"{file} cannot be written: {error.strerror}",
+                hint="name a file in another folder",
+            ) from None
         yield not_yet
     finally:
-        not_yet.unlink(missing_ok=True)
+        if not_yet is not None:
+            not_yet.unlink(missing_ok=True)
+
+
+def _mask() -> int:
+    """Which permissions new files do not get."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

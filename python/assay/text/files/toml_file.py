@@ -32,6 +32,14 @@ _SCALAR = "a text, a number or true or false"
 MOST_BYTES = 1 << 20
 """What is longer was not written by a person."""
 
+_MOST_PARTS = 30
+"""Of a key: the reader of TOML takes minutes for one of 50,000."""
+_LONG_KEY = re.compile(
+    r"(?<![\w\-])PART(?:[ \t]*\.[ \t]*PART){MOST}".replace(
+        "PART", r"""(?:[\w\-]++|"[^"\n]*"|'[^'\n]*')"""
+    ).replace("MOST", str(_MOST_PARTS))
+)
+
 TomlValue: TypeAlias = "str | int | float | bool | Sequence[TomlValue] | TomlData"
 TomlData: TypeAlias = "Mapping[str, TomlValue]"
 """A table as it stands, for a reader further on."""
@@ -46,6 +54,12 @@ def read(
     that it may have; None: its reader alone knows them. ``beside``: of a key, what is written in
     its place beside a table of the same name."""
     text = text_file.read(file, ExperimentError, most_bytes=MOST_BYTES)
+    if long_key := _LONG_KEY.search(text):
+        raise ExperimentError(
+            f"expected a key of at most {_MOST_PARTS} parts, found more",
+            file=file,
+            line=text.count("\n", 0, long_key.start()) + 1,
+        )
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
