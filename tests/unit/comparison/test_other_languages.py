@@ -3,6 +3,7 @@ they are compared by what the workload declares, and by their answers."""
 
 from __future__ import annotations
 
+import lzma
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -103,3 +104,18 @@ def test_answers_that_are_not_known_are_a_note(tmp_path: Path) -> None:
     cell = compared(tmp_path, ONE, ONE, sums=[])
     assert (cell.not_comparable, cell.primary.verdict) == ("", "faster")
     assert NOT_COMPARED in cell.notes and cell.answers == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("levels", ["cassandra,postgresql", "cassandra,ferretdb"])
+def test_a_real_count_in_three_languages_leaves_a_verdict(tmp_path: Path, levels: str) -> None:
+    """A record of `tests/data/papers`: jobs in five tables, in three, and as documents."""
+    file = tmp_path / "records.sqlite"
+    kept = Path(__file__).parents[2] / "data" / "papers" / "glidemon-count.sqlite.xz"
+    file.write_bytes(lzma.decompress(kept.read_bytes()))
+    with Store(file) as store:
+        side = comparison.side("A", "", [store.experiment(1)])
+    (cell,) = comparison.compare(side, None, between=f"system={levels}").cells
+    assert (cell.not_comparable, cell.blocked_by) == ("", ())
+    assert cell.primary.estimate is not None
+    assert cell.answers == "all answers of 1 script"
