@@ -184,6 +184,7 @@ def test_ends_in_the_opposite_order_are_seen_where_neighbours_are_not_apart(
         ((1.01, 1.6), 1.06, "same direction"),
         ((0.99, 1.08), 1.06, "no order seen"),
         ((1.9, 2.1), 0.96, "reversed"),
+        ((0.001, 0.01), 0.01, "same direction"),
         ((1.9, 2.1), 1.0, "different"),
         ((0.95, 1.1), 1.0, "about equal"),
         ((0.95, 1.4), 1.0, "not decided"),

@@ -73,7 +73,8 @@ def of_number(number: float) -> PrintedRatio:
 
 def of_table(speed_up: float) -> PrintedRatio:
     """A speed-up of a table, which has two decimals there; some papers round and some cut."""
-    return PrintedRatio(f"{speed_up:.2f}", speed_up - 0.01, speed_up + 0.01, speed_up)
+    low = max(speed_up - 0.01, speed_up / 2)
+    return PrintedRatio(f"{speed_up:.2f}", low, speed_up + 0.01, speed_up)
 
 
 def _value(text: str) -> float:
