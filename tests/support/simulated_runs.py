@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from assay.plan import PlannedRun, again
+from assay.plan import PlannedRun, layout
 
 
 class SimulatedRuns:
@@ -13,10 +13,10 @@ class SimulatedRuns:
         self.runs = {run.position: run for run in runs}
 
     def further(self, run: PlannedRun) -> PlannedRun:
-        return self._kept(again.further(run, 1, self._repetition(run), self._position))
+        return self._kept(layout.further(run, 1, self._repetition(run), self._position))
 
     def in_place_of(self, run: PlannedRun) -> PlannedRun:
-        return self._kept(again.in_place(run, self._repetition(run), self._position))
+        return self._kept(layout.in_place(run, self._repetition(run), self._position))
 
     @property
     def _position(self) -> int:

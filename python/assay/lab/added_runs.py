@@ -9,7 +9,7 @@ from dataclasses import replace
 from assay import env_vars
 from assay.errors import ArgumentError
 from assay.lab.run_context.context import Context
-from assay.plan import PlannedRun, again
+from assay.plan import PlannedRun, layout
 from assay.plan.content import Content
 
 _WORDS = {"yes": True, "no": False}
@@ -31,11 +31,13 @@ class AddedRuns:
 
     def further(self, run: PlannedRun) -> PlannedRun:
         """Another repetition of the cell of this run."""
-        return self._add(run, lambda repetition, at: again.further(run, self._seed, repetition, at))
+        return self._add(
+            run, lambda repetition, at: layout.further(run, self._seed, repetition, at)
+        )
 
     def in_place_of(self, run: PlannedRun) -> PlannedRun:
         """The same repetition once more, as other programs disturbed this run."""
-        return self._add(run, lambda repetition, at: again.in_place(run, repetition, at))
+        return self._add(run, lambda repetition, at: layout.in_place(run, repetition, at))
 
     def _add(self, run: PlannedRun, made: Callable[[int, int], PlannedRun]) -> PlannedRun:
         repetition = self._last[run.cell.fingerprint] + 1

@@ -289,3 +289,21 @@ def seed_of(experiment_seed: int, cell: Cell, repetition: int) -> int:
         asked.append(dict(cell.group_clients))
     text = _canonical([experiment_seed, asked, repetition])
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
+
+
+def further(run: PlannedRun, experiment_seed: int, repetition: int, position: int) -> PlannedRun:
+    """One more repetition of the cell of a run, with random choices of its own, that the plan did
+    not have."""
+    seed = seed_of(experiment_seed, run.cell, repetition)
+    return replace(run, repetition=repetition, position=position, seed=seed, in_place_of=None)
+
+
+def in_place(run: PlannedRun, repetition: int, position: int) -> PlannedRun:
+    """The repetition of a run once more, since that was disturbed: the same work, with the same
+    random choices."""
+    return replace(
+        run,
+        repetition=repetition,
+        position=position,
+        in_place_of=run.repetition if run.in_place_of is None else run.in_place_of,
+    )

@@ -100,7 +100,7 @@ class PlannedRun:
     """Fingerprint of all that determines its result (`assay.plan.content`); empty: not known."""
     in_place_of: int | None = None
     """The repetition of its cell that it repeats, with the same seed, since other programs
-    disturbed that one (`assay.plan.again`); None: it repeats none."""
+    disturbed that one (`assay.lab.added_runs`); None: it repeats none."""
 
     @property
     def timed_s(self) -> float:

@@ -94,9 +94,9 @@ class Runs:
         return None
 
     def beyond(self, plan: Plan, matched: Mapping[int, RunOnRecord]) -> list[PlannedRun]:
-        """The runs on record that a process before added to the plan (`assay.plan.again`) and that
-        have ended, as runs behind the plan. One counts where what its cell has in the plan does:
-        all of them are of the same texts, data and versions."""
+        """The runs on record that a process before added to the plan (`assay.lab.added_runs`) and
+        that have ended, as runs behind the plan. One counts where what its cell has in the plan
+        does: all of them are of the same texts, data and versions."""
         kept = {old.id for old in matched.values()}
         of_cells = {run.cell.fingerprint: run for run in plan.runs if run.position in matched}
         planned = {_key(run) for run in plan.runs}
