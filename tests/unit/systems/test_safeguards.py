@@ -119,8 +119,8 @@ def test_replicas_that_a_write_waits_for() -> None:
 def test_what_is_not_reported_is_not_known() -> None:
     """A server that hides its settings, or a version that lacks one, claims nothing."""
     for nothing in (
-        postgresql.of_settings({}),
-        mysql.of_settings({}, "InnoDB"),
+        postgresql.of_settings({"server_version": "13.0.0"}),
+        mysql.of_settings({"version": "8.0.11"}, "InnoDB"),
         cassandra.of_settings({}, "one", 1),
         cubrid.of_settings({}),
     ):

@@ -50,7 +50,10 @@ class SideDocument:
 class DifferenceDocument:
     cell: Annotated[str | None, msgspec.Meta(description="null: of all cells")]
     what: Annotated[
-        str, msgspec.Meta(description="machine, probe, assay, workload, system, setting, storage …")
+        str,
+        msgspec.Meta(
+            description="safeguard, indexes, machine, probe, assay, workload, system, setting …"
+        ),
     ]
     name: str
     a: Annotated[str | None, msgspec.Meta(description="null: there is none")]

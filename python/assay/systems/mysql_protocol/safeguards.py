@@ -25,10 +25,11 @@ _NO_CHECKSUMS = ("none", "strict_none")
 
 
 def of_settings(settings: Mapping[str, str], engine: str) -> Iterator[Safeguard]:
-    """``settings``: all variables that the server reports; none where it reports none."""
-    if not settings:
+    """``settings``: all variables that the server reports; none of a server that does not have
+    these, as other products that speak the protocol."""
+    if "log_bin" not in settings:
         return
-    has_log = settings.get("log_bin", "").lower() in ("on", "1")
+    has_log = settings["log_bin"].lower() in ("on", "1")
     yield Safeguard(
         words.BINARY_LOG,
         _binary_log(settings.get("sync_binlog", "")) if has_log else words.NO_BINARY_LOG,

@@ -12,41 +12,34 @@ _LOGGED = {
     "replica": words.LOGS_FOR_REPLICAS,
     "logical": words.LOGS_FOR_LOGICAL_REPLICAS,
 }
+_WHOLE_PAGES = {"on": words.LOGS_PAGES, "off": words.WRITES_ONCE}
+_CHECKED = {"on": words.CHECKS_PAGES, "off": words.CHECKS_NONE}
 _WAITING = ("on", "remote_write", "remote_apply")
 """Values of ``synchronous_commit`` with which a commit waits for the named standbys."""
 
 
 def of_settings(settings: Mapping[str, str]) -> Iterator[Safeguard]:
-    """``settings``: all that the server reports; none where it reports none."""
-    if not settings:
-        return
-    yield Safeguard(words.BINARY_LOG, words.NO_BINARY_LOG)
+    """``settings``: all that the server reports. Nothing follows from one that it does not report,
+    as servers of other products that speak the protocol."""
     if logged := _LOGGED.get(settings.get("wal_level", "")):
+        yield Safeguard(words.BINARY_LOG, words.NO_BINARY_LOG)
         yield Safeguard(words.LOG_FOR_REPLICAS, logged, by(settings, "wal_level"))
-    is_archived = settings.get("archive_mode") in ("on", "always")
-    yield Safeguard(
-        words.ARCHIVE,
-        words.ARCHIVES if is_archived else words.NO_ARCHIVE,
-        by(settings, "archive_mode"),
-    )
-    is_waiting = (
-        bool(settings.get("synchronous_standby_names"))
-        and settings.get("synchronous_commit") in _WAITING
-    )
-    yield Safeguard(
-        words.REPLICAS,
-        words.WAITS_FOR_REPLICAS if is_waiting else words.NO_REPLICAS,
-        by(settings, "synchronous_standby_names", "synchronous_commit"),
-    )
-    has_whole_pages = settings.get("full_page_writes") == "on"
-    yield Safeguard(
-        words.TORN_PAGES,
-        words.LOGS_PAGES if has_whole_pages else words.WRITES_ONCE,
-        by(settings, "full_page_writes"),
-    )
-    has_checksums = settings.get("data_checksums") == "on"
-    yield Safeguard(
-        words.CHECKSUMS,
-        words.CHECKS_PAGES if has_checksums else words.CHECKS_NONE,
-        by(settings, "data_checksums"),
-    )
+    if mode := settings.get("archive_mode"):
+        archive = words.ARCHIVES if mode in ("on", "always") else words.NO_ARCHIVE
+        yield Safeguard(words.ARCHIVE, archive, by(settings, "archive_mode"))
+    if "synchronous_standby_names" in settings:
+        is_waiting = (
+            bool(settings["synchronous_standby_names"])
+            and settings.get("synchronous_commit") in _WAITING
+        )
+        yield Safeguard(
+            words.REPLICAS,
+            words.WAITS_FOR_REPLICAS if is_waiting else words.NO_REPLICAS,
+            by(settings, "synchronous_standby_names", "synchronous_commit"),
+        )
+    for name, kind, words_of in (
+        ("full_page_writes", words.TORN_PAGES, _WHOLE_PAGES),
+        ("data_checksums", words.CHECKSUMS, _CHECKED),
+    ):
+        if does := words_of.get(settings.get(name, "")):
+            yield Safeguard(kind, does, by(settings, name))
