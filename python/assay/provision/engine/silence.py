@@ -17,8 +17,10 @@ from contextvars import ContextVar
 from assay.contracts.stop import look
 from assay.errors import SystemDied
 from assay.provision.machine.family import (
+    STATE,
     SYSTEM_TICKS,
     USER_TICKS,
+    Fields,
     family_of,
     ticks_of,
 )
@@ -33,9 +35,9 @@ something wake up now and then."""
 
 
 class Silence:
-    """``name``: of the system; ``opens``: whether it opens a session; ``ticks``: its CPU time so
-    far, None where that is not seen; ``no_progress``: what is missing, in words; ``warn`` gets a
-    sentence at each look."""
+    """``name``: of the system; ``opens``: whether it opens a session, None: it is a library, which
+    always does; ``ticks``: its CPU time so far, None where that is not seen; ``no_progress``: what
+    is missing, in words; ``warn`` gets a sentence at each look."""
 
     def __init__(
         self,
@@ -79,7 +81,7 @@ class Silence:
             self._looking.start()
 
     def _look(self) -> None:
-        is_alive = self._opens is not None and self._opens()
+        is_alive = waits_for_a_device() if self._opens is None else self._opens()
         if not is_alive:
             ticks, before = self._ticks(), self._ticks_seen
             self._ticks_seen = ticks
@@ -119,16 +121,23 @@ def ticks_of_processes(first: list[int | None]) -> int | None:
 def ticks_of_libraries() -> int:
     """CPU time of the threads of this process that do not run Python: those that call the library
     of a system."""
+    threads = _threads_of_libraries()
+    return sum(int(one[USER_TICKS]) + int(one[SYSTEM_TICKS]) for one in threads)
+
+
+def waits_for_a_device() -> bool:
+    """Whether a thread of a library does: a long flush uses no CPU time, and nothing can end it."""
+    return any(one[STATE] == "D" for one in _threads_of_libraries())
+
+
+def _threads_of_libraries() -> Iterator[Fields]:
     python = {thread.native_id for thread in threading.enumerate()}
-    pid, total = os.getpid(), 0
+    pid = os.getpid()
     for name in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208  (numbers, no paths)
-        if int(name) in python:
-            continue
-        with suppress(OSError):  # it has ended
-            text = process_file(pid, f"task/{name}/stat")
-            fields = text[text.rindex(")") + 1 :].split()
-            total += int(fields[USER_TICKS]) + int(fields[SYSTEM_TICKS])
-    return total
+        if int(name) not in python:
+            with suppress(OSError):  # it has ended
+                text = process_file(pid, f"task/{name}/stat")
+                yield text[text.rindex(")") + 1 :].split()
 
 
 def ticks_of_children() -> int:
