@@ -235,13 +235,13 @@ class WarningKind(Enum):
     PARTLY_DURABLE = WarningText(
         "transactions failed after a part of them was committed; they count as unknown, as what "
         "they left is neither all nor nothing",
-        "put the statements of a transaction between BEGIN and COMMIT",
+        "put the statements that belong together into one transaction: `\\begin` … `\\commit`",
     )
     RETRIES_IMPOSSIBLE = WarningText(
         "{--retries} skipped transactions of which a part was committed before the failure: a "
         "retry would do that part twice",
-        "put the statements between BEGIN and COMMIT; where the system has no transactions, leave "
-        "{--retries} out",
+        "put the statements into one transaction (`\\begin` … `\\commit`); where the system has "
+        "no transactions, leave {--retries} out",
     )
     PREPARED_AGAIN = WarningText(
         "the server no longer accepted prepared statements; Assay prepared them again, which costs "
