@@ -133,7 +133,7 @@ fn a_change_of_keys_comes_after_the_request_that_waits_to_be_sent() {
     stream.set_nonblocking(true).unwrap();
     let certificates = CertificateDer::pem_slice_iter(&pem);
     let ring = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ServerConfig::builder_with_provider(ring)
+    let accepted = ServerConfig::builder_with_provider(ring)
         .with_protocol_versions(&[&rustls::version::TLS13])
         .unwrap()
         .with_no_client_auth()
@@ -142,7 +142,7 @@ fn a_change_of_keys_comes_after_the_request_that_waits_to_be_sent() {
             PrivateKeyDer::from_pem_slice(&pem).unwrap(),
         )
         .unwrap();
-    let tls = ServerConnection::new(Arc::new(config)).unwrap();
+    let tls = ServerConnection::new(Arc::new(accepted)).unwrap();
     let mut peer = Peer { stream, tls };
     until(|| {
         if !peer.turn().is_empty() {
