@@ -10,32 +10,45 @@ use assay_values::{Random, Row, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Returns whether the text is a valid script.
+/// Returns whether the text is a valid script in any language of statements.
 pub fn script(text: &str) -> bool {
-    for style in [LiteralStyle::Doubled, LiteralStyle::Backslash] {
+    const STYLES: [LiteralStyle; 2] = [LiteralStyle::Doubled, LiteralStyle::Backslash];
+    for style in STYLES {
         if let Err(error) = split_statements(&source(text), style) {
             is_in(text, &error);
         }
     }
     let mut is_compiled = false;
-    for values in [Values::Pasted, Values::Refused, Values::Bound] {
-        is_compiled = match compiled(text, values) {
-            Ok(program) => {
-                program
-                    .warnings
-                    .iter()
-                    .for_each(|warning| is_in(text, warning));
-                assert!(program.explain().contains("End"));
-                run(Machine::new(Arc::new(program), 1, 0));
-                true
-            }
-            Err(error) => {
-                is_in(text, &error);
-                false
-            }
+    for (_, language) in Lexer::ALL {
+        let styles = STYLES.map(|style| language.with_style(style));
+        let lexers = if styles[0] == styles[1] {
+            &styles[..1]
+        } else {
+            &styles[..]
         };
+        for &lexer in lexers {
+            for values in [Values::Pasted, Values::Refused, Values::Bound] {
+                is_compiled |= is_script(text, lexer, values);
+            }
+        }
     }
     is_compiled
+}
+
+fn is_script(text: &str, lexer: Lexer, values: Values) -> bool {
+    let program = match compiled(text, lexer, values) {
+        Ok(program) => program,
+        Err(error) => {
+            is_in(text, &error);
+            return false;
+        }
+    };
+    for warning in &program.warnings {
+        is_in(text, warning);
+    }
+    assert!(program.explain().contains("End"));
+    run(Machine::new(Arc::new(program), 1, 0));
+    true
 }
 
 /// Returns whether the text is a valid expression.
@@ -86,7 +99,7 @@ fn source(text: &str) -> Source<'_> {
 }
 
 /// Compiles with identifiers and isolation levels, without shell commands.
-fn compiled(text: &str, values: Values) -> Result<Program, ScriptError> {
+fn compiled(text: &str, lexer: Lexer, values: Values) -> Result<Program, ScriptError> {
     let list = |name: &str, values: &[&str]| {
         let values = values.iter().map(|&value| value.to_owned()).collect();
         (name.to_owned(), values)
@@ -96,7 +109,7 @@ fn compiled(text: &str, values: Values) -> Result<Program, ScriptError> {
         identifiers: &BTreeMap::from([list("table", &["a", "b"]), list("column", &["x"])]),
         begins: &BTreeMap::from([list("serializable", &["SET", "BEGIN"])]),
         values,
-        lexer: Lexer::default(),
+        lexer,
         allow_shell: false,
         ..Options::default()
     };

@@ -80,6 +80,7 @@ impl<'a> Reader<'a> {
         match placed.token {
             Token::Int(number) => Ok(Expression::constant(at, Value::Int(number))),
             Token::Double(number) => Ok(Expression::constant(at, Value::Double(number))),
+            Token::Decimal(number) => Ok(Expression::constant(at, Value::Decimal(number))),
             Token::Text(text) => Ok(Expression::constant(at, Value::Text(text.into()))),
             Token::Variable(name) => Ok(Expression {
                 at,

@@ -1,10 +1,10 @@
 //! Takes values; returns them as numbers or booleans, by pgbench's conversion rules.
 //!
 //! A text is converted by its content, as pgbench converts a variable of the command line: an integer, a
-//! double, a boolean or NULL. A date converts to days since 1970-01-01, a timestamp to seconds since
+//! number, a boolean or NULL. Digits with a point are an exact decimal, with an exponent a double. A date converts to days since 1970-01-01, a timestamp to seconds since
 //! then, a time to seconds since midnight.
 
-use assay_values::Value;
+use assay_values::{Decimal, Value};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
@@ -23,6 +23,8 @@ impl Fault {
 pub(crate) enum Number {
     Int(i64),
     Double(f64),
+    /// With digits after the point, or too large for an integer.
+    Decimal(Decimal),
 }
 
 impl Number {
@@ -31,36 +33,48 @@ impl Number {
         match self {
             Self::Int(number) => number as f64,
             Self::Double(number) => number,
+            Self::Decimal(decimal) => decimal.double(),
         }
     }
 
-    /// Rounds a double to the nearest integer, halves to even.
+    /// The exact decimal of what is no double.
+    pub fn decimal(self) -> Option<Decimal> {
+        match self {
+            Self::Int(number) => Decimal::new(number.into(), 0),
+            Self::Decimal(decimal) => Some(decimal),
+            Self::Double(_) => None,
+        }
+    }
+
+    /// Rounds to the nearest integer, halves to even.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "the bounds are checked before"
     )]
     pub fn int(self) -> Result<i64, Fault> {
         const BOUND: f64 = 9_223_372_036_854_775_808.0;
-        match self {
-            Self::Int(number) => Ok(number),
+        let whole = match self {
+            Self::Int(number) => Some(number),
             Self::Double(number) => {
                 let whole = number.round_ties_even();
-                if (-BOUND..BOUND).contains(&whole) {
-                    Ok(whole as i64)
-                } else {
-                    Err(Fault::of(format!(
-                        "{number:?} does not fit into an integer of 64 bits"
-                    )))
-                }
+                (-BOUND..BOUND).contains(&whole).then_some(whole as i64)
             }
-        }
+            Self::Decimal(decimal) => decimal.rounded(),
+        };
+        whole.ok_or_else(|| {
+            let shown = shown(&self.value());
+            Fault::of(format!("{shown} does not fit into an integer of 64 bits"))
+        })
     }
 
-    /// Integers compare exactly, everything else as doubles.
+    /// Integers and decimals compare exactly; if one is a double, both do as doubles.
     pub fn order(self, other: Self) -> Option<Ordering> {
         match (self, other) {
             (Self::Int(left), Self::Int(right)) => Some(left.cmp(&right)),
-            _ => self.double().partial_cmp(&other.double()),
+            _ => match self.decimal().zip(other.decimal()) {
+                Some((left, right)) => Some(left.order(right)),
+                None => self.double().partial_cmp(&other.double()),
+            },
         }
     }
 
@@ -68,7 +82,20 @@ impl Number {
         match self {
             Self::Int(number) => Value::Int(number),
             Self::Double(number) => Value::Double(number),
+            Self::Decimal(decimal) => Value::Decimal(decimal),
         }
+    }
+}
+
+/// One without digits after the point is an integer, if it fits.
+impl From<Decimal> for Number {
+    fn from(decimal: Decimal) -> Self {
+        let whole = if decimal.scale() == 0 {
+            decimal.whole()
+        } else {
+            None
+        };
+        whole.map_or(Self::Decimal(decimal), Self::Int)
     }
 }
 
@@ -78,10 +105,7 @@ pub(crate) fn number(value: &Value) -> Result<Number, Fault> {
         Value::Int(number) => Some(Number::Int(*number)),
         Value::Double(number) => Some(Number::Double(*number)),
         Value::Text(text) => spelled_number(text),
-        Value::Decimal(decimal) => Some(match decimal.whole() {
-            Some(number) => Number::Int(number),
-            None => Number::Double(decimal.double()),
-        }),
+        Value::Decimal(decimal) => Some(Number::from(*decimal)),
         Value::Date(days) => Some(Number::Int((*days).into())),
         Value::Time(us) | Value::Timestamp(us) => Some(seconds(*us)),
         Value::Bool(_) | Value::Null | Value::Bytes(_) | Value::List(_) | Value::Document(_) => {
@@ -136,9 +160,12 @@ pub(crate) fn spelled_number(text: &str) -> Option<Number> {
     if !text.bytes().any(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    match text.parse() {
-        Ok(number) => Some(Number::Int(number)),
-        Err(_) => text.parse().ok().map(Number::Double),
+    if let Ok(number) = text.parse() {
+        return Some(Number::Int(number));
+    }
+    match Decimal::parse(text) {
+        Some(decimal) => Some(Number::from(decimal)),
+        None => text.parse().ok().map(Number::Double),
     }
 }
 

@@ -1,11 +1,13 @@
 //! Takes two values and an operator, or one value and a test; returns the same result as pgbench.
 //!
-//! Integers have 64 bits: overflow and division by zero are errors, division truncates. If one
-//! operand is a double, the other is converted, and doubles follow IEEE 754. A NULL operand gives NULL.
+//! Integers have 64 bits: overflow and division by zero are errors, division truncates. Decimals, and a decimal
+//! with an integer, are added, subtracted, multiplied and compared exactly; a quotient, and what needs more than
+//! 38 digits, is a double. If one operand is a double, the other is converted, and doubles follow IEEE 754. A
+//! NULL operand gives NULL.
 
 use crate::member::member;
 use crate::number::{Fault, Number, boolean, number, plain, spelled_number};
-use assay_values::Value;
+use assay_values::{Decimal, Value};
 use std::cmp::Ordering;
 
 /// The binary operators, except AND and OR, which may not evaluate their right operand.
@@ -71,7 +73,10 @@ impl Operator {
             Self::Add | Self::Subtract | Self::Multiply | Self::Divide => {
                 match (number(left)?, number(right)?) {
                     (Number::Int(left), Number::Int(right)) => self.integers(left, right),
-                    (left, right) => Ok(self.doubles(left.double(), right.double())),
+                    (left, right) => match left.decimal().zip(right.decimal()) {
+                        Some((left, right)) => self.decimals(left, right),
+                        None => Ok(self.doubles(left.double(), right.double())),
+                    },
                 }
             }
             Self::Remainder
@@ -130,6 +135,22 @@ impl Operator {
         })
     }
 
+    fn decimals(self, left: Decimal, right: Decimal) -> Result<Value, Fault> {
+        let exact = match self {
+            Self::Add => left.checked_add(right),
+            Self::Subtract => left.checked_sub(right),
+            Self::Multiply => left.checked_mul(right),
+            Self::Divide if right.digits() == 0 => {
+                return Err(Fault::of(format!("division by zero: {left:?} / {right:?}")));
+            }
+            _ => None,
+        };
+        Ok(exact.map_or_else(
+            || self.doubles(left.double(), right.double()),
+            Value::Decimal,
+        ))
+    }
+
     fn doubles(self, left: f64, right: f64) -> Value {
         Value::Double(match self {
             Self::Add => left + right,
@@ -157,6 +178,7 @@ impl Operator {
 /// Orders numbers by size, texts that are not numbers by their characters, and FALSE before TRUE.
 fn order(left: &Value, right: &Value) -> Result<Option<Ordering>, Fault> {
     match (left, right) {
+        (Value::Int(left), Value::Int(right)) => Ok(Some(left.cmp(right))),
         (Value::Text(left), Value::Text(right))
             if spelled_number(left).is_none() || spelled_number(right).is_none() =>
         {

@@ -193,6 +193,12 @@ pub(crate) struct Gather {
 }
 
 impl Program {
+    /// Whether a script runs programs of the client machine.
+    #[must_use]
+    pub fn runs_programs(&self) -> bool {
+        !self.shells.is_empty()
+    }
+
     pub(crate) fn constant(&self, id: ConstantId) -> &Value {
         &self.constants[id.0 as usize]
     }

@@ -81,6 +81,7 @@ impl Placed<'_> {
             Token::Int(number) => number.to_string(),
             Token::SmallestInt => (1_u64 << 63).to_string(),
             Token::Double(number) => format!("{number:?}"),
+            Token::Decimal(number) => format!("{number:?}"),
             Token::Text(text) => format!("'{text}'"),
             Token::Variable(name) => format!(":{name}"),
             Token::Word(word) => (*word).to_owned(),

@@ -243,7 +243,8 @@ the standard deviation of its logarithm.
 `\\shell` and `\\setshell` run any command on the client machine, and the client waits for it; they need
 `--allow-shell`. The line is split at white space, joined again with the values of its `:name`s, and passed to `/bin/sh`.
 `::name` is the text `:name`. The output of `\\shell` goes to standard error, so that standard output contains only the
-report (pgbench mixes it with its results). Standard input is empty. When the run is interrupted, or the time limit of
+report (pgbench mixes it with its results). Standard input is empty. The time of the command counts in the latency of its
+transaction, and in no statement's service time; other clients of the same thread wait meanwhile. When the run is interrupted, or the time limit of
 `--drain` has passed, the command and all processes that it started are ended.
 ";
 
@@ -257,7 +258,13 @@ condition.
 
 Integer division truncates; division by zero and integer overflow (64 bits) make the transaction
 `failed`, with the error class `script`. If one operand is a double, the other is converted to a double. A NULL operand
-gives NULL. If an integer is needed, a double is rounded, halves to even.
+gives NULL. If an integer is needed, a double or a decimal is rounded, halves to even.
+
+Decimals of up to 38 digits are exact: `+`, `-`, `*`, `=`, `<` and the other comparisons of decimals, and of a decimal with an
+integer, lose no digit. Columns of decimals (`NUMERIC`), texts such as `'0.30'`, `decimal(x)`, and numbers with a point
+that have more digits than a double keeps are decimals. Other numbers with a point (`0.30`) are doubles, as in pgbench; write
+`decimal(0.30)` where the sum must be exact. The result is a double where one operand is a double, for `/`, and where the
+exact result has more than 38 digits. A decimal divided by zero fails as an integer does.
 
 `document -> 'key'` and `list -> 0` (an addition) are the value of that member, NULL where there is none; a negative index counts from
 the end. `->>` is its text. Before them a text is read as JSON.

@@ -2,6 +2,7 @@
 
 use crate::names::name_end;
 use crate::place::Defect;
+use assay_values::Decimal;
 use std::ops::Range;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -10,6 +11,7 @@ pub(crate) enum Token<'a> {
     /// 9223372036854775808: only its negative fits into 64 bits.
     SmallestInt,
     Double(f64),
+    Decimal(Decimal),
     /// `'…'`, with doubled quotes unescaped.
     Text(String),
     /// `:name`.
@@ -125,7 +127,10 @@ fn number(text: &str, start: usize) -> Result<(Token<'static>, usize), Defect> {
                 format!("{spelled} is too large for a double"),
             ));
         }
-        return Ok((Token::Double(number), end));
+        // A double keeps some 16 digits; one with more is written because they count.
+        let exact = Decimal::parse(spelled)
+            .filter(|exact| Decimal::try_from(number).is_ok_and(|kept| kept.order(*exact).is_ne()));
+        return Ok((exact.map_or(Token::Double(number), Token::Decimal), end));
     }
     match spelled.parse::<u64>() {
         Ok(number) if number == 1 << 63 => Ok((Token::SmallestInt, end)),

@@ -44,6 +44,10 @@ pub(super) fn abs(x: Arguments<'_>, _: &mut Random) -> Answer {
                 "integer overflow: abs({number}) does not fit into 64 bits"
             ))
         }),
+        Number::Decimal(decimal) => Ok(match decimal.checked_abs() {
+            Some(found) => Value::Decimal(found),
+            None => Value::Double(decimal.double().abs()),
+        }),
     }
 }
 

@@ -46,7 +46,8 @@ impl Lexer {
 
     /// The literal, quoted identifier or comment that begins at `at`, if any.
     pub(crate) fn passage(self, text: &str, at: usize) -> Result<Option<Passage>, Defect> {
-        if self == Self::Cql && text[at..].starts_with("//") {
+        // Every byte is asked for, also those within a character.
+        if self == Self::Cql && text.as_bytes()[at..].starts_with(b"//") {
             let end = text[at..].find('\n').map_or(text.len(), |line| at + line);
             return Ok(Some(Passage::Comment { end }));
         }

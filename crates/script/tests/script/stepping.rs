@@ -2,7 +2,7 @@
 //! Long because each command that moves a client on has its steps here.
 use crate::support::{Client, compiled};
 use assay_script::{Ending, Machine, Need, NumberOutcome, Options, Reply, Source, Step, compile};
-use assay_values::{Random, Value};
+use assay_values::{CellType, Random, Value};
 use std::sync::Arc;
 
 /// An answer of one row with these columns.
@@ -173,6 +173,9 @@ fn an_expected_value_is_compared_by_its_type() {
         ("FALSE", "0"),
         ("NULL", "whatever"),
         ("9007199254740993", "9007199254740993"),
+        ("123456789012345678", "123456789012345678.00"),
+        ("123456789012345678.01", "123456789012345678.010"),
+        ("0.1 + 0.2", "0.30000000000000004"),
     ] {
         assert_eq!(
             ends(expected, Some(cell)),
@@ -189,6 +192,21 @@ fn an_expected_value_is_compared_by_its_type() {
             Some("9007199254740992"),
             "found '9007199254740992'",
         ),
+        (
+            "123456789012345678",
+            Some("123456789012345679.00"),
+            "expected 123456789012345678, found '123456789012345679.00'",
+        ),
+        (
+            "123456789012345678.01",
+            Some("123456789012345678.02"),
+            "expected 123456789012345678.01, found '123456789012345678.02'",
+        ),
+        (
+            "decimal('0.30') - decimal('0.10')",
+            Some("0.19999999999999998"),
+            "expected 0.20",
+        ),
         ("'abc'", Some("ABC"), "expected 'abc', found 'ABC'"),
         ("TRUE", Some("0"), "expected TRUE, found '0'"),
     ] {
@@ -204,6 +222,37 @@ fn an_expected_value_is_compared_by_its_type() {
             .1,
     );
     assert!(message.contains("expected 1, found no row"), "{message}");
+}
+
+#[test]
+fn the_amounts_of_a_transfer_are_compared_exactly() {
+    const TYPES: &[CellType] = &[CellType::Decimal; 3];
+    // As decimals, and as texts, which drivers without types answer.
+    for types in [TYPES, &[]] {
+        let ending = |cells: [&str; 3]| {
+            let reply = Reply {
+                types,
+                ..one_row(&["a", "b", "c"], &cells.map(Some))
+            };
+            Client::of("SELECT a, b, c \\gset\n\\assert :a - :b = :c")
+                .run_with(|_| reply)
+                .1
+        };
+        assert_eq!(ending(["0.30", "0.10", "0.20"]), Ending::Done);
+        assert_eq!(ending(["0.30", "0.1", "0.200"]), Ending::Done);
+        let large = [
+            "10000000000000000000000.01",
+            "0.01",
+            "10000000000000000000000",
+        ];
+        assert_eq!(ending(large), Ending::Done);
+        let (_, message) = failed(ending([
+            "123456789012345678.02",
+            "0.01",
+            "123456789012345678",
+        ]));
+        assert!(message.contains(":a - :b = :c"), "{message}");
+    }
 }
 
 #[test]
