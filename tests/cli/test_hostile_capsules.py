@@ -211,6 +211,22 @@ def test_what_the_record_declares_too_is_reached_only_where_the_user_names_it(
     insist_on_refusal(tmp_path, ("rerun", evil), said)
 
 
+def test_a_program_that_its_workload_names_is_not_started_unasked(
+    members: dict[str, bytes], tmp_path: Path
+) -> None:
+    program = 'package = "rowgen==1.2.0"\ncommand = ["rowgen"]\nfiles = "{table}.txt"\n'
+    text = WORKLOAD.format("").replace('source = "none"\n', f'source = "program"\n{program}')
+    own = {
+        "experiment/workloads/w/workload.toml": f"{text}passes = 1\n".encode(),
+        "experiment/workloads/w/scripts/read.sql": b"SELECT 1;\n",
+    }
+    asked = {"workload": "workloads/w", "script": None, "tests": ["read"]}
+    recorded = {"workload": "workloads/w", "workload_content": "", "is_ad_hoc": False}
+    recorded |= {"tests": ["read"], "scripts": []}
+    evil = with_record({**with_file(members, asked), **own}, recorded, tmp_path)
+    insist_on_refusal(tmp_path, ("rerun", packed(evil, tmp_path)), "--allow-shell lets it")
+
+
 def test_a_storage_that_the_user_names_is_used(members: dict[str, bytes], tmp_path: Path) -> None:
     recorded = {"storages": [{"name": "here:/tmp", "kind": "here", "directory": "/tmp"}]}
     changed = with_record(with_file(members, {"storages": ["here:/tmp"]}), recorded, tmp_path)

@@ -65,7 +65,7 @@ COMMANDS: Final = tuple(
         rf"(?i)^\\setenv[ \t]+\w*{NAME}[ \t]+(?P<value>{VALUE})",
         rf"\b[A-Z_]{{2,40}}(?:PASSWORD|_PWD)=(?P<value>{VALUE})",
         rf"(?i)\s--?{NAME}[= ](?P<value>{VALUE})",
-        r"\b(?:mysql|mariadb)\w*\b[^\n]*?\s-p(?P<value>[^\s'\"\\-]\S*)",
+        r"\s-u[ ]?[\w-]+(?:[ ]\S+){0,20}?[ ]-p(?P<value>[^\s'\"\\-]\S*)",
         r"\bcurl\b[^\n]*?\s(?:-u|--user)[ =]?['\"]?[^\s:'\"]+:(?P<value>[^\s'\"]+)",
         r"\bsqlplus\b[^\n]*?\s[\w$#]+/(?P<value>[^\s@/]+)@",
     )
@@ -84,7 +84,7 @@ ANYWHERE: Final = tuple(
         r"(?i)\baws_?(?:secret_?access_?key|session_?token)\b[\"']?\s*[:=]\s*[\"']?"
         r"(?P<value>[\w/+=]{16,})",
         r"(?i)\bAccountKey=(?P<value>[\w/+=]{16,})",
-        r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY(?: BLOCK)?-----(?P<value>(?s:.)+?)(?:-----END|\Z)",
+        r"-----(?!END )(?:[A-Z]+ )+PRIVATE KEY(?: BLOCK)?-----(?P<value>(?s:.)+?)(?:-----END|\Z)",
         r"\b(?P<value>(?:AKIA|ASIA)[A-Z0-9]{16}|gh[pousr]_\w{20,}|github_pat_\w{20,}"
         r"|glpat-[\w-]{20,}|xox[abprs]-[\w-]{10,}|AIza[\w-]{35}|[sr]k_live_\w{16,}"
         r"|npm_[A-Za-z0-9]{36}|pypi-[\w-]{32,}|hf_[A-Za-z0-9]{30,}"
@@ -102,7 +102,7 @@ IN_URLS: Final = (
 )
 """Parameters of a URL that are no passwords by their names, and open what it leads to."""
 SIGN: Final = re.compile(
-    r"passw|passphrase|pwd|identified|secret|key|token|connect|crypt|sqlplus|curl|mysql|mariadb",
+    r"passw|passphrase|pwd|identified|secret|key|token|connect|crypt|sqlplus|curl|[ ]-u[ ]?",
     re.IGNORECASE,
 )
 """Without one of these there is none, but in a URL or `ANYWHERE`."""

@@ -120,6 +120,7 @@ def command(
 
             def insist(experiment: Experiment, workload: Workload) -> None:
                 reach.insist_on_named_places(experiment, words, experiment_file.parent)
+                reach.insist_on_no_program(experiment, words, experiment_file.parent)
                 _insist_on_shell(experiment, words)
                 say(f"{file} is as it was packed; experiment {before.id} of it is run again")
                 _say_only(before, words, request.only)

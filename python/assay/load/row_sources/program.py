@@ -67,6 +67,7 @@ class DeclaredProgram:
 
 class ProgramSource(RowSource):
     name = "program"
+    starts_programs = True
 
     def declared(self, data: TomlTable, schema: Schema) -> DeclaredProgram:
         package = data.text("package")

@@ -121,6 +121,8 @@ class RowSource(ABC):
     """False: every table stays empty."""
     has_expressions: bool = False
     """Tables say how their rows are made, in the language of scripts."""
+    starts_programs: bool = False
+    """A workload says which program makes the rows."""
     reads_input: bool = False
     """The user may name files to read: ``--input``."""
     reads_parameters: tuple[str, ...] | None = None

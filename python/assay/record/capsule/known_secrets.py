@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from assay import registry
 from assay.errors import InputError
-from assay.record.capsule import layout
+from assay.record.capsule import input_files, layout
 from assay.record.file import long_texts
 from assay.record.file.read_only import open_for_reading
 from assay.record.file.record_file import reading_errors
@@ -46,9 +46,8 @@ def insist_on_none(
             text = file.read_text(encoding="utf-8")
             _insist(name, text, known, has_words=name != layout.REPORT)
         elif known:
-            with file.open(encoding="utf-8", errors="replace") as lines:
-                for line in lines:
-                    _insist(name, line, known, has_words=False)
+            for line in input_files.lines(file):
+                _insist(name, line, known, has_words=False)
 
 
 def _known(environment: Mapping[str, str]) -> dict[str, re.Pattern[str]]:
@@ -92,7 +91,7 @@ def _of_record(file: Path) -> Iterator[tuple[str, str]]:
     """Each text of the record with its table."""
     with closing(open_for_reading(file)) as connection, reading_errors(file):
         tables = connection.execute(
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+            "SELECT name FROM sqlite_master WHERE type = 'table'"
         ).fetchall()
         for (table,) in tables:
             for row in connection.execute(f'SELECT * FROM "{table}"'):

@@ -4,7 +4,7 @@ that the user has not named: whoever packed the capsule may have written anythin
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from assay import env_vars, registry
@@ -13,7 +13,9 @@ from assay.contracts.storages.abilities import HasDefaultDirectory
 from assay.errors import ArgumentError
 from assay.experiment.choices.storage_words import usable_path
 from assay.experiment.settings.catalogue import Words
+from assay.text.files import toml_file
 from assay.text.mentions import phrase
+from assay.workload import inheritance
 
 
 def insist_on_named_places(experiment: Experiment, words: Words, folder: Path) -> None:
@@ -34,6 +36,27 @@ def insist_on_named_places(experiment: Experiment, words: Words, folder: Path) -
                 "capsule",
                 hint="run an experiment file of your own that names it: assay run FILE.toml",
             )
+
+
+def insist_on_no_program(experiment: Experiment, words: Words, folder: Path) -> None:
+    """Raises `ArgumentError` where a workload in the capsule says which program makes its rows, and
+    the user has not allowed it."""
+    if words.allow_shell or experiment.is_ad_hoc or experiment.workload in registry.workloads():
+        return
+    own = Path(experiment.workload)
+    while own.resolve().is_relative_to(folder.resolve()):
+        top = toml_file.read(own / registry.WORKLOAD_FILE)
+        data = top.plain().get("data")
+        source = data.get("source") if isinstance(data, Mapping) else None
+        if source in registry.row_sources() and registry.row_source(str(source)).starts_programs:
+            raise ArgumentError(
+                "a program that its workload names makes the rows, on this machine",
+                hint=phrase("read the workload in it; {--allow-shell} lets it"),
+            )
+        base = inheritance.base_folder(top)
+        if base is None:
+            return
+        own = base
 
 
 def _refuse_servers(experiment: Experiment) -> None:
