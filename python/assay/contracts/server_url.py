@@ -233,6 +233,16 @@ def without_password(url: str) -> str:
     return f"{found[1].lower()}://{user.partition(':')[0]}{at}{shown}{rest}"
 
 
+def with_hidden_password(url: str) -> str:
+    """The URL with stars in place of its password, as a record keeps it: it shows that there was
+    one."""
+    try:
+        password = parts(url).password
+    except ArgumentError:
+        return without_password(url)
+    return url if password is None else url.replace(f":{password}@", f":{_HIDDEN}@", 1)
+
+
 def _without_a_password_for_port(host: str) -> str:
     """``user:password`` where the ``@`` and the host behind it were left out."""
     name, colon, port = host.rpartition(":")

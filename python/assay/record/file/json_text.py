@@ -56,7 +56,7 @@ def _plain_item(key: str, value: object) -> Any:
     if isinstance(value, str | list | tuple) and _is_secret(key):
         return None if isinstance(value, str) else [_hidden(item) for item in value]
     if key == "url" and isinstance(value, str):
-        value = server_url.without_password(value)
+        value = server_url.with_hidden_password(value)
     return _plain(value)
 
 
