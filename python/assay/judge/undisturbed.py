@@ -1,8 +1,8 @@
 """Takes the runs of a cell; gives those by which it is judged.
 
 Runs that other programs disturbed are left out where at least half of the cell's repetitions, and
-two of them, were measured without that: also by runs that were measured again in their place. Else
-all runs count, and what is said of the cell includes the disturbance.
+two of several, were measured without that: also by runs that were measured again in their place.
+Else all runs count, and what is said of the cell includes the disturbance.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from assay.judge.evidence.values import Evidence
 from assay.judge.warnings import machine_load
 
 LEAST = 2
-"""Without them nothing is known of how repetitions vary."""
+"""Of several: without them nothing is known of how repetitions vary."""
 T = TypeVar("T")
 
 
@@ -22,5 +22,5 @@ def counted(runs: Sequence[T], evidence: Callable[[T], Evidence]) -> list[T]:
     """``runs``: those of one cell that were measured; ``evidence``: of one of them."""
     undisturbed = [run for run in runs if not machine_load.is_disturbed(evidence(run))]
     repetitions = sum(evidence(run).in_place_of is None for run in runs)
-    is_enough = len(undisturbed) >= max(LEAST, repetitions / 2)
+    is_enough = len(undisturbed) >= max(min(LEAST, repetitions), repetitions / 2)
     return undisturbed if is_enough else [*runs]

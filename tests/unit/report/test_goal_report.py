@@ -14,6 +14,7 @@ import invented_records as invented
 from assay.experiment import Driving
 from assay.record import ExperimentRecord, RunRecord
 from assay.report.build import build
+from assay.report.cells.cell_runs import cells
 from assay.report.summaries import first_look
 
 SECONDS = 10.0
@@ -135,3 +136,19 @@ def test_the_first_table_has_the_percentile_that_was_asked_for(
     (shown,) = build(record).summary.tables
     place = [column.title for column in shown.columns].index(title)
     assert not first or shown.rows[0].cells[place].shown.startswith(first)
+
+
+def test_the_report_says_how_many_repetitions_were_measured_again(tmp_path: Path) -> None:
+    record = searched(tmp_path, {780.0: 4.0}, "", repetitions=4)
+    first, second, third, fourth = record.runs
+    runs = (invented.disturbed(first, 0.4), second, third, replace(fourth, in_place_of=1))
+    record = replace(record, runs=runs)
+    words = "1 of 4 runs left out, as other programs disturbed it; 1 measured again"
+    assert f"disturbed {words}" in " ".join(look(record).split())
+    report = build(record)
+    assert f"disturbed: {words}" in report.summary.lines
+    (cell,) = cells(record, record.runs)
+    assert [run.id for run in cell.measured] == [fourth.id, second.id, third.id]
+    alone = (invented.disturbed(first, 0.4), replace(second, in_place_of=1))
+    (cell,) = cells(record, alone)
+    assert [run.id for run in cell.measured] == [second.id], "of a trial"

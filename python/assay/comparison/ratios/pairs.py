@@ -18,8 +18,12 @@ _FEW = 4
 def interleaved(a: Sequence[PlacedRun], b: Sequence[PlacedRun]) -> Pairs | None:
     """The pairs, of equal places and repetitions. None where they overlap in time, as those of two
     experiments that ran one after the other do, or where there are fewer than two."""
-    theirs = {_key(one): one[1] for one in b}
-    found = [(one[1], theirs[key]) for one in a if (key := _key(one)) in theirs]
+    theirs = {(place, run.of_repetition): run for place, run in b}
+    found = [
+        (run, theirs[place, run.of_repetition])
+        for place, run in a
+        if (place, run.of_repetition) in theirs
+    ]
     spans = []
     for left, right in found:
         begun = [left.begun_unix_ns, right.begun_unix_ns]
@@ -32,12 +36,6 @@ def interleaved(a: Sequence[PlacedRun], b: Sequence[PlacedRun]) -> Pairs | None:
     if len(found) < 2 or any(one[1] > other[0] for one, other in pairwise(spans)):
         return None
     return found
-
-
-def _key(placed: PlacedRun) -> tuple[int, int]:
-    """A run that was measured again is of the repetition in whose place it was."""
-    place, run = placed
-    return place, run.repetition if run.in_place_of is None else run.in_place_of
 
 
 def always_first(pairs: Pairs) -> bool:

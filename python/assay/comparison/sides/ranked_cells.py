@@ -87,7 +87,7 @@ def cells(runs: Sequence[RunRecord]) -> list[RankedCell]:
         levels_of_cells.setdefault(run.cell_key, own)
         by_cell.setdefault(run.cell_key, []).append(run)
     return [
-        RankedCell(levels_of_cells[cell], tuple(sorted(of_cell, key=lambda run: run.repetition)))
+        RankedCell(levels_of_cells[cell], tuple(sorted(of_cell, key=lambda run: run.of_repetition)))
         for cell, of_cell in by_cell.items()
     ]
 

@@ -109,7 +109,7 @@ def side_cells(side: Side, between: str) -> dict[str, SideCell]:
         found.setdefault(factors.identity(run, between), []).append((place, run))
     return {
         identity: SideCell(
-            side, tuple(sorted(placed, key=lambda place: (place[0], place[1].repetition)))
+            side, tuple(sorted(placed, key=lambda place: (place[0], place[1].of_repetition)))
         )
         for identity, placed in found.items()
     }

@@ -139,6 +139,11 @@ class RunSummary:
         return RunEnd(self.state, self.exit_status)
 
     @property
+    def of_repetition(self) -> int:
+        """Its repetition, or the one in whose place it was measured."""
+        return self.repetition if self.in_place_of is None else self.in_place_of
+
+    @property
     def identity(self) -> tuple[int | None, str, int, int]:
         """Of this run, also in a copy of its record file or merged into another one, where it has
         another number."""

@@ -155,7 +155,7 @@ def cells(experiment: ExperimentRecord, runs: Iterable[RunRecord]) -> list[CellR
     all_factors = [_factors(found[0], groups, of_machine, of_system) for found in by_cell.values()]
     names = cell_names.names(all_factors)
     of_cells = [
-        tuple(sorted(found, key=lambda run: (experiment.place_of(run), run.repetition)))
+        tuple(sorted(found, key=lambda run: (experiment.place_of(run), run.of_repetition)))
         for found in by_cell.values()
     ]
     on_record = [experiment.cells[key] for key in by_cell]

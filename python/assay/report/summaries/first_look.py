@@ -17,7 +17,7 @@ from typing import TextIO
 from assay.comparison.conclusions import effect_sentences
 from assay.comparison.conclusions.conclusions import Question
 from assay.record import ExperimentRecord
-from assay.report.cells import cell_runs, durability, in_force
+from assay.report.cells import cell_runs, disturbed_runs, durability, in_force
 from assay.report.forms.for_people import for_people
 from assay.report.forms.table import WIDTH
 from assay.report.sections import conditions, goals, precision
@@ -80,11 +80,12 @@ def lines(
 ) -> list[str]:
     """In so many columns; where it is not ``is_narrow`` (a pipe, a file), the names of cells stay
     whole in longer lines."""
-    found = [
-        cell_summary.of_cell(experiment, cell)
+    measured = [
+        cell
         for runs in cell_runs.tests(experiment).values()
         for cell in durability.grouped(cell_runs.cells(experiment, runs))
     ]
+    found = [cell_summary.of_cell(experiment, cell) for cell in measured]
     kind = "quick version; " if experiment.experiment.get("is_quick") else ""
     if left_out := conditions.left_out(experiment):
         kind += f"left out: {left_out}; "
@@ -98,6 +99,7 @@ def lines(
     last = [*named_line("claims", judged, width, most=2), *last]
     searched = goals.line(experiment)
     last = [*named_line("goal", searched, width, most=_most_of_goal(experiment)), *last]
+    last = [*named_line(disturbed_runs.TITLE, disturbed_runs.words(measured), width, most=2), *last]
     last = [*named_line("precision", precision.line(experiment), width), *last]
     spare = min(1, len(report.warnings))
     answered: list[str] = []

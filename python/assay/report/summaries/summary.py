@@ -12,7 +12,7 @@ from assay.contracts.storage_facts import NOT_SEEN
 from assay.judge import verdict
 from assay.plan import cell_names
 from assay.record import ExperimentRecord
-from assay.report.cells import cell_runs, cold
+from assay.report.cells import cell_runs, cold, disturbed_runs
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.declared import aggregates
 from assay.report.sections import check_counts
@@ -51,6 +51,8 @@ def section(experiment: ExperimentRecord, cells: Sequence[CellRuns]) -> Section:
     lines = [f"{units.counted(len(cells), 'cell')} in {units.counted(len(runs), 'run')}: {counts}"]
     if rates := rate_words.said(summaries):
         lines.append(f"{rate_words.TITLE}: {rates}")
+    if disturbed := disturbed_runs.words(cells):
+        lines.append(f"{disturbed_runs.TITLE}: {disturbed}")
     if errors := cell_summary.errors(runs):
         lines.append(f"errors: {errors}")
     if checks := check_counts.words(runs):
