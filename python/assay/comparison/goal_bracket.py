@@ -28,6 +28,8 @@ CONFIRMED_OF_PARAMETER = 3
 _FALLS = 1.5
 """Times the value at a higher level: one that is so much greater at a lower level contradicts that
 it grows."""
+_NEAR = 10
+"""Times the limit: what is farther beyond it is an overload, whose times are those of its queue."""
 _MOST_OF_A_REASON = 200
 """Columns; the run itself has all of it."""
 
@@ -85,7 +87,8 @@ class SearchSoFar:
             return False
         if low.value is None or high.value is None:
             return False
-        return low.value > _FALLS * high.value
+        is_near = high.value < _NEAR * self.condition.limit
+        return is_near and low.value > _FALLS * high.value
 
     @property
     def ends(self) -> list[Trial]:

@@ -178,6 +178,8 @@ def test_a_latency_that_does_not_grow_with_the_rate_decides_nothing() -> None:
     assert words(of(10, 6e6), of(100, 6.1e6)) == "none met it, not even at 10/s (p99)"
     full = of(100, 1e6, is_reached=False, answer=TrialAnswer.NOT_MET)
     assert words(of(10, 40e6), full) == "none met it, not even at 10/s (p99)"
+    overload = words(of(900, 1.5e9), of(1000, 0.9e9))
+    assert overload == "none met it, not even at 900/s (p99)"
     disturbed = of(7.02, 40e6, others=0.73)
     assert words(disturbed, of(60, 3e6)) == (
         "not decided: other programs used 73 % of the CPUs at 7.02/s"

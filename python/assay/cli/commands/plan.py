@@ -299,6 +299,7 @@ def _continues(unfinished: UnfinishedExperiment, runs: int) -> str:
             f"`assay run` would be refused now: experiment {unfinished.experiment_id} of this file "
             f"is under way in process {unfinished.under_way_in} (--new begins another)"
         )
+    added = sum(position >= runs for position in unfinished.states)
     repeats = (
         "; it repeats those whose scripts, data or versions have changed"
         if unfinished.states
@@ -306,7 +307,7 @@ def _continues(unfinished: UnfinishedExperiment, runs: int) -> str:
     )
     return (
         f"`assay run` would continue experiment {unfinished.experiment_id}, in which "
-        f"{ended_runs(len(unfinished.states), runs)}{repeats} (--new begins another)"
+        f"{ended_runs(len(unfinished.states), runs + added)}{repeats} (--new begins another)"
     )
 
 

@@ -19,9 +19,7 @@ def words(cells: Sequence[CellRuns]) -> str:
     again = sum(run.in_place_of is not None for run in ended)
     of_all = f"of {units.counted(len(ended), 'run')}"
     if not left_out:
-        return (
-            f"{again} {of_all} measured again, as other programs disturbed others" if again else ""
-        )
+        return f"{again} {of_all} repeat what other programs disturbed" if again else ""
     them = "it" if left_out == 1 else "them"
     said = f"{left_out} {of_all} left out, as other programs disturbed {them}"
     return f"{said}; {again} measured again" if again else said
