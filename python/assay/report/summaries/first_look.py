@@ -32,7 +32,6 @@ from assay.report.summaries.answer_lines import AnswerLines
 from assay.report.summaries.named_line import named_line
 from assay.report.values import Report
 from assay.text import units
-from assay.text.ascii_forms import with_ascii_forms
 from assay.text.line_width import line_width
 
 MOST_LINES = 15
@@ -55,7 +54,6 @@ def render(
     most_lines: int = MOST_LINES,
 ) -> None:
     """``more``: the command that prints the full report. ``most_lines``: of a single cell."""
-    with_ascii_forms(stream)
     found = line_width(stream)
     shown = lines(
         experiment,
