@@ -4,7 +4,7 @@ of the Rust structs they are named after.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
-from typing import final
+from typing import NoReturn, final
 
 __all__ = [
     "EngineError",
@@ -12,6 +12,7 @@ __all__ = [
     "NullDbapiCursor",
     "Rows",
     "Session",
+    "become_confined_program",
     "bib_replicate",
     "bib_scan",
     "bib_synthesize",
@@ -19,6 +20,7 @@ __all__ = [
     "build_info",
     "check_clients",
     "check_load_sessions",
+    "confine_thread",
     "connects_are_measured",
     "cut_at_names",
     "delay",
@@ -30,6 +32,7 @@ __all__ = [
     "drivers",
     "drivers_with_transactions",
     "end_with_parent",
+    "enter_own_network",
     "evaluate",
     "expected_of_option",
     "explain",
@@ -227,6 +230,22 @@ def delay(document: str, ready: Callable[[str], None] | None = None) -> str:
 
 def null_protocols(language: str | None = None) -> list[str]:
     """The protocols that `serve` speaks, under the names of their drivers."""
+
+def confine_thread(
+    reads: Sequence[str], writes: Sequence[str], user: tuple[int, int] | None
+) -> None:
+    """Confines the calling thread for good, with the threads and programs that it starts: files are
+    read below ``reads`` and ``writes``, and changed below ``writes`` alone. It loses all
+    capabilities, and becomes ``user`` (its number and that of its group). `OSError` where the
+    kernel cannot; the thread is then to do nothing more."""
+
+def become_confined_program(
+    reads: Sequence[str], writes: Sequence[str], words: Sequence[str]
+) -> NoReturn:
+    """Confines this process in the same way, but for its user, and becomes the program."""
+
+def enter_own_network() -> None:
+    """Moves this process, which has one thread, into a network that has loopback alone."""
 
 def disk_model(arguments: Sequence[str]) -> int:
     """Runs the program of modelled disks (``crates/disk-model``) with these words to its end;

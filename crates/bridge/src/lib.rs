@@ -2,6 +2,7 @@
 //! that depends on Python. The interpreter lock is released while the engine works.
 
 mod bibliography;
+mod confinement;
 mod dbapi;
 mod descriptor;
 mod disk_model;
@@ -27,6 +28,8 @@ mod _engine {
 
     #[pymodule_export]
     use crate::bibliography::{bib_replicate, bib_scan, bib_synthesize, bib_write_sql};
+    #[pymodule_export]
+    use crate::confinement::{become_confined_program, confine_thread, enter_own_network};
     #[pymodule_export]
     use crate::dbapi::{
         NullDbapiConnection, NullDbapiCursor, connects_are_measured, end_with_parent,

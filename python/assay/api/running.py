@@ -71,6 +71,7 @@ def run(
     client_program: str | Sequence[str] | None = None,
     per_statement: bool = False,
     allow_shell: bool = False,
+    trust: bool = False,
     log: Path | None = None,
     log_sample: float | None = None,
     repetitions: int | None = None,

@@ -466,6 +466,9 @@ class Experiment:
     goal_trials: int = MOST_TRIALS
     """The most rates that are tried of each search."""
 
+    is_confined: bool = False
+    """It is that of a capsule, which the user has not trusted: what it runs has no rights."""
+
     @property
     def all_storages(self) -> tuple[StorageChoice, ...]:
         """Those of data, and those of logs that are not among them."""

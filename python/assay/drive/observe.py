@@ -22,6 +22,7 @@ from assay.drive.fleet.generator_reports import reports
 from assay.drive.fleet.losses import nothing_observed
 from assay.drive.fleet.values import DrivenPart, PartOfDrive, Terms
 from assay.drive.parts import number_of, split
+from assay.provision.engine import engine_calls
 from assay.provision.engine.local_fleet import LocalFleet
 from assay.provision.engine.session import raise_as_ours
 
@@ -61,7 +62,7 @@ def observe(
     processes = number_of(document, deployment, machines)
     if processes is None and generators is None:
         try:
-            text = _engine.drive(document.json, on_progress)
+            text = engine_calls.drive(document, on_progress)
         except _engine.EngineError as error:
             raise_as_ours(error)
         return decode_observation(text)

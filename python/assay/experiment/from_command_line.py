@@ -13,7 +13,7 @@ from assay.contracts.experiment import Experiment, ExperimentChanges, StorageCho
 from assay.contracts.factors import CLIENT_PROGRAM, Scalar
 from assay.errors import ArgumentError, ScriptError
 from assay.experiment import from_file as experiment_file
-from assay.experiment import log_storages, of_tests, quick
+from assay.experiment import log_storages, of_capsule, of_tests, quick
 from assay.experiment.choices import (
     checked_choices,
     kept_settings,
@@ -83,6 +83,8 @@ def asked(words: Words) -> quick.Asked:
         result = _erasing(result)
     if not result.is_ad_hoc and (result.is_quick or result.reproduces):
         result = replace(result, scaled=quick.scaled(full, quickly, (result, workload)))
+    if not words.trust and of_capsule.is_of_capsule(start, words.target):
+        result = replace(result, is_confined=True)
     result = replace(result, profiles=tuple(profiles.used(result.systems)))
     storage_words.refuse_shared_devices(result)
     storage_words.check_choices(result.systems, result.storages)

@@ -46,6 +46,7 @@ from assay.lab.continuation import Begun, Request, begin, continued_runs
 from assay.lab.driving import generators
 from assay.lab.goal_search import GoalSearch
 from assay.lab.pool import CommitDurability, Pool
+from assay.lab.preflight.confined_work import refuse_unconfined
 from assay.lab.preflight.optional_levels import plan_here
 from assay.lab.preflight.preflight import Preflight, preflight, refuse_missing
 from assay.lab.preflight.small_storages import refuse_smaller_than_before
@@ -253,6 +254,7 @@ def _prepare(
         transaction_log.insist_on_form(experiment.log)
     planned = plan_here(experiment, workload)
     experiment = planned.experiment
+    refuse_unconfined(experiment)
     if request.command is None:
         planned = only.narrowed(planned, request.only)
     found = preflight(workload, planned, request.only)

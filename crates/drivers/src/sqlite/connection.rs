@@ -12,7 +12,7 @@ use super::busy_handler::BusyHandler;
 use super::failure::Failure;
 use super::options::Options;
 use super::value::spelled;
-use super::{counters, refusal, regexp};
+use super::{confinement, counters, refusal, regexp};
 use crate::{
     Answer, Blocking, BulkForm, Canceller, ErrorClass, LocalOptions, Request, SystemError,
     TransactionStatus,
@@ -68,6 +68,9 @@ impl SqliteConnection {
             .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, false)
             .map_err(refused)?;
         regexp::define(&connection).map_err(refused)?;
+        if options.is_confined {
+            confinement::confine(&mut connection).map_err(refused)?;
+        }
         // SQLite has not read the file so far: a file that is not a database is reported here.
         connection
             .query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))

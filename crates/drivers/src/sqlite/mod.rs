@@ -7,6 +7,7 @@
 mod affinity;
 mod bulk;
 mod busy_handler;
+mod confinement;
 mod connection;
 mod counters;
 mod execution;

@@ -12,6 +12,8 @@ pub struct Options {
     pub busy_timeout: Duration,
     /// Whether the file is opened read-only.
     pub read_only: bool,
+    /// Whether statements reach no other file than this one.
+    pub is_confined: bool,
 }
 
 impl Default for Options {
@@ -19,12 +21,14 @@ impl Default for Options {
         Self {
             busy_timeout: Duration::from_secs(60),
             read_only: false,
+            is_confined: false,
         }
     }
 }
 
 impl Options {
-    /// Reads `busy_timeout_s` (seconds) and `mode` (`read-write` or `read-only`).
+    /// Reads `busy_timeout_s` (seconds), `mode` (`read-write` or `read-only`) and `other_files` (`allowed` or
+    /// `refused`).
     ///
     /// # Errors
     /// Where a key or a value is invalid.
@@ -43,11 +47,16 @@ impl Options {
                 ("mode", "read-write") => parsed.read_only = false,
                 ("mode", "read-only") => parsed.read_only = true,
                 ("mode", _) => return Err(wrong(key, "read-write or read-only", value)),
+                ("other_files", "allowed") => parsed.is_confined = false,
+                ("other_files", "refused") => parsed.is_confined = true,
+                ("other_files", _) => return Err(wrong(key, "allowed or refused", value)),
                 _ => {
                     return Err(SystemError::new(
                         ErrorClass::Other,
                         "",
-                        format!("no option {key:?}; there are busy_timeout_s and mode"),
+                        format!(
+                            "no option {key:?}; there are busy_timeout_s, mode and other_files"
+                        ),
                     ));
                 }
             }

@@ -7,11 +7,11 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.commands.run import measured, print_result
+from assay.cli.commands.run import insist_on_shell, measured, print_result
 from assay.cli.options.grouped_help import Grouped
 from assay.cli.options.loading_options import loading_options
 from assay.cli.options.probing_options import probing_options
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 @option(SETTINGS["erase"])
 @option(SETTINGS["input"])
 @option(SETTINGS["allow_shell"])
+@option(SETTINGS["trust"])
 @option(SETTINGS["only"])
 @loading_options
 @probing_options
@@ -60,6 +61,7 @@ def command(
     erase: bool,
     input: tuple[str, ...],  # noqa: A002  (as the option is called)
     allow_shell: bool,
+    trust: bool,
     only: tuple[str, ...],
     loading: Loading,
     first_use: FirstUse,
@@ -79,8 +81,11 @@ def command(
     its record, and name no file outside the capsule. Assay reaches its servers by
     URL only if you name them with --on, and writes to its directories and devices
     only if you name them with --storage and --log-storage; devices need --erase,
-    too. Its scripts start programs only with --allow-shell. Name input files that
-    it was packed without with --input.
+    too. Its scripts start programs only with --allow-shell. What it runs is
+    confined: servers and scripts have no rights on this machine, write in their
+    own directories alone, and have no network but loopback (that of your machine
+    where you name a server by URL). With --trust it has all your rights. Name
+    input files that it was packed without with --input.
 
     Exit status: that of `assay run` for the new experiment.
 
@@ -111,6 +116,7 @@ def command(
             erase=erase,
             input=input,
             allow_shell=allow_shell,
+            trust=trust,
             only=only,
         )
         _insist_on_what_is_not_in_it(capsule, before, words)
@@ -121,7 +127,7 @@ def command(
             def insist(experiment: Experiment, workload: Workload) -> None:
                 reach.insist_on_named_places(experiment, words, experiment_file.parent)
                 reach.insist_on_no_program(experiment, words, experiment_file.parent)
-                _insist_on_shell(experiment, words)
+                insist_on_shell(experiment, words)
                 say(f"{file} is as it was packed; experiment {before.id} of it is run again")
                 _say_only(before, words, request.only)
                 capsule_comparison.say_what_is_not_compared(
@@ -204,14 +210,3 @@ def _named(before: ExperimentRecord) -> Iterator[str]:
     for one in before.experiment.get("systems", []):
         # A hint is copied, and a hidden password would be sent as it stands.
         yield str(one.get("url") or one["name"]).replace(f":{HIDDEN}@", "@")
-
-
-def _insist_on_shell(experiment: Experiment, words: Words) -> None:
-    """Raises `ArgumentError` where the capsule allows its scripts what the user has not."""
-    of_tests: list[Any] = [one.get("driving", {}) for one in experiment.of_tests.values()]
-    is_allowed = any(one.get("allow_shell") for one in (experiment.driving, *of_tests))
-    if is_allowed and not words.allow_shell:
-        raise ArgumentError(
-            "its scripts may start programs on this machine",
-            hint="read the scripts in it; --allow-shell lets them",
-        )

@@ -25,6 +25,7 @@ from assay.cli.options.shared_options import (
 from assay.cli.process.outcome import say
 from assay.cli.process.streams import status_at_least
 from assay.contracts.recorded import OptionValue
+from assay.errors import ArgumentError
 from assay.experiment import from_command_line as command_line
 from assay.experiment.command import command_of, patterns
 from assay.experiment.settings.setting import Heading
@@ -123,6 +124,8 @@ def measured(
     refuse_unused_loading(loading, experiment, workload)
     refuse_unused_probe(experiment, first_use)
     insist(experiment, workload)
+    if experiment.is_confined:
+        confine(experiment, words)
     from assay.cli.output.progress import progress
     from assay.cli.process.passwords import with_passwords
     from assay.contracts.events import Event, ExperimentBegun
@@ -155,6 +158,28 @@ def measured(
         if kept:
             say("; ".join(kept))
         raise
+
+
+def confine(experiment: Experiment, words: command_line.Words) -> None:
+    """What is run is a capsule's, which may be anyone's. Raises `ArgumentError` where it allows its
+    scripts what the user has not, `SystemUnderTestError` where this machine cannot confine it."""
+    from assay.provision.confinement import confinement
+    from assay.provision.install import cache
+
+    insist_on_shell(experiment, words)
+    needs_network = any(one.url is not None for one in experiment.systems)
+    confinement.begin(needs_network=needs_network, readable=(cache.folder(),))
+
+
+def insist_on_shell(experiment: Experiment, words: command_line.Words) -> None:
+    """Raises `ArgumentError` where a capsule allows its scripts what the user has not."""
+    of_tests = [one.get("driving", {}) for one in experiment.of_tests.values()]
+    is_allowed = any(one.get("allow_shell") for one in (experiment.driving, *of_tests))
+    if is_allowed and not words.allow_shell:
+        raise ArgumentError(
+            "its scripts may start programs on this machine",
+            hint="read the scripts in it; --allow-shell lets them",
+        )
 
 
 def _ways() -> dict[str, OptionValue]:

@@ -120,6 +120,19 @@ class ChecksSettings(Protocol):
         ...
 
 
+@runtime_checkable
+class ConfinesSessions(Protocol):
+    """It can do the work of others (a capsule). Of a private server on a directory that
+    `ServerDirectory.is_confined`, sessions have the rights of their database alone: no statement
+    runs a program, or reads or writes a file elsewhere."""
+
+    def refuse_reaching_settings(self, choice: SystemChoice) -> None:
+        """Raises `ArgumentError` for the first setting of a private server that is a program, a
+        library or a path, or has another one run or read it. Called where the programs are
+        here."""
+        ...
+
+
 class Spelled(NamedTuple):
     """A setting as a system itself writes it."""
 

@@ -46,6 +46,11 @@ class ServerDirectory:
     """Folders of control groups that every process of the server joins before its program begins:
     they hold the limits of its storage, memory and processors."""
 
+    is_confined: bool = False
+    """Whether the work is that of others (a capsule): every program that is started here is
+    confined to these directories, and a system with the ability `ConfinesSessions` gives sessions
+    that have no rights beyond their database."""
+
     @property
     def is_on_loopback(self) -> bool:
         return ipaddress.ip_address(self.address).is_loopback

@@ -383,6 +383,10 @@ class Words:
         help=r"Let scripts run programs on this machine (\shell, \setshell).",
     )  # fmt: skip
 
+    trust: bool = _declared(
+        False, Flag(destroys=True), Heading.SESSIONS, key=IN_NO_FILE,
+        help="Run a capsule with all your rights: what it runs is then not confined.",
+    )  # fmt: skip
     repetitions: int | None = _declared(
         None, NumberOf(quantities.REPETITIONS), Heading.REPETITIONS, metavar="N",
         experiment_field="repetitions",

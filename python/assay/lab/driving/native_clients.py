@@ -30,6 +30,7 @@ from assay.lab.driving.early_end import EarlyEnd
 from assay.lab.run_context.context import RunState
 from assay.plan import PlannedRun
 from assay.plan.drives import PlannedDrive
+from assay.provision.confinement import confinement
 from assay.provision.limits import client_memory
 from assay.systems.program_version import said_version
 from assay.text import units
@@ -44,6 +45,11 @@ def why_not(workload: Workload, run: PlannedRun) -> str | None:
     choice, test = cell.system, workload.test(cell.test)
     if cell.level(CLIENT_PROGRAM) != NATIVE:
         return None
+    if confinement.is_begun():
+        return (
+            "a capsule's scripts are not given to a system's own client program, which has "
+            "commands of its own for programs and files; --trust allows it"
+        )
     if not test.allows_native_client:
         name = workload.full_name(test.name)
         own = "a system's own client program"

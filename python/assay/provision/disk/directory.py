@@ -19,6 +19,7 @@ from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.storages.group_limits import GroupLimit
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import ArgumentError, AssayError, SystemUnderTestError
+from assay.provision.confinement import confinement
 from assay.provision.limits import control_groups, server_group
 from assay.provision.machine.ports import server_address
 from assay.provision.machine.users import ServerUser, first_unreachable, server_user
@@ -75,9 +76,22 @@ def server_directory(
             raw_device=raw_device,
             address=server_address(),
             control_groups=groups,
+            is_confined=confinement.is_begun(),
         )
         directory.plain_root.symlink_to(root)
-        yield directory
+        with confinement.allowed(root, run, *([log] if log else [])):
+            yield directory
+
+
+def own_folder(directory: ServerDirectory, folder: Path) -> Path:
+    """The folder, made where it is missing, and the servers' user's with what is in it."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    owner = directory.root.stat()
+    for one in (folder, *folder.rglob("*")):
+        found = one.lstat()
+        if (found.st_uid, found.st_gid) != (owner.st_uid, owner.st_gid):
+            os.chown(one, owner.st_uid, owner.st_gid, follow_symlinks=False)
+    return folder
 
 
 def identity_of(directory: ServerDirectory) -> str:

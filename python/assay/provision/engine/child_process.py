@@ -24,6 +24,7 @@ from typing import Final
 from assay.contracts.engine.messages import EngineRequest, Message
 from assay.contracts.observation.parts.shape import convert
 from assay.errors import SystemDied
+from assay.provision.confinement import confined_program, confinement
 from assay.provision.engine import silence
 from assay.provision.machine.family import STATE
 from assay.provision.machine.identity import stat_fields
@@ -53,8 +54,11 @@ class ChildProcess:
         self._messages: queue.Queue[Message | None] = queue.Queue()
         self._receive = receive or self._messages.put
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  (closed by `kill`)
+        words = [*before, sys.executable, "-P", "-m", "assay.provision.engine.engine_process"]
+        if confinement.is_begun():
+            words = confined_program.confined(words, [], [])
         self._process = subprocess.Popen(
-            [*before, sys.executable, "-P", "-m", "assay.provision.engine.engine_process"],
+            words,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,

@@ -1,6 +1,7 @@
 """Runs a client program of a system, such as its dump program, from files and into files.
 
-It runs as we do and outside the limits of the server: what it needs is not the server's. It carries
+It runs as we do and outside the limits of the server: what it needs is not the server's. Only for a
+capsule it is confined as the server is, and runs as its user: what it reads is anyone's. It carries
 the tag of the server's directory, so that it ends with it (see `process_tags`).
 """
 
@@ -40,13 +41,14 @@ def started(
 ) -> Iterator[subprocess.Popen[bytes]]:
     """The program, with its standard input, output and error in files; at the end of the block it
     is killed if it still runs. Raises `SystemMissing` if it is not there."""
-    around = surroundings(directory, environment, as_ourselves=True)
+    as_ourselves = not directory.is_confined
+    around = surroundings(directory, environment, as_ourselves)
     unlimited = replace(directory, control_groups=())
     with contextlib.ExitStack() as files:
         if reads is not None:
             around["stdin"] = files.enter_context(reads.open("rb"))
         child = subprocess.Popen(
-            command(words, None, signal.SIGKILL, unlimited, as_ourselves=True),
+            command(words, None, signal.SIGKILL, unlimited, as_ourselves),
             stdout=files.enter_context(writes.open("wb")),
             stderr=files.enter_context(errors.open("wb")),
             **around,

@@ -1,6 +1,7 @@
 """Takes documents with a deployment; has the engine run them in this process, or in another where
 the driver calls Python modules, which this process never does itself. While it waits, the token of
-the work is looked at, and so is whether the system still lives."""
+the work is looked at, and so is whether the system still lives. What a capsule runs is confined: in
+a thread that has no rights."""
 
 from __future__ import annotations
 
@@ -18,6 +19,8 @@ from assay.contracts.engine.drive import DriveDocument
 from assay.contracts.engine.load import LoadDocument, LoadProgress, LoadReport
 from assay.contracts.stop import look
 from assay.errors import SystemUnderTestError
+from assay.provision.confinement import confinement
+from assay.provision.confinement.confined_thread import ConfinedThread, once
 from assay.provision.engine import python_calls
 from assay.provision.engine.silence import (
     Silence,
@@ -63,7 +66,13 @@ def open_session(deployment: DeploymentDocument) -> Session:
     """Each of its statements is waited for as long as the system shows signs of life."""
     if calls_python(deployment.driver):
         return _LimitedSession(python_calls.RemoteSession(deployment), deployment)
-    return _LimitedSession(_engine.Session(deployment.json, waiting), deployment)
+    return _LimitedSession(_session(deployment, waiting), deployment)
+
+
+def _session(deployment: DeploymentDocument, look: Callable[[], bool | None]) -> Session:
+    if confinement.is_begun():
+        return _ConfinedSession(deployment, look)
+    return _engine.Session(deployment.json, look)
 
 
 class _LimitedSession:
@@ -93,17 +102,27 @@ class _LimitedSession:
 def query(document: DriveDocument) -> Sequence[tuple[str, Rows]]:
     """As `_engine.query`."""
     if document.deployment is None:
-        return _engine.query(document.json, look)
+        return _query(document, look)
     with limited(silence_of(document.deployment)):
         if calls_python(document.deployment.driver):
             return python_calls.query(document)
-        return _engine.query(document.json, waiting)
+        return _query(document, waiting)
+
+
+def _query(
+    document: DriveDocument, look: Callable[[], bool | None]
+) -> Sequence[tuple[str, Rows]]:
+    if confinement.is_begun():
+        return once(lambda thread: _engine.query(document.json, thread.relayed(look)))
+    return _engine.query(document.json, look)
 
 
 def probe(deployment: DeploymentDocument, upto: int) -> str:
     """As `_engine.probe`; each session has a limit of its own."""
     if calls_python(deployment.driver):
         return python_calls.probe(deployment, upto)
+    if confinement.is_begun():
+        return once(lambda thread: _engine.probe(deployment.json, upto, thread.relayed(look)))
     return _engine.probe(deployment.json, upto, look)
 
 
@@ -123,6 +142,8 @@ def load(
 
     if calls_python(document.deployment.driver):
         text = python_calls.load(document, source, progressed)
+    elif confinement.is_begun():
+        text = once(lambda thread: _load_confined(thread, document, source, progressed))
     else:
         text = _engine.load(document.json, source, progressed)
     return read_answer(text, LoadReport)
@@ -152,7 +173,7 @@ def _opens(deployment: DeploymentDocument) -> bool:
         if calls_python(deployment.driver):
             python_calls.RemoteSession(asked).close()
         else:
-            _engine.Session(asked.json, look).close()
+            _session(asked, look).close()
     except (_engine.EngineError, SystemUnderTestError):
         return False
     return True
@@ -174,3 +195,47 @@ def _address(deployment: DeploymentDocument) -> Address:
         port=deployment.port,
         host_address=deployment.host_address,
     )
+
+
+def drive(document: DriveDocument, progress: Callable[[str], bool | None]) -> str:
+    """As `_engine.drive`, in this process."""
+    if confinement.is_begun():
+        return once(lambda thread: _engine.drive(document.json, thread.relayed(progress)))
+    return _engine.drive(document.json, progress)
+
+
+def _load_confined(
+    thread: ConfinedThread,
+    document: LoadDocument,
+    source: str | Mapping[str, Iterable[Sequence[object]]],
+    progress: Callable[[str], None],
+) -> str:
+    rows = source
+    if not isinstance(source, str):
+        rows = {table: thread.relayed_rows(of) for table, of in source.items()}
+    return _engine.load(document.json, rows, thread.relayed(progress))
+
+
+class _ConfinedSession:
+    """A session whose calls run in a confined thread."""
+
+    def __init__(self, deployment: DeploymentDocument, look: Callable[[], bool | None]) -> None:
+        self._thread = thread = ConfinedThread()
+        looked = thread.relayed(look)
+        try:
+            self._opened = thread.call(lambda: _engine.Session(deployment.json, looked))
+        except BaseException:
+            thread.end()
+            raise
+        self.server_version = self._opened.server_version
+        self.session_id = self._opened.session_id
+
+    def execute(self, statement: str) -> Rows:
+        return self._thread.call(lambda: self._opened.execute(statement))
+
+    def digest(self, statement: str, types: list[str] | None = None) -> tuple[int, str]:
+        return self._thread.call(lambda: self._opened.digest(statement, types))
+
+    def close(self) -> None:
+        self._thread.call(self._opened.close)
+        self._thread.end()

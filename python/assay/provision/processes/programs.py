@@ -21,6 +21,7 @@ from typing import IO, NotRequired, TypedDict
 from assay.contracts.stop import look
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import SystemMissing, SystemRefused
+from assay.provision.confinement import confined_program
 from assay.provision.disk.directory import identity_of
 from assay.provision.limits.hierarchies import PROCESSES
 from assay.provision.machine import process_tags
@@ -129,18 +130,21 @@ def command(
         words = [prlimit, f"--nofile={allowed}:", "--", *words]
     setpriv = _dying_with_us()
     options = [] if setpriv is None else ["--pdeathsig", if_we_die.name.removeprefix("SIG")]
-    if not directory.control_groups:
-        return [setpriv, *options, "--", *words] if setpriv is not None else words
     uid, gid = owner(directory)
-    if not as_ourselves and uid != os.geteuid():
+    if _changes_user_late(directory) and not as_ourselves and uid != os.geteuid():
         if setpriv is None:
             raise SystemMissing(
-                "a server in a control group is started with setpriv, which is not installed",
+                "a server in a control group, or of a capsule, is started with setpriv, which is "
+                "not installed",
                 hint=SETPRIV.hint,
             )
         options += [f"--reuid={uid}", f"--regid={gid}", "--clear-groups"]
     if setpriv is not None:
         words = [setpriv, *options, "--", *words]
+    if directory.is_confined:
+        words = confined_program.of_server(words, directory, Path(program))
+    if not directory.control_groups:
+        return words
     members = [str(group / PROCESSES) for group in directory.control_groups]
     return [SH.path, "-c", _ENTER_GROUPS, "sh", *members, "--", *words]
 
@@ -192,10 +196,15 @@ def surroundings(
             process_tags.TAG_VARIABLE: identity_of(directory),
         },
     )
-    # In a control group, `command` changes the user once the group is entered.
-    if not (as_ourselves or uid == os.geteuid() or directory.control_groups):
+    if not (as_ourselves or uid == os.geteuid() or _changes_user_late(directory)):
         around["user"], around["group"], around["extra_groups"] = uid, gid, []
     return around
+
+
+def _changes_user_late(directory: ServerDirectory) -> bool:
+    """Whether `command` changes the user, once the process has entered its groups and is confined:
+    the servers' user may do neither."""
+    return bool(directory.control_groups) or directory.is_confined
 
 
 def owner(directory: ServerDirectory) -> tuple[int, int]:

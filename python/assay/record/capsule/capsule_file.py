@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
+import msgspec
+
 from assay.errors import InputError
 from assay.record.capsule import layout
 from assay.record.capsule.layout import Manifest
@@ -68,6 +70,11 @@ class Capsule:
                 output_file.write_all(descriptor, piece)
             if found.hexdigest() != self.manifest.members[name].sha256:
                 raise _changed_meanwhile(self.path)
+
+    def unpack_manifest(self, target: Path) -> None:
+        """Writes it into a new file."""
+        with output_file.written(target, force=False) as descriptor:
+            output_file.write_all(descriptor, msgspec.json.encode(self.manifest))
 
     def copy(self, descriptor: int) -> None:
         """Writes the whole file. Raises `InputError` where it was changed meanwhile."""

@@ -24,11 +24,12 @@ from typing import Final
 
 import msgspec
 
+from assay.experiment import of_capsule
 from assay.record.file.record_file import DEFAULT_FILE_NAME
 
 FORMAT: Final = 1
 """Counts up with each change that an earlier Assay cannot read."""
-MANIFEST: Final = "manifest.json"
+MANIFEST: Final = of_capsule.MANIFEST
 FACTS: Final = "facts.json"
 RECORD: Final = DEFAULT_FILE_NAME
 REPORT: Final = "report.html"
@@ -39,7 +40,7 @@ ENDING: Final = ".assay"
 
 MOST_BYTES: Final = 2 << 30
 """Of all members, unpacked: a longer file is a mistake, or one that is to fill the disk."""
-MOST_OF_MANIFEST: Final = 4 << 20
+MOST_OF_MANIFEST: Final = of_capsule.MOST_BYTES
 MOST_MEMBERS: Final = 10_000
 TIME: Final = (1980, 1, 1, 0, 0, 0)
 """The first that a zip file knows."""

@@ -70,7 +70,9 @@ def _place(capsule: Capsule, members: list[str], folder: Path) -> None:
 
 
 def _write(capsule: Capsule, members: list[str], folder: Path) -> None:
-    """Names were verified."""
+    """With its manifest, by which `assay.experiment.of_capsule` knows it. Names were verified."""
+    folder.mkdir(parents=True, exist_ok=True)
+    capsule.unpack_manifest(folder / layout.MANIFEST)
     for name in members:
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -81,7 +83,7 @@ def _is_there(capsule: Capsule, members: list[str], folder: Path) -> bool:
     """As it was packed: anyone may have changed it since."""
     try:
         found = {str(one.relative_to(folder)) for one in folder.rglob("*") if one.is_file()}
-        return found == set(members) and all(
+        return found == {*members, layout.MANIFEST} and all(
             pieces.digest(folder / name) == capsule.manifest.members[name].sha256
             for name in members
         )

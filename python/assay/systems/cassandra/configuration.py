@@ -27,6 +27,12 @@ _SET_BY_ASSAY = """
 SET_BY_ASSAY = frozenset(_SET_BY_ASSAY.split())
 """Settings by which we make and reach the nodes: not to be asked for."""
 
+_REACHING = re.compile(
+    r".*(director|logging|archiv|_command|class|user_defined|udf|udfs|keystore|truststore|encryption"
+    r"|seed|jmx|snitch|authenti|authoriz|role_manager|secure)"
+)
+"""By a part of their names: settings that are paths, programs or classes."""
+
 CHOSEN_BY_ASSAY: Mapping[str, str] = {
     # As the project's configuration file has them.
     "commitlog_sync": "periodic",
@@ -111,6 +117,17 @@ class NodeFacts:
     def token(self) -> int:
         """The ring is divided evenly."""
         return -(1 << 63) + (self.number - 1) * (1 << 64) // self.of
+
+
+def refuse_reaching(settings: Mapping[str, str]) -> None:
+    """Raises `ArgumentError` for a setting that is a path, a program or a class, or that has such
+    parts."""
+    for name, value in settings.items():
+        if _REACHING.match(name) or "/" in value or value.strip()[:1] in ("{", "["):
+            raise ArgumentError(
+                f"a capsule sets {name} = {value!r} of Cassandra, which can be a program, a class "
+                "or a path"
+            )
 
 
 def check(settings: Mapping[str, str]) -> None:

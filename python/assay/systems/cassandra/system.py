@@ -174,6 +174,10 @@ class Cassandra:
             )
         _heap_bytes(choice, _cache_bytes(choice))
 
+    def refuse_reaching_settings(self, choice: SystemChoice) -> None:
+        """CQL knows no files, and functions of users are off unless a setting says otherwise."""
+        configuration.refuse_reaching(choice.settings)
+
     def spelled_settings(self, choice: SystemChoice) -> Sequence[Spelled]:
         return list(settings.spelled(choice.settings))
 

@@ -43,6 +43,14 @@ OF_THE_SESSION = frozenset(
 
 _SET_BY_ASSAY = {"autoinstall_known_extensions": "false"}
 """A run downloads nothing unless that is asked for."""
+CONFINED = {"enable_external_access": "false", "lock_configuration": "true"}
+"""With which statements reach no file but that of the database, and change no setting."""
+_REACHING = re.compile(
+    r".*(director|path|file|output|extension|external|http|proxy|secret|cert|repository|attach|log"
+    r"|url|lock_configuration)"
+)
+"""By a part of their names: settings that are paths, or let statements reach files, libraries and
+other servers."""
 _OF_THE_MACHINE = ("threads", MEMORY)
 _SECRET = frozenset({"password", "http_proxy_password"})
 _ALIASES = {"max_memory": MEMORY, "worker_threads": "threads"}
@@ -92,6 +100,17 @@ def refuse_those_of_the_file(asked: Mapping[str, str]) -> None:
         if name.lower() in OF_THE_FILE:
             raise ArgumentError(
                 f"the setting {name} is of new files, and this one is there already"
+            )
+
+
+def refuse_reaching(asked: Mapping[str, str]) -> None:
+    """Raises `ArgumentError` for a setting that is a path, or by which statements reach one; and
+    for one of the session, as sessions of a capsule can set none."""
+    for name, value in named(asked).items():
+        if _REACHING.match(name) or name in OF_THE_SESSION or "/" in value:
+            raise ArgumentError(
+                f"a capsule sets {name} = {value!r} of DuckDB, which can reach files outside its "
+                "own, or which only an open session can set"
             )
 
 

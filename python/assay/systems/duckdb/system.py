@@ -24,6 +24,8 @@ from assay.contracts.systems.protocol import OptionSpec, ProcessSample, ServerDi
 from assay.dialects.duckdb import DUCKDB as DIALECT
 from assay.env_vars import EnvVar
 from assay.errors import Bug, SystemMissing, SystemRefused
+from assay.provision.confinement import confinement
+from assay.provision.disk.directory import own_folder
 from assay.provision.engine.session import session
 from assay.provision.machine import sampling
 from assay.systems.duckdb import installation, settings, url
@@ -110,6 +112,9 @@ class Duckdb:
             except SystemRefused as error:
                 settings.refuse(name, value, error, known, self._why_not_set(choice, name, value))
 
+    def refuse_reaching_settings(self, choice: SystemChoice) -> None:
+        settings.refuse_reaching(choice.settings)
+
     def _why_not_set(self, choice: SystemChoice, name: str, value: str) -> str:
         """What the library says where a session sets it, as it says nothing of one that a database
         is opened with; empty: it takes it there."""
@@ -142,6 +147,8 @@ class Duckdb:
     ) -> Iterator[Deployment]:
         """A file in ``directory.data``, new or as it is there. Sessions have no limit."""
         del connections
+        if directory.is_confined:
+            own_folder(directory, directory.data)
         directory.data.mkdir(exist_ok=True)
         file = directory.data / FILE_NAME
         with _opened(choice, file, directory.storage, is_private=True) as deployment:
@@ -228,6 +235,7 @@ def _opened(
         options={
             "library": str(installation.find_library(choice.programs)),
             **settings.of_the_database(asked),
+            **(settings.CONFINED if confinement.is_begun() else {}),
         },
     )
     with session(address) as opened:

@@ -36,7 +36,14 @@ from assay.systems.options import (
     refuse_buffer,
     values,
 )
-from assay.systems.postgresql import POSTGRESQL, buffer, safeguards, settings, spelling
+from assay.systems.postgresql import (
+    POSTGRESQL,
+    buffer,
+    confined,
+    safeguards,
+    settings,
+    spelling,
+)
 from assay.systems.postgresql import server as postgresql
 from assay.systems.program_version import version_of
 
@@ -102,6 +109,11 @@ class Ferretdb:
         """Those of PostgreSQL."""
         behind = installation.find_programs(choice.programs).postgresql
         return list(spelling.spelled(behind, choice.settings))
+
+    def refuse_reaching_settings(self, choice: SystemChoice) -> None:
+        """Those of PostgreSQL. Commands of the protocol run no programs and know no files."""
+        behind = installation.find_programs(choice.programs).postgresql
+        confined.refuse_reaching_settings(behind, choice.settings)
 
     @contextlib.contextmanager
     def provision(

@@ -69,6 +69,8 @@ class MariadbProduct(Product):
     settings_of_assay: Mapping[str, str] = {}
     checking_arguments = ("--verbose", "--help")
     writes_binary_log = False
+    connection_rights = "SUPER, CONNECTION ADMIN"
+    monitoring_rights = "PROCESS, RELOAD, SHOW DATABASES, BINLOG MONITOR"
     default_table_open_cache = 2000
     changed_query = """
     SELECT variable_name FROM information_schema.system_variables
@@ -120,9 +122,9 @@ class MariadbProduct(Product):
         # From version 11.4 on it would make itself a key for TLS at each start, for seconds.
         return ["--skip-ssl"]
 
-    def users(self, user: str, password: str | None, clients: str) -> list[str]:
-        """The user has every privilege except that of connecting when the server is full: with it a
-        test of the connection limit would find one session more than other users have."""
+    def users(
+        self, user: str, password: str | None, clients: str, *, is_confined: bool
+    ) -> list[str]:
         names = [f"'{user}'@'localhost'"]
         lines: list[str] = []
         proof = ""
@@ -133,8 +135,7 @@ class MariadbProduct(Product):
         for name in names:
             lines += [
                 f"CREATE OR REPLACE USER {name}{proof};",
-                f"GRANT ALL PRIVILEGES ON *.* TO {name};",
-                f"REVOKE SUPER, CONNECTION ADMIN ON *.* FROM {name};",
+                *self.rights(name, user, is_confined=is_confined),
             ]
         return lines
 

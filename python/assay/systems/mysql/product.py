@@ -86,6 +86,8 @@ class MysqlProduct(Product):
     # The server has the numbers of these transactions already and would refuse them.
     dump_arguments = ("--set-gtid-purged=OFF",)
     checking_arguments = ("--validate-config",)
+    connection_rights = "SUPER, CONNECTION_ADMIN, SERVICE_CONNECTION_ADMIN"
+    monitoring_rights = "PROCESS, RELOAD, SHOW DATABASES, REPLICATION CLIENT"
     writes_binary_log = True  # from version 8 on
     default_table_open_cache = 4000
     changed_query = """
@@ -134,9 +136,9 @@ class MysqlProduct(Product):
         # take a port of its own.
         return ["--secure-file-priv=", "--mysqlx=OFF"]
 
-    def users(self, user: str, password: str | None, clients: str) -> list[str]:
-        """The user has every privilege except that of connecting when the server is full: with it a
-        test of the connection limit would find one session more than other users have."""
+    def users(
+        self, user: str, password: str | None, clients: str, *, is_confined: bool
+    ) -> list[str]:
         names = [f"'{user}'@'localhost'"]
         lines: list[str] = []
         if password is not None:
@@ -147,8 +149,7 @@ class MysqlProduct(Product):
             lines += [
                 f"CREATE USER IF NOT EXISTS {name};",
                 f"ALTER USER {name} IDENTIFIED BY '{password or ''}';",
-                f"GRANT ALL PRIVILEGES ON *.* TO {name};",
-                f"REVOKE SUPER, CONNECTION_ADMIN, SERVICE_CONNECTION_ADMIN ON *.* FROM {name};",
+                *self.rights(name, user, is_confined=is_confined),
             ]
         return lines
 

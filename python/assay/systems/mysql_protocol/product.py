@@ -99,11 +99,34 @@ class Product(ABC):
     def server_arguments(self) -> list[str]:
         """Of every private server."""
 
+    connection_rights: str
+    """To connect when the server is full, and what implies it: with them a test of the connection
+    limit would find one session more than other users have."""
+    monitoring_rights: str
+    """To see what the server says of itself, and to have it flush and lock tables."""
+
+    def rights(self, name: str, databases: str, *, is_confined: bool) -> list[str]:
+        """Statements that give a user every right but those of `connection_rights`. With
+        ``is_confined`` those of databases whose names begin so, without files and the server's own
+        tables."""
+        if not is_confined:
+            return [
+                f"GRANT ALL PRIVILEGES ON *.* TO {name};",
+                f"REVOKE {self.connection_rights} ON *.* FROM {name};",
+            ]
+        return [
+            f"REVOKE ALL PRIVILEGES, GRANT OPTION FROM {name};",
+            f"GRANT ALL PRIVILEGES ON `{databases}%`.* TO {name};",
+            f"GRANT {self.monitoring_rights} ON *.* TO {name};",
+        ]
+
     @abstractmethod
-    def users(self, user: str, password: str | None, clients: str) -> list[str]:
+    def users(
+        self, user: str, password: str | None, clients: str, *, is_confined: bool
+    ) -> list[str]:
         """Statements that make the ordinary user anew, for the socket and, with a password, for
         ``clients``: the address that they come from, ``%`` for any; and that lock the
-        administrator's account, which has no password."""
+        administrator's account, which has no password. ``is_confined``: see `rights`."""
 
     @abstractmethod
     def descriptions(self, opened: Session) -> dict[str, Described]:

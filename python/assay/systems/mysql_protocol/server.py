@@ -215,7 +215,10 @@ def _write_first_words(
 ) -> None:
     """What the server runs before it listens, each statement on a line."""
     clients = directory.address if directory.is_on_loopback else "%"
-    lines = [f"CREATE DATABASE IF NOT EXISTS {DATABASE};", *product.users(USER, password, clients)]
+    lines = [
+        f"CREATE DATABASE IF NOT EXISTS {DATABASE};",
+        *product.users(USER, password, clients, is_confined=directory.is_confined),
+    ]
     path.write_text("\n".join(lines) + "\n", encoding="ascii")
     path.chmod(0o644)  # its directory is closed to all but the server's user and us
 

@@ -27,6 +27,7 @@ from assay.systems.first_session import first_session
 from assay.systems.mysql_protocol import (
     buffer,
     client,
+    confined,
     raw_device,
     role,
     safeguards,
@@ -186,6 +187,9 @@ class ProductSystem:
         found = self.product.find_programs(choice.programs)
         spelling.refuse_altered(self.product, found, choice.settings)
         server.refuse_settings(self.product, found, choice.settings)
+
+    def refuse_reaching_settings(self, choice: SystemChoice) -> None:
+        confined.refuse_reaching_settings(self.product.title, choice.settings)
 
     def spelled_settings(self, choice: SystemChoice) -> Sequence[Spelled]:
         found = self.product.find_programs(choice.programs)

@@ -50,6 +50,9 @@ class Null:
             return self.capabilities - {"own processes"}
         return self.capabilities
 
+    def refuse_reaching_settings(self, choice: SystemChoice) -> None:
+        """It has no settings, and writes nothing."""
+
     def find(self) -> FoundPrograms:
         return FoundPrograms(__version__, "in this process")
 

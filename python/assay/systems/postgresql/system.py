@@ -38,6 +38,7 @@ from assay.systems.postgresql import (
     buffer,
     chosen_host,
     client,
+    confined,
     installation,
     role,
     safeguards,
@@ -145,6 +146,8 @@ class Postgresql:
             address = replace(_address(running, options[TRANSPORT.name]), programs=choice.programs)
             if keeps_another and address.password is not None:
                 _set_password(running)
+            if directory.is_confined:
+                address = _with_role(running, address)
             yield _deployment(
                 choice,
                 address,
@@ -171,6 +174,11 @@ class Postgresql:
 
     def refuse_settings(self, choice: SystemChoice) -> None:
         server.refuse_settings(installation.find_server(choice.programs), choice.settings)
+
+    def refuse_reaching_settings(self, choice: SystemChoice) -> None:
+        confined.refuse_reaching_settings(
+            installation.find_server(choice.programs), choice.settings
+        )
 
     def spelled_settings(self, choice: SystemChoice) -> Sequence[Spelled]:
         return list(spelling.spelled(installation.find_server(choice.programs), choice.settings))
@@ -240,9 +248,10 @@ class Postgresql:
         return {"buffer_hits": hits, "buffer_misses": misses, "rows_changed": changed}
 
     def settings_of_the_data(self, deployment: Deployment) -> Mapping[str, str]:
-        return {
-            name: deployment.settings[name] for name in _OF_THE_DATA if name in deployment.settings
-        }
+        known = deployment.settings
+        found = {name: known[name] for name in _OF_THE_DATA if name in known}
+        owner = deployment.address.user
+        return found if owner == server.USER else {**found, "owner": owner}
 
     def durability_lowered_after(
         self, deployment: Deployment, statements: Sequence[str]
@@ -290,6 +299,13 @@ def _set_password(running: server.RunningServer) -> None:
     with session(_address(running, "socket")) as opened:
         word = DIALECT.literal(running.password)
         opened.execute(f"ALTER ROLE {server.USER} PASSWORD {word}")
+
+
+def _with_role(running: server.RunningServer, address: Address) -> Address:
+    """The same for a role that has no rights beyond its database."""
+    with session(_address(running, "socket")) as opened:
+        confined.make_role(opened, server.DATABASE, running.password)
+    return replace(address, user=confined.ROLE)
 
 
 def _room_for(connections: int | None, asked: Mapping[str, str]) -> dict[str, str]:

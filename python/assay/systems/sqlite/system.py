@@ -25,6 +25,8 @@ from assay.contracts.systems.protocol import OptionSpec, ProcessSample, ServerDi
 from assay.dialects.sqlite import SQLITE as DIALECT
 from assay.env_vars import EnvVar
 from assay.errors import Bug, SystemMissing, SystemRefused
+from assay.provision.confinement import confinement
+from assay.provision.disk.directory import own_folder
 from assay.provision.engine.session import session
 from assay.provision.machine import sampling
 from assay.provision.machine.program import Program
@@ -90,6 +92,8 @@ class Sqlite:
         """A file in ``directory.data``, new or as it is there. Sessions have no limit but that of
         open files."""
         del connections
+        if directory.is_confined:
+            own_folder(directory, directory.data)
         directory.data.mkdir(exist_ok=True)
         yield _deployment(choice, directory.data / FILE_NAME, directory.storage, is_private=True)
 
@@ -107,6 +111,9 @@ class Sqlite:
         if choice.url is not None:
             settings.refuse_those_of_the_file(choice.settings)
         settings.statements({**_buffer(choice.options, choice.settings), **choice.settings})
+
+    def refuse_reaching_settings(self, choice: SystemChoice) -> None:
+        """None of those that can be asked for names a file."""
 
     def spelled_settings(self, choice: SystemChoice) -> Sequence[Spelled]:
         with session(Address(driver=self.driver, file=":memory:")) as opened:
@@ -233,7 +240,10 @@ def _deployment(
         driver=Sqlite.driver,
         file=str(file),
         session_statements=settings.statements(asked),
-        options={BUSY_TIMEOUT.name: options[BUSY_TIMEOUT.name]},
+        options={
+            BUSY_TIMEOUT.name: options[BUSY_TIMEOUT.name],
+            **({"other_files": "refused"} if confinement.is_begun() else {}),
+        },
     )
     try:
         found = _ask(address)

@@ -1,0 +1,158 @@
+//! Takes directories and a user; confines the calling thread to them, with the threads and programs that it starts.
+//!
+//! The kernel does it (Landlock), and nothing can take it back. Where the kernel cannot, the thread stays as it was
+//! and there is an error: a part of the confinement would be none.
+
+use std::io;
+use std::path::PathBuf;
+use std::process::Command;
+
+use landlock::{
+    ABI, Access, AccessFs, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreatedAttr,
+    path_beneath_rules,
+};
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+
+/// The oldest that confines every way to change a file; with older ones a file outside can be cut short.
+const NEEDED: ABI = ABI::V3;
+
+/// What the kernel calls the oldest header of capabilities that has all of them (`linux/capability.h`).
+const CAPABILITY_VERSION: u32 = 0x2008_0522;
+
+/// Confines the calling thread: files are read and programs started below `reads` and `writes` alone, and files changed
+/// below `writes` alone. It loses all capabilities, and becomes `user` (its number and that of its group), if there
+/// is one. Directories that do not exist are left out.
+#[pyfunction]
+pub fn confine_thread(
+    reads: Vec<PathBuf>,
+    writes: Vec<PathBuf>,
+    user: Option<(u32, u32)>,
+) -> PyResult<()> {
+    restrict(reads, writes)?;
+    if let Some((uid, gid)) = user {
+        become_user(uid, gid)?;
+    }
+    drop_capabilities()?;
+    Ok(())
+}
+
+/// Confines this process to directories, as `confine_thread` does, and becomes the program. It keeps its user and its
+/// capabilities: a program that runs as root is to give them up. Returns only with an error.
+#[pyfunction]
+pub fn become_confined_program(
+    reads: Vec<PathBuf>,
+    writes: Vec<PathBuf>,
+    words: Vec<String>,
+) -> PyResult<()> {
+    use std::os::unix::process::CommandExt;
+
+    restrict(reads, writes)?;
+    let (program, arguments) = words
+        .split_first()
+        .ok_or_else(|| PyOSError::new_err("expected a program, found none"))?;
+    Err(Command::new(program).args(arguments).exec().into())
+}
+
+/// Moves this process into a network of its own, which has loopback alone. It must have one thread: others would stay
+/// where they were. A user without rights does it in a user namespace.
+#[pyfunction]
+pub fn enter_own_network() -> PyResult<()> {
+    // SAFETY: the call has no pointers.
+    let (uid, gid) = unsafe { (libc::geteuid(), libc::getegid()) };
+    if uid == 0 {
+        unshare(libc::CLONE_NEWNET)?;
+    } else {
+        unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWNET)?;
+        std::fs::write("/proc/self/setgroups", "deny")?;
+        std::fs::write("/proc/self/uid_map", format!("{uid} {uid} 1"))?;
+        std::fs::write("/proc/self/gid_map", format!("{gid} {gid} 1"))?;
+    }
+    raise_loopback()?;
+    if uid != 0 {
+        drop_capabilities()?;
+    }
+    Ok(())
+}
+
+fn restrict(reads: Vec<PathBuf>, writes: Vec<PathBuf>) -> PyResult<()> {
+    let confined = || {
+        let all = AccessFs::from_all(NEEDED);
+        Ruleset::default()
+            .set_compatibility(CompatLevel::HardRequirement)
+            .handle_access(all)?
+            .create()?
+            .add_rules(path_beneath_rules(reads, AccessFs::from_read(NEEDED)))?
+            .add_rules(path_beneath_rules(writes, all))?
+            .restrict_self()
+    };
+    match confined() {
+        Ok(_) => Ok(()),
+        Err(error) => Err(PyOSError::new_err(format!(
+            "the kernel does not confine it (Landlock): {error}"
+        ))),
+    }
+}
+
+/// As the calling thread alone: the C library would take all threads with it.
+fn become_user(uid: u32, gid: u32) -> io::Result<()> {
+    // SAFETY: the calls take numbers, and a list of no groups.
+    unsafe {
+        succeeded(libc::syscall(
+            libc::SYS_setgroups,
+            0,
+            std::ptr::null::<libc::gid_t>(),
+        ))?;
+        succeeded(libc::syscall(libc::SYS_setresgid, gid, gid, gid))?;
+        succeeded(libc::syscall(libc::SYS_setresuid, uid, uid, uid))?;
+        // A change of the user hides the process from others of the same user, and from its own look at itself.
+        succeeded(libc::prctl(libc::PR_SET_DUMPABLE, 1, 0, 0, 0).into())
+    }
+}
+
+#[repr(C)]
+struct CapabilityHeader {
+    version: u32,
+    pid: i32,
+}
+
+fn drop_capabilities() -> io::Result<()> {
+    let header = CapabilityHeader {
+        version: CAPABILITY_VERSION,
+        pid: 0,
+    };
+    // Two words each of those that are effective, permitted and inheritable.
+    let none = [0_u32; 6];
+    // SAFETY: the kernel reads the header and as many words as its version has.
+    succeeded(unsafe { libc::syscall(libc::SYS_capset, &raw const header, &raw const none) })
+}
+
+fn unshare(what: libc::c_int) -> io::Result<()> {
+    // SAFETY: the call has no pointers.
+    succeeded(unsafe { libc::unshare(what) }.into())
+}
+
+fn raise_loopback() -> io::Result<()> {
+    // SAFETY: all bytes of the request may be zero; the kernel reads it as long as the call lasts, and the descriptor
+    // is ours.
+    unsafe {
+        let socket = libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0);
+        succeeded(socket.into())?;
+        let mut request: libc::ifreq = std::mem::zeroed();
+        for (place, byte) in request.ifr_name.iter_mut().zip(*b"lo") {
+            *place = byte.cast_signed();
+        }
+        request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short;
+        let raised =
+            succeeded(libc::ioctl(socket, libc::SIOCSIFFLAGS as _, &raw const request).into());
+        libc::close(socket);
+        raised
+    }
+}
+
+fn succeeded(status: libc::c_long) -> io::Result<()> {
+    match status {
+        -1 => Err(io::Error::last_os_error()),
+        _ => Ok(()),
+    }
+}

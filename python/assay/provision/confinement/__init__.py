@@ -1,0 +1,1 @@
+"""What servers, their programs and the engine may reach while they do the work of others."""

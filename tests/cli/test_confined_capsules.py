@@ -1,0 +1,108 @@
+"""What a capsule runs has no rights on this machine: each attack is first seen to work where a user
+runs it, then packed, and run again as anyone's."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from assay.record import Store
+from commands import run_in
+
+ONCE = ("--clients", "1", "--transactions", "2", "--warm-up", "0", "--storage", "tmpfs")
+PLAIN = ("--no-probe", "--no-durability", "--progress", "0")
+SECRET = "a line that no capsule may read"
+
+
+@dataclass(frozen=True)
+class Attack:
+    name: str
+    system: str
+    script: str
+    """``{made}``: a file that it makes; ``{secret}``: one that it reads."""
+    settings: tuple[str, ...] = ()
+
+    @property
+    def reads(self) -> bool:
+        return "{secret}" in self.script
+
+
+WRITING_LOG = ("general_log=ON", "general_log_file={made}")
+ATTACKS = (
+    Attack("program", "postgresql", "COPY (SELECT 1) TO PROGRAM 'touch {made}';"),
+    Attack("file", "postgresql", "COPY (SELECT 1) TO '{made}';"),
+    Attack("read", "postgresql", "SELECT pg_read_file('{secret}');"),
+    Attack(
+        "setting",
+        "postgresql",
+        "SELECT pg_switch_wal();\nSELECT pg_sleep(0.5);",
+        ("archive_mode=on", "archive_command=touch {made}"),
+    ),
+    Attack("file", "duckdb", "COPY (SELECT 1) TO '{made}';"),
+    Attack("read", "duckdb", "SELECT * FROM read_csv('{secret}', header = false);"),
+    Attack("attach", "sqlite", "ATTACH '{made}' AS o;\nCREATE TABLE o.t (a);\nDETACH o;"),
+    Attack("vacuum", "sqlite", "VACUUM INTO '{made}';"),
+    Attack("file", "mariadb", "SELECT 1 INTO OUTFILE '{made}';"),
+    Attack("read", "mariadb", "SELECT length(load_file('{secret}')) + 0 * (SELECT 1);"),
+    Attack("setting", "mariadb", "SELECT 1;", WRITING_LOG),
+)
+
+
+@pytest.fixture
+def outside() -> Iterator[Path]:
+    """Where all users may write, so that nothing but the confinement keeps one out."""
+    with tempfile.TemporaryDirectory(prefix="assay-outside-", dir="/var/tmp") as name:
+        folder = Path(name)
+        folder.chmod(0o777)
+        (folder / "secret.csv").write_text(f"{SECRET}\n")
+        (folder / "secret.csv").chmod(0o644)
+        yield folder
+
+
+def committed(record: Path) -> int:
+    """Transactions of the last experiment that were answered without an error."""
+    with Store(record, must_exist=True) as store:
+        runs = store.latest().runs
+    return sum(run.driven.outcomes.ok for run in runs if run.driven)
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda one: f"{one.system}-{one.name}")
+def test_a_capsule_reaches_nothing_outside(
+    attack: Attack, outside: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    made = outside / "made"
+    places = {"made": made, "secret": outside / "secret.csv"}
+    (tmp_path / "attack.sql").write_text(attack.script.format(**places) + "\n")
+    settings = [
+        word
+        for one in attack.settings
+        for word in ("--set", f"{attack.system}.{one.format(**places)}")
+    ]
+    words = ("run", "attack.sql", "--on", attack.system, *settings, *ONCE, *PLAIN)
+    own = run_in(tmp_path, *words)
+    if not attack.reads:
+        assert made.exists(), f"the attack does not work at all: {own.stderr}"
+        made.unlink()
+    else:
+        assert committed(tmp_path / "assay-records.sqlite"), own.stderr
+    packed = run_in(tmp_path, "pack", "latest", "-o", "a.assay")
+    assert packed.returncode == 0, packed.stderr
+
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    again = run_in(elsewhere, "rerun", str(tmp_path / "a.assay"), *PLAIN)
+    assert not made.exists(), again.stderr
+    assert SECRET not in again.stdout + again.stderr
+    if attack.settings:
+        assert again.returncode == 2 and "--trust" in again.stderr, again.stderr
+        return
+    assert not committed(elsewhere / "assay-records.sqlite"), again.stdout
+
+    # What was unpacked for it stays a capsule's.
+    (file,) = elsewhere.glob("assay-records.capsules/*/experiment/experiment.toml")
+    kept = run_in(elsewhere, "run", str(file), "--new", *PLAIN)
+    assert not made.exists(), kept.stderr
+    assert not committed(elsewhere / "assay-records.sqlite"), kept.stdout
