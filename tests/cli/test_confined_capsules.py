@@ -47,7 +47,12 @@ ATTACKS = (
     Attack("attach", "sqlite", "ATTACH '{made}' AS o;\nCREATE TABLE o.t (a);\nDETACH o;"),
     Attack("vacuum", "sqlite", "VACUUM INTO '{made}';"),
     Attack("file", "mariadb", "SELECT 1 INTO OUTFILE '{made}';"),
-    Attack("read", "mariadb", "SELECT length(load_file('{secret}')) + 0 * (SELECT 1);"),
+    Attack(
+        "read",
+        "mariadb",
+        "CREATE TEMPORARY TABLE IF NOT EXISTS r (a text);\n"
+        "LOAD DATA INFILE '{secret}' INTO TABLE r;",
+    ),
     Attack("setting", "mariadb", "SELECT 1;", WRITING_LOG),
 )
 

@@ -66,9 +66,9 @@ def begin(*, needs_network: bool, readable: tuple[Path, ...]) -> None:
         return
     user = server_user()
     ids = None if user.is_ourselves or is_alone() else (user.uid, user.gid)
-    _try_once(ids)
     if not needs_network:
-        _enter_own_network()
+        _enter_own_network()  # before there is a second thread
+    _try_once(ids)
     temporary = Path(tempfile.mkdtemp(prefix="assay-confined-"))
     atexit.register(shutil.rmtree, temporary, ignore_errors=True)
     if ids is not None:
