@@ -232,12 +232,16 @@ def null_protocols(language: str | None = None) -> list[str]:
     """The protocols that `serve` speaks, under the names of their drivers."""
 
 def confine_thread(
-    reads: Sequence[str], writes: Sequence[str], user: tuple[int, int] | None
+    reads: Sequence[str],
+    writes: Sequence[str],
+    user: tuple[int, int] | None,
+    reads_others: bool,
 ) -> None:
     """Confines the calling thread for good, with the threads and programs that it starts: files are
     read below ``reads`` and ``writes``, and changed below ``writes`` alone. It loses all
-    capabilities, and becomes ``user`` (its number and that of its group). `OSError` where the
-    kernel cannot; the thread is then to do nothing more."""
+    capabilities, and becomes ``user`` (its number and that of its group). With
+    ``reads_others`` it may still read there what is not that user's. `OSError` where the kernel
+    cannot; the thread is then to do nothing more."""
 
 def become_confined_program(
     reads: Sequence[str], writes: Sequence[str], words: Sequence[str]

@@ -20,20 +20,27 @@ const NEEDED: ABI = ABI::V3;
 /// What the kernel calls the oldest header of capabilities that has all of them (`linux/capability.h`).
 const CAPABILITY_VERSION: u32 = 0x2008_0522;
 
+/// To read any file and enter any directory.
+const READ_SEARCH: u32 = 1 << 2;
+
 /// Confines the calling thread: files are read and programs started below `reads` and `writes` alone, and files changed
 /// below `writes` alone. It loses all capabilities, and becomes `user` (its number and that of its group), if there
-/// is one. Directories that do not exist are left out.
+/// is one. Directories that do not exist are left out. With `reads_others` it may still read below `reads` what is not
+/// that user's, if it may now.
 #[pyfunction]
 pub fn confine_thread(
     reads: Vec<PathBuf>,
     writes: Vec<PathBuf>,
     user: Option<(u32, u32)>,
+    reads_others: bool,
 ) -> PyResult<()> {
     restrict(reads, writes)?;
     if let Some((uid, gid)) = user {
         become_user(uid, gid)?;
+        keep_capabilities(if reads_others { READ_SEARCH } else { 0 })?;
+    } else {
+        keep_capabilities(0)?;
     }
-    drop_capabilities()?;
     Ok(())
 }
 
@@ -70,7 +77,7 @@ pub fn enter_own_network() -> PyResult<()> {
     }
     raise_loopback()?;
     if uid != 0 {
-        drop_capabilities()?;
+        keep_capabilities(0)?;
     }
     Ok(())
 }
@@ -104,6 +111,7 @@ fn become_user(uid: u32, gid: u32) -> io::Result<()> {
             std::ptr::null::<libc::gid_t>(),
         ))?;
         succeeded(libc::syscall(libc::SYS_setresgid, gid, gid, gid))?;
+        succeeded(libc::prctl(libc::PR_SET_KEEPCAPS, 1, 0, 0, 0).into())?;
         succeeded(libc::syscall(libc::SYS_setresuid, uid, uid, uid))?;
         // A change of the user hides the process from others of the same user, and from its own look at itself.
         succeeded(libc::prctl(libc::PR_SET_DUMPABLE, 1, 0, 0, 0).into())
@@ -116,15 +124,15 @@ struct CapabilityHeader {
     pid: i32,
 }
 
-fn drop_capabilities() -> io::Result<()> {
+fn keep_capabilities(kept: u32) -> io::Result<()> {
     let header = CapabilityHeader {
         version: CAPABILITY_VERSION,
         pid: 0,
     };
-    // Two words each of those that are effective, permitted and inheritable.
-    let none = [0_u32; 6];
+    // Those that are effective, permitted and inheritable; then the same of the higher numbers.
+    let all = [kept, kept, 0, 0, 0, 0];
     // SAFETY: the kernel reads the header and as many words as its version has.
-    succeeded(unsafe { libc::syscall(libc::SYS_capset, &raw const header, &raw const none) })
+    succeeded(unsafe { libc::syscall(libc::SYS_capset, &raw const header, &raw const all) })
 }
 
 fn unshare(what: libc::c_int) -> io::Result<()> {

@@ -10,6 +10,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from assay import _engine
@@ -30,9 +31,9 @@ class _Ended(NamedTuple):
 
 
 class ConfinedThread:
-    """It ends with `end`."""
+    """It ends with `end`. ``inputs``: files that it reads besides, whosever they are."""
 
-    def __init__(self) -> None:
+    def __init__(self, inputs: Sequence[Path] = ()) -> None:
         self._work: queue.SimpleQueue[_Work | None] = queue.SimpleQueue()
         self._said: queue.SimpleQueue[_Work | _Ended] = queue.SimpleQueue()
         """What is to be called where `call` waits, and at last how the work ended."""
@@ -40,7 +41,7 @@ class ConfinedThread:
         self._one = threading.Lock()
         self._thread = threading.Thread(target=self._serve, name="confined", daemon=True)
         self._thread.start()
-        self.call(_confine)
+        self.call(lambda: _confine(inputs))
 
     def call(self, work: Callable[[], Value]) -> Value:
         """What the work returns or raises. An interruption is raised where the work next calls
@@ -104,16 +105,17 @@ def _ended(work: _Work) -> _Ended:
         return _Ended(None, error)
 
 
-def _confine() -> None:
+def _confine(inputs: Sequence[Path]) -> None:
+    reads, writes = confinement.readable(*inputs), confinement.writable()
     try:
-        _engine.confine_thread(confinement.readable(), confinement.writable(), confinement.user())
+        _engine.confine_thread(reads, writes, confinement.user(), reads_others=bool(inputs))
     except OSError as error:
         raise SystemUnderTestError(f"the engine cannot be confined: {error}") from error
 
 
-def once(work: Callable[[ConfinedThread], Value]) -> Value:
+def once(work: Callable[[ConfinedThread], Value], inputs: Sequence[Path] = ()) -> Value:
     """The work in a confined thread that ends behind it."""
-    thread = ConfinedThread()
+    thread = ConfinedThread(inputs)
     try:
         return thread.call(lambda: work(thread))
     finally:

@@ -123,7 +123,7 @@ def _try_once(ids: tuple[int, int] | None) -> None:
 
     def confine() -> None:
         try:
-            _engine.confine_thread([], [], ids)
+            _engine.confine_thread([], [], ids, reads_others=False)
         except OSError as error:
             errors.append(error)
 

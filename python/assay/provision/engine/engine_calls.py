@@ -5,7 +5,9 @@ a thread that has no rights."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Protocol
 
 import msgspec
@@ -143,7 +145,8 @@ def load(
     if calls_python(document.deployment.driver):
         text = python_calls.load(document, source, progressed)
     elif confinement.is_begun():
-        text = once(lambda thread: _load_confined(thread, document, source, progressed))
+        inputs = _inputs(source) if isinstance(source, str) else []
+        text = once(lambda thread: _load_confined(thread, document, source, progressed), inputs)
     else:
         text = _engine.load(document.json, source, progressed)
     return read_answer(text, LoadReport)
@@ -202,6 +205,11 @@ def drive(document: DriveDocument, progress: Callable[[str], bool | None]) -> st
     if confinement.is_begun():
         return once(lambda thread: _engine.drive(document.json, thread.relayed(progress)))
     return _engine.drive(document.json, progress)
+
+
+def _inputs(source: str) -> list[Path]:
+    """The files that the engine itself reads rows from."""
+    return [Path(one) for one in json.loads(source).get("files", ())]
 
 
 def _load_confined(
