@@ -71,7 +71,7 @@ def open_session(deployment: DeploymentDocument) -> Session:
     return _LimitedSession(_session(deployment, waiting), deployment)
 
 
-def _session(deployment: DeploymentDocument, look: Callable[[], bool | None]) -> Session:
+def _session(deployment: DeploymentDocument, look: Callable[[str], None]) -> Session:
     if confinement.is_begun():
         return _ConfinedSession(deployment, look)
     return _engine.Session(deployment.json, look)
@@ -111,9 +111,7 @@ def query(document: DriveDocument) -> Sequence[tuple[str, Rows]]:
         return _query(document, waiting)
 
 
-def _query(
-    document: DriveDocument, look: Callable[[], bool | None]
-) -> Sequence[tuple[str, Rows]]:
+def _query(document: DriveDocument, look: Callable[[str], None]) -> Sequence[tuple[str, Rows]]:
     if confinement.is_begun():
         return once(lambda thread: _engine.query(document.json, thread.relayed(look)))
     return _engine.query(document.json, look)
@@ -227,7 +225,7 @@ def _load_confined(
 class _ConfinedSession:
     """A session whose calls run in a confined thread."""
 
-    def __init__(self, deployment: DeploymentDocument, look: Callable[[], bool | None]) -> None:
+    def __init__(self, deployment: DeploymentDocument, look: Callable[[str], None]) -> None:
         self._thread = thread = ConfinedThread()
         looked = thread.relayed(look)
         try:
