@@ -185,12 +185,24 @@ impl ThreadRecorder {
 
     #[inline]
     fn put(&self, sample: Sample) {
-        self.buffer.put(sample, |samples| {
-            let mut aggregator = self
-                .aggregator
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            aggregator.add(samples, self.began_ns);
-        });
+        self.buffer.put(sample, |samples| self.flush(samples));
+    }
+
+    /// To be called while no client of this thread waits for it: adding the samples takes some 50 µs, and longer where
+    /// another thread does the same.
+    #[inline]
+    pub fn flush_if_full(&self) {
+        if self.buffer.is_full() {
+            self.buffer.empty(|samples| self.flush(samples));
+        }
+    }
+
+    #[cold]
+    fn flush(&self, samples: &[Sample]) {
+        let mut aggregator = self
+            .aggregator
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        aggregator.add(samples, self.began_ns);
     }
 }

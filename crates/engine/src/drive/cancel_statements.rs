@@ -3,6 +3,7 @@
 
 use std::io::{self, Read as _, Write as _};
 use std::ops::ControlFlow;
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use assay_drivers::{Answer, Cancel, Keep, Progress, Request};
@@ -13,6 +14,10 @@ use crate::transport::Socket;
 
 /// How long the server has to cancel a statement.
 pub const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long one request may take where others wait behind it.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(1);
+/// How many requests to one endpoint are sent at once.
+const AT_ONCE: usize = 16;
 /// How often the sessions are polled.
 const POLL_EVERY: Duration = Duration::from_millis(5);
 
@@ -25,14 +30,34 @@ pub fn cancel(
     timeout: Duration,
 ) -> u64 {
     let deadline = Instant::now() + timeout;
-    for (endpoint, deployment) in deployments.iter().enumerate() {
-        let of_endpoint = sessions.iter().filter(|(at, _)| *at == endpoint);
-        request_cancels(
-            deployment,
-            of_endpoint.map(|(_, session)| session),
-            deadline,
-        );
-    }
+    let requests: Vec<Vec<(usize, Cancel)>> = (0..deployments.len())
+        .map(|endpoint| {
+            let of_endpoint = sessions.iter().filter(|(at, _)| *at == endpoint);
+            of_endpoint
+                .filter_map(|(_, session)| Some((session.place(), session.cancel()?)))
+                .collect()
+        })
+        .collect();
+    std::thread::scope(|scope| {
+        for (deployment, requests) in deployments.iter().zip(&requests) {
+            let share = requests.len().div_ceil(AT_ONCE).max(1);
+            for part in requests.chunks(share) {
+                let request = move || request_cancels(deployment, part, deadline);
+                let thread = Builder::new().name("cancel".to_owned());
+                if thread.spawn_scoped(scope, request).is_err() {
+                    request_cancels(deployment, part, deadline);
+                }
+            }
+        }
+        await_answers(&mut sessions, scratch, deadline)
+    })
+}
+
+fn await_answers(
+    sessions: &mut Vec<(usize, Connection)>,
+    scratch: &mut Scratch,
+    deadline: Instant,
+) -> u64 {
     let mut answered = 0;
     let mut answer = Answer::new(Keep::Count);
     while !sessions.is_empty() && Instant::now() < deadline {
@@ -51,15 +76,6 @@ pub fn cancel(
     answered
 }
 
-/// Asks the server to cancel the current statement of the session; its answer is still to come.
-pub fn request_cancel(deployment: &WireDeployment, session: &Connection) {
-    request_cancels(
-        deployment,
-        std::iter::once(session),
-        Instant::now() + CANCEL_TIMEOUT,
-    );
-}
-
 /// Whether the current request was answered or the session ended.
 fn has_answered(session: &mut Connection, scratch: &mut Scratch, answer: &mut Answer) -> bool {
     answer.clear(Keep::Count);
@@ -72,43 +88,52 @@ fn has_answered(session: &mut Connection, scratch: &mut Scratch, answer: &mut An
     }
 }
 
-/// Requests the cancellations one after the other, until the first that cannot be sent.
-fn request_cancels<'s>(
+/// Requests the cancellations one after the other, each with the index of the address that its session is connected
+/// to. One that cannot be sent is left out.
+pub fn request_cancels(
     deployment: &WireDeployment,
-    sessions: impl Iterator<Item = &'s Connection>,
+    requests: &[(usize, Cancel)],
     deadline: Instant,
 ) {
-    let mut statements = Vec::new();
-    for session in sessions {
-        match session.cancel() {
-            Some(Cancel::Message(bytes)) => {
-                match send(deployment, session.place(), &bytes, deadline) {
-                    Ok(()) => {}
-                    Err(_) => return,
-                }
-            }
-            Some(Cancel::Statement(text)) => statements.push(text),
-            None => {}
+    let mut session = None;
+    for (number, (address, cancel)) in requests.iter().enumerate() {
+        let now = Instant::now();
+        if now >= deadline {
+            return;
+        }
+        let is_last = number + 1 == requests.len();
+        let until = match is_last {
+            true => deadline,
+            false => deadline.min(now + REQUEST_TIMEOUT),
+        };
+        match cancel {
+            // The session ends with its statement when the client closes it.
+            Cancel::Message(bytes) => _ = send(deployment, *address, bytes, until),
+            Cancel::Statement(text) => session = request(deployment, session, text, until),
         }
     }
-    if statements.is_empty() {
-        return;
-    }
-    let mut within_deadline = || match Instant::now() < deadline {
+}
+
+/// Executes a statement that cancels another, in this session or in a new one; returns the session if it can be used
+/// again.
+fn request(
+    deployment: &WireDeployment,
+    session: Option<BlockingConnection>,
+    text: &str,
+    until: Instant,
+) -> Option<BlockingConnection> {
+    let mut within_time = || match Instant::now() < until {
         true => ControlFlow::Continue(()),
         false => ControlFlow::Break(()),
     };
-    let mut cancellation = Cancellation::new(&mut within_deadline);
-    let Ok(mut connection) = BlockingConnection::open(deployment, &mut cancellation) else {
-        return;
+    let mut cancellation = Cancellation::new(&mut within_time);
+    let mut session = match session {
+        Some(session) => session,
+        None => BlockingConnection::open(deployment, &mut cancellation).ok()?,
     };
-    for text in &statements {
-        // A statement that has just ended can no longer be cancelled: its error is ignored.
-        let requested = connection.request(&Request::Text(text), Keep::Count, &mut cancellation);
-        if requested.is_err() {
-            return;
-        }
-    }
+    // A statement that has just ended can no longer be cancelled: its error is in the answer, and ignored.
+    let requested = session.request(&Request::Text(text), Keep::Count, &mut cancellation);
+    requested.is_ok().then_some(session)
 }
 
 /// Sends the bytes on a connection of their own, and waits until the server has closed it.

@@ -39,6 +39,9 @@ pub struct ClientConnection<'a> {
     parked: Vec<ParkedSession>,
     /// The current statement took longer than its limit, and the server was asked to cancel it.
     is_over_limit: bool,
+    /// The number of the request to cancel it that is under way; 0: there is none. Until it has ended nothing more is
+    /// read, so that it cannot cancel a later statement.
+    cancel_number: u64,
 }
 
 #[expect(
@@ -94,6 +97,7 @@ impl<'a> ClientConnection<'a> {
             client,
             wake_ns: u64::MAX,
             is_over_limit: false,
+            cancel_number: 0,
         }
     }
 
@@ -144,7 +148,7 @@ impl<'a> ClientConnection<'a> {
                 ClientStatus::Open
             };
         }
-        if !event.is_readable() && !is_closed {
+        if self.cancel_number != 0 || (!event.is_readable() && !is_closed) {
             return ClientStatus::Open;
         }
         self.receive(is_closed, context)

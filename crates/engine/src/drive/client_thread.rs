@@ -136,6 +136,7 @@ impl ClientThread<'_> {
         let mut client = Client::new(self.shared, self.schedule, place);
         let mut answer = Answer::new(Keep::Count);
         let mut values = Vec::new();
+        let has_programs = self.shared.plan.program.runs_programs();
         let mut now_ns = clock.now_ns();
         loop {
             if let Some(library) = &self.library {
@@ -144,7 +145,10 @@ impl ClientThread<'_> {
             match client.next(now_ns, &mut self.recorder, &mut values) {
                 Next::Request { request, keep } => {
                     answer.clear(keep);
+                    // A program that the script runs is in no statement's time.
+                    let sent_ns = if has_programs { clock.now_ns() } else { now_ns };
                     let called = self.call(&request, &mut answer, now_ns);
+                    client.sent(sent_ns);
                     now_ns = clock.now_ns();
                     match called {
                         // Each statement may be short and the script endless.
@@ -203,8 +207,13 @@ impl ClientThread<'_> {
                         break;
                     }
                 }
-                Next::Ended if self.shared.plan.connects_each => self.take(None),
-                Next::Ended | Next::Again => {}
+                Next::Ended => {
+                    self.recorder.flush_if_full();
+                    if self.shared.plan.connects_each {
+                        self.take(None);
+                    }
+                }
+                Next::Again => {}
                 Next::Done => break,
             }
             now_ns = clock.now_ns();

@@ -17,6 +17,7 @@ use std::time::Duration;
 use mio::{Events, Poll};
 
 use super::cancel_statements::{CANCEL_TIMEOUT, cancel};
+use super::canceller::Canceller;
 use super::client::Client;
 use super::client_connection::{ClientConnection, ClientStatus};
 use super::connector::SessionOf;
@@ -94,6 +95,7 @@ impl<'a> EventLoop<'a> {
             places_of_others,
             send_buffer: SendBuffer::default(),
             values: Vec::new(),
+            canceller: None,
             unanswered: Vec::new(),
             now_ns: 0,
         };
@@ -109,6 +111,23 @@ impl<'a> EventLoop<'a> {
 
     /// Drives all clients until they end.
     pub fn run(mut self) -> ThreadRecorder {
+        let LoopContext {
+            shared,
+            deployments,
+            thread,
+            ..
+        } = self.context;
+        if shared.plan.statement_limit_ns.is_none() {
+            return self.drive_all();
+        }
+        std::thread::scope(|scope| {
+            let canceller = Canceller::start(scope, (shared, deployments), thread);
+            self.context.canceller = Some(canceller);
+            self.drive_all()
+        })
+    }
+
+    fn drive_all(mut self) -> ThreadRecorder {
         let clock = self.context.shared.clock;
         let timer = Timer::new(self.context.poll.registry(), TIMER, clock);
         match timer.and_then(|mut timer| self.turn_until_all_ended(&mut timer)) {
@@ -141,7 +160,8 @@ impl<'a> EventLoop<'a> {
     }
 
     fn begin(&mut self) -> io::Result<()> {
-        if self.context.shared.plan.has_open_loop() {
+        let plan = &self.context.shared.plan;
+        if plan.has_open_loop() || plan.statement_limit_ns.is_some() {
             let LoopContext { shared, thread, .. } = self.context;
             shared.can_be_woken(thread, self.context.poll.registry(), WAKER)?;
         }
@@ -171,6 +191,7 @@ impl<'a> EventLoop<'a> {
                     }
                     WAKER => {
                         self.begin_handed_over();
+                        self.go_on_after_cancels();
                         continue;
                     }
                     _ => {}
@@ -190,6 +211,8 @@ impl<'a> EventLoop<'a> {
                 self.check_deadlines();
             }
             self.send(1);
+            // The server works meanwhile.
+            self.context.recorder.flush_if_full();
         }
         Ok(())
     }
@@ -200,10 +223,12 @@ impl<'a> EventLoop<'a> {
         if self.context.send_buffer.len() < at_least {
             return;
         }
+        // From here on the server has the requests: what this thread did before is in no statement's time.
+        let now_ns = self.context.read_clock();
         let mut send_buffer = std::mem::take(&mut self.context.send_buffer);
         for (request, bytes) in send_buffer.requests() {
             self.with(request.place, |client, context| {
-                client.send(request.start, bytes, context)
+                client.send((request.start, bytes), now_ns, context)
             });
         }
         // A client that reconnected at once sends with the next batch.
@@ -232,12 +257,18 @@ impl<'a> EventLoop<'a> {
         }
     }
 
-    /// Ends the pauses that are over, and starts the arrivals that are due while a client is free.
+    /// Ends the pauses that are over, and starts the arrivals that are due while a client is free; at most
+    /// [`SEND_AT`] of each. Those behind them wait until these are sent, and the answers of others are read, so that
+    /// after a stall nobody is charged with the work for a thousand others.
     fn wake(&mut self) {
         // The instant before these clients run: one that only yields must not be woken again at once.
         let now_ns = self.context.now_ns;
-        while let Some((at_ns, place)) = self.context.timers.due(now_ns) {
+        for _ in 0..SEND_AT {
+            let Some((at_ns, place)) = self.context.timers.due(now_ns) else {
+                break;
+            };
             self.with(place, |client, context| client.woken(at_ns, context));
+            self.send(SEND_AT);
         }
         for group in 0..self.context.open_loops.len() {
             self.begin_arrivals(group);
@@ -246,7 +277,8 @@ impl<'a> EventLoop<'a> {
 
     /// Starts the arrivals that are due, or hands them over to a thread with a free client.
     fn begin_arrivals(&mut self, group: usize) {
-        while self.context.arrival_ns(group) <= self.context.now_ns {
+        let mut begun = 0;
+        while begun < SEND_AT && self.context.arrival_ns(group) <= self.context.now_ns {
             let Some(place) = self.context.next_idle(group) else {
                 if self.context.hand_over(group) {
                     continue;
@@ -257,6 +289,20 @@ impl<'a> EventLoop<'a> {
                 // Each starts at its own instant, not at that of the first.
                 let now_ns = context.read_clock();
                 client.go_on(now_ns, context)
+            });
+            self.send(SEND_AT);
+            begun += 1;
+        }
+    }
+
+    /// Continues the clients whose requests to cancel have ended.
+    fn go_on_after_cancels(&mut self) {
+        let Some(canceller) = &self.context.canceller else {
+            return;
+        };
+        for (place, number) in canceller.take_ended() {
+            self.with(place, |client, context| {
+                client.cancel_ended(number, context)
             });
         }
     }
@@ -276,6 +322,7 @@ impl<'a> EventLoop<'a> {
                     let now_ns = context.read_clock();
                     client.begin(arrival, now_ns, context)
                 });
+                self.send(SEND_AT);
             }
         }
     }

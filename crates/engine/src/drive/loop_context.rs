@@ -6,6 +6,7 @@ use assay_drivers::{Answer, SystemError};
 use assay_values::Value;
 use mio::{Poll, Token};
 
+use super::canceller::Canceller;
 use super::open_loop::{NextArrival, OpenLoop};
 use super::send_buffer::SendBuffer;
 use super::session_opener::Opening;
@@ -36,6 +37,8 @@ pub struct LoopContext<'a> {
     pub send_buffer: SendBuffer,
     /// The values of the statement that a client is about to execute.
     pub values: Vec<Value>,
+    /// Where statements have a limit.
+    pub canceller: Option<Canceller>,
     /// Sessions of clients that were abandoned while they waited for an answer, with their endpoints.
     pub unanswered: Vec<(usize, Connection)>,
     /// The last reading of the clock.

@@ -3,6 +3,7 @@
 mod arrivals;
 mod call_timeout;
 mod cancel_statements;
+mod canceller;
 mod client;
 mod client_answers;
 mod client_connection;

@@ -21,6 +21,7 @@ mod load;
 mod load_generated;
 mod losses;
 mod open_loop;
+mod own_time;
 mod pipelines;
 mod prepared_again;
 mod requests_in_flight;

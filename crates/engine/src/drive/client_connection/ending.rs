@@ -7,7 +7,8 @@ use assay_drivers::{Keep, SystemError};
 
 use super::{ClientConnection, ClientStatus, Session};
 use crate::drive::call_timeout::timed_out;
-use crate::drive::cancel_statements::{CANCEL_TIMEOUT, request_cancel};
+use crate::drive::cancel_statements::CANCEL_TIMEOUT;
+use crate::drive::canceller::CancelRequest;
 use crate::drive::client::AfterLoss;
 use crate::drive::loop_context::LoopContext;
 use crate::drive::schedule::Draining;
@@ -59,13 +60,43 @@ impl ClientConnection<'_> {
             && !self.is_over_limit
         {
             self.is_over_limit = true;
-            // The other clients of this thread wait meanwhile: a connection and a round trip.
-            request_cancel(&context.deployments[self.endpoint], connection);
-            let cancelled_ns = u64::try_from(CANCEL_TIMEOUT.as_nanos()).unwrap_or(u64::MAX);
-            context.deadlines[self.place] = context.read_clock().saturating_add(cancelled_ns);
+            if let Some(canceller) = &mut context.canceller
+                && let Some(cancel) = connection.cancel()
+            {
+                let request = CancelRequest {
+                    endpoint: self.endpoint,
+                    address: connection.place(),
+                    cancel,
+                };
+                self.cancel_number = canceller.ask(self.place, request);
+            }
+            self.wait_for_cancelled(context);
             return ClientStatus::Open;
         }
         self.lost(&timed_out(&context.shared.plan), context)
+    }
+
+    /// How long the answer to a cancelled statement may take.
+    fn wait_for_cancelled(&self, context: &mut LoopContext<'_>) {
+        let longest_ns = u64::try_from(CANCEL_TIMEOUT.as_nanos()).unwrap_or(u64::MAX);
+        context.deadlines[self.place] = context.read_clock().saturating_add(longest_ns);
+    }
+
+    /// The request of this number to cancel the statement was sent, or cannot be sent: reads what was answered
+    /// meanwhile.
+    #[cold]
+    pub fn cancel_ended(&mut self, number: u64, context: &mut LoopContext<'_>) -> ClientStatus {
+        if self.cancel_number != number {
+            return ClientStatus::Open;
+        }
+        self.cancel_number = 0;
+        if !self.client.is_waiting() {
+            return ClientStatus::Open;
+        }
+        self.wait_for_cancelled(context);
+        // The end of the connection may have been reported before.
+        let may_be_closed = true;
+        self.receive(may_be_closed, context)
     }
 
     #[cold]
@@ -73,8 +104,9 @@ impl ClientConnection<'_> {
         let now_ns = context.read_clock();
         self.wait_no_longer(context);
         self.session = Session::Closed;
-        // The limit was that of a statement of this session.
+        // The limit, and the request to cancel, were those of a statement of this session.
         self.is_over_limit = false;
+        self.cancel_number = 0;
         let after = self.client.lost(now_ns, error, &mut context.recorder);
         self.follow(after, context)
     }

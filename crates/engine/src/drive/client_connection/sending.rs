@@ -21,17 +21,18 @@ impl ClientConnection<'_> {
         ClientStatus::Open
     }
 
-    /// Sends a request, which was put at `start`, as far as the socket takes it.
+    /// Sends a request, which was put at `start`, at `now_ns`, as far as the socket takes it.
     #[inline]
     pub fn send(
         &mut self,
-        start: usize,
-        bytes: &[u8],
+        (start, bytes): (usize, &[u8]),
+        now_ns: u64,
         context: &mut LoopContext<'_>,
     ) -> ClientStatus {
         let Session::Open(connection) = &mut self.session else {
             return ClientStatus::Open;
         };
+        self.client.sent(now_ns);
         let sent = connection.send_put(start, bytes);
         if sent.is_ok() && !connection.has_unsent() {
             return ClientStatus::Open;

@@ -1,0 +1,192 @@
+//! What the engine does itself (it makes requests, runs programs, cancels statements) is not charged to the server,
+//! nor to the clients of the same thread. The server of these tests answers when something else has happened.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::support::{document, null_deployment, observe, outcomes};
+
+/// Only a hang takes so long.
+const LIMIT: Duration = Duration::from_secs(60);
+const CANCEL_REQUEST: i32 = 80_877_102;
+
+/// A server that speaks PostgreSQL's simple protocol. `SELECT stall` is answered once it was cancelled, and a request
+/// to cancel is taken once three other statements were answered after it.
+#[derive(Default)]
+struct Scripted {
+    answered: AtomicU32,
+    is_cancelled: AtomicBool,
+    /// Others were answered while a request to cancel was under way.
+    others_went_on: AtomicBool,
+    /// Made when this statement arrives.
+    announces: Option<(&'static str, PathBuf)>,
+}
+
+impl Scripted {
+    fn start(self) -> (Arc<Self>, Value) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let server = Arc::new(self);
+        let accepting = Arc::clone(&server);
+        // It ends with the process.
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let server = Arc::clone(&accepting);
+                std::thread::spawn(move || server.serve(stream.unwrap()));
+            }
+        });
+        let deployment = json!({
+            "driver": "postgresql", "host": "127.0.0.1", "port": port, "user": "u", "database": "d",
+        });
+        (server, deployment)
+    }
+
+    /// Ends when the client has closed the connection.
+    fn serve(&self, mut stream: TcpStream) -> Option<()> {
+        stream.set_nodelay(true).ok()?;
+        let opening = body(&mut stream)?;
+        let code = i32::from_be_bytes(opening[..4].try_into().unwrap());
+        if code == CANCEL_REQUEST {
+            self.cancel(stream);
+            return None;
+        }
+        send(&mut stream, b'R', &[0; 4])?;
+        send(&mut stream, b'K', &[0, 0, 0, 7, 0, 0, 0, 9])?;
+        send(&mut stream, b'Z', b"I")?;
+        loop {
+            let mut tag = [0];
+            stream.read_exact(&mut tag).ok()?;
+            let text = body(&mut stream)?;
+            if tag != *b"Q" {
+                return None;
+            }
+            let text = String::from_utf8_lossy(&text)
+                .trim_end_matches(['\0', ';'])
+                .to_owned();
+            if let Some((_, path)) = self.announces.as_ref().filter(|(one, _)| *one == text) {
+                std::fs::write(path, "").unwrap();
+            }
+            if text == "SELECT stall" {
+                wait_until(|| self.is_cancelled.swap(false, Ordering::SeqCst));
+                send(&mut stream, b'E', b"SERROR\0C57014\0Mcancelled\0\0")?;
+            } else {
+                self.answered.fetch_add(1, Ordering::SeqCst);
+                send(&mut stream, b'C', b"SELECT 1\0")?;
+            }
+            send(&mut stream, b'Z', b"I")?;
+        }
+    }
+
+    fn cancel(&self, mut stream: TcpStream) {
+        let enough = self.answered.load(Ordering::SeqCst) + 3;
+        stream.set_nonblocking(true).unwrap();
+        wait_until(|| {
+            let went_on = self.answered.load(Ordering::SeqCst) >= enough;
+            if went_on {
+                self.others_went_on.store(true, Ordering::SeqCst);
+            }
+            let is_closed = matches!(stream.read(&mut [0]), Ok(0));
+            went_on || is_closed
+        });
+        self.is_cancelled.store(true, Ordering::SeqCst);
+    }
+}
+
+fn body(stream: &mut TcpStream) -> Option<Vec<u8>> {
+    let mut length = [0; 4];
+    stream.read_exact(&mut length).ok()?;
+    let mut body = vec![0; usize::try_from(i32::from_be_bytes(length)).unwrap() - 4];
+    stream.read_exact(&mut body).ok()?;
+    Some(body)
+}
+
+fn send(stream: &mut TcpStream, tag: u8, body: &[u8]) -> Option<()> {
+    let length = i32::try_from(body.len() + 4).unwrap().to_be_bytes();
+    let message = [&[tag], &length[..], body].concat();
+    stream.write_all(&message).ok()
+}
+
+fn wait_until(mut is_so: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !is_so() && began.elapsed() < LIMIT {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+#[test]
+fn other_clients_of_the_thread_go_on_while_a_statement_is_cancelled() {
+    let (server, deployment) = Scripted::default().start();
+    let script = "\\if :client_id = 0\nSELECT stall;\n\\else\nSELECT 1;\n\\sleep 1 ms\n\\endif";
+    let run = observe(&document(
+        deployment,
+        &[script],
+        json!({
+            "clients": 2, "threads": 1, "protocol": "simple", "statement_limit_s": 0.1,
+            "stop": { "duration_s": 1.0 },
+        }),
+    ));
+    assert!(run.outcomes.failed >= 1, "{:?}", run.outcomes);
+    assert_eq!((run.outcomes.unknown, run.ended_by.word()), (0, "stop"));
+    assert!(server.others_went_on.load(Ordering::SeqCst));
+}
+
+/// A command that waits until the file is there.
+fn wait_for(path: &Path) -> String {
+    let path = path.display();
+    let seconds = LIMIT.as_secs();
+    format!(
+        "\\shell i=0; until test -e {path}; do i=$((i+1)); test $i -lt {seconds}0 || exit 1; sleep 0.1; done"
+    )
+}
+
+#[test]
+fn after_a_stall_the_first_requests_are_sent_before_the_last_are_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("arrived");
+    let server = Scripted {
+        announces: Some(("SELECT 6", path.clone())),
+        ..Scripted::default()
+    };
+    let (_, deployment) = server.start();
+    // All that is due during the pause of the 5th is begun at once after it.
+    let script = format!(
+        "\\if :transaction_number = 5\n\\shell sleep 1\n\\endif\n\\if :transaction_number = 60\n{}\n\\endif\n\
+         SELECT :transaction_number;",
+        wait_for(&path)
+    );
+    let run = observe(&document(
+        deployment,
+        &[&script],
+        json!({
+            "clients": 100, "threads": 1, "protocol": "simple", "allow_shell": true,
+            "arrival": { "kind": "constant", "offered_rate_per_s": 100 }, "stop": { "duration_s": 1.0 },
+        }),
+    ));
+    assert_eq!(outcomes(&run), (100, 0, 0, 0), "{:?}", run.errors);
+}
+
+#[test]
+fn a_program_of_the_script_is_in_the_latency_and_in_no_statement() {
+    for is_wire in [true, false] {
+        let deployment = match is_wire {
+            true => Scripted::default().start().1,
+            false => null_deployment("program", json!({})),
+        };
+        let run = observe(&document(
+            deployment,
+            &["\\shell sleep 0.3\nSELECT 1;"],
+            json!({ "protocol": "simple", "per_statement": true, "allow_shell": true }),
+        ));
+        let [statement] = &run.per_statement[..] else {
+            panic!("{:?}", run.per_statement)
+        };
+        let (latency, service) = (run.all_ok.latency.max_ns, statement.service_time.min_ns);
+        assert!(latency >= service + 290_000_000, "{latency} {service}");
+    }
+}
