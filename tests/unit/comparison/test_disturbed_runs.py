@@ -78,6 +78,7 @@ def test_a_repetition_that_was_measured_again_is_paired_as_the_first_one(tmp_pat
     kept = (run for run in record.runs if (run.repetition, run.storage) != (11, "here"))
     made = of_storages(replace(record, runs=tuple(map(again, kept))))
     cell = made.cells[0]
+    assert not cell.differences
     assert cell.primary.estimate is not None
     assert cell.primary.estimate.design is Design.PAIRED
     assert cell.primary.estimate.degrees_of_freedom == 9, "ten pairs"

@@ -76,17 +76,19 @@ def _value(
 
 
 def _partner(run: RunRecord, test: str, experiment: ExperimentRecord) -> RunRecord | None:
-    """The one run of that test; None: there is none that counts, or several."""
+    """The one run of that test, the last one where it was measured again; None: there is none that
+    counts, or several."""
     own = factors.levels(run)
     found = [
         one
         for one in experiment.runs
-        if (one.test, one.repetition) == (test, run.repetition)
+        if (one.test, one.of_repetition) == (test, run.of_repetition)
         and one.evidence.is_measured
         and one.verdict != "invalid"
         and _is_alike(own, factors.levels(one))
     ]
-    return found[0] if len(found) == 1 else None
+    is_one_cell = len({one.cell_key for one in found}) == 1
+    return max(found, key=lambda partner: partner.repetition) if is_one_cell else None
 
 
 def _is_alike(own: Mapping[str, object], other: Mapping[str, object]) -> bool:

@@ -25,7 +25,7 @@ def differing(
     of_repetitions: dict[int, set[str]] = {}
     for run in (*a, *b):
         if value := read(run):
-            of_repetitions.setdefault(run.repetition, set()).add(value)
+            of_repetitions.setdefault(run.of_repetition, set()).add(value)
     if values[0] != values[1] or any(len(found) > 1 for found in of_repetitions.values()):
         yield Difference(what, name, *values)
 
