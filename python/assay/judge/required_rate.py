@@ -8,9 +8,11 @@ from enum import Enum
 
 from assay.contracts.observation import Observation
 from assay.experiment import Driving
-from assay.judge.evidence.offered_rate import REACHED
 from assay.judge.verdict import Verdict
 from assay.text import units
+
+_REACHED = 0.95
+"""Share of the offered rate that the throughput has at least, where a rate was kept."""
 
 
 class RateKept(Enum):
@@ -46,5 +48,5 @@ def kept(
 def _is_kept(observation: Observation, required_per_s: float, *, is_offered: bool) -> bool:
     """With random arrivals, and while the last transactions end, a little less than the offered
     rate is reached."""
-    needed = required_per_s * (REACHED if is_offered else 1)
+    needed = required_per_s * (_REACHED if is_offered else 1)
     return (observation.throughput_per_s or 0.0) >= needed
