@@ -69,8 +69,10 @@ class _Connection(H11Protocol):
         super().connection_made(transport)
         self.made_s = self.loop.time()
         idle = [one for one in self.connections if isinstance(one, _Connection) and one.is_idle]
-        for one in sorted(idle, key=lambda one: one.made_s)[: max(0, len(idle) - _MOST_IDLE)]:
-            one.transport.close()
+        for oldest in sorted(idle, key=lambda connection: connection.made_s)[
+            : max(0, len(idle) - _MOST_IDLE)
+        ]:
+            oldest.transport.close()
 
     @property
     def is_idle(self) -> bool:
