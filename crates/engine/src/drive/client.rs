@@ -95,6 +95,14 @@ impl<'a> Client<'a> {
             .is_some_and(Transaction::is_waiting)
     }
 
+    /// The request goes to the server now: from here on it is the server's time.
+    #[inline]
+    pub fn sent(&mut self, now_ns: u64) {
+        if let Phase::InTransaction(transaction) = &mut self.state.phase {
+            transaction.sent_ns = now_ns;
+        }
+    }
+
     /// Whether the client waits for an arrival.
     #[must_use]
     pub fn is_idle(&self) -> bool {

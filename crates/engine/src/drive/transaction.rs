@@ -2,8 +2,6 @@
 
 use assay_drivers::{Answer, Keep, SystemError};
 
-use super::client::Client;
-use super::phase::Phase;
 use super::script_selector::NextScript;
 use crate::account::Answered;
 use crate::observation::Outcome;
@@ -112,16 +110,6 @@ pub struct Queued {
     pub statement: u32,
     pub answer: Answer,
     pub error: Option<SystemError>,
-}
-
-impl Client<'_> {
-    /// The request goes to the server now: from here on it is the server's time.
-    #[inline]
-    pub fn sent(&mut self, now_ns: u64) {
-        if let Phase::InTransaction(transaction) = &mut self.state.phase {
-            transaction.sent_ns = now_ns;
-        }
-    }
 }
 
 impl Transaction {
