@@ -3,8 +3,10 @@ runs it, then packed, and run again as anyone's."""
 
 from __future__ import annotations
 
+import sqlite3
 import tempfile
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -111,3 +113,19 @@ def test_a_capsule_reaches_nothing_outside(
     kept = run_in(elsewhere, "run", str(file), "--new", *PLAIN)
     assert not made.exists(), kept.stderr
     assert not committed(elsewhere / "assay-records.sqlite"), kept.stdout
+
+
+def test_a_file_that_the_user_names_is_used(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """It is the user's own, in a folder that no other user may enter."""
+    (tmp_path / "one.sql").write_text("INSERT INTO kept VALUES (1);\n")
+    with closing(sqlite3.connect(tmp_path / "own.db")) as opened:
+        opened.execute("CREATE TABLE kept (a)")
+    url = f"sqlite:///{tmp_path}/own.db"
+    words = ("--clients", "1", "--transactions", "2", "--warm-up", "0", *PLAIN)
+    assert run_in(tmp_path, "run", "one.sql", "--on", url, *words).returncode == 0
+    assert run_in(tmp_path, "pack", "latest", "-o", "a.assay").returncode == 0
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    again = run_in(elsewhere, "rerun", str(tmp_path / "a.assay"), "--on", url, *PLAIN)
+    assert committed(elsewhere / "assay-records.sqlite") == 2, again.stderr

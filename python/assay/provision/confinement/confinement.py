@@ -44,6 +44,8 @@ class _Confinement:
     user: tuple[int, int] | None
     """That of servers, with its group; None: it is ours."""
     readable: list[Path]
+    has_network: bool
+    """That of the machine, and not its own."""
     own: list[Path] = field(default_factory=list)
     """Directories of the servers that run now."""
 
@@ -76,7 +78,19 @@ def begin(*, needs_network: bool, readable: tuple[Path, ...]) -> None:
     os.environ[_TEMPORARY] = str(temporary)
     python = {sys.prefix, sys.base_prefix, *sysconfig.get_paths().values()}
     places = [Path(one) for one in (*_READABLE, *python)]
-    _begun = _Confinement(temporary, ids, [*places, Path(_engine.__file__).parent, *readable])
+    _begun = _Confinement(
+        temporary, ids, [*places, Path(_engine.__file__).parent, *readable], needs_network
+    )
+
+
+def is_begun_for(file: str | None, host: str | None) -> bool:
+    """Whether a session is confined by which it is reached, a file or socket, or a host: not where
+    the user has named it by URL, as its files are the user's."""
+    if _begun is None:
+        return False
+    if file is None or file == ":memory:":
+        return host is None or not _begun.has_network
+    return any(Path(file).resolve().is_relative_to(one.resolve()) for one in _begun.own)
 
 
 def user() -> tuple[int, int] | None:

@@ -72,7 +72,7 @@ def open_session(deployment: DeploymentDocument) -> Session:
 
 
 def _session(deployment: DeploymentDocument, look: Callable[[str], None]) -> Session:
-    if confinement.is_begun():
+    if _is_confined(deployment):
         return _ConfinedSession(deployment, look)
     return _engine.Session(deployment.json, look)
 
@@ -112,7 +112,7 @@ def query(document: DriveDocument) -> Sequence[tuple[str, Rows]]:
 
 
 def _query(document: DriveDocument, look: Callable[[str], None]) -> Sequence[tuple[str, Rows]]:
-    if confinement.is_begun():
+    if _is_confined(document.deployment):
         return once(lambda thread: _engine.query(document.json, thread.relayed(look)))
     return _engine.query(document.json, look)
 
@@ -121,7 +121,7 @@ def probe(deployment: DeploymentDocument, upto: int) -> str:
     """As `_engine.probe`; each session has a limit of its own."""
     if calls_python(deployment.driver):
         return python_calls.probe(deployment, upto)
-    if confinement.is_begun():
+    if _is_confined(deployment):
         return once(lambda thread: _engine.probe(deployment.json, upto, thread.relayed(look)))
     return _engine.probe(deployment.json, upto, look)
 
@@ -142,7 +142,7 @@ def load(
 
     if calls_python(document.deployment.driver):
         text = python_calls.load(document, source, progressed)
-    elif confinement.is_begun():
+    elif _is_confined(document.deployment):
         inputs = _inputs(source) if isinstance(source, str) else []
         text = once(lambda thread: _load_confined(thread, document, source, progressed), inputs)
     else:
@@ -200,9 +200,15 @@ def _address(deployment: DeploymentDocument) -> Address:
 
 def drive(document: DriveDocument, progress: Callable[[str], bool | None]) -> str:
     """As `_engine.drive`, in this process."""
-    if confinement.is_begun():
+    if _is_confined(document.deployment):
         return once(lambda thread: _engine.drive(document.json, thread.relayed(progress)))
     return _engine.drive(document.json, progress)
+
+
+def _is_confined(deployment: DeploymentDocument | None) -> bool:
+    if deployment is None:
+        return confinement.is_begun()
+    return confinement.is_begun_for(deployment.file or deployment.unix, deployment.host)
 
 
 def _inputs(source: str) -> list[Path]:
