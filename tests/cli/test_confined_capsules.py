@@ -12,8 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from assay import registry
+from assay.contracts.storage_facts import StorageFacts
 from assay.record import Store
 from commands import run_in
+from servers import provisioned, url_of
 
 ONCE = ("--clients", "1", "--transactions", "2", "--warm-up", "0", "--storage", "tmpfs")
 PLAIN = ("--no-probe", "--no-durability", "--progress", "0")
@@ -129,3 +132,23 @@ def test_a_file_that_the_user_names_is_used(
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     again = run_in(elsewhere, "rerun", str(tmp_path / "a.assay"), "--on", url, *PLAIN)
     assert committed(elsewhere / "assay-records.sqlite") == 2, again.stderr
+
+
+@pytest.mark.parametrize("name", ["postgresql", "mariadb"])
+def test_rights_of_a_user_by_url_are_not_lent(
+    name: str, storage: StorageFacts, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    system = registry.system(name)
+    (tmp_path / "one.sql").write_text("SELECT 1;\n")
+    words = ("--clients", "1", "--transactions", "2", "--warm-up", "0", *PLAIN)
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    with provisioned(system, storage, options={"transport": "tcp"}) as deployment:
+        url = url_of(system, deployment)
+        own = run_in(tmp_path, "run", "one.sql", "--on", url, *words)
+        assert own.returncode == 0, own.stderr
+        assert run_in(tmp_path, "pack", "latest", "-o", "a.assay").returncode == 0
+        file = str(tmp_path / "a.assay")
+        again = run_in(elsewhere, "rerun", file, "--on", url, *PLAIN)
+        assert "rights by which a capsule's scripts could run programs" in again.stderr
+        trusted = run_in(elsewhere, "rerun", file, "--on", url, "--trust", *PLAIN)
+        assert trusted.returncode == 0, trusted.stderr

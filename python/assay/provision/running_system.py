@@ -28,6 +28,7 @@ from assay.contracts.systems.abilities import (
     CrashReport,
     ReachedByUrl,
     Restartable,
+    SessionPowers,
 )
 from assay.contracts.systems.protocol import ServerDirectory, System
 from assay.errors import (
@@ -35,9 +36,11 @@ from assay.errors import (
     Bug,
     PluginFailed,
     SystemDied,
+    SystemRefused,
     SystemUnderTestError,
 )
 from assay.experiment.choices import profiles
+from assay.provision.confinement import confinement
 from assay.provision.disk import failed_storage, page_cache
 from assay.provision.disk.directory import WHOLE_MACHINE, server_directory
 from assay.provision.disk.full_storage import Space, name_full_storage
@@ -197,6 +200,7 @@ class RunningSystem:
                 self._space = self._watched(up)
                 is_new, begun_ns = self._is_new, time.monotonic_ns()
                 deployment = _entered(up, self._system_up(choice), self.system)
+                _refuse_powers(self.system, deployment)
                 if is_new:
                     self._creation_ns = time.monotonic_ns() - begun_ns
                 deployment = self._on_its_machine(up, deployment)
@@ -365,6 +369,19 @@ def _entered(
         up.close()
         raise PluginFailed(f"{expected} yield a Deployment, found {type(deployment).__name__}")
     return deployment
+
+
+def _refuse_powers(system: System, deployment: Deployment) -> None:
+    """Raises `SystemRefused` where scripts of a capsule could use rights that the user of a URL
+    has."""
+    if deployment.is_private or not confinement.is_begun() or not isinstance(system, SessionPowers):
+        return
+    if found := system.powers(deployment):
+        raise SystemRefused(
+            f"the user {deployment.address.user} of {deployment.label} has rights by which a "
+            f"capsule's scripts could run programs or reach files there: {', '.join(found)}",
+            hint=phrase("name a user without them in the URL; {--trust} lets the scripts use them"),
+        )
 
 
 def directory_on(

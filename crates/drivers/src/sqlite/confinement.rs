@@ -14,9 +14,9 @@ pub(super) fn confine(connection: &mut Connection) -> rusqlite::Result<()> {
         AuthAction::Attach { .. } => Authorization::Deny,
         // Its name is known only when the statement runs.
         AuthAction::Unknown { code, .. } if code == ffi::SQLITE_ATTACH => Authorization::Deny,
-        AuthAction::Function { function_name } if function_name == "load_extension" => {
-            Authorization::Deny
-        }
+        AuthAction::Function {
+            function_name: "load_extension",
+        } => Authorization::Deny,
         AuthAction::Pragma { pragma_name, .. } if is_of_directories(pragma_name) => {
             Authorization::Deny
         }

@@ -133,6 +133,16 @@ class ConfinesSessions(Protocol):
         ...
 
 
+@runtime_checkable
+class SessionPowers(Protocol):
+    """Users of a server by URL may have rights that reach beyond its databases."""
+
+    def powers(self, deployment: Deployment) -> tuple[str, ...]:
+        """Those of the deployment's user by which statements run programs, or read and write files
+        of the server, in the system's own words."""
+        ...
+
+
 class Spelled(NamedTuple):
     """A setting as a system itself writes it."""
 

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 
 from assay.errors import ArgumentError
+from assay.provision.engine.engine_calls import Session
+from assay.systems.answers import rows_of
 from assay.systems.mysql_protocol.names import plain_name
 
 _REACHING = re.compile(
@@ -15,6 +17,19 @@ _REACHING = re.compile(
 )
 """By the beginning of a name: programs, libraries, statements that the server runs by itself, other
 servers, and directories."""
+
+
+_POWERS_QUERY = """
+SELECT privilege_type FROM information_schema.user_privileges
+WHERE privilege_type IN ('FILE', 'SUPER')
+  AND grantee = CONCAT('''', REPLACE(CURRENT_USER(), '@', '''@'''), '''')
+ORDER BY 1
+"""
+
+
+def powers(opened: Session) -> tuple[str, ...]:
+    """The rights of the session's user that reach beyond databases."""
+    return tuple(str(power) for (power,) in rows_of(opened, _POWERS_QUERY, columns=1) or ())
 
 
 def refuse_reaching_settings(title: str, settings: Mapping[str, str]) -> None:

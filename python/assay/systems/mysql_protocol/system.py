@@ -191,6 +191,10 @@ class ProductSystem:
     def refuse_reaching_settings(self, choice: SystemChoice) -> None:
         confined.refuse_reaching_settings(self.product.title, choice.settings)
 
+    def powers(self, deployment: Deployment) -> tuple[str, ...]:
+        with brief_session(deployment.address) as opened:
+            return confined.powers(opened)
+
     def spelled_settings(self, choice: SystemChoice) -> Sequence[Spelled]:
         found = self.product.find_programs(choice.programs)
         return list(spelling.spelled(self.product, found, choice.settings))

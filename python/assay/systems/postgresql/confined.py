@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from assay.dialects.postgresql import POSTGRESQL as DIALECT
 from assay.errors import ArgumentError
 from assay.provision.engine.engine_calls import Session
+from assay.systems.answers import rows_of
 from assay.systems.postgresql.installation import Installation
 
 ROLE = "assay"
@@ -42,6 +43,21 @@ _CHECKPOINT = "pg_checkpoint"
 _ROLES_QUERY = f"""
 SELECT rolname FROM pg_roles WHERE rolname IN ('{ROLE}', '{_MONITORING}', '{_CHECKPOINT}')
 """
+
+
+_POWERS_QUERY = """
+SELECT p.power FROM pg_roles r, (VALUES ('superuser'), ('pg_execute_server_program'),
+    ('pg_write_server_files'), ('pg_read_server_files')) AS p (power)
+WHERE r.rolname = current_user AND (
+    p.power = 'superuser' AND r.rolsuper
+    OR EXISTS (SELECT 1 FROM pg_roles o WHERE o.rolname = p.power
+               AND pg_has_role(r.oid, o.oid, 'MEMBER')))
+"""
+
+
+def powers(opened: Session) -> tuple[str, ...]:
+    """The rights of the session's user that reach beyond databases."""
+    return tuple(str(power) for (power,) in rows_of(opened, _POWERS_QUERY, columns=1) or ())
 
 
 def make_role(opened: Session, database: str, password: str) -> None:

@@ -180,6 +180,10 @@ class Postgresql:
             installation.find_server(choice.programs), choice.settings
         )
 
+    def powers(self, deployment: Deployment) -> tuple[str, ...]:
+        with brief_session(deployment.address) as opened:
+            return confined.powers(opened)
+
     def spelled_settings(self, choice: SystemChoice) -> Sequence[Spelled]:
         return list(spelling.spelled(installation.find_server(choice.programs), choice.settings))
 
