@@ -20,6 +20,9 @@ const NEEDED: ABI = ABI::V3;
 /// What the kernel calls the oldest header of capabilities that has all of them (`linux/capability.h`).
 const CAPABILITY_VERSION: u32 = 0x2008_0522;
 
+/// `IFF_UP` and `IFF_RUNNING`, in the width of a request.
+const FLAGS_UP: libc::c_short = 0x41;
+
 /// To read any file and enter any directory.
 const READ_SEARCH: u32 = 1 << 2;
 
@@ -47,6 +50,7 @@ pub fn confine_thread(
 /// Confines this process to directories, as `confine_thread` does, and becomes the program. It keeps its user and its
 /// capabilities: a program that runs as root is to give them up. Returns only with an error.
 #[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "Python hands the words over")]
 pub fn become_confined_program(
     reads: Vec<PathBuf>,
     writes: Vec<PathBuf>,
@@ -150,7 +154,7 @@ fn raise_loopback() -> io::Result<()> {
         for (place, byte) in request.ifr_name.iter_mut().zip(*b"lo") {
             *place = byte.cast_signed();
         }
-        request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short;
+        request.ifr_ifru.ifru_flags = FLAGS_UP;
         let raised =
             succeeded(libc::ioctl(socket, libc::SIOCSIFFLAGS as _, &raw const request).into());
         libc::close(socket);
