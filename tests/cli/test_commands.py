@@ -59,7 +59,7 @@ def test_a_plan_is_one_json_document(capsys: pytest.CaptureFixture[str]) -> None
     out, said = capsys.readouterr()
     assert "space on here: about " in said
     runs = json.loads(out)
-    assert [(run["repetition"], run["clients"]) for run in runs] == [(1, 1), (1, 8), (2, 1), (2, 8)]
+    assert [(run["repetition"], run["clients"]) for run in runs] == [(1, 1), (1, 8), (2, 8), (2, 1)]
 
 
 def test_statements_alone_make_a_file_for_a_client(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 import programs
+from waiting import HANG_S
 
 CHROMIUM = programs.CHROMIUM.find_anywhere()
 NEEDS_CHROMIUM = [
@@ -30,6 +31,7 @@ def chromium() -> Iterator[Browser]:
 def opened(browser: Browser, address: str, **how: object) -> tuple[Page, list[str], list[str]]:
     """The page, the messages of its console, and the requests it made."""
     page = browser.new_page(**how)  # type: ignore[arg-type]
+    page.set_default_timeout(HANG_S * 1000)
     messages: list[str] = []
     requests: list[str] = []
     page.on("console", lambda message: messages.append(message.text))

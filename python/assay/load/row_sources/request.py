@@ -54,9 +54,6 @@ class DataRequest:
     """Digest of the content of the input, before replication."""
     items: int
     """Of the input, before replication."""
-    declared_fingerprint: str = ""
-    """Digest of what is declared of the rows of all tables, also of those that systems of another
-    language have; empty: not known."""
     files: tuple[str, ...] = ()
     """That are read for the rows."""
     settings: object = None
@@ -78,6 +75,9 @@ class DataRequest:
     """Table → its number of rows, where that is known before any row is made."""
     checksums: Callable[[], Mapping[str, str]] | None = None
     """Makes all rows and returns each table's digest; None: only a load shows it."""
+    declared_fingerprint: str = ""
+    """Digest of what is declared of the rows of all tables, also of those that systems of another
+    language have; empty: not known."""
 
     @property
     def key(self) -> str:
