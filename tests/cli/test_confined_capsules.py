@@ -152,3 +152,41 @@ def test_rights_of_a_user_by_url_are_not_lent(
         assert "rights by which a capsule's scripts could run programs" in again.stderr
         trusted = run_in(elsewhere, "rerun", file, "--on", url, "--trust", *PLAIN)
         assert trusted.returncode == 0, trusted.stderr
+
+
+FILES = {
+    "script": ('script = ["{secret}"]\nsystems = ["sqlite"]', "is outside the capsule"),
+    "script above": (
+        'script = ["../../secret.csv"]\nsystems = ["sqlite"]',
+        "is outside the capsule",
+    ),
+    "server": ('script = ["one.sql"]\nsystems = ["postgresql://u@127.0.0.1:9/d"]', "by URL"),
+    "storage": (
+        'script = ["one.sql"]\nsystems = ["sqlite"]\nstorages = ["here:{folder}"]',
+        "directory or device",
+    ),
+    "setting": (
+        'script = ["one.sql"]\nsystems = ["postgresql"]\n'
+        '[system.postgresql]\nconfig_file = "{secret}"',
+        "a program, a library or a path",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_an_unpacked_capsule_reaches_what_is_in_it_alone(
+    name: str, outside: Path, tmp_path: Path
+) -> None:
+    """Also where it was unpacked by hand, and edited."""
+    text, why = FILES[name]
+    folder = tmp_path / "un" / "experiment"
+    folder.mkdir(parents=True)
+    (folder.parent / "manifest.json").write_text('{"format": 1, "assay": "0.1.0", "members": {}}')
+    (folder / "one.sql").write_text("SELECT 1;\n")
+    (tmp_path / "secret.csv").write_text(f"{SECRET}\n")
+    places = {"secret": outside / "secret.csv", "folder": outside}
+    (folder / "experiment.toml").write_text(f"{text.format(**places)}\n[drive]\ntransactions = 2\n")
+    ended = run_in(tmp_path, "run", "un/experiment/experiment.toml", *PLAIN)
+    assert ended.returncode == 2 and why in " ".join(ended.stderr.split()), ended.stderr
+    assert SECRET not in ended.stdout + ended.stderr
+    assert {one.name for one in outside.iterdir()} == {"secret.csv"}

@@ -17,6 +17,14 @@ _KEYS: Final = {"format", "assay", "members"}
 MOST_BYTES: Final = 4 << 20
 
 
+def folder_of(target: str) -> Path | None:
+    """The unpacked capsule that an experiment file, or the folder of a workload, is in."""
+    path = Path(target)
+    is_whole = path.is_dir() or path.suffix == ".toml"
+    above = sorted(_folders([target]) if is_whole else (), key=lambda one: len(one.parts))
+    return next(filter(_is_below_a_manifest, above), None)
+
+
 def is_of_capsule(experiment: Experiment, target: str) -> bool:
     """``target``: the file that was named; empty: none was."""
     scripts = (script.path for script in experiment.scripts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,6 +13,7 @@ import invented_records as invented
 from assay import comparison
 from assay.comparison import conditions, fail_conditions
 from assay.comparison.fail_conditions import ConditionAnswer, ConditionResult
+from assay.comparison.ratios import pairs
 from assay.comparison.sides.values import Comparison
 from assay.judge.statistics.estimate import Design
 from assay.record import ExperimentRecord, RunRecord
@@ -87,6 +89,19 @@ def test_a_repetition_that_was_measured_again_is_paired_as_the_first_one(tmp_pat
         "B: 1 of 11 runs left out, as other programs disturbed it; "
         "1 disturbed repetition measured again" in cell.notes
     )
+
+
+def test_where_both_sides_were_measured_again_the_last_runs_are_the_pair() -> None:
+    """Each side's second run follows its first one at once."""
+    order = [("a", 1), ("a", 1), ("b", 1), ("b", 1), ("b", 2), ("a", 2)]
+    runs = [
+        (side, (0, SimpleNamespace(of_repetition=one, begun_unix_ns=at, ended_unix_ns=at + 1)))
+        for at, (side, one) in enumerate(order, 1)
+    ]
+    a, b = ([run for name, run in runs if name == side] for side in "ab")
+    found = pairs.interleaved(a, b)  # type: ignore[arg-type]
+    assert found is not None
+    assert [(x.begun_unix_ns, y.begun_unix_ns) for x, y in found] == [(2, 4), (6, 5)]
 
 
 def test_a_ratio_far_beyond_the_limit_is_decided_by_all_runs(tmp_path: Path) -> None:

@@ -188,7 +188,10 @@ def _insist_on_the_same_runs(file: Path, record: ExperimentRecord) -> None:
     planned = plan(experiment, workload).runs
     known = {(run.cell.fingerprint, run.repetition, run.seed) for run in planned}
     lost = [
-        run for run in record.runs if (run.cell_fingerprint, run.repetition, run.seed) not in known
+        run
+        for run in record.runs
+        # One that Assay measured again was in no plan, and is in none now.
+        if run.in_place_of is None and (run.cell_fingerprint, run.repetition, run.seed) not in known
     ]
     if lost:
         first = lost[0]

@@ -97,10 +97,12 @@ def command(
     """
     from assay.lab.continuation import Request
 
-    def insist(_experiment: Experiment, _workload: Workload) -> None:
+    def insist(experiment: Experiment, _workload: Workload) -> None:
         from assay.cli.output.report_output import insist_on_readable
 
         insist_on_readable(form)
+        if experiment.is_confined:
+            _insist_on_reach(experiment, words)
 
     request = Request(command_of(words), is_new, patterns(words), _ways())
     result = measured(words, loading, first_use, progress_s, records, request, insist=insist)
@@ -169,6 +171,17 @@ def confine(experiment: Experiment, words: command_line.Words) -> None:
     insist_on_shell(experiment, words)
     needs_network = any(one.url is not None for one in experiment.systems)
     confinement.begin(needs_network=needs_network, readable=(cache.folder(),))
+
+
+def _insist_on_reach(experiment: Experiment, words: command_line.Words) -> None:
+    """As `assay rerun`: an unpacked capsule reaches only what is in it, and what the user names."""
+    from assay.experiment import of_capsule
+    from assay.record.capsule import reach
+
+    folder = of_capsule.folder_of(words.target)
+    if folder is not None:
+        reach.insist_on_named_places(experiment, words, folder)
+        reach.insist_on_no_program(experiment, words, folder)
 
 
 def insist_on_shell(experiment: Experiment, words: command_line.Words) -> None:

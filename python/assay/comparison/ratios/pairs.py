@@ -16,14 +16,11 @@ _FEW = 4
 
 
 def interleaved(a: Sequence[PlacedRun], b: Sequence[PlacedRun]) -> Pairs | None:
-    """The pairs, of equal places and repetitions. None where they overlap in time, as those of two
-    experiments that ran one after the other do, or where there are fewer than two."""
-    theirs = {(place, run.of_repetition): run for place, run in b}
-    found = [
-        (run, theirs[place, run.of_repetition])
-        for place, run in a
-        if (place, run.of_repetition) in theirs
-    ]
+    """The pairs, of equal places and repetitions; of a repetition that was measured again, the last
+    run of each side. None where they overlap in time, as those of two experiments that ran one
+    after the other do, or where there are fewer than two."""
+    ours, theirs = ({(place, run.of_repetition): run for place, run in side} for side in (a, b))
+    found = [(run, theirs[key]) for key, run in ours.items() if key in theirs]
     spans = []
     for left, right in found:
         begun = [left.begun_unix_ns, right.begun_unix_ns]

@@ -94,7 +94,7 @@ def _files(experiment: Experiment, words: Words) -> Iterator[tuple[str, str]]:
     """What each is, and its path."""
     for script in experiment.scripts:
         yield "the script", script.path
-    if experiment.feed is not None:
+    if experiment.feed is not None and experiment.feed != words.feed:
         yield "the feed", experiment.feed
     if not experiment.is_ad_hoc and experiment.workload not in registry.workloads():
         yield "the workload", experiment.workload

@@ -82,7 +82,8 @@ def refuse_reaching_settings(installation: Installation, settings: Mapping[str, 
     kinds = _kinds(installation)
     for name, value in settings.items():
         plain = name.lower()
-        if "." in plain or (kinds.get(plain) == "STRING" and plain not in _TEXTS):
+        is_text = kinds.get(plain, "STRING") == "STRING"  # config_file, say, is not described
+        if "." in plain or (is_text and plain not in _TEXTS):
             raise ArgumentError(
                 f"a capsule sets {name} = {value!r} of PostgreSQL, which can be a program, a "
                 "library or a path"
