@@ -26,7 +26,6 @@ SHELVES = {
 """Folders that are lists of one kind, in which each entry is a file."""
 
 OWN_IDEA = {
-    "cli/watching/serving.py": "imported only where its packages are there",
     "cli/watching/stream.py": "how a stream ends, beside what it says",
     "cli/watching/vega.py": "where the program that draws comes from, beside the pages",
     "report/live/experiments.py": "a page, beside the server that gives it",

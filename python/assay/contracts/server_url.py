@@ -220,11 +220,12 @@ def without_password(url: str) -> str:
     try:
         parts(url)
     except ArgumentError:
-        rest = url[found.end() :]
-        user, at, host = rest.rpartition("@")
-        shown, mark, _ = (host if at else rest.partition(":")[0]).partition("?")
-        hidden = f"{_HIDDEN}@" if at else ""
-        return f"{found[0]}{hidden}{shown}" + (f"{mark}{_HIDDEN}" if mark else "")
+        rest, mark, query = url[found.end() :].partition("?")
+        if "@" in query:  # the ? may be one of the password
+            return f"{found[0]}{_HIDDEN}"
+        _, at, host = rest.rpartition("@")
+        shown = f"{_HIDDEN}@{host}" if at else rest.partition(":")[0]
+        return f"{found[0]}{shown}" + (f"{mark}{_HIDDEN}" if mark else "")
     end = re.search(r"[/?]", url[found.end() :])
     stop = len(url) if end is None else found.end() + end.start()
     user, at, host = url[found.end() : stop].rpartition("@")

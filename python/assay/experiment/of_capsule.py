@@ -21,7 +21,7 @@ def folder_of(target: str) -> Path | None:
     """The unpacked capsule that an experiment file, or the folder of a workload, is in."""
     path = Path(target)
     is_whole = path.is_dir() or path.suffix == ".toml"
-    above = sorted(_folders([target]) if is_whole else (), key=lambda one: len(one.parts))
+    above = sorted(_folders([target]) if is_whole else (), key=lambda folder: len(folder.parts))
     return next(filter(_is_below_a_manifest, above), None)
 
 

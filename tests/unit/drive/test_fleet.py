@@ -364,6 +364,7 @@ def test_where_the_coordinator_is_lost_clients_end_in_order(
     with subprocess.Popen(
         [sys.executable, "-c", COORDINATOR, str(kept)],
         cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         stdout=subprocess.PIPE,
         text=True,
     ) as coordinator:
@@ -392,7 +393,7 @@ def test_where_the_coordinator_is_lost_clients_end_in_order(
         assert not found.unfinished and not found.errors
 
 
-class _Told:
+class _Answering:
     """Two programs: the first has done all that it was to do after its first second."""
 
     def __init__(self) -> None:
@@ -424,7 +425,7 @@ class _Told:
 
 @dataclass(frozen=True)
 class _Heard:
-    fleet: _Told
+    fleet: _Answering
     place: int
 
     def send(self, request: EngineRequest) -> None:
@@ -457,7 +458,7 @@ def test_the_seconds_go_on_when_one_of_several_has_done_its_work(
     reported: list[Interval] = []
     script = ScriptDocument(name="read", path="read.sql", text="SELECT 1;")
     parts = [PartOfDrive(0, DriveDocument(scripts=(script,), clients=1, seed=7)) for _ in range(2)]
-    at_once.drive_at_once(_Told(), parts, lambda report: reported.extend(report.seconds))
+    at_once.drive_at_once(_Answering(), parts, lambda report: reported.extend(report.seconds))
     assert [(one.second, one.ok) for one in reported] == [(0, 10), (1, 5), (2, 5)]
 
 

@@ -288,7 +288,10 @@ def test_no_password_is_in_a_list_of_processes(monkeypatch: pytest.MonkeyPatch) 
         "from tests.unit.provision.test_client_processes import StopDocument, driven\n"
         "driven(2, 2, stop=StopDocument(duration_s=2.0))"
     )
-    with subprocess.Popen([sys.executable, "-c", script], cwd=Path(__file__).parents[3]) as running:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(
+        [sys.executable, "-c", script], cwd=Path(__file__).parents[3], env=environment
+    ) as running:
         seen = ""
         deadline = time.monotonic() + HANG_S
         while running.poll() is None and time.monotonic() < deadline:

@@ -19,9 +19,9 @@ pub(super) enum CommandKind {
     /// A document or a number, by a command that reads.
     Read,
     /// The number of documents that were changed.
-    Write(Reach),
+    Write(WriteExtent),
     /// The same, where an error does not keep the server from the documents behind it.
-    UnorderedWrite(Reach),
+    UnorderedWrite(WriteExtent),
     /// Writes of several collections; each has its own answer among the documents.
     BulkWrite,
     /// A pipeline that ends in `$out` or `$merge`.
@@ -41,7 +41,7 @@ impl CommandKind {
         match name {
             "find" | "aggregate" => Self::Query,
             "count" | "distinct" => Self::Read,
-            "insert" | "update" | "delete" => Self::Write(Reach::OneDocument),
+            "insert" | "update" | "delete" => Self::Write(WriteExtent::OneDocument),
             "bulkWrite" => Self::BulkWrite,
             "findAndModify" | "findandmodify" => Self::FindAndModify,
             "startTransaction" => Self::Begin,
@@ -69,7 +69,7 @@ impl CommandKind {
 
 /// What a write may have changed where it ends with an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reach {
+pub(super) enum WriteExtent {
     /// Nothing: a document is changed whole or not at all.
     OneDocument,
     /// The documents of the statements before the one that failed.
@@ -78,7 +78,7 @@ pub(super) enum Reach {
     SeveralDocuments,
 }
 
-impl Reach {
+impl WriteExtent {
     /// Of `insert`, `update` or `delete` with these fields.
     fn of(fields: &[(Box<str>, Json)]) -> Self {
         let field = |name: &str| {
@@ -179,8 +179,10 @@ impl Command {
         let is_unordered = (fields.iter())
             .any(|(name, value)| &**name == "ordered" && *value == Json::Bool(false));
         let kind = match CommandKind::named(&fields[0].0) {
-            CommandKind::Write(_) if is_unordered => CommandKind::UnorderedWrite(Reach::of(fields)),
-            CommandKind::Write(_) => CommandKind::Write(Reach::of(fields)),
+            CommandKind::Write(_) if is_unordered => {
+                CommandKind::UnorderedWrite(WriteExtent::of(fields))
+            }
+            CommandKind::Write(_) => CommandKind::Write(WriteExtent::of(fields)),
             CommandKind::Query if writes_its_result(fields) => CommandKind::WritingQuery,
             kind => kind,
         };

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use assay_values::{ColumnType, Piece, Row};
 
 use super::bind;
-use super::command::{Command, CommandKind, LOAD_FIELDS, Reach};
+use super::command::{Command, CommandKind, LOAD_FIELDS, WriteExtent};
 use super::json::{self, Json};
 use super::message;
 use super::refusal;
@@ -131,7 +131,7 @@ impl Load {
         let start = session.begin_message(0, out);
         self.command.write(&[], &mut Vec::new(), out)?;
         session.envelope(
-            CommandKind::Write(Reach::SeveralStatements),
+            CommandKind::Write(WriteExtent::SeveralStatements),
             self.command.has,
             out,
         );
@@ -182,7 +182,7 @@ impl Load {
         }
         let reply = Reply::read(document).map_err(|_| refusal::malformed(document))?;
         self.stored += u64::try_from(reply.count.unwrap_or(0)).unwrap_or(0);
-        let moment = session.moment(CommandKind::Write(Reach::SeveralStatements));
+        let moment = session.moment(CommandKind::Write(WriteExtent::SeveralStatements));
         if let Some(error) = refusal::of_reply(&reply, moment) {
             session.failed();
             if error.class.ends_the_session() {

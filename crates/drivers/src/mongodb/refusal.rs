@@ -3,7 +3,7 @@
 //!
 //! Codes: `src/mongo/base/error_codes.yml` in MongoDB's sources.
 
-use super::command::Reach;
+use super::command::WriteExtent;
 use super::reply::{Failure, Labels, Reply};
 use crate::{ErrorClass, SystemError};
 
@@ -13,9 +13,9 @@ pub(super) enum Moment {
     Connecting,
     Read,
     /// A command that changes documents one after the other, up to the first error.
-    Write(Reach),
+    Write(WriteExtent),
     /// One that goes on behind an error.
-    UnorderedWrite(Reach),
+    UnorderedWrite(WriteExtent),
     /// Also a write within a transaction, which is undone by its end.
     InTransaction,
     Commit,
@@ -43,8 +43,8 @@ fn read(reply: &Reply<'_>, moment: Moment) -> SystemError {
         // Statements before the one that was interrupted are done.
         let has_others = matches!(
             moment,
-            Moment::Write(Reach::SeveralStatements)
-                | Moment::UnorderedWrite(Reach::SeveralStatements)
+            Moment::Write(WriteExtent::SeveralStatements)
+                | Moment::UnorderedWrite(WriteExtent::SeveralStatements)
         );
         return if has_others && !is_before_all(error.class, reply.code) {
             error.unknown()
@@ -100,7 +100,8 @@ fn of_failure(failure: &Failure<'_>, moment: Moment) -> SystemError {
             Moment::Commit => is_internal || class == ErrorClass::Timeout,
             Moment::Write(reach) | Moment::UnorderedWrite(reach) => {
                 // The documents before the one at which it ended stay changed.
-                is_internal || (reach == Reach::SeveralDocuments && !is_before_all(class, code))
+                is_internal
+                    || (reach == WriteExtent::SeveralDocuments && !is_before_all(class, code))
             }
             _ => false,
         };

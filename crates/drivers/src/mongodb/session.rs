@@ -3,7 +3,7 @@
 
 use assay_values::Value;
 
-use super::command::{Command, CommandKind, Envelope, Reach};
+use super::command::{Command, CommandKind, Envelope, WriteExtent};
 use super::constants::{MAX_MESSAGE_BYTES, flag, subtype};
 use super::message;
 use super::refusal::Moment;
@@ -101,10 +101,10 @@ impl Session {
             (CommandKind::UnorderedWrite(reach), _) => Moment::UnorderedWrite(reach),
             (CommandKind::Write(reach), _) => Moment::Write(reach),
             (CommandKind::BulkWrite | CommandKind::WritingQuery, _) => {
-                Moment::Write(Reach::SeveralDocuments)
+                Moment::Write(WriteExtent::SeveralDocuments)
             }
             (kind, _) if kind.is_read() => Moment::Read,
-            _ => Moment::Write(Reach::OneDocument),
+            _ => Moment::Write(WriteExtent::OneDocument),
         }
     }
 

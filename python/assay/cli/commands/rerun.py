@@ -99,7 +99,7 @@ def command(
     from assay.cli.output import capsule_comparison
     from assay.lab.continuation import Request
     from assay.record import Store
-    from assay.record.capsule import reach
+    from assay.record.capsule import named_places
     from assay.record.capsule.opening import opened_capsule
     from assay.record.capsule.unpacking import unpacked
 
@@ -125,8 +125,8 @@ def command(
             request = Request(only=_only(before, words))
 
             def insist(experiment: Experiment, workload: Workload) -> None:
-                reach.insist_on_named_places(experiment, words, experiment_file.parent)
-                reach.insist_on_no_program(experiment, words, experiment_file.parent)
+                named_places.insist_on_named_places(experiment, words, experiment_file.parent)
+                named_places.insist_on_no_program(experiment, words, experiment_file.parent)
                 insist_on_shell(experiment, words)
                 say(f"{file} is as it was packed; experiment {before.id} of it is run again")
                 _say_only(before, words, request.only)

@@ -176,12 +176,12 @@ def confine(experiment: Experiment, words: command_line.Words) -> None:
 def _insist_on_reach(experiment: Experiment, words: command_line.Words) -> None:
     """As `assay rerun`: an unpacked capsule reaches only what is in it, and what the user names."""
     from assay.experiment import of_capsule
-    from assay.record.capsule import reach
+    from assay.record.capsule import named_places
 
     folder = of_capsule.folder_of(words.target)
     if folder is not None:
-        reach.insist_on_named_places(experiment, words, folder)
-        reach.insist_on_no_program(experiment, words, folder)
+        named_places.insist_on_named_places(experiment, words, folder)
+        named_places.insist_on_no_program(experiment, words, folder)
 
 
 def insist_on_shell(experiment: Experiment, words: command_line.Words) -> None:

@@ -27,7 +27,7 @@ pub fn on_a_quiet_machine(test: impl Fn()) {
         }
         busiest = busiest.max(share);
     }
-    // Not captured, so that whoever runs the tests can count it.
+    // Not captured, so that `make test` counts it.
     writeln!(
         std::io::stderr(),
         "skipped: the machine was busy ({:.0} %)",

@@ -1,5 +1,5 @@
 """Takes the experiment of a capsule as it will run; insists that it reaches no server and no place
-that the user has not named: whoever packed the capsule may have written anything into it.
+that the user has not named: the author of a capsule may have written anything into it.
 """
 
 from __future__ import annotations
