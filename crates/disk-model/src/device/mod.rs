@@ -503,7 +503,7 @@ mod tests {
         let older = settled(&device, 0, &[1; 4096]);
         let newer = settled(&device, 2048, &[2; 4096]);
         let apart = settled(&device, 65_536, &[3; 512]);
-        device.finish(apart); // It waits for nobody: no byte of it is of the others.
+        device.finish(apart); // It does not wait: it shares no byte with the others.
         let (sender, finished) = channel();
         let other = Arc::clone(&device);
         let thread = std::thread::spawn(move || {

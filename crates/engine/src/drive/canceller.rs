@@ -95,7 +95,7 @@ impl Canceller {
             deadline: Instant::now() + CANCEL_TIMEOUT,
             request,
         };
-        // Without threads nobody takes it.
+        // No thread is there to take it.
         let _ = self.requests.send(asked);
         self.last_number
     }

@@ -259,7 +259,7 @@ impl<'a> EventLoop<'a> {
 
     /// Ends the pauses that are over, and starts the arrivals that are due while a client is free; at most
     /// [`SEND_AT`] of each. Those behind them wait until these are sent, and the answers of others are read, so that
-    /// after a stall nobody is charged with the work for a thousand others.
+    /// after a stall no transaction is charged with the work for a thousand others.
     fn wake(&mut self) {
         // The instant before these clients run: one that only yields must not be woken again at once.
         let now_ns = self.context.now_ns;

@@ -257,7 +257,7 @@ def _written(file: Path, text: str) -> Iterator[Path]:
     not_yet: Path | None = None
     try:
         try:
-            # A name that nobody can know before, and no link is followed: others may write there.
+            # The name is random and no link is followed: other users may write in this folder.
             descriptor, name = tempfile.mkstemp(".toml", f".{file.stem}-", file.parent)
             not_yet = Path(name)
             with os.fdopen(descriptor, "w", encoding="utf-8") as content:

@@ -3,7 +3,6 @@ database, and there are settings that such work may not bring."""
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Mapping
 
 from assay.dialects.postgresql import POSTGRESQL as DIALECT
@@ -79,7 +78,7 @@ def make_role(opened: Session, database: str, password: str) -> None:
 def refuse_reaching_settings(installation: Installation, settings: Mapping[str, str]) -> None:
     """Raises `ArgumentError` for a setting that is a text and not among `_TEXTS`, or one of an
     extension, which may be a program as well."""
-    kinds = _kinds(installation)
+    kinds = {name.lower(): kind for name, kind in installation.kinds_of_settings().items()}
     for name, value in settings.items():
         plain = name.lower()
         is_text = kinds.get(plain, "STRING") == "STRING"  # config_file, say, is not described
@@ -88,16 +87,3 @@ def refuse_reaching_settings(installation: Installation, settings: Mapping[str, 
                 f"a capsule sets {name} = {value!r} of PostgreSQL, which can be a program, a "
                 "library or a path"
             )
-
-
-def _kinds(installation: Installation) -> dict[str, str]:
-    """The kind of value of each setting, by its name in lower case."""
-    described = subprocess.run(
-        [installation.program("postgres"), "--describe-config"],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-    lines = (line.split("\t") for line in described.stdout.splitlines())
-    return {parts[0].lower(): parts[3] for parts in lines if len(parts) > 3}

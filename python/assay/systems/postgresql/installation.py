@@ -55,6 +55,19 @@ class Installation:
     def program(self, name: str) -> Path:
         return self.folder / name
 
+    def kinds_of_settings(self) -> dict[str, str]:
+        """The kind of value (``STRING``, ``BOOLEAN`` …) of each setting that the server describes,
+        by its name."""
+        described = subprocess.run(
+            [self.program("postgres"), "--describe-config"],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+        lines = (line.split("\t") for line in described.stdout.splitlines())
+        return {parts[0]: parts[3] for parts in lines if len(parts) > 3}
+
 
 def find_server(programs: str = "") -> Installation:
     """The server in the folder ``programs``; without it, in the one that the environment names, or

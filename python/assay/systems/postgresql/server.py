@@ -290,7 +290,7 @@ def _explained(
     gone = unknown and why_it_is_gone(unknown.group(1), installation.major_version)
     if gone:
         return gone, None
-    near = get_close_matches(unknown.group(1), _names(installation)) if unknown else []
+    near = get_close_matches(unknown.group(1), installation.kinds_of_settings()) if unknown else []
     named = [name for name in settings if f'"{name.lower()}"' in words.lower()]
     hint = None
     if near:
@@ -298,15 +298,3 @@ def _explained(
     elif named:
         hint = f"it was given as {', '.join(f'{name}={settings[name]}' for name in named)}"
     return words, hint
-
-
-def _names(installation: Installation) -> list[str]:
-    """Every setting this server knows."""
-    described = subprocess.run(
-        [installation.program("postgres"), "--describe-config"],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-    return [line.partition("\t")[0] for line in described.stdout.splitlines()]
