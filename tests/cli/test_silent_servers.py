@@ -4,6 +4,7 @@ reported; one that stops later ends it too, whatever the clients are."""
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import re
@@ -40,6 +41,7 @@ from assay.systems import first_session
 from commands import IN_MEMORY, need
 from servers import directory_for_servers
 from step_workloads import folder_of
+from waiting import wait_until
 
 
 def _message(kind: bytes, body: bytes) -> bytes:
@@ -234,7 +236,7 @@ def test_a_server_that_stops_answering_ends_a_run_without_a_duration(
 
             def stop_it_first(watched: Silence, count: object = None) -> None:
                 if count:
-                    server.send_signal(signal.SIGSTOP)
+                    stop_server(server.pid)
                 progressed(watched, count)
 
             monkeypatch.setattr(Silence, "progressed", stop_it_first)
@@ -248,11 +250,18 @@ def test_a_server_that_stops_answering_ends_a_run_without_a_duration(
 
 
 def stop_server(pid: int | None) -> None:
+    """Returns when it stands still: a signal takes effect at each thread's next turn."""
     assert pid is not None
     server = psutil.Process(pid)
     for process in (server, *server.children(recursive=True)):
         with contextlib.suppress(psutil.NoSuchProcess):  # a worker that has ended by itself
             process.suspend()
+            wait_until(functools.partial(stands_still, process.pid), "its threads stand still")
+
+
+def stands_still(pid: int) -> bool:
+    threads = Path(f"/proc/{pid}/task").glob("*/stat")
+    return all(text.read_text().rpartition(")")[2].split()[0] in "TZ" for text in threads)
 
 
 @pytest.mark.parametrize("call", ["load", "query"], ids=["load", "check"])
@@ -291,7 +300,7 @@ def stopped_null_server() -> Iterator[tuple[engine_calls.Session, Address]]:
             host, _, port = server.stdout.readline().strip().rpartition(":")
             address = Address("postgresql", host=host, port=int(port), user="u", database="d")
             opened = engine_calls.open_session(address.for_engine())
-            server.send_signal(signal.SIGSTOP)
+            stop_server(server.pid)
             yield opened, address
         finally:
             server.kill()

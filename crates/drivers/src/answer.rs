@@ -42,6 +42,8 @@ pub struct Answer {
     /// Whether the server no longer accepts the prepared statement: it had no effect, and can be prepared and executed
     /// again.
     pub is_unprepared: bool,
+    /// Whether the server added warnings, where its protocol counts them: a rollback has one where it leaves changes.
+    pub has_warnings: bool,
     /// State of the session's transaction after this answer; within a pipeline it is known only after the
     /// last answer.
     pub transaction: TransactionStatus,
@@ -95,7 +97,8 @@ impl Answer {
             self.forget_rows();
         }
         self.keep = keep;
-        (self.has_committed, self.has_rolled_back, self.is_unprepared) = (false, false, false);
+        (self.has_committed, self.has_rolled_back) = (false, false);
+        (self.is_unprepared, self.has_warnings) = (false, false);
         self.rows = 0;
         self.affected = 0;
         self.error = None;

@@ -48,6 +48,8 @@ pub(crate) enum Command<'a> {
     Aset {
         prefix: &'a str,
     },
+    /// Where its statement fails, nothing of it stays.
+    Atomic,
     /// Queues a script, with the values of these variables.
     Defer {
         script: Name<'a>,
@@ -79,12 +81,13 @@ pub(crate) enum Duration<'a> {
 impl Command<'_> {
     /// Whether it applies to the answer to the statement before it.
     pub fn follows_statement(&self) -> bool {
-        use Command::{Aset, ExpectError, ExpectRows, ExpectValue, Gset, GsetPath};
+        use Command::{Aset, Atomic, ExpectError, ExpectRows, ExpectValue, Gset, GsetPath};
         matches!(
             self,
             Gset { .. }
                 | GsetPath { .. }
                 | Aset { .. }
+                | Atomic
                 | ExpectRows(_)
                 | ExpectValue(_)
                 | ExpectError(_)

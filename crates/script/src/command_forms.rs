@@ -54,6 +54,9 @@ pub(crate) static FORMS: &[Form] = &[
         without rows leaves the variables unchanged" },
     Form { name: "assert", arguments: "condition", is_of_pgbench: false, parse: Parse::Assert,
         synopsis: "makes the transaction `failed`, class `expectation`, unless the condition is true" },
+    Form { name: "atomic", arguments: "", is_of_pgbench: false, parse: Tokens(|_| Ok(Command::Atomic)),
+        synopsis: "after `CALL`, `DO` or another statement that may commit: it is one transaction, so that nothing of it stays \
+                   where it fails, and it can be retried" },
     Form { name: "begin", arguments: "[isolation level]", is_of_pgbench: false, parse: Tokens(begin),
         synopsis: "begins a transaction, at this isolation level if one is given: \
                    `read uncommitted`, `read committed`, `repeatable read`, `serializable`; a system without it takes \

@@ -81,7 +81,7 @@ pub use class::{FURTHER_CLASSES, STATEMENT_CLASSES};
 pub use compile::compile;
 pub use deferral::Deferred;
 pub use error::ScriptError;
-pub use lexer::{Lexer, LiteralStyle, StatementKind};
+pub use lexer::{Effect, Lexer, LiteralStyle, StatementKind};
 pub use machine::{Machine, Step};
 pub use options::Options;
 pub use program::{Need, Program, Script, Statement};

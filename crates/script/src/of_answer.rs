@@ -1,9 +1,10 @@
-//! Takes a command that applies to the answer to the statement before it (`\gset`, `\aset`, `\expect`); appends
+//! Takes a command that applies to the statement before it (`\gset`, `\aset`, `\expect`, `\atomic`); appends
 //! the instructions that examine the answer.
 
 use crate::command::Command;
 use crate::document_path::DocumentPath;
 use crate::emit::Emitter;
+use crate::lexer::Effect;
 use crate::opcode::Instruction;
 use crate::operand::{Class, GatherId, PathId, short};
 use crate::place::Defect;
@@ -12,17 +13,26 @@ use crate::program::{Gather, Gathering, Need};
 impl<'a> Emitter<'_, 'a> {
     pub fn of_answer(&mut self, at: usize, command: Command<'a>) -> Result<(), Defect> {
         if self.blocks.pipeline().is_some() {
-            let message = "expected no \\gset, \\aset or \\expect within a pipeline";
+            let message = "expected no \\gset, \\aset, \\expect or \\atomic within a pipeline";
             return Err(Defect::new(at, message)
                 .hint("the answers arrive only after \\endpipeline: move the statement after it"));
         }
         let Some(answer) = &mut self.pending_statement else {
             return Err(
                 Defect::new(at, "expected a statement right before this line").hint(
-                    "\\gset, \\aset and \\expect apply to the answer to the statement before them",
+                    "\\gset, \\aset and \\expect apply to the answer to the statement before them, \\atomic to the statement",
                 ),
             );
         };
+        if matches!(command, Command::Atomic) {
+            for statement in answer.sent.iter().cloned().flatten() {
+                let effect = &mut self.assembler.program.statements[statement].effect;
+                if *effect == Effect::Partial {
+                    *effect = Effect::Atomic;
+                }
+            }
+            return Ok(());
+        }
         let is_error = matches!(command, Command::ExpectError(_));
         if answer.must_be_error || (is_error && answer.must_have_rows) {
             return Err(Defect::new(

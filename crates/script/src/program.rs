@@ -5,7 +5,7 @@ use crate::begun_levels::BegunLevels;
 use crate::children::Children;
 use crate::deferral::Deferral;
 use crate::document_path::DocumentPath;
-use crate::lexer::{Lexer, StatementKind};
+use crate::lexer::{Effect, Lexer, StatementKind};
 use crate::opcode::Instruction;
 use crate::operand::{ConstantId, GatherId, Slot};
 use crate::place::Place;
@@ -86,8 +86,8 @@ pub struct Statement {
     pub changes_values: bool,
     /// What it does to the current transaction.
     pub kind: StatementKind,
-    /// Whether it certainly changes no data.
-    pub only_reads: bool,
+    /// What it may leave in the data.
+    pub effect: Effect,
     /// The operation of the driver (begin, commit or roll back), which has no text of its own.
     pub is_operation: bool,
     /// The line at which it begins, from 1.

@@ -148,6 +148,13 @@ outcome if the connection is lost before the answer: an unanswered `commit` or `
 outcome is `unknown`; `rows` in an open transaction are rolled back with it.
 
 KINDS
+
+A statement that fails outside a transaction leaves no change, unless it may commit itself: `CALL`, `DO`, `EXECUTE`, `DECLARE`,
+`BEGIN NOT ATOMIC`. Where such a statement fails, a part of its changes may stay: the outcome is `unknown`, and the
+transaction is not retried. If the procedure is one transaction, say so with `\\atomic` after the call: then it is `failed`, and
+can be retried. Tables of a storage engine without transactions keep their changes: where the server warns of that in its answer
+to a rollback, the outcome is `unknown`, too.
+
 A transaction that a script begins must end in the same script. A transaction still open at the end on every branch is
 an error, on some branches a warning. At run time the system reports whether a transaction is open when the script has
 ended or failed: if it is, or may be, it is rolled back, and a script that left it open has `failed`. A script's own
@@ -261,8 +268,8 @@ Integer division truncates; division by zero and integer overflow (64 bits) make
 gives NULL. If an integer is needed, a double or a decimal is rounded, halves to even.
 
 Decimals of up to 38 digits are exact: `+`, `-`, `*`, `=`, `<` and the other comparisons of decimals, and of a decimal with an
-integer, lose no digit. Columns of decimals (`NUMERIC`), texts such as `'0.30'`, `decimal(x)`, and numbers with a point
-that have more digits than a double keeps are decimals. Other numbers with a point (`0.30`) are doubles, as in pgbench; write
+integer, lose no digit. Decimals are columns of numbers with a point (`NUMERIC`, and floating-point columns in the digits that the
+system writes), texts such as `'0.30'`, `decimal(x)`, and numbers with a point that have more digits than a double keeps. Other numbers with a point (`0.30`) are doubles, as in pgbench; write
 `decimal(0.30)` where the sum must be exact. The result is a double where one operand is a double, for `/`, and where the
 exact result has more than 38 digits. A decimal divided by zero fails as an integer does.
 

@@ -4,7 +4,7 @@
 //! combined by `\;`, is queued; its answer is handled when the pipeline has been sent.
 
 use crate::emit::Emitter;
-use crate::lexer::{Lexer, StatementKind};
+use crate::lexer::{Effect, Lexer, StatementKind};
 use crate::nearest::nearest;
 use crate::opcode::Instruction;
 use crate::operand::{BeginId, StatementId, short};
@@ -119,7 +119,10 @@ impl<'a> Emitter<'_, 'a> {
                 script,
                 index_in_script: short(program.statements.len()) - self.first_statement,
                 kind: operation.unwrap_or_else(|| self.options.lexer.kind(&text)),
-                only_reads: operation.is_none() && self.options.lexer.only_reads(&text),
+                effect: match operation {
+                    Some(_) => Effect::Atomic,
+                    None => self.options.lexer.effect(&text),
+                },
                 is_operation: operation.is_some(),
                 pieces,
                 text,

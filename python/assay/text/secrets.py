@@ -25,6 +25,16 @@ _SECRETS_IN_TEXT = (
         ),
         rf"\1{HIDDEN}",
     ),
+    # ALTER ROLE r PASSWORD 'secret', IDENTIFIED BY 'secret', SET PASSWORD FOR u = 'secret'
+    (
+        re.compile(
+            rf"(\b(?:{NAME}|IDENTIFIED\s+(?:(?:WITH|VIA)\s+\S+\s+)?(?:BY|AS|USING))"
+            rf"(?:\s+FOR\s+\S+)?[\s=(]+(?:{NAME}[\s(]+)?(?:U&|[ENX])?)"
+            r"(?:'(?:[^']|'')*(?:'|\Z)|\$(\w*)\$(?s:.)*?(?:\$\2\$|\Z))",
+            re.I,
+        ),
+        rf"\1'{HIDDEN}'",
+    ),
     # set_config('my.password', 'secret', …), which a session is given
     (
         re.compile(rf"(\bset_config\s*\(\s*'(?:\w+\.)*{NAME}'\s*,\s*)'(?:[^']|'')*'", re.I),
@@ -50,7 +60,7 @@ def is_secret(name: str) -> bool:
 
 def without_secrets(text: str) -> str:
     """The text without the passwords of URLs and connection strings."""
-    if not any(sign in text for sign in ("=", "@", "%3", "'")):
+    if not any(sign in text for sign in ("=", "@", "%3", "'", "$")):
         return text  # nothing below has a match, which most texts of a record pay for otherwise
     for pattern, replacement in _SECRETS_IN_TEXT:
         text = pattern.sub(replacement, text)

@@ -22,6 +22,7 @@ from assay.text.files import paths, text_file
 from assay.text.mentions import phrase
 from assay.text.nearest import did_you_mean
 from assay.text.quantities import INTEGER, NUMBER, WEIGHT
+from assay.text.secrets_in_files import without_file_passwords
 from assay.workload import reader
 from assay.workload.parameters import Parameter, refuse_factor
 from assay.workload.schema import Schema
@@ -166,7 +167,8 @@ def refuse_variable(name: str, workload: Workload) -> None:
     """Raises `ArgumentError` for a variable that no script uses, or that is called as another
     factor."""
     refuse_factor(name)
-    used = {found for script in workload.scripts.values() for found in _USE.findall(script.text)}
+    texts = (without_file_passwords(script.text) for script in workload.scripts.values())
+    used = {found for text in texts for found in _USE.findall(text)}
     if name in used | _NEED_NOT_BE_NAMED:
         return
     near = did_you_mean(name, used) if used else "leave it out: the script has no variable"

@@ -95,6 +95,13 @@ def test_invalid_scripts_are_refused(
         asked(target.format(script), **filled)
 
 
+def test_a_password_in_a_script_is_no_variable_that_the_hint_names(script: Path) -> None:
+    script.write_text("SELECT 'mysql://root:geheim@host/db', :rows;\n")
+    with pytest.raises(YouError) as refused:
+        asked(script, set=("foo=1",))
+    assert refused.value.hint == "known: rows"
+
+
 def test_two_scripts_with_one_name_are_refused_with_a_way_to_call_them(script: Path) -> None:
     older = script.parent / "old" / script.name
     older.parent.mkdir()

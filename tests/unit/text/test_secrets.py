@@ -26,6 +26,13 @@ from assay.text.secrets import without_secrets
         "postgresql://h/db?options=-c my.password=geheim",
         "SELECT set_config('my.password', 'ge''heim', false)",
         "my.password = 'geheim''heim'",
+        "ERROR at ALTER ROLE r PASSWORD 'ge''heim' VALID UNTIL 'infinity'",
+        "ALTER ROLE r PASSWORD 'geheim",  # cut within
+        "CREATE ROLE r ENCRYPTED PASSWORD $x$geheim$x$",
+        "CREATE USER u IDENTIFIED BY 'geheim'",
+        "CREATE USER u IDENTIFIED WITH mysql_native_password AS PASSWORD('geheim')",
+        "SET PASSWORD FOR u@h = PASSWORD('geheim')",
+        "SET PASSWORD = 'geheim'",
     ],
 )
 def test_a_password_is_hidden(text: str) -> None:

@@ -230,6 +230,7 @@ impl Results {
         let ok = ServerOk::read(payload)
             .ok_or_else(|| refusal::malformed("the end of a result", payload))?;
         answer.affected = answer.affected.saturating_add(ok.affected);
+        answer.has_warnings |= ok.warnings > 0;
         // Of several statements in one text: what has no rows may have changed some, and nothing is open after it.
         answer.has_committed |= ok.status & MORE_RESULTS != 0
             && payload.first() == Some(&head::OK)
@@ -265,10 +266,10 @@ fn skim_end(payload: &[u8], answer: &mut Answer) -> Skim {
         scan.u8()?;
         let affected = scan.length()?;
         scan.length()?; // last inserted id
-        Some((affected, scan.u16()?))
+        Some((affected, scan.u16()?, scan.u16()?))
     };
     match read() {
-        Some((affected, status)) if status & MORE_RESULTS == 0 => {
+        Some((affected, status, 0)) if status & MORE_RESULTS == 0 => {
             answer.affected = answer.affected.saturating_add(affected);
             answer.transaction = server_ok::transaction(status);
             Skim::End

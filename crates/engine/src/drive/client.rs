@@ -12,7 +12,7 @@
 //! ```
 
 use assay_drivers::{ErrorClass, Keep, Request, SystemError};
-use assay_script::{Ending, Machine, StatementKind, Step};
+use assay_script::{Effect, Ending, Machine, StatementKind, Step};
 use assay_values::{Random, Value};
 
 use super::arrivals::Arrival;
@@ -297,7 +297,7 @@ impl<'a> Client<'a> {
                 };
                 transaction.has_executed = true;
                 transaction.is_second_execution = false;
-                state.session.sent(how.kind, how.only_reads);
+                state.session.sent(how.kind, how.effect);
                 transaction.sent_ns = now_ns;
                 Next::Request {
                     request,
@@ -314,7 +314,7 @@ impl<'a> Client<'a> {
                 transaction.has_executed = true;
                 // Even with other statements in it: the end of a pipeline commits those outside a transaction
                 // block.
-                state.session.sent(StatementKind::Other, false);
+                state.session.sent(StatementKind::Other, Effect::Atomic);
                 transaction.sent_ns = now_ns;
                 Next::Sync {
                     keep: state.keep_in_pipeline(0),
@@ -428,7 +428,7 @@ impl<'a> ClientState<'a> {
                 unreachable!("a script runs in a transaction")
             };
             transaction.step = TransactionStep::RollingBack { then };
-            self.session.sent(StatementKind::Rollback, false);
+            self.session.sent(StatementKind::Rollback, Effect::Nothing);
             return Next::Request {
                 request: Request::Rollback,
                 keep: Keep::Count,

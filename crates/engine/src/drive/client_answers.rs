@@ -5,8 +5,9 @@ use assay_script::Reply;
 
 use super::client::Client;
 use super::phase::Phase;
-use super::transaction::{Queued, TransactionStep};
+use super::transaction::{AfterScript, Queued, TransactionStep};
 use crate::account::ThreadRecorder;
+use crate::observation::Outcome;
 
 impl Client<'_> {
     /// Takes the answer that the client waited for, complete at `now_ns`; returns what to keep of the next
@@ -81,9 +82,21 @@ impl Client<'_> {
                 let session = &mut self.state.session;
                 session.answered(answer, transaction.error.as_mut());
                 recorder.statements += u64::from(transaction.is_measured);
-                if transaction.error.is_none() || !session.may_be_open() {
-                    transaction.step = TransactionStep::Closed { then };
-                }
+                let then = match then {
+                    AfterScript::Again | AfterScript::Ended(Outcome::Failed)
+                        if session.may_be_durable() =>
+                    {
+                        recorder.partly_durable += u64::from(transaction.is_measured);
+                        let is_again = transaction.is_measured && then == AfterScript::Again;
+                        recorder.not_retried += u64::from(is_again);
+                        AfterScript::Ended(Outcome::Unknown)
+                    }
+                    then => then,
+                };
+                transaction.step = match transaction.error.is_none() || !session.may_be_open() {
+                    true => TransactionStep::Closed { then },
+                    false => TransactionStep::RollingBack { then },
+                };
                 Keep::Count
             }
             step => unreachable!("a client that is {step:?} received an answer"),

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use assay_drivers::{Keep, Request};
-use assay_script::{Need, Options, Program, Source, Statement, StatementKind, Values};
+use assay_script::{Effect, Need, Options, Program, Source, Statement, StatementKind, Values};
 use assay_values::Value;
 
 use super::group::Group;
@@ -67,8 +67,7 @@ pub struct TransactionType {
 pub struct StatementPlan {
     pub send_mode: SendMode,
     pub kind: StatementKind,
-    /// Whether it certainly changes no data.
-    pub only_reads: bool,
+    pub effect: Effect,
     pub keep: Keep,
     /// Whether it returns or changes rows.
     pub is_of_rows: bool,
@@ -126,7 +125,7 @@ impl Plan {
                         (Protocol::Simple | Protocol::Prepared, _) => SendMode::Text,
                     },
                     kind,
-                    only_reads: statement.only_reads,
+                    effect: statement.effect,
                     keep: match statement.need {
                         // Where no other run or client is asked the same, a hash of the rows says nothing.
                         Need::Rows if statement.changes_values && !hashes_all => Keep::Ends,

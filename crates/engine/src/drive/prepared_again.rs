@@ -74,7 +74,7 @@ impl<'a> ClientState<'a> {
     #[cold]
     pub fn executes_again(&mut self, statement: u32, is_pipelined: bool) -> Keep {
         let how = &self.plan.statements[statement as usize];
-        self.session.sent(how.kind, how.only_reads);
+        self.session.sent(how.kind, how.effect);
         let transaction = self.current();
         transaction.is_second_execution = true;
         transaction.step = TransactionStep::Waiting {

@@ -2,7 +2,7 @@
 //! rolled back, whether closing the session undoes it, and whether a part of it stays whatever follows.
 
 use assay_drivers::{Answer, Certainty, SystemError, TransactionStatus};
-use assay_script::StatementKind;
+use assay_script::{Effect, StatementKind};
 
 /// The state of a client's transaction on the server.
 #[derive(Clone, Copy, Debug, Default)]
@@ -11,8 +11,8 @@ pub struct SessionTransaction {
     status: TransactionStatus,
     /// The statement that is not answered yet.
     unanswered: Option<StatementKind>,
-    /// That statement certainly changes no data.
-    only_reads: bool,
+    /// What that statement may leave in the data.
+    effect: Effect,
     /// More was sent than the beginning of a transaction.
     has_sent_work: bool,
     /// The transaction that is open may have changed data.
@@ -39,9 +39,9 @@ impl SessionTransaction {
 
     /// A statement is sent.
     #[inline]
-    pub fn sent(&mut self, kind: StatementKind, only_reads: bool) {
+    pub fn sent(&mut self, kind: StatementKind, effect: Effect) {
         self.unanswered = Some(kind);
-        self.only_reads = only_reads;
+        self.effect = effect;
         self.has_sent_work |= kind != StatementKind::Begin;
     }
 
@@ -52,27 +52,25 @@ impl SessionTransaction {
         let kind = self.unanswered.take();
         let before = std::mem::replace(&mut self.status, answer.transaction);
         match error {
-            None => self.done(kind, before, answer.has_committed),
+            None => self.done(kind, before, answer),
             Some(error) => self.failed(kind, before, answer.has_committed, error),
         }
     }
 
     #[inline]
-    fn done(
-        &mut self,
-        kind: Option<StatementKind>,
-        before: TransactionStatus,
-        has_committed: bool,
-    ) {
+    fn done(&mut self, kind: Option<StatementKind>, before: TransactionStatus, answer: &Answer) {
         match kind {
-            Some(StatementKind::Rollback) => self.has_open_changes = false,
+            Some(StatementKind::Rollback) => {
+                self.may_be_durable |= answer.has_warnings;
+                self.has_open_changes = false;
+            }
             Some(StatementKind::Commit) => self.committed(),
             // Some systems commit first what is open.
             Some(StatementKind::Begin) if before == TransactionStatus::None => {}
             Some(StatementKind::Begin) => self.may_be_durable |= self.has_open_changes,
             Some(StatementKind::Rows | StatementKind::Other) | None => {
-                self.has_open_changes |= !self.only_reads;
-                if has_committed || self.status == TransactionStatus::None {
+                self.has_open_changes |= self.effect != Effect::Nothing;
+                if answer.has_committed || self.status == TransactionStatus::None {
                     self.committed();
                 }
             }
@@ -91,17 +89,25 @@ impl SessionTransaction {
             error.certainty = Certainty::Undone;
         }
         let is_unknown = error.certainty == Certainty::Unknown;
-        let is_other = kind == Some(StatementKind::Other) && !self.only_reads;
+        let is_other = kind == Some(StatementKind::Other) && self.effect != Effect::Nothing;
         // It may have committed what was open before it failed, as some systems do before they change a schema.
         let ended_others = is_other
             && before != TransactionStatus::None
             && self.status == TransactionStatus::Unknown
             && self.has_open_changes;
-        self.may_be_durable |= has_committed || ended_others;
+        self.may_be_durable |= has_committed || ended_others || self.may_be_partial(before);
         if self.status == TransactionStatus::None {
             self.may_be_durable |= is_unknown && !matches!(kind, Some(StatementKind::Rollback));
             self.has_open_changes = false;
         }
+    }
+
+    /// Whether the statement that has failed may have committed a part. The server refuses a commit within a transaction
+    /// that is still its own afterwards.
+    fn may_be_partial(&self, before: TransactionStatus) -> bool {
+        use TransactionStatus::{Failed, Open};
+        let is_within = matches!(before, Open | Failed) && matches!(self.status, Open | Failed);
+        self.effect == Effect::Partial && !is_within
     }
 
     /// The statement that was sent had no effect: it will be sent again.
@@ -113,7 +119,7 @@ impl SessionTransaction {
     pub fn answered_in_pipeline(
         &mut self,
         kind: StatementKind,
-        only_reads: bool,
+        effect: Effect,
         has_committed: bool,
     ) {
         match kind {
@@ -121,12 +127,17 @@ impl SessionTransaction {
             StatementKind::Commit => self.committed(),
             StatementKind::Rollback => self.has_open_changes = false,
             StatementKind::Rows | StatementKind::Other => {
-                self.has_open_changes |= !only_reads;
+                self.has_open_changes |= effect != Effect::Nothing;
                 if has_committed {
                     self.committed();
                 }
             }
         }
+    }
+
+    /// A statement of a pipeline has failed.
+    pub fn failed_in_pipeline(&mut self, effect: Effect) {
+        self.may_be_durable |= effect == Effect::Partial && !self.is_open();
     }
 
     /// The pipeline has ended: what it did outside a transaction is committed, or undone by an error.

@@ -54,7 +54,9 @@ impl ClientState<'_> {
         if !is_syncing {
             self.session.answered(answer, transaction.error.as_mut());
         } else if transaction.error.is_none() {
-            (self.session).answered_in_pipeline(how.kind, how.only_reads, answer.has_committed);
+            (self.session).answered_in_pipeline(how.kind, how.effect, answer.has_committed);
+        } else {
+            self.session.failed_in_pipeline(how.effect);
         }
         recorder.waits.waited(
             transaction.script.transaction_type,

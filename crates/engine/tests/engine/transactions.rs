@@ -81,6 +81,26 @@ fn tables(deployment: &Value) {
     execute(deployment, "CREATE TABLE u (a int NOT NULL)");
 }
 
+/// The statement puts a row into `u` that stays, and fails: it is not done again, unless the script says that it is one
+/// transaction.
+fn leaves_a_part(deployment: &Value, statement: &str) {
+    for (end, expected, attempts) in [
+        (";\n", (0, 0, 0, 1), 1),
+        (";\n\\atomic\n", (0, 0, 1, 0), 3),
+        ("\n\\gset\n\\atomic\n", (0, 0, 1, 0), 3),
+    ] {
+        execute(deployment, "DELETE FROM u");
+        let text = format!("{statement}{end}");
+        let again = json!({ "retries": { "most": 2, "classes": ["constraint", "data"] } });
+        let run = observe(&document(deployment.clone(), &[&text], again));
+        assert_eq!(outcomes(&run), expected, "{text}: {:?}", run.errors);
+        let is_part = u64::from(attempts == 1);
+        assert_eq!((run.partly_durable, run.not_retried), (is_part, is_part));
+        assert_eq!(run.outcomes.attempts, attempts, "{text}");
+        assert_eq!(count(deployment, "u"), attempts.to_string(), "{text}");
+    }
+}
+
 /// A text of several statements, as a plain file may contain.
 fn in_one_text(deployment: &Value, text: &str) -> Value {
     let mut plain = document(
@@ -154,6 +174,21 @@ fn postgresql_reports_whether_a_transaction_is_open() {
     );
     are_sent_and_read_back(&deployment, "::jsonb");
 
+    execute(
+        &deployment,
+        "CREATE PROCEDURE half() LANGUAGE plpgsql AS $$ BEGIN INSERT INTO u VALUES (1); COMMIT; PERFORM 1 / 0; END $$",
+    );
+    for statement in [
+        "CALL half()",
+        "DO $$ BEGIN INSERT INTO u VALUES (1); COMMIT; PERFORM 1 / 0; END $$",
+    ] {
+        leaves_a_part(&deployment, statement);
+    }
+    // Within a transaction the server refuses COMMIT.
+    let text = "BEGIN; INSERT INTO u VALUES (1); CALL half(); COMMIT;";
+    let run = observe(&document(deployment.clone(), &[text], json!({})));
+    assert_eq!(outcomes(&run), (0, 0, 1, 0));
+
     // Commits by the driver work, and errors of the commit are errors of a statement.
     execute(
         &deployment,
@@ -208,6 +243,25 @@ fn mariadb_reports_whether_a_transaction_is_open() {
     let run = observe(&document(deployment.clone(), &scripts, json!({})));
     assert_eq!(outcomes(&run), (1, 0, 0, 1), "{:?}", run.errors);
     assert_eq!(count(&deployment, "t"), "2");
+
+    execute(
+        &deployment,
+        "CREATE PROCEDURE half() BEGIN INSERT INTO u VALUES (1); INSERT INTO t VALUES (1); END",
+    );
+    leaves_a_part(&deployment, "CALL half()");
+    leaves_a_part(&deployment, "EXECUTE IMMEDIATE 'CALL half()'");
+    // A table without transactions keeps its row, which a warning of ROLLBACK says.
+    execute(&deployment, "CREATE TABLE plain (a int) ENGINE = MyISAM");
+    let again = json!({ "retries": { "most": 3, "classes": ["constraint"] } });
+    for (table, expected) in [("plain", (0, 0, 0, 1)), ("u", (0, 0, 1, 0))] {
+        let text =
+            format!("BEGIN; INSERT INTO {table} VALUES (1); INSERT INTO t VALUES (1); COMMIT;");
+        let run = observe(&document(deployment.clone(), &[&text], again.clone()));
+        assert_eq!(outcomes(&run), expected, "{table}");
+        let is_left = u64::from(table == "plain");
+        assert_eq!((run.partly_durable, run.not_retried), (is_left, is_left));
+    }
+    assert_eq!(count(&deployment, "plain"), "1");
 
     // Commits that leave a transaction open, or come before a statement that fails.
     for (number, end) in [

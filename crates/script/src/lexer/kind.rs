@@ -5,7 +5,7 @@
 
 use super::language::Lexer;
 use super::passage::{LiteralStyle, Passage};
-use crate::place::Defect;
+use super::words::words;
 
 /// What a statement does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +81,7 @@ pub(super) fn of_sql(text: &str, lexer: Lexer) -> StatementKind {
 pub(super) fn changes_rows(text: &str, lexer: Lexer) -> bool {
     const CHANGES: [&str; 5] = ["insert", "update", "delete", "merge", "replace"];
     let is_change = |word: &str| CHANGES.contains(&word);
-    let words = |most| words(text, |at| lexer.passage(text, at), most).unwrap_or_default();
+    let words = |most| texts(text, lexer, most).unwrap_or_default();
     match words(1).first() {
         Some(first) if first == "with" => {
             let all = words(usize::MAX);
@@ -109,16 +109,9 @@ pub(super) fn of_cql(text: &str) -> StatementKind {
     }
 }
 
-/// Whether a statement of CQL only reads.
-pub(super) fn only_reads_cql(text: &str) -> bool {
-    let words = words_of_one(text, Lexer::Cql).unwrap_or_default();
-    matches!(words.first().map(String::as_str), Some("select" | "use"))
-}
-
 /// Whether a text begins a batch and does not end it.
 pub(super) fn is_open_batch(text: &str) -> bool {
-    let passage = |at| Lexer::Cql.passage(text, at);
-    let words = words(text, passage, usize::MAX).unwrap_or_default();
+    let words = texts(text, Lexer::Cql, usize::MAX).unwrap_or_default();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words[..] {
         ["begin", "batch", ..] | ["begin", "unlogged" | "counter", "batch", ..] => {
@@ -132,7 +125,7 @@ pub(super) fn is_open_batch(text: &str) -> bool {
 pub(crate) fn is_open_body(text: &str, style: LiteralStyle) -> bool {
     const PREFIXES: [&str; 5] = ["or", "replace", "temp", "temporary", "aggregate"];
     // Most statements are not one of these: their other words are not read.
-    let begins = |most| words(text, |at| style.passage(text, at), most).unwrap_or_default();
+    let begins = |most| texts(text, Lexer::Sql(style), most).unwrap_or_default();
     if begins(1).first().is_none_or(|first| first != "create") {
         return false;
     }
@@ -181,32 +174,13 @@ fn words_of_one(text: &str, lexer: Lexer) -> Option<Vec<String>> {
         }
         at = passage.map_or(at + 1, Passage::end);
     }
-    words(text, |at| lexer.passage(text, at), MOST)
+    texts(text, lexer, MOST)
 }
 
-/// The first `most` words outside literals and comments, in lower case; parentheses are skipped.
-fn words(
-    text: &str,
-    passage: impl Fn(usize) -> Result<Option<Passage>, Defect>,
-    most: usize,
-) -> Option<Vec<String>> {
-    let bytes = text.as_bytes();
-    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
-    let (mut found, mut at) = (Vec::new(), 0);
-    while at < bytes.len() && found.len() < most {
-        if let Some(passage) = passage(at).ok()? {
-            at = passage.end();
-        } else if is_letter(bytes[at]) {
-            let rest = &bytes[at..];
-            let length = rest.iter().position(|&byte| !is_letter(byte));
-            let end = at + length.unwrap_or(rest.len());
-            found.push(text[at..end].to_ascii_lowercase());
-            at = end;
-        } else {
-            at += 1;
-        }
-    }
-    Some(found)
+/// The text of each of the first `most` words.
+fn texts(text: &str, lexer: Lexer, most: usize) -> Option<Vec<String>> {
+    let found = words(text, lexer, most)?;
+    Some(found.into_iter().map(|word| word.text).collect())
 }
 
 #[cfg(test)]

@@ -2,15 +2,17 @@
 //! and each statement's pieces and kind. Each language has its own files.
 
 mod cut;
+mod effect;
 mod json;
 mod json_syntax;
 mod kind;
 mod language;
 mod passage;
-mod reading;
 mod scan;
 mod surroundings;
+mod words;
 
+pub use effect::Effect;
 pub use kind::StatementKind;
 pub(crate) use kind::{KINDS, is_open_body};
 pub use language::Lexer;
@@ -66,12 +68,12 @@ impl Lexer {
         }
     }
 
-    /// Whether a statement certainly changes no data.
-    pub(crate) fn only_reads(self, text: &str) -> bool {
+    /// What a statement may leave in the data.
+    pub(crate) fn effect(self, text: &str) -> Effect {
         match self {
-            Self::Sql(_) => reading::of_sql_text(text, self),
-            Self::Cql => kind::only_reads_cql(text),
-            Self::Json => reading::of_json_text(text),
+            Self::Sql(_) => effect::of_sql_text(text, self),
+            Self::Cql => effect::of_cql_text(text),
+            Self::Json => effect::of_json_text(text),
         }
     }
 

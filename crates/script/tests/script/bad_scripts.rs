@@ -93,7 +93,7 @@ const BAD: &[(&str, &str, &str, &str)] = &[
     ("SELECT f(1;\nSELECT 2;", "1:9", "this parenthesis is not closed: expected )", "; does not end a statement"),
     ("SELECT (1 \\gset", "1:8", "this parenthesis is not closed", ""),
     // Commands that apply to an answer.
-    ("\\gset", "1:1", "expected a statement right before this line", "the answer to the statement"),
+    ("\\gset", "1:1", "expected a statement right before this line", "to the answer to the statement"),
     ("\\set x 1\n\\expect rows 1", "2:1", "expected a statement right before", ""),
     ("SELECT 1;\n\\set x 1\n\\expect rows :x", "3:1", "expected a statement right before", ""),
     ("SELECT 1;\n\\expect", "2:8", "expected rows, value or error", "\\expect rows n"),

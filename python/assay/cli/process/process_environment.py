@@ -137,5 +137,6 @@ def refuse_other_encodings(words: Iterable[str]) -> None:
         if shown := shown_if_not_utf8(word):
             raise ArgumentError(
                 f"expected arguments in UTF-8, found {shown}",
-                hint="rename the file or folder, or give it a symbolic link with a name in UTF-8",
+                hint="set LC_ALL=C.UTF-8, without PYTHONUTF8=0; rename a file whose name is in "
+                "another encoding",
             )

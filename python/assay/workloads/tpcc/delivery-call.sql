@@ -8,5 +8,6 @@
 \keying 2 * :pace s
 \begin repeatable read
 call tpcc_delivery(:w, :carrier);
+\atomic
 \commit
 \think :pace * exponential(5, 50) s

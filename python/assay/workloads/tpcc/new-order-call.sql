@@ -29,6 +29,7 @@
 \endfor
 \keying 18 * :pace s
 call tpcc_new_order(:w, :d, :c, :lines, :all_local, :items, :supplies, :quantities) \gset
+\atomic
 \if :r_order is null
 \abort
 \endif

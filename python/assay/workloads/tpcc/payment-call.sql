@@ -21,4 +21,5 @@
 \endif
 \keying 3 * :pace s
 call tpcc_payment(:w, :d, :c_w, :c_d, :c, :last, :amount);
+\atomic
 \think :pace * exponential(12, 120) s

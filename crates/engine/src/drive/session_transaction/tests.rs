@@ -8,7 +8,7 @@ fn after(steps: &[(StatementKind, TransactionStatus)]) -> SessionTransaction {
     for &(kind, status) in steps {
         let mut answer = Answer::new(Keep::Count);
         answer.transaction = status;
-        transaction.sent(kind, false);
+        transaction.sent(kind, Effect::Atomic);
         transaction.answered(&answer, None);
     }
     transaction
@@ -25,7 +25,7 @@ fn failed(
     let mut error = SystemError::new(ErrorClass::Deadlock, "", "a deadlock");
     let mut answer = Answer::new(Keep::Count);
     (answer.transaction, answer.has_committed) = (status, has_committed);
-    transaction.sent(kind, false);
+    transaction.sent(kind, Effect::Atomic);
     transaction.answered(&answer, Some(&mut error));
     transaction
 }
@@ -62,7 +62,7 @@ fn an_unanswered_statement_is_undone_only_if_it_cannot_have_committed() {
     ];
     for (steps, kind, expected) in cases {
         let mut transaction = after(steps);
-        transaction.sent(kind, false);
+        transaction.sent(kind, Effect::Atomic);
         assert_eq!(
             transaction.is_undone(),
             expected,
@@ -83,7 +83,7 @@ fn an_error_that_leaves_a_statement_unknown_is_undone_with_its_transaction() {
             SystemError::new(ErrorClass::Timeout, "", "the statement timed out").unknown();
         let mut answer = Answer::new(Keep::Count);
         answer.transaction = transaction.status;
-        transaction.sent(kind, false);
+        transaction.sent(kind, Effect::Atomic);
         transaction.answered(&answer, Some(&mut error));
         assert_eq!(error.certainty, expected, "{steps:?}, then {kind:?}");
     }
@@ -143,13 +143,13 @@ fn what_was_committed_before_an_error_stays() {
 #[test]
 fn a_statement_that_only_reads_leaves_nothing() {
     let mut transaction = SessionTransaction::new();
-    transaction.sent(Rows, true);
+    transaction.sent(Rows, Effect::Nothing);
     transaction.answered(&Answer::new(Keep::Count), None);
     assert!(!transaction.may_be_durable());
     // The next attempt begins without what the last one had open.
     let mut transaction = failed(&[(Begin, Open), (Rows, Open)], Rows, Ended, false);
     transaction.begin();
-    transaction.sent(Rows, true);
+    transaction.sent(Rows, Effect::Nothing);
     transaction.answered(&Answer::new(Keep::Count), None);
     assert!(!transaction.may_be_durable());
 }
@@ -162,12 +162,53 @@ fn a_pipeline_outside_a_transaction_is_committed_at_its_end_or_undone() {
         (true, true, true),
     ] {
         let mut transaction = SessionTransaction::new();
-        transaction.sent(Other, true);
-        transaction.answered_in_pipeline(Rows, false, false);
+        transaction.sent(Other, Effect::Atomic);
+        transaction.answered_in_pipeline(Rows, Effect::Atomic, false);
         if has_committed {
-            transaction.answered_in_pipeline(Commit, false, true);
+            transaction.answered_in_pipeline(Commit, Effect::Atomic, true);
         }
         transaction.pipeline_ended(&Answer::new(Keep::Count), has_failed);
         assert_eq!(transaction.may_be_durable(), expected);
+    }
+}
+
+/// `CALL` may commit, unless the server refuses that within its transaction.
+#[test]
+fn a_statement_that_may_commit_itself_may_leave_a_part() {
+    let open = (Begin, Open);
+    for (steps, status, expected) in [
+        (&[][..], Ended, true),
+        (&[open], Failed, false),
+        // It has committed, and ended the transaction around it.
+        (&[open], Ended, true),
+        (&[open], Unknown, true),
+    ] {
+        for (effect, expected) in [(Effect::Partial, expected), (Effect::Atomic, false)] {
+            let mut transaction = after(steps);
+            let mut answer = Answer::new(Keep::Count);
+            answer.transaction = status;
+            transaction.sent(Other, effect);
+            let mut error = SystemError::new(ErrorClass::Constraint, "", "a duplicate");
+            transaction.answered(&answer, Some(&mut error));
+            let found = transaction.may_be_durable();
+            assert_eq!(found, expected, "{steps:?}, then {status:?}, {effect:?}");
+        }
+    }
+    for (effect, expected) in [(Effect::Partial, true), (Effect::Atomic, false)] {
+        let mut transaction = SessionTransaction::new();
+        transaction.failed_in_pipeline(effect);
+        assert_eq!(transaction.may_be_durable(), expected);
+    }
+}
+
+#[test]
+fn a_rollback_with_a_warning_has_left_changes() {
+    for has_warnings in [false, true] {
+        let mut transaction = after(&[(Begin, Open), (Rows, Open)]);
+        let mut answer = Answer::new(Keep::Count);
+        answer.has_warnings = has_warnings;
+        transaction.sent(Rollback, Effect::Nothing);
+        transaction.answered(&answer, None);
+        assert_eq!(transaction.may_be_durable(), has_warnings);
     }
 }
