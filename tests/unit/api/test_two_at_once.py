@@ -33,6 +33,8 @@ def test_a_request_to_stop_ends_one_experiment_of_two(tmp_path: Path) -> None:
             ended[number] = result.exit_code
         except Stopped as error:
             ended[number] = error.reason.name
+        except Exception as error:  # in a thread it would be lost
+            ended[number] = repr(error)
 
     threads = [threading.Thread(target=run, args=(number,)) for number in (1, 2)]
     for one in threads:
