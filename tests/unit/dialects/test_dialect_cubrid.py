@@ -1,9 +1,8 @@
-"""CUBRID's statements for the tables of all workloads, without a server: `EXPECTED` has them."""
+"""CUBRID's statements, without a server."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,29 +11,6 @@ from assay import registry
 from assay.contracts.dialects.protocol import Column, ForeignKey, Index, RecognisesReads, Table
 from assay.dialects.cubrid import CODES, CUBRID
 from assay.errors import ArgumentError
-from assay.workload.reader import read
-
-EXPECTED = Path(__file__).with_name("cubrid_tables.sql")
-
-
-def _statements() -> Iterator[str]:
-    for name in sorted(registry.workloads()):
-        workload = read(name)
-        yield f"-- {name}"
-        # Of tables that differ only in their numbers the first is enough.
-        seen = set()
-        for table in workload.tables_for({}):
-            stem = table.name.rstrip("0123456789")
-            if stem not in seen:
-                seen.add(stem)
-                yield from (f"{one};" for one in CUBRID.drop_table(table))
-                yield from (f"{one};" for one in CUBRID.create_table(table, {}))
-                yield from (f"{one};" for one in CUBRID.create_indexes(table))
-                yield from (f"{one};" for one in CUBRID.add_foreign_keys(table, {}))
-
-
-def test_the_tables_of_all_workloads_are_spelled_as_expected() -> None:
-    assert "\n".join([*_statements(), ""]) == EXPECTED.read_text("utf-8")
 
 
 @pytest.mark.parametrize(
