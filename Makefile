@@ -87,9 +87,10 @@ site: $(ENGINE) ## make the documentation as a site, in site/
 
 # From the source distribution, so that it has all that a build needs. Its compiled dependencies stay in target/ for the next time.
 # zig links against an old glibc: the wheel works on every Linux since 2014.
-wheel: $(STAMP) ## build a wheel and a source distribution in dist/, and try the wheel in clean environments
+wheel: $(ENGINE) ## build a wheel and a source distribution in dist/, and try the wheel in clean environments
 	$(SYNC) --group package
 	rm -rf dist
+	$(BIN)/python tools/man_pages.py assay._engine.data/data/share/man/man1
 	PATH="$(CURDIR)/$(BIN):$$PATH" CARGO_TARGET_DIR="$(CURDIR)/target" \
 	$(BIN)/maturin build --quiet --sdist --profile dist --zig --compatibility manylinux2014 --out dist
 	$(BIN)/python tools/try_wheel.py dist/*.whl
@@ -108,4 +109,4 @@ lock: $(STAMP) ## resolve the dependencies again
 	$(CARGO) update
 
 clean: ## remove generated files
-	rm -rf $(VENV) target dist site .assay .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) target dist site assay._engine.data .assay .pytest_cache .mypy_cache .ruff_cache

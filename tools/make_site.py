@@ -18,9 +18,15 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tools"))  # also where a test imports this file
+
+import plugin_contracts  # noqa: E402
+
 MADE_BY_US = "search.json"
 """In every site: only such a folder is replaced."""
 PAGES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")
+CONTRACTS = "docs/reference/plugins.md"
+"""Made for the site alone, out of the contracts."""
 FOLDERS = {
     "Guides": "docs/guides",
     "Concepts": "docs/concepts",
@@ -93,6 +99,8 @@ def build(folder: Path) -> Path:
         copy = pages / page.relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_text(page.read_text(encoding="utf-8"), encoding="utf-8")
+    contracts = pages / CONTRACTS
+    contracts.write_text(plugin_contracts.page(), encoding="utf-8")
     nav = "\n".join(navigation(pages))
     (folder / "zensical.toml").write_text(CONFIGURATION.format(nav=nav), encoding="utf-8")
     program = Path(sys.executable).parent / "zensical"
@@ -110,7 +118,6 @@ def sources() -> Iterator[Path]:
     for folder in FOLDERS.values():
         yield from (ROOT / folder).glob("*.md")
         yield from (ROOT / folder).glob("*/README.md")
-        yield from (ROOT / folder).glob("*.json")
     yield from (ROOT / "docs" / "pictures").glob("*.svg")
 
 

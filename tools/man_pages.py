@@ -1,4 +1,5 @@
-"""Makes the man pages out of the program: path below ``packaging/wheel/data`` → text in man(7).
+#!/usr/bin/env python3
+"""Writes the man pages, in man(7), made out of the program, into the folder that is named.
 
 One page for each command of ``assay``, one for it, and one for each of ``bibtosql`` and ``bibsql``.
 The wheel installs them below ``share/man/man1``.
@@ -9,9 +10,11 @@ from __future__ import annotations
 import inspect
 import io
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import redirect_stdout
 from importlib.metadata import version
+from pathlib import Path
 
 import click
 
@@ -20,19 +23,18 @@ from assay.cli.bibsql import bibsql, bibtosql
 from assay.cli.options.grouped_help import Grouped
 from assay.cli.program import COMMANDS, HELP_NAMES, command_of, group
 
-FOLDER = "share/man/man1"
 _MARK = '.\\" Written by tools/man_pages.py out of the program; not edited by hand.\n'
 
 
 def pages() -> dict[str, str]:
-    """Path → text of every page."""
+    """Name of the file → text of every page."""
     commands = {name: command_of(name) for name in COMMANDS}
     found = {"assay": _program(commands)}
     for name, command in commands.items():
         found[f"assay-{name}"] = _command(f"assay {name}", command)
     for module, name in ((bibtosql, "bibtosql"), (bibsql, "bibsql")):
         found[name] = _own_program(name, module)
-    return {f"{FOLDER}/{name}.1": text for name, text in found.items()}
+    return {f"{name}.1": text for name, text in found.items()}
 
 
 def _program(commands: dict[str, click.Command]) -> str:
@@ -169,3 +171,10 @@ def _text(text: str) -> str:
     escaped = text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq")
     escaped = escaped.replace("`", "\\(ga").replace("^", "\\(ha").replace("~", "\\(ti")
     return f"\\&{escaped}" if escaped.startswith((".", "\\(aq")) else escaped
+
+
+if __name__ == "__main__":
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in pages().items():
+        (folder / name).write_text(text, encoding="utf-8")

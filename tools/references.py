@@ -1,24 +1,19 @@
 #!/usr/bin/env python3
-"""Generates docs/reference and the man pages from the program; with --check, names files that are
-out of date."""
+"""Writes the pages of docs/reference that others link to, from the program; with --check, names
+those that are out of date."""
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
 import click
-import file_schemas
-import man_pages
-import plugin_contracts
 
 from assay import _engine, env_vars, registry
 from assay.cli.program import COMMANDS, HELP_NAMES, command_of, group
 from assay.contracts.capabilities import CAPABILITIES
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.metric import Metric
-from assay.contracts.observation import schema as schema_of_observations
 from assay.contracts.systems.abilities import (
     NOT_VERIFIED,
     CompletesUrls,
@@ -29,11 +24,8 @@ from assay.contracts.systems.abilities import (
 )
 from assay.lab.conformance.requirement import Requirement
 from assay.lab.conformance.verify import REQUIREMENTS
-from assay.record.file import schema
 from assay.record.metrics.catalogue import METRICS
 from assay.record.metrics.clients import OF_SECONDS
-from assay.report.comparison_tables import comparison_document, trend_document
-from assay.report.tidy import schema as tidy_schema
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "reference"
@@ -153,33 +145,6 @@ Passwords are tried on servers by URL.
 """
 
 
-def records() -> str:
-    """The record file's schema, with its comments."""
-    tables = (statement for migration in schema.migrations() for statement in migration)
-    statements = "\n\n".join(f"{statement};" for statement in (*tables, *schema.views()))
-    return f"# The record file\n\n```sql\n{statements}\n```\n"
-
-
-def report_schema() -> str:
-    """The JSON Schema of reports in JSON."""
-    return json.dumps(tidy_schema.schema(), indent=2, ensure_ascii=False) + "\n"
-
-
-def comparison_schema() -> str:
-    """The JSON Schema of ``assay compare --format json``."""
-    return json.dumps(comparison_document.schema(), indent=2, ensure_ascii=False) + "\n"
-
-
-def trend_schema() -> str:
-    """The JSON Schema of ``assay trend --format json``."""
-    return json.dumps(trend_document.schema(), indent=2, ensure_ascii=False) + "\n"
-
-
-def observation() -> str:
-    """The JSON Schema of an observation."""
-    return json.dumps(schema_of_observations.published(), indent=2, ensure_ascii=False) + "\n"
-
-
 def metrics() -> str:
     """Every metric, from the list of them."""
     head = (
@@ -228,44 +193,26 @@ def _meaning(metric: Metric) -> str:
 
 
 PAGES = {
-    "report.schema.json": report_schema,
-    "comparison.schema.json": comparison_schema,
-    "trend.schema.json": trend_schema,
     "commands.md": commands,
     "environment.md": environment,
     "metrics.md": metrics,
-    "plugins.md": plugin_contracts.page,
-    "observation.schema.json": observation,
-    "records.md": records,
     "script-language.md": _engine.script_reference,
     "systems.md": systems,
 }
-
-
-def files() -> dict[Path, str]:
-    """Every generated file with its text."""
-    of_reference = {
-        FOLDER / name: page() if name.endswith(".json") else MARK + page()
-        for name, page in PAGES.items()
-    }
-    data = ROOT / "packaging" / "wheel" / "data"
-    of_wheel = {data / path: text for path, text in man_pages.pages().items()}
-    return of_reference | of_wheel | file_schemas.pages()
 
 
 def main(arguments: list[str]) -> int:
     """Writes all pages, or with ``--check`` compares them; status 1 if one is out of date."""
     is_check = arguments == ["--check"]
     stale = []
-    for file, text in files().items():
-        if is_check:
-            if not file.exists() or file.read_text(encoding="utf-8") != text:
-                stale.append(file.relative_to(ROOT))
-        else:
-            file.parent.mkdir(parents=True, exist_ok=True)
+    for name, page in PAGES.items():
+        file, text = FOLDER / name, MARK + page()
+        if not is_check:
             file.write_text(text, encoding="utf-8")
-    for name in stale:
-        print(f"{name} is out of date\n\nhint: make docs", file=sys.stderr)
+        elif not file.exists() or file.read_text(encoding="utf-8") != text:
+            stale.append(file.relative_to(ROOT))
+    for file in stale:
+        print(f"{file} is out of date\n\nhint: make docs", file=sys.stderr)
     return 1 if stale else 0
 
 

@@ -91,7 +91,7 @@ def _plugin(entry: EntryPoint) -> Any:
         lines = "\n".join(f"- {violation}" for violation in violations)
         raise PluginFailed(
             f"{plugin_described(entry)} breaks its contract:\n{lines}",
-            hint="correct the package, or uninstall it; the contracts: docs/reference/plugins.md",
+            hint="correct the package, or uninstall it; its contract is in assay.contracts",
         )
     return found
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import lzma
 import sqlite3
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ import click
 from glossary import ROOT
 from names_in_code import Name
 
+from assay.cli.commands.schema import DOCUMENTS
 from assay.cli.program import COMMANDS, command_of, group
 from assay.record import Store
 from assay.record.file import schema
@@ -29,8 +29,7 @@ def names(folder: Path) -> Iterator[Name]:
     for command in COMMANDS:
         yield from _options(f"assay {command}", command_of(command))
     for page in ("report", "comparison", "trend", "observation"):
-        text = (ROOT / f"docs/reference/{page}.schema.json").read_text(encoding="utf-8")
-        yield from _keys(json.loads(text), f"{page}.schema.json")
+        yield from _keys(DOCUMENTS[page](), f"assay schema {page}")
     yield from _tables()
     yield from _reports(folder / "records.sqlite")
 

@@ -42,7 +42,6 @@ def is_home(path: Path) -> bool:
         or (shelf == "dialects" and depth == 4 and path.stem not in SHARED_DIALECT_FILES)
         or (shelf == "workloads" and "overrides" in parts)
         or (bool(RUN & set(parts)) and path.suffix in DESCRIPTIONS)
-        or path.name.endswith(".schema.json")  # generated from the registry
     )
 
 

@@ -19,6 +19,7 @@ import pytest
 from forked_programs import BIN
 
 ROOT = Path(__file__).parents[2]
+MAN_PAGES = ROOT / "assay._engine.data/data/share/man/man1"
 OF_A_BUILD = {"Cargo.toml", "Cargo.lock", "LICENSE", "PKG-INFO", "README.md", "pyproject.toml"}
 
 
@@ -30,6 +31,7 @@ def _run(*command: str | Path) -> str:
 
 @pytest.mark.timeout(900)
 def test_the_wheel_runs_in_a_clean_environment(tmp_path: Path) -> None:
+    _run(sys.executable, "tools/man_pages.py", MAN_PAGES)
     maturin = [BIN / "maturin", "build", "--quiet", "--release", "--compatibility", "linux"]
     _run(*maturin, "--out", tmp_path)
     (wheel,) = tmp_path.glob("*.whl")
@@ -37,7 +39,7 @@ def test_the_wheel_runs_in_a_clean_environment(tmp_path: Path) -> None:
     printed = _run(sys.executable, "tools/try_wheel.py", wheel, "--this-python")
     found = json.loads(printed.splitlines()[-1])
     assert len(found.pop("runs")) == 1
-    pages = len(list((ROOT / "packaging/wheel/data/share/man/man1").glob("*.1")))
+    pages = len(list(MAN_PAGES.glob("*.1")))
     modules = list((ROOT / "python/assay").rglob("*.py"))
     assert found.pop("man_pages") == pages > 20
     assert found.pop("compiled_modules") == len(modules)
@@ -53,7 +55,7 @@ def test_the_source_distribution_has_what_a_build_needs_and_nothing_else(tmp_pat
         found = {Path(*Path(name).parts[1:]) for name in opened.getnames()}
     shutil.unpack_archive(archive, tmp_path / "unpacked")
     expected = {Path(name) for name in OF_A_BUILD}
-    for folder in ("python", "packaging/wheel", *(f"crates/{name}" for name in _crates())):
+    for folder in ("python", "assay._engine.data", *(f"crates/{name}" for name in _crates())):
         expected |= {
             path.relative_to(ROOT) for path in (ROOT / folder).rglob("*") if _is_source(path)
         }

@@ -47,6 +47,7 @@ UNAME = Program("uname", "coreutils")
 FILE = Program("file", None, is_optional=True)
 """The same; where it is missing, the module does without."""
 CARGO = Program("cargo", None, is_optional=True)
+GIT = Program("git", "git")
 """Of the Rust that `tools/setup` asks for: Debian's own is too old."""
 IP = Program("ip", "iproute2")
 TC = Program("tc", "iproute2")

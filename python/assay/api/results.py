@@ -276,7 +276,7 @@ class Result:
     def table(self, name: str = "runs") -> list[Row]:
         """The rows of a tidy table, with stable names, units and plain values: ``cells``, ``runs``,
         ``transactions``, ``intervals``, ``errors`` … They are those of ``--format json``, which
-        docs/reference/report.schema.json describes."""
+        ``assay schema report`` describes."""
         return [*self._report.tidy["tables"][asked.one_of("table", name, TABLES)]]
 
     def to_pandas(self, table: str = "runs") -> Any:

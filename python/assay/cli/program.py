@@ -48,7 +48,7 @@ COMMANDS = {
     "null-server": "Run a server that does no work, to measure the client.",
     "delay-proxy": "Run a proxy that adds a round-trip time between clients and a server.",
     "completion": "Print the script that makes a shell complete `assay` commands.",
-    "schema": "Print the JSON Schema of experiment files or of workload.toml.",
+    "schema": "Print the JSON Schema of a kind of file, or the tables of a record.",
 }
 """In the order of `assay --help`, with the first sentence of the help of each, repeated here so
 that the list imports no command; ``assay.cli.commands.<name>`` holds ``command`` (``-`` becomes

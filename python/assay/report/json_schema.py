@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypedDict
 
 JsonSchema = TypedDict(
@@ -13,13 +14,25 @@ JsonSchema = TypedDict(
         "title": str,
         "description": str,
         "type": str | list[str],
-        "const": int,
-        "enum": list[str | None],
+        "const": int | str,
+        "enum": Sequence[str | None],
         "properties": "dict[str, JsonSchema]",
         "patternProperties": "dict[str, JsonSchema]",
         "additionalProperties": "bool | JsonSchema",
         "required": list[str],
         "items": "JsonSchema",
+        "minItems": int,
+        "minimum": float,
+        "maximum": float,
+        "pattern": str,
+        "anyOf": "list[JsonSchema]",
+        "oneOf": "list[JsonSchema]",
+        "allOf": "list[JsonSchema]",
+        "not": "JsonSchema",
+        "if": "JsonSchema",
+        "then": "JsonSchema",
+        "dependencies": dict[str, list[str]],
+        "propertyNames": "JsonSchema",
     },
     total=False,
 )

@@ -1,5 +1,5 @@
 """Takes a comparison, and conditions on it; returns it as plain data of a versioned, typed form for
-programs; its schema is published as docs/reference/comparison.schema.json.
+programs; `assay schema comparison` prints its schema.
 """
 
 from __future__ import annotations

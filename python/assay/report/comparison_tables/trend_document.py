@@ -1,5 +1,5 @@
 """Takes trends; returns them as plain data of a versioned, typed form for programs, a row for each
-point; its schema is published as docs/reference/trend.schema.json.
+point; `assay schema trend` prints its schema.
 """
 
 from __future__ import annotations

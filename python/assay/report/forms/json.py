@@ -1,6 +1,6 @@
 """Writes a `Report` as one JSON document for programs: each tidy table is a list of objects with
 stable names and units, and numbers as measured. Its schema is made by `assay.report.tidy.schema`
-and published as docs/reference/report.schema.json.
+and printed by `assay schema report`.
 """
 
 from __future__ import annotations

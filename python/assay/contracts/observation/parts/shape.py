@@ -1,7 +1,7 @@
 """Takes plain data and a class; returns the typed value, or an error that names the key.
 
 The classes of this room have the names and the fields of the engine's structs, which a test
-compares. What each field means is said in ``docs/reference/observation.schema.json``.
+compares. What each field means is said by ``assay schema observation``.
 """
 
 from __future__ import annotations
