@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import pwd
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay.text.files import paths
 
 
-@dataclass(frozen=True)
-class EnvVar:
+class EnvVar(Struct, frozen=True):
     """A variable and its description."""
 
     name: str

@@ -5,16 +5,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.metadata import EntryPoint
 from pathlib import Path
 from traceback import walk_tb
 from types import FrameType
+from typing import TYPE_CHECKING
 
-from assay import registry
 from assay.errors import AssayError, PluginFailed, YouError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 _NAMELESS = "<"
 """How the names of lambdas and generator expressions begin."""
+
+# The registry is imported where something has failed: the help of a command does without it.
 
 
 @contextmanager
@@ -24,6 +28,8 @@ def of_package(folder: Path) -> Iterator[None]:
     try:
         yield
     except YouError as error:
+        from assay import registry
+
         package = registry.package_of_workload(folder)
         if package and package not in (error.hint or ""):
             whose = f"the workload is of the package {package}"
@@ -48,6 +54,8 @@ def plugin_failures() -> Iterator[None]:
 
 def _failure_of(error: BaseException) -> PluginFailed | None:
     """None where no function of a plugin is in the traceback."""
+    from assay import registry
+
     plugins = registry.plugins()
     roots = {entry.module.partition(".")[0] for entry in plugins}
     frames = [
@@ -76,6 +84,8 @@ def _module(frame: FrameType) -> str:
 
 def _described(frame: FrameType, plugins: list[EntryPoint]) -> str:
     """The plugin whose function this is: by its own name, its module or its package."""
+    from assay import registry
+
     root = _module(frame).partition(".")[0]
     of_package = [entry for entry in plugins if entry.module.partition(".")[0] == root]
     own_name = getattr(frame.f_locals.get("self"), "name", None)

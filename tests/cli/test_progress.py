@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import io
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec import structs
-from rich.console import Console
+from msgspec.structs import replace
 
 from assay.cli.output.live import Live
 from assay.cli.output.progress import Lines, progress
@@ -243,7 +242,7 @@ def test_a_log_gets_a_line_from_time_to_time() -> None:
 def test_a_log_says_from_time_to_time_how_far_a_load_is() -> None:
     def lines(every_s: float) -> list[str]:
         stream, now_s = io.StringIO(), 100.0
-        shown = Lines(Console(file=stream, soft_wrap=True), every_s, lambda: now_s)
+        shown = Lines(stream, every_s, lambda: now_s)
         shown(StageBegun("load"))
         for second in range(1, 26):
             now_s = 100.0 + second
@@ -265,7 +264,7 @@ def test_a_log_says_from_time_to_time_how_far_a_load_is() -> None:
 
 def test_a_name_with_many_settings_is_said_once() -> None:
     stream = io.StringIO()
-    shown = Lines(Console(file=stream, soft_wrap=True), 10)
+    shown = Lines(stream, 10)
     many = "postgresql " + " ".join(f"setting_{number}=on" for number in range(75))
     for position in (0, 1):
         shown(replace(RUN, position=position, system_label=many))

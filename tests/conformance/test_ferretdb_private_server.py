@@ -6,7 +6,6 @@ import json
 import os
 import signal
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -15,6 +14,7 @@ from urllib.parse import quote
 
 import pytest
 from msgspec import structs
+from msgspec.structs import replace
 
 from assay import _engine
 from assay.contracts.deployment import Deployment

@@ -6,12 +6,12 @@ from __future__ import annotations
 import os
 import signal
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 from msgspec import structs
+from msgspec.structs import replace
 
 from assay import _engine
 from assay.contracts.deployment import Deployment

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from msgspec import structs
+
 from assay.contracts.deployment import Deployment
 from assay.contracts.dialects.protocol import Table
 from assay.contracts.experiment import StorageChoice, SystemChoice
@@ -94,7 +96,7 @@ class TracedStorage:
             Path(folder).chmod(0o755)
             with HERE.prepare(StorageChoice(directory=folder)) as made:
                 try:
-                    facts = replace(made.facts, name=choice.name, kind=self.name)
+                    facts = structs.replace(made.facts, name=choice.name, kind=self.name)
                     yield PreparedStorage(facts)
                 finally:
                     EVENTS.add("storage", "-")

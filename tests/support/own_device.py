@@ -6,8 +6,9 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from assay.contracts.experiment import StorageChoice
 from assay.contracts.storage_facts import StorageFacts

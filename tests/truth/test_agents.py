@@ -9,11 +9,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from known_systems import Deployment, NullSystem
+from msgspec.structs import replace
 
 import invented_records as invented
 from assay.api.results import Result

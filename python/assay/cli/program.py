@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import version
 from itertools import pairwise
 from typing import Any
 
 import click
 
 from assay.cli.options.other_tools import meaning
-from assay.cli.options.usage_errors import WORDS
+from assay.cli.options.typed_words import keep_words
 from assay.cli.process.outcome import outcome_of
 from assay.cli.process.process_environment import refuse_other_encodings
 from assay.text.nearest import did_you_mean
@@ -92,7 +91,7 @@ class Commands(click.Group):
                 f"there is no command {args[0]!r}; {did_you_mean(args[0], COMMANDS)}", ctx
             )
         found = super().resolve_command(ctx, args)
-        ctx.meta[WORDS] = tuple(found[2])
+        keep_words(ctx, found[2])
         if found[1] is not None:
             within = _context_of(ctx, str(found[0]), found[1])
             _refuse_empty_words(within, found[1], found[2])
@@ -157,7 +156,7 @@ def _refuse_empty_words(ctx: click.Context | None, command: click.Command, args:
         "show_default": True,
     },
 )
-@click.version_option(version("assay-db"), message="assay %(version)s")
+@click.version_option(package_name="assay-db", message="assay %(version)s")
 def group() -> None:
     """Find out which database, on which storage, with which settings is fast
     enough for your work.

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.comparison.ratios import offered_rates, pairs, undecided
 from assay.comparison.ratios.limits_of_runs import reasons_of, worst_word
@@ -24,8 +26,7 @@ from assay.record.metrics.catalogue import COMPARED
 from assay.text import units
 
 
-@dataclass(frozen=True)
-class ComparisonOptions:
+class ComparisonOptions(Struct, frozen=True):
     """How cells are compared."""
 
     between: str

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import operator
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from assay.contracts.metric import Metric
 from assay.errors import ArgumentError
@@ -36,8 +37,7 @@ _EXAMPLES = (
 )
 
 
-@dataclass(frozen=True)
-class Condition:
+class Condition(Struct, frozen=True):
     """``metric`` below or above a limit."""
 
     text: str

@@ -15,9 +15,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.comparison.conditions import Condition
 from assay.comparison.sides.values import Compared, ComparedCell, Comparison
@@ -51,8 +53,7 @@ _OPEN = (ConditionAnswer.NOT_DECIDED, ConditionAnswer.UNKNOWN)
 _OF_ALL = ", by all runs, with what other programs can explain allowed for"
 
 
-@dataclass(frozen=True)
-class ConditionResult:
+class ConditionResult(Struct, frozen=True):
     """A condition on one cell."""
 
     condition: Condition

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from assay.comparison.conditions import Condition
 from assay.comparison.goals import BELOW, Trial, TrialAnswer, shown
@@ -34,8 +35,7 @@ _MOST_OF_A_REASON = 200
 """Columns; the run itself has all of it."""
 
 
-@dataclass(frozen=True)
-class SearchSoFar:
+class SearchSoFar(Struct, frozen=True):
     """How far a search has come."""
 
     condition: Condition

@@ -14,8 +14,10 @@ that other programs disturbed count only where no other run has the same level.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from enum import Enum
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.comparison import conditions, excess
 from assay.comparison.conditions import Condition
@@ -48,8 +50,7 @@ BELOW = (TrialAnswer.NOT_MET, TrialAnswer.NOT_STEADY)
 """Behind these the search goes on at lower rates."""
 
 
-@dataclass(frozen=True)
-class Trial:
+class Trial(Struct, frozen=True):
     level: float
     """The offered rate per second, or the value of the parameter."""
     answer: TrialAnswer

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.comparison.change_points import LEAST_VALUES, change_points
 from assay.comparison.ratios.limits_of_runs import reasons_of, worst_word
@@ -25,8 +27,7 @@ from assay.record.metrics import catalogue
 from assay.record.runs import run_names
 
 
-@dataclass(frozen=True)
-class TrendPoint:
+class TrendPoint(Struct, frozen=True):
     """A cell in one experiment."""
 
     record: str
@@ -57,8 +58,7 @@ class TrendPoint:
         return differences.leave_no_verdict(self.differs)
 
 
-@dataclass(frozen=True)
-class Trend:
+class Trend(Struct, frozen=True):
     name: str
     fingerprint: str
     workload: str

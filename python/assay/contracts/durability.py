@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
+
+from msgspec import Struct
 
 MEANINGS: Mapping[str, str] = MappingProxyType(
     {
@@ -21,8 +22,7 @@ NOT_MEASURED, CONTRADICTED = "not measured", "contradicted"
 """In place of a class."""
 
 
-@dataclass(frozen=True)
-class SessionSettings:
+class SessionSettings(Struct, frozen=True):
     """Statements by which the sessions of a run set themselves up, as ``SET synchronous_commit =
     off``: a session may commit less durably than its server does by its own settings."""
 
@@ -40,8 +40,7 @@ class SessionSettings:
 NO_SETTINGS = SessionSettings()
 
 
-@dataclass(frozen=True)
-class Durability:
+class Durability(Struct, frozen=True):
     """How far the commits of one client had come by the time of their answers, on a storage whose
     device nothing else uses.
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from assay.contracts.driving import Driving
 from assay.contracts.engine.drive import DriveProgress
@@ -15,8 +16,7 @@ from assay.contracts.observation.parts.intervals import Interval
 from assay.contracts.observation.parts.machine_seconds import MachineSecond
 
 
-@dataclass(frozen=True)
-class TimeNeeded:
+class TimeNeeded(Struct, frozen=True):
     """How long runs take."""
 
     seconds: float = 0.0
@@ -30,8 +30,7 @@ class TimeNeeded:
 NOT_KNOWN = TimeNeeded()
 
 
-@dataclass(frozen=True)
-class ExperimentBegun:
+class ExperimentBegun(Struct, frozen=True):
     """It is in the record, and nothing has been started yet."""
 
     experiment_id: int
@@ -39,8 +38,7 @@ class ExperimentBegun:
     """Planned, those included that have ended before."""
 
 
-@dataclass(frozen=True)
-class RunBegun:
+class RunBegun(Struct, frozen=True):
     """A run is under way."""
 
     position: int
@@ -69,22 +67,19 @@ class RunBegun:
     """Of a goal search, the most runs that take place: most of those planned do not."""
 
 
-@dataclass(frozen=True)
-class StageBegun:
+class StageBegun(Struct, frozen=True):
     """A part of a run, or of what is before the first one: ``load``."""
 
     name: str
 
 
-@dataclass(frozen=True)
-class StageEnded:
+class StageEnded(Struct, frozen=True):
     """Another one begins, or the run has ended."""
 
     name: str
 
 
-@dataclass(frozen=True)
-class RowsSent:
+class RowsSent(Struct, frozen=True):
     """A load goes on."""
 
     report: LoadProgress
@@ -93,23 +88,20 @@ class RowsSent:
     rows_total: int | None = None
 
 
-@dataclass(frozen=True)
-class FilesCopied:
+class FilesCopied(Struct, frozen=True):
     """A copy of the files of data goes on."""
 
     bytes_copied: int
     bytes_total: int
 
 
-@dataclass(frozen=True)
-class ClientsAtWork:
+class ClientsAtWork(Struct, frozen=True):
     """Clients are being driven, measured or not."""
 
     report: DriveProgress
 
 
-@dataclass(frozen=True)
-class SecondMeasured:
+class SecondMeasured(Struct, frozen=True):
     """A second of the measurement of the current step is complete."""
 
     second: int
@@ -120,23 +112,20 @@ class SecondMeasured:
     """None: not known."""
 
 
-@dataclass(frozen=True)
-class Warned:
+class Warned(Struct, frozen=True):
     """Something that the user should see now and not only in the report."""
 
     message: str
 
 
-@dataclass(frozen=True)
-class RunRefused:
+class RunRefused(Struct, frozen=True):
     """A run is not started: its system lacks what its test needs."""
 
     position: int
     reason: str
 
 
-@dataclass(frozen=True)
-class RunEnded:
+class RunEnded(Struct, frozen=True):
     position: int
     state: str
     """``done``, ``failed`` or ``exceeded``."""
@@ -144,8 +133,7 @@ class RunEnded:
     """Why it failed or was ended early."""
 
 
-@dataclass(frozen=True)
-class ExperimentEnded:
+class ExperimentEnded(Struct, frozen=True):
     experiment_id: int
 
 

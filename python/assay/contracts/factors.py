@@ -10,9 +10,10 @@ settings of one system and those of how clients are driven are factors, too, eac
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
+
+from msgspec import Struct
 
 from assay.contracts.driving import AS_IS, CACHES, CLIENT_PROGRAMS, ENGINE
 from assay.text import sizes, units
@@ -42,8 +43,7 @@ def level_text(level: object) -> str:
     return f"{level:.15g}" if isinstance(level, float) else units.level(level)
 
 
-@dataclass(frozen=True)
-class Factor:
+class Factor(Struct, frozen=True):
     name: str
     """Of its option and key with ``_``; in ``--between`` and in the names of cells."""
     part: Part

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 Report = Callable[[str], None]
 """Takes one line for the person at the terminal."""
 
 
-@dataclass(frozen=True)
-class Prefix:
+class Prefix(Struct, frozen=True):
     """A folder that becomes the installation when everything in it is complete."""
 
     folder: Path

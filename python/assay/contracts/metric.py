@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 
 class DifferenceWords(NamedTuple):
@@ -39,8 +41,7 @@ Value = int | float | None
 Read = Callable[[Any], Value]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Metric:
+class Metric(Struct, frozen=True, kw_only=True):
     """A value is None where there is none."""
 
     name: str

@@ -4,7 +4,8 @@ each."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from assay.errors import ArgumentError
 from assay.text.alternatives import alternatives
@@ -13,8 +14,7 @@ from assay.text.quantities import Quantity
 from assay.text.secrets import without_secrets
 
 
-@dataclass(frozen=True)
-class OptionSpec:
+class OptionSpec(Struct, frozen=True):
     """An option of a system or a storage, declared by its plugin; not a setting of the server
     (``engine``)."""
 

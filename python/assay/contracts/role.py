@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 PRIMARY = "primary"
 STANDBY = "standby"
@@ -10,8 +10,7 @@ REPLICA = "replica"
 READ_ONLY = "read-only server"
 
 
-@dataclass(frozen=True)
-class Role:
+class Role(Struct, frozen=True):
     """What a server is among others, as it says itself."""
 
     name: str
@@ -38,8 +37,7 @@ class Role:
         return self.name in (STANDBY, REPLICA)
 
 
-@dataclass(frozen=True)
-class ClusterMember:
+class ClusterMember(Struct, frozen=True):
     """One server of a cluster whose hosts a URL names."""
 
     name: str

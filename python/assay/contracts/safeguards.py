@@ -8,12 +8,12 @@ knows; where one of two says nothing of a kind, nothing is compared.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 
-@dataclass(frozen=True)
-class Safeguard:
+
+class Safeguard(Struct, frozen=True):
     kind: str
     """Below, or one that a system of another package has."""
     does: str

@@ -12,14 +12,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 INTERRUPTED = 130
 _LOOK_EVERY_S = 0.05
 
 
-@dataclass(frozen=True)
-class StopReason:
+class StopReason(Struct, frozen=True):
     """Why work is to end."""
 
     name: str = ""

@@ -4,8 +4,9 @@ which limits are in force there."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Self
+
+from msgspec import Struct, field
 
 from assay.contracts import safeguards
 from assay.contracts.safeguards import Safeguard
@@ -20,8 +21,7 @@ NOT_SEEN = "not seen"
 """The name of the storage of a server by URL."""
 
 
-@dataclass(frozen=True)
-class StorageFacts:
+class StorageFacts(Struct, frozen=True):
     """The storage of the data directory, as found."""
 
     name: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from assay.text.mentions import phrase
 
@@ -16,8 +17,7 @@ _LONGER = {
 """Limit of a run → how to measure for longer."""
 
 
-@dataclass(frozen=True)
-class WarningText:
+class WarningText(Struct, frozen=True):
     """What every report with the warning says of it."""
 
     cause: str

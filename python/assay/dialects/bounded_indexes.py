@@ -4,7 +4,8 @@ foreign keys adds one at a time."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from assay.contracts.dialects.protocol import Column, Index, Table
 from assay.dialects import reads

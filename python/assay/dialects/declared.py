@@ -4,8 +4,9 @@ returns the dialect."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final, TypedDict, cast
+
+from msgspec.structs import replace
 
 from assay.contracts.dialects.protocol import Index, Table, View
 from assay.dialects.limits import SchemaLimits

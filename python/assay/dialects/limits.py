@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
+
+from msgspec import Struct
 
 from assay.contracts.dialects.protocol import Column, Table
 
@@ -14,8 +15,7 @@ _FIXED_BYTES = 8
 """Of a number or a time, at the most."""
 
 
-@dataclass(frozen=True)
-class SchemaLimits:
+class SchemaLimits(Struct, frozen=True):
     """What a table of such a system can be. None: there is no limit, or none that is known."""
 
     source: str
@@ -47,8 +47,7 @@ class Limited(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Beyond:
+class Beyond(Struct, frozen=True):
     """One place where a table goes beyond a limit."""
 
     table: str

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from assay.contracts.dialects.protocol import NamedTables
 
@@ -32,8 +33,7 @@ _PLACE_OF_ROWS = {"stdin", "stdout", "program"}
 """Of a copy: rows that come from the client."""
 
 
-@dataclass
-class _Level:
+class _Level(Struct):
     """What stands between two parentheses, or outside all."""
 
     first: str = ""
@@ -44,8 +44,7 @@ class _Level:
     """``read``, ``changed``, ``added`` or ``made``: what the next name is; empty: no table."""
 
 
-@dataclass
-class _Found:
+class _Found(Struct):
     read: set[str] = field(default_factory=set)
     added: set[str] = field(default_factory=set)
     made: set[str] = field(default_factory=set)

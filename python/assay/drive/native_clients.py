@@ -11,8 +11,9 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.events import Sink
@@ -33,8 +34,7 @@ processor."""
 _FOLDER = "native-clients"
 
 
-@dataclass
-class ClientProcess:
+class ClientProcess(Struct):
     """One client. Its memory and threads are the most of its samples; None: it ended before the
     first."""
 
@@ -53,8 +53,7 @@ class ClientProcess:
     resident_bytes: int | None = None
 
 
-@dataclass(frozen=True)
-class ClientsReport:
+class ClientsReport(Struct, frozen=True):
     program: Path
     clients: tuple[ClientProcess, ...]
     samples: tuple[TimedSample, ...] = ()

@@ -4,9 +4,8 @@ or of several programs; returns its observation."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 
-from msgspec import structs
+from msgspec import Struct, field, structs
 
 from assay import _engine
 from assay.contracts.deployment import Deployment
@@ -27,8 +26,7 @@ from assay.provision.engine.local_fleet import LocalFleet
 from assay.provision.engine.session import raise_as_ours
 
 
-@dataclass(frozen=True)
-class Generators:
+class Generators(Struct, frozen=True):
     """The machines that drive the clients, where it is not this process alone."""
 
     fleet: Fleet

@@ -5,7 +5,8 @@ pause after transactions with which several clients work at once and none overta
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 TRIED_TRANSACTIONS = 100
 """Enough to estimate how long a client takes for all of its transactions."""
@@ -17,8 +18,7 @@ _LONGEST_TRANSACTIONS = 6
 stall of the machine could make clients overtake one another."""
 
 
-@dataclass(frozen=True)
-class Pace:
+class Pace(Struct, frozen=True):
     stagger_s: float = 0.0
     """Between two clients' starts."""
     pause_s: float = 0.0

@@ -5,9 +5,9 @@ the rows it answered.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from assay import _engine, registry
 from assay.contracts.deployment import Deployment
@@ -22,8 +22,7 @@ from assay.workload.values import Script
 Row = tuple[str | None, ...]
 
 
-@dataclass(frozen=True)
-class StatementAnswer:
+class StatementAnswer(Struct, frozen=True):
     """What a statement answered, in text form."""
 
     is_query: bool

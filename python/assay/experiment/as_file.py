@@ -8,8 +8,10 @@ lie that it names is the caller's matter: see `Places`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import MISSING, fields, replace
 from typing import Any, Final
+
+from msgspec import Struct
 
 from assay.contracts import server_url
 from assay.contracts.driving import reads_of_scripts
@@ -44,8 +46,7 @@ _NOT_ASKED: Final = ("log_sample",)
 """Of how clients are driven: no file says it."""
 
 
-@dataclass(frozen=True)
-class Places:
+class Places(Struct, frozen=True):
     """What the file names for that which the experiment read: each relative to its folder."""
 
     workload: str

@@ -5,7 +5,8 @@ all of its repetitions.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from assay.contracts.observation import Observation
 from assay.judge import undisturbed, verdict
@@ -23,8 +24,7 @@ LEAST_REPETITIONS = 4
 """Of three values one always lies at least as far off as the other two lie apart."""
 
 
-@dataclass(frozen=True)
-class CellVerdict:
+class CellVerdict(Struct, frozen=True):
     verdict: Verdict
     warnings: tuple[RunWarning, ...]
     repetitions: int

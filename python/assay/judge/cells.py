@@ -4,7 +4,9 @@ last repetition has ended, and again where a run of it is disputed later."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from assay.judge.cell_verdict import CellVerdict, of_cell
 from assay.judge.check.questions import Dispute
@@ -16,8 +18,7 @@ Judged = Mapping[str, CellVerdict]
 """Fingerprint of a cell → its verdict."""
 
 
-@dataclass
-class _Cell:
+class _Cell(Struct):
     left: set[int] = field(default_factory=set)
     """Positions of the repetitions that have not ended."""
     ended: dict[int, EndedRun] = field(default_factory=dict)

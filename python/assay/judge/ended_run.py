@@ -5,8 +5,9 @@ metrics. It is kept in memory until then; one of an earlier process is read from
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
+
+from msgspec import Struct, field
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.observation import Observation, Observed, StepReport
@@ -54,8 +55,7 @@ class MeasuredRun(Protocol):
     def parameters(self) -> Mapping[str, Scalar]: ...
 
 
-@dataclass(frozen=True)
-class EndedRun:
+class EndedRun(Struct, frozen=True):
     evidence: Evidence
     judged: Verdict
     warnings: Sequence[RunWarning] = ()

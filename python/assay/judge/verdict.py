@@ -7,8 +7,9 @@ measured, but the conditions limit what may be concluded from it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from assay.contracts.observation import Observation, Outcomes
 from assay.judge.check.verdict import CONFLICTS, LOSSES, STATEMENT_LIMIT, by_class
@@ -23,8 +24,7 @@ WORDS: tuple[RunVerdict, ...] = ("valid", "indicative", "invalid")
 """From best to worst."""
 
 
-@dataclass(frozen=True)
-class Reason:
+class Reason(Struct, frozen=True):
     text: str
     spread: float | None = None
     """The share by which repetitions differ, if that is the reason."""
@@ -34,8 +34,7 @@ _DIFFER = "repetitions differ by "
 _BETWEEN = "; "
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     word: str
     """Empty for a run that was refused or ended early, which has no number."""
     reasons: tuple[Reason, ...] = ()

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from assay import registry
 from assay.contracts.events import Events
@@ -25,8 +26,7 @@ from assay.text.files import paths
 from assay.text.units import counted, ended_runs
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(Struct, frozen=True):
     """Which of an experiment's runs are executed now, and whether an earlier one is continued."""
 
     command: Command | None = None
@@ -48,8 +48,7 @@ class Request:
         return {**self.command, **{name: value for name, value in besides.items() if value}}
 
 
-@dataclass(frozen=True)
-class Begun:
+class Begun(Struct, frozen=True):
     """An experiment that is under way in this process."""
 
     experiment_id: int

@@ -16,7 +16,9 @@ it had not been interrupted.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+
+from msgspec import Struct, field
 
 from assay.comparison import goal_bracket, goals
 from assay.comparison.conditions import Condition
@@ -32,8 +34,7 @@ _MOST_FURTHER = 6 * (CONFIRMED - 1)
 """Runs of a search that measure again what had been tried; two ends need a third of them."""
 
 
-@dataclass
-class _Search:
+class _Search(Struct):
     planned: dict[float, PlannedRun] = field(default_factory=dict)
     """Of each level its first run."""
     runs: dict[float, list[PlannedRun]] = field(default_factory=dict)

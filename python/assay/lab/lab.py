@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from assay import __version__
 from assay.comparison import excess, goals
@@ -84,8 +86,7 @@ NOT_PROBED = FirstUse()
 _STOPPED = "stopped by hand"
 
 
-@dataclass(frozen=True)
-class ExperimentResult:
+class ExperimentResult(Struct, frozen=True):
     """The result of `run`: the number of the experiment in the record, and how its runs ended."""
 
     experiment_id: int
@@ -211,8 +212,7 @@ def _excess(experiment: Experiment) -> Excess | None:
     return excess.of_goal(goals.goal(experiment.goal)) if is_asked else None
 
 
-@dataclass(frozen=True)
-class _Prepared:
+class _Prepared(Struct, frozen=True):
     """An experiment after stages 1 and 2."""
 
     workload: Workload

@@ -19,8 +19,9 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from assay.experiment import Experiment
 from assay.judge.precision import is_reached
@@ -41,8 +42,7 @@ class Repetition(NamedTuple):
     """Whether other programs used so much of the machine that nothing is decided from it."""
 
 
-@dataclass
-class _Attempts:
+class _Attempts(Struct):
     """Of a cell that is repeated a given number of times."""
 
     repetitions: int = 0
@@ -51,8 +51,7 @@ class _Attempts:
     """Runs that were measured in their place."""
 
 
-@dataclass
-class _Cell:
+class _Cell(Struct):
     least: int
     left: dict[int, PlannedRun]
     """Those that have not ended and are needed, by position."""

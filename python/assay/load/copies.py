@@ -22,12 +22,12 @@ import platform
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypedDict
 
 import msgspec
-from msgspec import structs
+from msgspec import Struct, structs
+from msgspec.structs import replace
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.dialects.protocol import Table
@@ -87,8 +87,7 @@ class _Document(msgspec.Struct, frozen=True):
     has_manifest: bool = False
 
 
-@dataclass(frozen=True)
-class Copy:
+class Copy(Struct, frozen=True):
     """A complete copy."""
 
     folder: Path
@@ -247,7 +246,7 @@ def restore(copy: Copy, data: Path, on_copied: OnCopied | None = None) -> Copied
 def _document(
     facts: CopyFacts, dataset: Dataset, copied: Copied, *, has_manifest: bool
 ) -> _Document:
-    load = {key: value for key, value in vars(dataset).items() if key != "request"}
+    load = {key: value for key, value in structs.asdict(dataset).items() if key != "request"}
     return _Document(
         facts=facts,
         load=load,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field, structs
 
 from assay.load.row_sources.request import DataRequest
 
 
-@dataclass(frozen=True)
-class Dataset:
+class Dataset(Struct, frozen=True):
     """The rows in a deployment, counted there."""
 
     request: DataRequest
@@ -46,5 +46,5 @@ class Dataset:
 
     def for_record(self) -> dict[str, Any]:
         """Plain data, as `record` keeps it."""
-        own = {key: value for key, value in vars(self).items() if key != "request"}
+        own = {key: value for key, value in structs.asdict(self).items() if key != "request"}
         return {**own, **self.request.for_record()}

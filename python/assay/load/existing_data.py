@@ -11,8 +11,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from assay import _engine
 from assay.contracts.deployment import Deployment
@@ -53,8 +55,7 @@ class ExistingTable(NamedTuple):
     empty: not known."""
 
 
-@dataclass(frozen=True)
-class ExistingData:
+class ExistingData(Struct, frozen=True):
     """What the tables of a run held. Each is empty where the run did not get so far."""
 
     before: tuple[ExistingTable, ...] = ()

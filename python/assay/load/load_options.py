@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay.contracts.deployment import Deployment
 from assay.load.row_sources.request import DataRequest
@@ -13,8 +14,7 @@ _ROWS_PER_SESSION = 50_000
 """With fewer rows per session, another session does not pay."""
 
 
-@dataclass(frozen=True)
-class Loading:
+class Loading(Struct, frozen=True):
     """Options that determine how rows are loaded, not which rows."""
 
     sessions: int | None = None

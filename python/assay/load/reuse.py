@@ -4,7 +4,8 @@ again, several times; returns the size of their files after each."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.dialects.protocol import Reclaims, Table
@@ -17,8 +18,7 @@ from assay.load.row_sources.request import DataRequest
 from assay.provision.engine.session import session
 
 
-@dataclass(frozen=True)
-class Sizes:
+class Sizes(Struct, frozen=True):
     """Bytes of the files of the tables, in one cycle: of all files where a system keeps logs and
     catalogue in the same ones."""
 
@@ -26,8 +26,7 @@ class Sizes:
     reinserted_bytes: int
 
 
-@dataclass(frozen=True)
-class Reused:
+class Reused(Struct, frozen=True):
     loaded_bytes: int
     cycles: tuple[Sizes, ...]
     equals_load: bool

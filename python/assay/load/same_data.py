@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from assay.load.dataset import Dataset
 
@@ -23,8 +24,7 @@ class _Loaded(NamedTuple):
     dataset: Dataset
 
 
-@dataclass
-class _Known:
+class _Known(Struct):
     """Of what was loaded alike, the first that said each fact: the others agree with it, so that a
     further one is compared with these alone, however many there were."""
 
@@ -42,8 +42,7 @@ class _Known:
         self.keys.setdefault(loaded.language, loaded)
 
 
-@dataclass
-class SameData:
+class SameData(Struct):
     """What was loaded so far, by what was asked for."""
 
     _known: dict[str, _Known] = field(default_factory=dict)

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
+from msgspec import structs
+
 from assay import _engine
 from assay.contracts.deployment import Deployment
 from assay.contracts.dialects.protocol import Dialect, HasViews, Table
@@ -48,7 +50,7 @@ def views(dialect: Dialect, tables: Sequence[Table]) -> list[str]:
             (view.overrides[line] for line in lineage(dialect) if line in view.overrides), None
         )
         query = names.written(view.query, dialect) if own is None else own
-        statements += dialect.create_view(replace(view, query=query))
+        statements += dialect.create_view(structs.replace(view, query=query))
     return statements
 
 

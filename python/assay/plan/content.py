@@ -15,9 +15,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict
+
+from msgspec import Struct, field
 
 from assay.errors import ScriptError
 from assay.experiment import Experiment
@@ -37,8 +39,7 @@ class ContentDocument(TypedDict):
     systems: dict[str, str]
 
 
-@dataclass(frozen=True)
-class Content:
+class Content(Struct, frozen=True):
     """What determines the results of all runs of an experiment, besides their cells and seeds."""
 
     workload: str

@@ -5,7 +5,9 @@ numbers, or raises an error with the reason.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+
+from msgspec import Struct, field, structs
 
 from assay.contracts.driving import (
     READ_PRIMARY,
@@ -32,8 +34,7 @@ _DIGITS_OF_SHARES = 5
 """Weights times ten to this power less one have 32 bits, as the engine takes them."""
 
 
-@dataclass(frozen=True)
-class PlannedGroup:
+class PlannedGroup(Struct, frozen=True):
     """Clients that run the same scripts at the same pace."""
 
     name: str
@@ -46,8 +47,7 @@ class PlannedGroup:
     ends_with: str = ""
 
 
-@dataclass(frozen=True)
-class PlannedDrive:
+class PlannedDrive(Struct, frozen=True):
     """A drive step of a run."""
 
     step: Drive
@@ -89,7 +89,7 @@ def drive(workload: Workload, run: PlannedRun, step: Drive) -> PlannedDrive:
         for planned_group in step.groups
     )
     groups = tuple(
-        replace(one, driving=_routed(one.driving, one.scripts, workload)) for one in groups
+        structs.replace(one, driving=_routed(one.driving, one.scripts, workload)) for one in groups
     )
     if groups:
         clients = sum(planned_group.clients for planned_group in groups)

@@ -10,11 +10,10 @@ from __future__ import annotations
 import json
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
-from msgspec import structs
+from msgspec import Struct, structs
 
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import SystemRefused
@@ -43,8 +42,7 @@ _TIMEOUT_S = 60.0
 """A storage with few operations per second is slow to end those that are under way."""
 
 
-@dataclass(frozen=True)
-class Figures:
+class Figures(Struct, frozen=True):
     program: str
     file_bytes: int
     random_reads: tuple[RandomReads, ...]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True)
-class FirstUse:
+class FirstUse(Struct, frozen=True):
     probe_s: float = 0.0
     """How long to probe each storage; 0: not at all."""
     measures_durability: bool = True

@@ -58,7 +58,9 @@ def probe(directory: ServerDirectory, seconds: float = DEFAULT_S) -> Probe:
         if device is None:
             file.unlink(missing_ok=True)
     flushed = _flushes_since(before, devices.counts() if devices else None)
-    return structs.replace(found, is_direct=is_direct, device_flushes=flushed, **vars(figures))
+    return structs.replace(
+        found, is_direct=is_direct, device_flushes=flushed, **structs.asdict(figures)
+    )
 
 
 def _flushes_since(before: DeviceCounts | None, after: DeviceCounts | None) -> int | None:

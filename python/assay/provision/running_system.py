@@ -10,6 +10,8 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from pathlib import Path
 
+from msgspec import structs
+
 from assay import env_vars, registry
 from assay.contracts.deployment import Deployment, Node
 from assay.contracts.durability import Durability
@@ -350,7 +352,7 @@ def _with_asked(deployment: Deployment, on: StorageChoice) -> Deployment:
         return deployment
 
     def facts(storage: StorageFacts) -> StorageFacts:
-        return replace(storage, name=on.name, facts={**storage.facts, "asked": asked})
+        return structs.replace(storage, name=on.name, facts={**storage.facts, "asked": asked})
 
     nodes = (replace(node, storage=facts(node.storage)) for node in deployment.nodes)
     return replace(deployment, nodes=tuple(nodes))

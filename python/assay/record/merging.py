@@ -11,8 +11,9 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay.errors import ArgumentError
 from assay.judge.cell_verdict import of_cell
@@ -39,8 +40,7 @@ Row = dict[str, SqlValue]
 OnProgress = Callable[[str, int, int], None]
 
 
-@dataclass
-class Merged:
+class Merged(Struct):
     """What was added to the record."""
 
     experiments: list[int]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+
+from msgspec.structs import replace
 
 from assay.comparison.conclusions import conclusions, effects
 from assay.comparison.conclusions.effects import SettingEffects

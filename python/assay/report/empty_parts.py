@@ -5,7 +5,8 @@ and charts without a point."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from assay.report.values import ReportTable, Section
 

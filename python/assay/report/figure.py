@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from enum import Enum, auto
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 _OTHER_CHARACTERS = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -35,8 +37,7 @@ class Scale(Enum):
     """In values of 1 / (1 - share), which a logarithm spreads evenly over 90 %, 99 %, 99.9 % …"""
 
 
-@dataclass(frozen=True)
-class Axis:
+class Axis(Struct, frozen=True):
     title: str
     """With its unit."""
     scale: Scale = Scale.LINEAR
@@ -51,8 +52,7 @@ class Axis:
         )
 
 
-@dataclass(frozen=True)
-class Point:
+class Point(Struct, frozen=True):
     x: float | str
     """A text names the bars of a category."""
     y: float
@@ -74,8 +74,7 @@ class Point:
         return self.low is not None and self.low != self.high
 
 
-@dataclass(frozen=True)
-class DataSeries:
+class DataSeries(Struct, frozen=True):
     name: str
     """Series of one name are parts of a line with a gap between them."""
     points: tuple[Point, ...]
@@ -83,8 +82,7 @@ class DataSeries:
     """Something to compare with: the ideal, a published number."""
 
 
-@dataclass(frozen=True)
-class Figure:
+class Figure(Struct, frozen=True):
     name: str
     """For files; unique in the report."""
     title: str

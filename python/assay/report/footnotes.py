@@ -3,7 +3,7 @@ all of its numbers is said once instead."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from assay.judge import verdict
 from assay.judge.verdict import Verdict

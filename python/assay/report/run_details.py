@@ -4,8 +4,9 @@ effective settings and its scripts."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
+
+from msgspec import Struct, field
 
 from assay.contracts.factors import PROTOCOL
 from assay.record import RunRecord
@@ -13,8 +14,7 @@ from assay.text import units
 from assay.text.secrets_in_files import without_file_passwords
 
 
-@dataclass(frozen=True)
-class RunDetail:
+class RunDetail(Struct, frozen=True):
     id: int
     name: str
     """Test, and the name of its cell."""

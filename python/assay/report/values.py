@@ -7,9 +7,10 @@ unit in which it was measured). The formats do not change numbers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypedDict, TypeVar
+
+from msgspec import Struct, field
 
 from assay.comparison.conclusions import effect_sentences, sentences
 from assay.comparison.conclusions.conclusions import Question
@@ -59,8 +60,7 @@ class MadeWhenAsked(Mapping[str, Part]):
         return len(self._makers)
 
 
-@dataclass(frozen=True)
-class Number:
+class Number(Struct, frozen=True):
     """A number with its unit, sample count, range and verdict."""
 
     value: int | float
@@ -83,8 +83,7 @@ class Number:
         return self.judged.word
 
 
-@dataclass(frozen=True)
-class ReportCell:
+class ReportCell(Struct, frozen=True):
     shown: str
     number: Number | None = None
     is_absent: bool = False
@@ -97,8 +96,7 @@ class ReportCell:
     """Numbers of the runs that it is about; in the labels of a row, of those of the whole row."""
 
 
-@dataclass(frozen=True)
-class ReportColumn:
+class ReportColumn(Struct, frozen=True):
     title: str
     is_number: bool = False
     """Numbers are aligned to the right."""
@@ -115,8 +113,7 @@ class ReportColumn:
         return f"{self.title}, {self.unit}" if self.unit else self.title
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(Struct, frozen=True):
     cells: tuple[ReportCell, ...]
     block: Mapping[str, Scalar] = field(default_factory=dict)
     """Factors that this row shares with its neighbours, printed once above them; a text that is
@@ -137,8 +134,7 @@ class Row:
         return tuple(dict.fromkeys(run for cell in self.cells for run in cell.runs))
 
 
-@dataclass(frozen=True)
-class ReportTable:
+class ReportTable(Struct, frozen=True):
     name: str
     """For programs; unique in the report."""
     title: str
@@ -156,8 +152,7 @@ class ReportTable:
     """What holds for all its rows (a limit, a verdict), said once below the title."""
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(Struct, frozen=True):
     title: str
     lines: tuple[str, ...] = ()
     """The first sums the section up; a short form has that one alone."""
@@ -179,8 +174,7 @@ class Section:
         return bool(self.lines or self.shown_tables(with_detail))
 
 
-@dataclass(frozen=True)
-class WarningNote:
+class WarningNote(Struct, frozen=True):
     """A way in which this report can mislead: its cause, its details here, its fix."""
 
     name: str
@@ -252,8 +246,7 @@ class Tidy(TypedDict):
     tables: Mapping[str, Sequence[TidyRow]]
 
 
-@dataclass(frozen=True)
-class Report:
+class Report(Struct, frozen=True):
     title: str
     experiments: tuple[int, ...]
     """Their numbers; none: of a comparison, whose facts name its experiments."""

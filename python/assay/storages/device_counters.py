@@ -9,8 +9,9 @@ process does.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.storage_facts import RAW, StorageFacts
@@ -28,8 +29,7 @@ _NO_CACHE = "write through"
 """``write_cache`` of a device that keeps nothing back; the kernel sends it no flushes."""
 
 
-@dataclass(frozen=True)
-class DeviceCounts:
+class DeviceCounts(Struct, frozen=True):
     """Since the machine was started, or the device made; None: not counted here."""
 
     read_bytes: int
@@ -49,8 +49,7 @@ class DeviceCounts:
     """Those of ``writes`` that ask for a flush and carry no data; counted by `flush_requests`."""
 
 
-@dataclass(frozen=True)
-class Devices:
+class Devices(Struct, frozen=True):
     """The devices of a file system; mostly one."""
 
     nodes: tuple[Path, ...]

@@ -11,9 +11,11 @@ import contextlib
 import json
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
+
+from msgspec import Struct, structs
+from msgspec.structs import replace
 
 from assay import _engine
 from assay.contracts.experiment import StorageChoice
@@ -64,8 +66,7 @@ _FS: Final = replace(
 )
 
 
-@dataclass(frozen=True)
-class _Handle:
+class _Handle(Struct, frozen=True):
     disk: ServedDisk
     device: Path
     raw_node: Path | None
@@ -243,7 +244,7 @@ def _handle(prepared: PreparedStorage) -> _Handle:
 
 def _rule(fault: Fault) -> object:
     """As the program takes it."""
-    rule = asdict(fault)
+    rule = structs.asdict(fault)
     length = rule.pop("length_bytes")
     first = rule.pop("first_byte")
     if first or length is not None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
+
+from msgspec import Struct
 
 from assay.contracts.experiment import StorageChoice
 from assay.contracts.storage_facts import StorageFacts
@@ -28,8 +29,7 @@ class DeviceFacts(TypedDict, total=False):
     physical_block_bytes: int
 
 
-@dataclass(frozen=True)
-class MountLine:
+class MountLine(Struct, frozen=True):
     """One line of ``/proc/self/mountinfo`` (proc(5))."""
 
     point: Path

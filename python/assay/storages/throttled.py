@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.contracts.experiment import StorageChoice
 from assay.contracts.option_spec import OptionSpec
@@ -51,8 +53,7 @@ def _bytes_spelled(word: str) -> str:
     return option_word(int(BYTES_PER_S.of_word(word)))
 
 
-@dataclass(frozen=True)
-class _Made:
+class _Made(Struct, frozen=True):
     node: Path
     limit: GroupLimit
 

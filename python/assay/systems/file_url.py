@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, unquote
+
+from msgspec import Struct
 
 from assay.contracts import server_url
 from assay.contracts.server_url import Resolved
@@ -17,8 +18,7 @@ _HEAD_BYTES = 16
 """As many as tell what kind of file it is."""
 
 
-@dataclass(frozen=True)
-class FileKind:
+class FileKind(Struct, frozen=True):
     """The database files of one system."""
 
     scheme: str

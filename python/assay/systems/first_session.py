@@ -6,8 +6,10 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from ipaddress import ip_address
+
+from msgspec import Struct
 
 from assay import _engine
 from assay.contracts import server_url
@@ -54,8 +56,7 @@ _NEW_CERTIFICATE = (
 )
 
 
-@dataclass(frozen=True)
-class ExpectedServer:
+class ExpectedServer(Struct, frozen=True):
     """The server that is expected at a URL, with its system's names for parameters and error
     codes."""
 
@@ -194,8 +195,7 @@ def _address_origin(address: Address) -> str:
     return f" (address from {', '.join(elsewhere)})" if elsewhere else ""
 
 
-@dataclass(frozen=True)
-class _Refusal:
+class _Refusal(Struct, frozen=True):
     """What the message says of a refusal."""
 
     cause: str

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from assay.contracts.experiment import VERSION, SystemChoice
 from assay.contracts.option_spec import OptionSpec

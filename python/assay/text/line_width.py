@@ -8,6 +8,8 @@ from typing import TextIO
 from assay import env_vars
 
 LEAST = 20
+ELSEWHERE = 80
+"""Columns of a text that is written to no terminal."""
 
 
 def line_width(stream: TextIO) -> int | None:

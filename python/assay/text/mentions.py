@@ -6,15 +6,15 @@ settings are written spells it in its own way.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from string import Formatter
 from typing import Any, Final
+
+from msgspec import Struct
 
 _OPTION: Final = "--"
 
 
-@dataclass(frozen=True)
-class Mention:
+class Mention(Struct, frozen=True):
     """A setting in a text, by the name of its option (``warm_up``), maybe with a value as the
     option has it."""
 

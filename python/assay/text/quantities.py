@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date, time
 from typing import Final
+
+from msgspec import Struct
 
 from assay.text import rates
 
@@ -39,8 +40,7 @@ _LONGEST_SHOWN = 40
 _LONGEST_PROFILE = 10_000
 
 
-@dataclass(frozen=True)
-class Whole:
+class Whole(Struct, frozen=True):
     """A whole number in a range, ends included."""
 
     least: int
@@ -71,8 +71,7 @@ class Whole:
         return words.split(",")
 
 
-@dataclass(frozen=True)
-class Real:
+class Real(Struct, frozen=True):
     """A finite number in a range, ends included."""
 
     least: float
@@ -119,8 +118,7 @@ class Real:
         return words.split(",")
 
 
-@dataclass(frozen=True)
-class Duration(Real):
+class Duration(Real, frozen=True):
     """A length of time in ``unit``; a word may name another unit: ``500ms``, ``5s``, ``2min``."""
 
     per_second: int = 1
@@ -147,8 +145,7 @@ class Duration(Real):
         return value
 
 
-@dataclass(frozen=True)
-class Size(Real):
+class Size(Real, frozen=True):
     """Bytes; a word may name a unit of 1024 bytes or its powers: ``64M``, ``64MB``, ``64MiB``."""
 
     @property
@@ -167,8 +164,7 @@ class Size(Real):
         return value
 
 
-@dataclass(frozen=True)
-class Percent(Real):
+class Percent(Real, frozen=True):
     """A share; a word may be in percent: ``5%`` is 0.05."""
 
     @property
@@ -192,8 +188,7 @@ class Percent(Real):
         return value
 
 
-@dataclass(frozen=True)
-class OfferedRate(Real):
+class OfferedRate(Real, frozen=True):
     """A rate; a word may be a profile in time: ``0s:200,60s:800,90s:200``."""
 
     @property

@@ -14,6 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict, TypeVar
 
+from msgspec import structs
+
 from assay.contracts.driving import Driving
 from assay.contracts.experiment import Experiment, OfTest, ScriptFile, shown_scripts
 from assay.contracts.factors import Scalar
@@ -191,7 +193,7 @@ def with_scripts(workload: Workload, files: Sequence[ScriptFile], tests: Iterabl
             raise ArgumentError(
                 phrase("{--script} does not apply to {}.{}, whose {}", workload.name, name, why)
             )
-        changed[name] = replace(
+        changed[name] = structs.replace(
             test,
             title=f"{workload.name} with {given}",
             scripts=tuple(scripts),
@@ -203,7 +205,7 @@ def with_scripts(workload: Workload, files: Sequence[ScriptFile], tests: Iterabl
             response_limits=(),
             deferred=None,
         )
-    return replace(
+    return structs.replace(
         workload,
         title=f"{workload.name} with {given}",
         given_scripts=given,
@@ -313,7 +315,7 @@ def _without_passes(driving: Driving) -> Driving:
     return replace(limits, duration_s=DURATION_S) if is_endless else limits
 
 
-class _OfSeveralTypes(Parameter):
+class _OfSeveralTypes(Parameter, frozen=True):
     """A variable with numbers and texts among its levels: each is read as if it were alone."""
 
     def value(self, word: str) -> Scalar:

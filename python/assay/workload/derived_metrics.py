@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay.contracts.recorded import DerivedRecord
 from assay.errors import ExperimentError
@@ -22,8 +23,7 @@ INPUTS = {
 """What a formula reads of a run."""
 
 
-@dataclass(frozen=True)
-class DerivedMetric:
+class DerivedMetric(Struct, frozen=True):
     name: str
     title: str
     help: str

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from assay import registry
 from assay.errors import ArgumentError
@@ -28,8 +30,7 @@ TEXTS = "extends/"
 """Below it are the inherited texts, wherever the folder of the base lies on this machine."""
 
 
-@dataclass(frozen=True)
-class Inherited:
+class Inherited(Struct, frozen=True):
     """Everything is empty where a workload extends none."""
 
     name: str = ""

@@ -12,8 +12,9 @@ transaction type for each number.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TypeVar
+
+from msgspec.structs import replace
 
 from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean

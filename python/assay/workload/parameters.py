@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from assay.contracts import capabilities, factors
 from assay.contracts.languages import LANGUAGES
@@ -25,8 +26,7 @@ from assay.text.quantities import (
 Scalar = str | int | float | bool
 
 
-@dataclass(frozen=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """A parameter that a user can set: ``--set copies=10``."""
 
     name: str

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from msgspec import UNSET, structs
+from msgspec import UNSET, Struct, field, structs
+from msgspec.structs import replace
 
 from assay import _engine
 from assay.contracts.dialects.protocol import Column, Table, View
@@ -28,8 +28,7 @@ _HARDLY_ANY = (1, 1 << 40)
 """A part so small that it has rows of the largest tables only."""
 
 
-@dataclass(frozen=True)
-class Expression:
+class Expression(Struct, frozen=True):
     """A text in the expression language of scripts, and its location in the workload file."""
 
     text: str
@@ -37,8 +36,7 @@ class Expression:
     column: int = 0
 
 
-@dataclass(frozen=True)
-class Generator:
+class Generator(Struct, frozen=True):
     """How the rows of a table are made."""
 
     rows: Expression | None = None
@@ -49,8 +47,7 @@ class Generator:
     """Column → its value; the others hold their default, or NULL."""
 
 
-@dataclass(frozen=True)
-class DeclaredTable:
+class DeclaredTable(Struct, frozen=True):
     """One ``[[tables]]``."""
 
     table: Table
@@ -75,8 +72,7 @@ class DeclaredTable:
         return language is None or not self.languages or language in self.languages
 
 
-@dataclass(frozen=True)
-class Schema:
+class Schema(Struct, frozen=True):
     """All tables of a workload."""
 
     file: Path

@@ -9,9 +9,11 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from assay import registry
 from assay.contracts.dialects.protocol import Table
@@ -29,8 +31,7 @@ from assay.workload.schema import Schema
 from assay.workload.steps import Deferred, Drive, Group, Step
 
 
-@dataclass(frozen=True)
-class Script:
+class Script(Struct, frozen=True):
     """One transaction type: a text in the script language."""
 
     name: str
@@ -73,8 +74,7 @@ class MixedScripts(Protocol):
     def mix(self) -> Mapping[str, int]: ...
 
 
-@dataclass(frozen=True)
-class Quick:
+class Quick(Struct, frozen=True):
     """What the quick version of a test has in place of its own."""
 
     clients: tuple[int, ...] = ()
@@ -83,8 +83,7 @@ class Quick:
     """Fields of `Driving`."""
 
 
-@dataclass(frozen=True)
-class Test:
+class Test(Struct, frozen=True):
     """One test of the workload."""
 
     name: str
@@ -243,8 +242,7 @@ class Test:
         )
 
 
-@dataclass(frozen=True)
-class ExpectedAnswers:
+class ExpectedAnswers(Struct, frozen=True):
     """The row counts of one known data set."""
 
     dataset: str
@@ -259,8 +257,7 @@ class ExpectedAnswers:
     """Test → script → digest of its answers, in a test that compares the results of systems."""
 
 
-@dataclass(frozen=True)
-class ExpectedRules:
+class ExpectedRules(Struct, frozen=True):
     """What is said of the counts of all data sets."""
 
     of_variant: Mapping[str, str] = field(default_factory=dict)
@@ -269,8 +266,7 @@ class ExpectedRules:
     """Script → the values of parameters for which its counts hold; those of others hold for all."""
 
 
-@dataclass(frozen=True)
-class Workload:
+class Workload(Struct, frozen=True):
     """A workload folder that has been read and found consistent."""
 
     name: str
@@ -286,35 +282,35 @@ class Workload:
     data: Any
     """The section ``[data]``, as the row source has read it."""
     parameters: Mapping[str, Parameter]
-    schema: Schema = field(repr=False)
-    tests: Mapping[str, Test] = field(repr=False)
-    scripts: Mapping[str, Script] = field(repr=False)
-    checks: Mapping[str, Script] = field(repr=False)
+    schema: Schema
+    tests: Mapping[str, Test]
+    scripts: Mapping[str, Script]
+    checks: Mapping[str, Script]
     """Queries that must return no row, by name."""
-    overrides: Mapping[tuple[str, str], Script] = field(repr=False)
+    overrides: Mapping[tuple[str, str], Script]
     """(dialect or language, name of a script or a check) → the script that replaces it there."""
-    not_expressible: Mapping[tuple[str, str], str] = field(repr=False)
+    not_expressible: Mapping[tuple[str, str], str]
     """(dialect or language, name of a script or a check) → why it has no text there."""
     expected: tuple[ExpectedAnswers, ...]
     expected_rules: ExpectedRules
     """Variant → what replication does to a count: ``times replicas`` or ``unchanged``."""
-    report: Mapping[str, TomlData] = field(repr=False)
+    report: Mapping[str, TomlData]
     """Test → the declaration of its report (`assay.report.declared.declaration`)."""
-    published: Mapping[str, TomlData] = field(repr=False)
+    published: Mapping[str, TomlData]
     """Test → the published table, in the same form."""
-    texts: Mapping[str, str] = field(repr=False)
+    texts: Mapping[str, str]
     """Every text that determines what is run, by path within the folder."""
     is_ad_hoc: bool = False
     """Scripts without a workload folder (`assay.workload.ad_hoc_script`)."""
     given_scripts: str = ""
     """The names of script files that its tests run in place of their own."""
-    series: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
+    series: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Name → a table over several tests (`assay.report.declared.series`)."""
-    sheets: tuple[SheetRecord, ...] = field(default=(), repr=False)
+    sheets: tuple[SheetRecord, ...] = ()
     """Tables that reports show as they stand."""
-    derived: Mapping[str, DerivedMetric] = field(default_factory=dict, repr=False)
+    derived: Mapping[str, DerivedMetric] = field(default_factory=dict)
     """By name, in the order in which they are declared."""
-    claims: tuple[TomlData, ...] = field(default=(), repr=False)
+    claims: tuple[TomlData, ...] = ()
     """What the paper says of its results, with the keys of `assay.report.papers.claims.claims`."""
 
     def quickly(self) -> Workload:

@@ -4,8 +4,9 @@ row for each second."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 import invented_records as invented
 from assay.experiment import SystemChoice

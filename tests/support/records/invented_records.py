@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import structs
 
 import observations
 from assay import registry
@@ -334,10 +335,10 @@ def changed(run: RunRecord, part: str, **values: Any) -> RunRecord:
     """The run with other values in its ``observation``, its ``dataset`` or its ``deployment``."""
     if part == "observation":
         assert run.driven is not None
-        return replace(run, observation=observed({**run.driven.document, **values}))
+        return structs.replace(run, observation=observed({**run.driven.document, **values}))
     before = getattr(run.facts, part)
     facts = (replace if is_dataclass(before) else msgspec.structs.replace)(before, **values)
-    return replace(run, facts=replace(run.facts, **{part: facts}))
+    return structs.replace(run, facts=structs.replace(run.facts, **{part: facts}))
 
 
 def disturbed(run: RunRecord, share: float) -> RunRecord:
@@ -352,7 +353,7 @@ def disturbed(run: RunRecord, share: float) -> RunRecord:
 
 def judged_again(found: RunRecord) -> RunRecord:
     verdict, warnings = judge_run(found.evidence)
-    return replace(
+    return structs.replace(
         found, warnings=tuple(warnings), verdict=verdict.word, verdict_reason=verdict.reason
     )
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import structs
 
 import invented_records as invented
 from assay.contracts import factors
@@ -345,7 +346,7 @@ def _write(store: Store, run: PlannedRun, printed: PrintedCell) -> None:
 
 def _sampled(sample: Any, values: Mapping[str, Any]) -> Any:
     changed = replace if not isinstance(sample.sample, msgspec.Struct) else msgspec.structs.replace
-    return replace(sample, sample=changed(sample.sample, **values))
+    return structs.replace(sample, sample=changed(sample.sample, **values))
 
 
 _SESSIONS = ("default", "raised")

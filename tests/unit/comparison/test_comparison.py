@@ -13,6 +13,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
+from msgspec import structs
 
 import assay
 import invented_records as invented
@@ -71,7 +72,9 @@ def on_storages(
     elapsed = {("postgresql", "here", 8): here, ("postgresql", "ssd", 8): ssd}
     found = invented.experiment(path, planned, elapsed)
     if others:
-        found = replace(found, runs=tuple(invented.disturbed(run, others) for run in found.runs))
+        found = structs.replace(
+            found, runs=tuple(invented.disturbed(run, others) for run in found.runs)
+        )
     return comparison.compare(comparison.side("A", "", [found]), None, between="storage")
 
 
@@ -277,7 +280,7 @@ def test_a_cell_has_one_name_in_reports_and_comparisons(
     for run in found.runs:
         other = changes if run.clients == 8 else others
         levels = {**run.levels, **other.get("levels", {})}
-        runs.append(replace(run, **{**other, "levels": levels}))
+        runs.append(structs.replace(run, **{**other, "levels": levels}))
     named = factors.names(runs)
     assert named == [cell.name for cell in cell_runs.cells(found, runs)]
     assert named[0] == name
@@ -293,7 +296,7 @@ def test_an_unpacked_script_is_known_by_its_content_and_differs_in_nothing(folde
     ):
         script = {"path": path, "weight": weight, "content": content}
         cell = {**run.cell, "workload": path, "workload_content": "of its scripts"}
-        changed = replace(run, is_ad_hoc=True, cell={**cell, "scripts": [script]})
+        changed = structs.replace(run, is_ad_hoc=True, cell={**cell, "scripts": [script]})
         fields.append(factors.identifying(changed))
     assert not factors.differing(fields[:2])
     assert factors.differing(fields[::2]) == ["scripts"]
@@ -308,13 +311,13 @@ def test_scripts_of_one_name_in_two_folders_differ_in_their_folders(folder: Path
         found = measured(folder / path.replace("/", "_"))
         cell = {"workload": path, "scripts": [{"path": path, "weight": 1}]}
         runs = tuple(
-            replace(
+            structs.replace(
                 run, workload=path, is_ad_hoc=True, cell_fingerprint=path, scripts_given="x.sql",
                 cell={**run.cell, **cell},
             )
             for run in found.runs
         )  # fmt: skip
-        sides.append(replace(found, runs=runs))
+        sides.append(structs.replace(found, runs=runs))
     made = compared(*sides)
     assert "scripts: x.sql → f/x.sql" in shown(made).replace("\n           ", " ")
     assert [one.name for one in made.unequal[0].differences] == ["scripts"]
@@ -324,10 +327,11 @@ def test_what_was_not_measured_has_no_data_that_differ(folder: Path) -> None:
     """The run that was begun is named, not one that was only planned."""
     b = measured(folder / "b")
     runs = [
-        replace(run, begun_unix_ns=None, state="planned", reason="", **NOTHING) for run in b.runs
+        structs.replace(run, begun_unix_ns=None, state="planned", reason="", **NOTHING)
+        for run in b.runs
     ]
-    runs[1] = replace(runs[1], begun_unix_ns=1, state="interrupted", reason="process ended")
-    (cell,) = compared(measured(folder / "a"), replace(b, runs=tuple(runs))).cells
+    runs[1] = structs.replace(runs[1], begun_unix_ns=1, state="interrupted", reason="process ended")
+    (cell,) = compared(measured(folder / "a"), structs.replace(b, runs=tuple(runs))).cells
     assert cell.primary.reason == "B was not measured: run 2 interrupted (process ended)"
     assert not cell.differences and not cell.blocked_by
 
@@ -429,7 +433,7 @@ def test_two_servers_of_one_system_are_compared_with_versions_and_settings(folde
         else run
         for run in found.runs
     )
-    side = comparison.side("A", "", [replace(found, runs=runs)])
+    side = comparison.side("A", "", [structs.replace(found, runs=runs)])
     made = comparison.compare(side, None, between="system")
     shown = [one.sentence for one in made.cells[0].differences]
     assert "version of the system: postgresql 1.2.3 → postgresql 2" in shown
@@ -531,14 +535,14 @@ def test_a_side_that_never_did_a_type_of_transaction_has_done_other_work(folder:
 def with_scripts(experiment: ExperimentRecord, text: str) -> ExperimentRecord:
     """Its clients were fed this text."""
     runs = tuple(
-        replace(
+        structs.replace(
             run,
             scripts=(ScriptRecord("feed", "feed.sql", text, 1),),
             cell={**run.cell, "feed": "feed.sql"},
         )
         for run in experiment.runs
     )
-    return replace(experiment, runs=runs)
+    return structs.replace(experiment, runs=runs)
 
 
 def test_two_systems_are_compared_with_all_settings_that_are_not_their_default(
@@ -552,7 +556,7 @@ def test_two_systems_are_compared_with_all_settings_that_are_not_their_default(
         else invented.changed(run, "deployment", settings={"log_bin": "on", "fsync": "off"})
         for run in found.runs
     )
-    side = comparison.side("A", "", [replace(found, runs=runs)])
+    side = comparison.side("A", "", [structs.replace(found, runs=runs)])
     shown = [
         one.sentence
         for one in comparison.compare(side, None, between="system").cells[0].differences
@@ -599,7 +603,7 @@ def test_an_invalid_side_fails_no_condition_silently(folder: Path) -> None:
 def test_a_limit_of_b_is_judged_where_a_has_no_such_number(folder: Path) -> None:
     a = measured(folder / "a")
     without = tuple(invented.changed(run, "observation", all_ok=_no_samples(run)) for run in a.runs)
-    made = compared(replace(a, runs=without), measured(folder / "b"))
+    made = compared(structs.replace(a, runs=without), measured(folder / "b"))
     assert answers(made, "latency_p50_ns > 1", "latency_p50_ns > 1x") == [
         ConditionAnswer.MET, ConditionAnswer.UNKNOWN,
     ]  # fmt: skip
@@ -607,8 +611,11 @@ def test_a_limit_of_b_is_judged_where_a_has_no_such_number(folder: Path) -> None
 
 def test_what_b_never_counted_is_judged_where_a_was_not_measured(folder: Path) -> None:
     a, b = measured(folder / "a", clients=(8, 16)), measured(folder / "b", clients=(8, 16))
-    runs = [replace(one, state="failed", **NOTHING) if one.clients == 8 else one for one in a.runs]
-    made = compared(replace(a, runs=tuple(runs)), b)
+    runs = [
+        structs.replace(one, state="failed", **NOTHING) if one.clients == 8 else one
+        for one in a.runs
+    ]
+    made = compared(structs.replace(a, runs=tuple(runs)), b)
     assert answers(made, "failed > 0") == [ConditionAnswer.NOT_MET] * 2
     assert "  failed  " not in shown(made, detail=True), "what never happened fills no rows"
 
@@ -616,7 +623,7 @@ def test_what_b_never_counted_is_judged_where_a_was_not_measured(folder: Path) -
 def test_runs_that_were_not_measured_are_counted(folder: Path) -> None:
     b = measured(folder / "b")
     cut = invented.changed(b.runs[0], "observation", ended_by="interrupted")
-    made = compared(measured(folder / "a"), replace(b, runs=(cut, *b.runs[1:])))
+    made = compared(measured(folder / "a"), structs.replace(b, runs=(cut, *b.runs[1:])))
     assert "1 of 5 runs of B were not measured" in shown(made)
     document = comparison_document.document(made)
     assert [one["note"] for one in document["notes"]] == ["1 of 5 runs of B were not measured"]
@@ -628,11 +635,11 @@ def test_runs_of_many_cells_that_were_not_measured_have_one_line(folder: Path) -
     for name in "ab":
         found = measured(folder / name, clients=clients)
         runs = [
-            replace(one, state="planned", **NOTHING)
+            structs.replace(one, state="planned", **NOTHING)
             if one.clients > 2 and one.repetition > 3 + (name == "a") else one
             for one in found.runs
         ]  # fmt: skip
-        sides.append(replace(found, runs=tuple(runs)))
+        sides.append(structs.replace(found, runs=tuple(runs)))
     made = compared(*sides)
     text = shown(made)
     assert "10 runs of A and 20 runs of B were not measured, in 10 cells" in text
@@ -645,7 +652,9 @@ def test_runs_of_many_cells_that_were_not_measured_have_one_line(folder: Path) -
 
 def test_of_no_run_there_is_no_verdict(folder: Path) -> None:
     sides = [
-        replace(one, runs=tuple(replace(run, state="refused", **NOTHING) for run in one.runs))
+        structs.replace(
+            one, runs=tuple(structs.replace(run, state="refused", **NOTHING) for run in one.runs)
+        )
         for one in (measured(folder / "a"), measured(folder / "b"))
     ]
     document = json.loads(json.dumps(comparison_document.document(compared(*sides))))
@@ -662,7 +671,7 @@ def test_what_limits_the_runs_is_said(folder: Path) -> None:
 def test_nothing_is_decided_while_other_programs_use_the_machine(folder: Path) -> None:
     fast, slow = measured(folder / "a"), measured(folder / "b", SLOW)
     runs = tuple(invented.disturbed(run, 0.23) for run in slow.runs)
-    made = compared(fast, replace(slow, runs=runs))
+    made = compared(fast, structs.replace(slow, runs=runs))
     found = {one.metric.name: one.verdict for one in made.cells[0].metrics}
     why = "not decided: other programs used 23 % of the processors in the worst of 5 such runs"
     assert found["throughput_per_s"] == found["latency_p50_ns"] == why
@@ -717,12 +726,12 @@ def test_one_of_many_cells_is_not_called_for_what_is_chance(folder: Path) -> Non
     a = measured(folder / "c", seconds, clients=clients)
     b = measured(folder / "d", seconds[:5], clients=clients)
     changed = tuple(
-        run if run.clients != 8 else replace(run, observation=other_run.observation)
+        run if run.clients != 8 else structs.replace(run, observation=other_run.observation)
         for run, other_run in zip(
             b.runs, measured(folder / "e", other, clients=clients).runs, strict=True
         )
     )
-    made = compared(a, replace(b, runs=changed))
+    made = compared(a, structs.replace(b, runs=changed))
     not_decided = "not decided: 5 repetitions are too few for 10 comparisons"
     assert [cell.primary.verdict for cell in made.cells if cell.factors["clients"] == 8] == [
         not_decided
@@ -852,11 +861,13 @@ def test_the_error_names_the_command_that_sets_one_factor_aside(
 def test_without_a_test_in_common_the_hint_says_what_to_do(folder: Path) -> None:
     b = measured(folder / "b")
     runs = (
-        replace(run, test="other", cell={**run.cell, "test": "other"}, cell_fingerprint="f" * 64)
+        structs.replace(
+            run, test="other", cell={**run.cell, "test": "other"}, cell_fingerprint="f" * 64
+        )
         for run in b.runs
     )
     with pytest.raises(ArgumentError) as raised:
-        _insist_on_cells(compared(measured(folder / "a"), replace(b, runs=tuple(runs))))
+        _insist_on_cells(compared(measured(folder / "a"), structs.replace(b, runs=tuple(runs))))
     assert raised.value.hint and "`assay list runs`" in raised.value.hint
 
 
@@ -878,8 +889,11 @@ def test_a_level_that_is_not_there_is_refused(folder: Path) -> None:
 def test_levels_are_found_and_shown_as_people_write_them(folder: Path) -> None:
     found = measured(folder / "a", clients=(1, 2, 4))
     rates: dict[int, float | bool] = {1: 800.0, 2: 0.25, 4: True}
-    runs = (replace(run, parameters={"rate": rates[run.clients]}, clients=8) for run in found.runs)
-    one = comparison.side("A", "", [replace(found, runs=tuple(runs))])
+    runs = (
+        structs.replace(run, parameters={"rate": rates[run.clients]}, clients=8)
+        for run in found.runs
+    )
+    one = comparison.side("A", "", [structs.replace(found, runs=tuple(runs))])
     for words in ("800,0.25", "800.0,.250", "800,true"):
         made = comparison.compare(one, None, between=f"rate={words}")
         assert made.a.title.startswith("rate 800,")
@@ -892,8 +906,11 @@ def test_levels_are_found_and_shown_as_people_write_them(folder: Path) -> None:
 def test_levels_with_commas_are_named_whole(folder: Path) -> None:
     found = measured(folder / "a", clients=(1, 2, 4, 8))
     levels = {1: "0s:200,60s:800", 2: "0s:100..900,5s:900,9s:0", 4: "700", 8: "0s:200"}
-    runs = (replace(run, parameters={"rate": levels[run.clients]}, clients=8) for run in found.runs)
-    one = comparison.side("A", "", [replace(found, runs=tuple(runs))])
+    runs = (
+        structs.replace(run, parameters={"rate": levels[run.clients]}, clients=8)
+        for run in found.runs
+    )
+    one = comparison.side("A", "", [structs.replace(found, runs=tuple(runs))])
     for first, second in ((1, 2), (2, 1), (2, 4), (4, 1)):
         made = comparison.compare(one, None, between=f"rate={levels[first]},{levels[second]}")
         assert made.a.title.startswith(f"rate {levels[first]},")
@@ -909,8 +926,11 @@ def test_levels_with_commas_are_named_whole(folder: Path) -> None:
 def test_options_of_a_storage_are_named_in_any_order_or_not_at_all(folder: Path) -> None:
     found = measured(folder / "a", clients=(1, 2))
     names = {1: "tmpfs", 2: "throttled[read_iops=200,write_iops=300]"}
-    runs = (replace(run, parameters={"form": names[run.clients]}, clients=8) for run in found.runs)
-    one = comparison.side("A", "", [replace(found, runs=tuple(runs))])
+    runs = (
+        structs.replace(run, parameters={"form": names[run.clients]}, clients=8)
+        for run in found.runs
+    )
+    one = comparison.side("A", "", [structs.replace(found, runs=tuple(runs))])
     for word in ("throttled", "throttled[write_iops=300, read_iops=200]"):
         made = comparison.compare(one, None, between=f"form=tmpfs,{word}")
         assert made.b.title.startswith(f"form {names[2]},")
@@ -919,8 +939,11 @@ def test_options_of_a_storage_are_named_in_any_order_or_not_at_all(folder: Path)
 def test_a_word_that_two_levels_begin_with_is_refused_with_both(folder: Path) -> None:
     found = measured(folder / "a", clients=(1, 2))
     names = {1: "small ssd", 2: "small disk"}
-    runs = (replace(run, parameters={"form": names[run.clients]}, clients=8) for run in found.runs)
-    one = comparison.side("A", "", [replace(found, runs=tuple(runs))])
+    runs = (
+        structs.replace(run, parameters={"form": names[run.clients]}, clients=8)
+        for run in found.runs
+    )
+    one = comparison.side("A", "", [structs.replace(found, runs=tuple(runs))])
     with pytest.raises(ArgumentError, match="'small' may be small ssd or small disk of form"):
         comparison.compare(one, None, between="form=small,small ssd")
 
@@ -953,7 +976,9 @@ def test_a_short_report_is_short(folder: Path) -> None:
 def test_verdicts_of_many_cells_stand_first_in_the_order_of_the_report(folder: Path) -> None:
     clients = (16, 8, 2, 4)
     a = measured(folder / "a", clients=clients)
-    few = replace(a, runs=tuple(run for run in a.runs if run.clients != 2 or run.repetition == 1))
+    few = structs.replace(
+        a, runs=tuple(run for run in a.runs if run.clients != 2 or run.repetition == 1)
+    )
     made = compared(few, measured(folder / "b", SLOW, clients=clients))
     (ratios, *_) = report.build(made).sections
     verdicts, *rest = ratios.tables
@@ -1008,9 +1033,9 @@ def test_outcomes_and_answers_that_are_not_right_are_conditions(folder: Path) ->
     assert b.runs[0].driven
     outcomes = {**b.runs[0].driven.document["outcomes"], "unknown": 2}
     runs = (invented.changed(run, "observation", outcomes=outcomes) for run in b.runs)
-    lost = replace(b, runs=tuple(runs))
+    lost = structs.replace(b, runs=tuple(runs))
     assert answers(compared(a, lost), "unknown > 0") == [ConditionAnswer.MET]
-    unchecked = replace(b, runs=tuple(replace(run, checks=()) for run in b.runs))
+    unchecked = structs.replace(b, runs=tuple(structs.replace(run, checks=()) for run in b.runs))
     (judged,) = fail_conditions.judge(
         compared(a, unchecked), [conditions.condition("checks_wrong > 0")]
     )
@@ -1098,7 +1123,7 @@ def test_queries_need_no_durability(folder: Path) -> None:
     """As in a report."""
     lowered = {"durability_lowered_by": ["fsync = off"]}
     sides = [
-        replace(
+        structs.replace(
             one, runs=tuple(invented.changed(run, "observation", commits=0) for run in one.runs)
         )
         for one in (measured(folder / "a"), measured(folder / "b", SLOW, deployment=lowered))

@@ -6,11 +6,11 @@ import io
 import json
 import random
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import jsonschema_rs
 import pytest
+from msgspec.structs import replace
 
 import invented_records as invented
 from assay.comparison.change_points import change_points

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 import invented_records as invented
 from assay.comparison.compare_sides import compare
@@ -65,7 +66,7 @@ def measured(
     }
     experiment = invented.experiment(path / "r.sqlite", planned, elapsed, **changes)
     of_system = dict(zip(("postgresql", "mariadb"), classes, strict=True))
-    return replace(
+    return structs.replace(
         experiment,
         runs=tuple(
             invented.changed(run, "deployment", durability=of_system[run.system])
@@ -98,7 +99,7 @@ def of_scripts(experiment: ExperimentRecord) -> ExperimentRecord:
         name = names[run.system]
         cell = {**run.cell, "system": {**run.cell["system"], "name": "postgresql"}}
         of_one_system = invented.changed(run, "deployment", version="15", system="postgresql")
-        return replace(
+        return structs.replace(
             of_one_system,
             system="postgresql",
             system_label="postgresql",
@@ -109,7 +110,7 @@ def of_scripts(experiment: ExperimentRecord) -> ExperimentRecord:
             scripts_given=name,
         )
 
-    return replace(experiment, runs=tuple(map(of_script, experiment.runs)))
+    return structs.replace(experiment, runs=tuple(map(of_script, experiment.runs)))
 
 
 def test_two_scripts_are_compared_as_two_systems_are(tmp_path: Path) -> None:
@@ -126,8 +127,8 @@ def test_the_gravest_reason_is_the_one_that_is_said(tmp_path: Path) -> None:
     starved = (RunWarning(WarningKind.STARVED_CLIENTS.id, "1 of 8 clients ended 0 transactions"),)
 
     def with_warning(experiment: ExperimentRecord) -> ExperimentRecord:
-        runs = tuple(replace(run, warnings=starved) for run in experiment.runs)
-        return replace(experiment, runs=runs)
+        runs = tuple(structs.replace(run, warnings=starved) for run in experiment.runs)
+        return structs.replace(experiment, runs=runs)
 
     alike, apart = tmp_path / "alike", tmp_path / "apart"
     alike.mkdir()
@@ -151,7 +152,7 @@ def guarded(
 ) -> ExperimentRecord:
     """The systems with these safeguards; others are not known to have any."""
     own = {system: (found,) for system, found in safeguards.items()}
-    return replace(
+    return structs.replace(
         experiment,
         runs=tuple(
             invented.changed(run, "deployment", safeguards=own.get(run.system, ()))
@@ -190,10 +191,10 @@ def test_an_index_that_one_server_lacks_is_said(tmp_path: Path) -> None:
 
     def of_one_system(run: RunRecord) -> RunRecord:
         held = ExistingTable("t", 5, "", False, "", indexes[run.system])
-        return replace(run, system="postgresql", existing_data=ExistingData(before=(held,)))
+        return structs.replace(run, system="postgresql", existing_data=ExistingData(before=(held,)))
 
     experiment = measured(tmp_path, CLOSE, TWICE)
-    changed = replace(experiment, runs=tuple(map(of_one_system, experiment.runs)))
+    changed = structs.replace(experiment, runs=tuple(map(of_one_system, experiment.runs)))
     assert differs(changed) == ("postgresql has the index btree (b) of t, mariadb does not")
 
 
@@ -202,7 +203,7 @@ def test_what_changes_the_work_comes_first_in_a_comparison(tmp_path: Path) -> No
     many = {f"setting_{number}": "1" for number in range(30)}
     settings = {"mariadb": many, "postgresql": dict.fromkeys(many, "2")}
     experiment = guarded(measured(tmp_path, CLOSE, TWICE))
-    experiment = replace(
+    experiment = structs.replace(
         experiment,
         runs=tuple(
             invented.changed(run, "deployment", settings=settings[run.system])
@@ -279,8 +280,8 @@ def test_other_rows_leave_no_ranking(tmp_path: Path) -> None:
         name: ExistingData(before=(ExistingTable("t", count, "", False, ""),))
         for name, count in rows.items()
     }
-    runs = tuple(replace(run, existing_data=held[run.system]) for run in experiment.runs)
-    assert sentence(replace(experiment, runs=runs)) == (
+    runs = tuple(structs.replace(run, existing_data=held[run.system]) for run in experiment.runs)
+    assert sentence(structs.replace(experiment, runs=runs)) == (
         "not compared: postgresql with mariadb; "
         "different rows of t (postgresql: 1000; mariadb: 2000)"
     )
@@ -291,7 +292,9 @@ def test_a_table_that_scripts_do_not_name_was_not_counted(tmp_path: Path) -> Non
     experiment = measured(tmp_path, CLOSE, TWICE)
     sides = [
         [
-            replace(run, existing_data=ExistingData((ExistingTable(table, 5, "", False, ""), both)))
+            structs.replace(
+                run, existing_data=ExistingData((ExistingTable(table, 5, "", False, ""), both))
+            )
             for run in experiment.runs[:1]
         ]
         for table in ("plain", "indexed")
@@ -420,7 +423,7 @@ def test_a_storage_in_memory_is_named_beside_another(tmp_path: Path) -> None:
     elapsed = {("postgresql", "here", 8): CLOSE, ("postgresql", "ssd", 8): TWICE}
     experiment = invented.experiment(tmp_path / "r.sqlite", planned, elapsed)
     memory = StorageFacts("here", "tmpfs", "/data", "tmpfs", "tmpfs")
-    experiment = replace(
+    experiment = structs.replace(
         experiment,
         runs=tuple(
             invented.changed(run, "deployment", nodes=(Node("node", memory),))

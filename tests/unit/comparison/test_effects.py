@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 import assay
 import invented_records as invented
@@ -49,7 +50,7 @@ def grid(
         found = store.experiment(number)
     durable = Durability("D3")
     runs = (invented.changed(run, "deployment", durability=durable) for run in found.runs)
-    return replace(found, runs=tuple(runs))
+    return structs.replace(found, runs=tuple(runs))
 
 
 def only(experiment: ExperimentRecord) -> SettingEffects:
@@ -131,7 +132,7 @@ def test_every_form_has_sentence_and_table(tmp_path: Path) -> None:
 
 def test_lower_durability_is_said_beside_the_effect(tmp_path: Path) -> None:
     experiment = grid(tmp_path, jit_alone)
-    lowered = replace(
+    lowered = structs.replace(
         experiment,
         runs=tuple(
             invented.changed(run, "deployment", durability=Durability("D1"))
@@ -146,7 +147,7 @@ def test_lower_durability_is_said_beside_the_effect(tmp_path: Path) -> None:
 def test_durability_that_a_setting_lowers_is_said_where_none_was_measured(tmp_path: Path) -> None:
     """As on a directory, whose device other programs use as well."""
     experiment = grid(tmp_path, jit_alone)
-    unmeasured = replace(
+    unmeasured = structs.replace(
         experiment,
         runs=tuple(
             invented.changed(
@@ -167,14 +168,14 @@ def test_durability_that_a_setting_lowers_is_said_where_none_was_measured(tmp_pa
     assert "commits are not equally durable: off: fsync = off, on: not lowered" in shown
     disturbed = (invented.disturbed(unmeasured.runs[0], 0.4), *unmeasured.runs[1:])
     assert "as fast as on (unequal durability)" in sentence(
-        only(replace(unmeasured, runs=disturbed))
+        only(structs.replace(unmeasured, runs=disturbed))
     )
 
 
 def test_runs_that_were_disturbed_decide_nothing(tmp_path: Path) -> None:
     experiment = grid(tmp_path, jit_alone)
     runs = tuple(invented.disturbed(run, 0.4) for run in experiment.runs)
-    found = only(replace(experiment, runs=runs))
+    found = only(structs.replace(experiment, runs=runs))
     assert not any(one.is_seen for one in found.effects)
     assert "not decided: other programs used" in sentence(found)
     assert "jit off was 3.0 times" in sentence(found)
@@ -184,10 +185,10 @@ def test_cells_that_do_not_count_are_left_out_and_said(tmp_path: Path) -> None:
     experiment = grid(tmp_path, jit_alone)
     broken = experiment.runs[0].cell_fingerprint
     runs = tuple(
-        replace(run, verdict="invalid") if run.cell_fingerprint == broken else run
+        structs.replace(run, verdict="invalid") if run.cell_fingerprint == broken else run
         for run in experiment.runs
     )
-    found = only(replace(experiment, runs=runs))
+    found = only(structs.replace(experiment, runs=runs))
     assert len(found.left_out) == 1
     assert sentence(found).endswith("1 of 8 cells left out")
     assert found.effects[0].combinations == 3

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from assay.errors import ArgumentError, ExperimentError
 from assay.experiment import Experiment, StorageChoice, SystemChoice
@@ -243,7 +244,7 @@ def test_the_content_of_a_run_changes_with_all_that_determines_its_result(tmp_pa
         load_sessions: int | None = None,
         **versions: str,
     ) -> str:
-        workload = replace(TPCB, texts={**TPCB.texts, "more": text})
+        workload = structs.replace(TPCB, texts={**TPCB.texts, "more": text})
         known = {"a": "1.0", "b": "1.0", **versions}
         assay = versions.get("assay", "0.1")
         content = content_of(experiment, workload, read, known, assay, load_sessions)

@@ -166,7 +166,9 @@ def test_a_busy_client_is_said_to_be_beyond_the_limit_that_it_exceeds(run: RunRe
     threads_ns = run.driven.threads * run.driven.elapsed_ns
     cost = {"client_cost": {"user_ns": round(0.97 * threads_ns), "system_ns": 0}}
     machine = structs.replace(run.evidence.machine, processors=400, processors_usable=400)
-    evidence = replace(invented.changed(run, "observation", **cost).evidence, machine=machine)
+    evidence = structs.replace(
+        invented.changed(run, "observation", **cost).evidence, machine=machine
+    )
     details = [one.detail for one in judge_run(evidence)[1] if one.name == "client-busy"]
     assert details == ["postgresql, 8 clients: its threads were busy 97 % of the time"]
 
@@ -236,7 +238,7 @@ def test_of_two_cells_the_greater_spread_is_said() -> None:
 
 
 def test_an_invalid_repetition_makes_the_median_invalid(run: RunRecord) -> None:
-    failed = replace(run, state="failed", reason="the server went away")
+    failed = structs.replace(run, state="failed", reason="the server went away")
     judged = [run.judged, judge_run(failed.evidence)[0], run.judged]
     verdict = of_number(judged, 3, 3, spread([1.0, 1.0, 1.0]))
     assert verdict == Verdict.because("invalid", "the server went away")

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec import structs
 
 import assay
 from assay.contracts.driving import CONTINUE
@@ -51,7 +52,7 @@ def warnings_so_far(run: Evidence, seconds: int | None = None) -> dict[str, str]
         run.driven.statements,
         outages=run.driven.outages,
     )
-    made = replace(run, state="driving", observation=so_far.observation(clients=clients))
+    made = structs.replace(run, state="driving", observation=so_far.observation(clients=clients))
     return dict(run_warnings.of_run(made))
 
 
@@ -108,7 +109,7 @@ def second(run: Evidence, clients: ClientsSoFar, **machine: float) -> dict[str, 
     assert run.driven is not None
     so_far = SoFar(run.driving, run.clients)
     so_far.add([run.driven.intervals[0]], MachineSecond(0, **machine))
-    made = replace(run, state="driving", observation=so_far.observation(clients=clients))
+    made = structs.replace(run, state="driving", observation=so_far.observation(clients=clients))
     return dict(run_warnings.of_run(made))
 
 
@@ -152,7 +153,7 @@ def test_threads_that_waited_for_a_processor_are_seen(run: Evidence) -> None:
 
 
 def test_the_client_comes_near_its_ceiling(run: Evidence) -> None:
-    limited = replace(run, ceiling=Ceiling(1, 1000.0))
+    limited = structs.replace(run, ceiling=Ceiling(1, 1000.0))
     name = "near-the-client-ceiling"
     assert name not in second(limited, clients(statements=1300))
     assert "750.0 statements/s, 75 % of 1000" in second(limited, clients(statements=1500))[name]
@@ -184,7 +185,7 @@ def test_a_lost_generator_is_warned_of_and_is_no_error() -> None:
         reports = [GeneratorReport("a", 2, 50, 0, 9, lost_after_s=after_s)]
         reports += [GeneratorReport("b", 2, 50, 0, 0)]
         observation = so_far.observation(reports)
-        made = replace(run, state="driving", driving=driving, observation=observation)
+        made = structs.replace(run, state="driving", driving=driving, observation=observation)
         found = dict(run_warnings.of_run(made))
         assert ("generator-lost" in found) is is_warned and "errors" not in found
         assert not is_warned or "at most 9 transactions unknown" in found["generator-lost"]
@@ -201,7 +202,7 @@ def test_other_programs_are_seen_by_the_mean_of_the_seconds_so_far() -> None:
             line = msgspec.structs.replace(run.driven.intervals[0], second=second)
             cpus = None if share is None else share * processors
             so_far.add([line], MachineSecond(second, 0.1, 0.5, cpus))
-        made = replace(run, state="driving", observation=so_far.observation())
+        made = structs.replace(run, state="driving", observation=so_far.observation())
         found = dict(run_warnings.of_run(made))
         assert ("other-programs" in found) is is_warned
         assert not is_warned or "used 20 % of the processors" in found["other-programs"]

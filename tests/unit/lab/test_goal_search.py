@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
+from msgspec import structs
 
 import invented_records as invented
 from assay.comparison import excess, goal_bracket, goals
@@ -193,7 +194,7 @@ def test_of_a_parameter_the_repetition_in_the_middle_decides() -> None:
     assert [trial.value for trial in trials] == [8e9, 12e9]
     so_far = goal_bracket.search(condition, trials)
     assert so_far.met == trials[0] and so_far.missed == trials[1]
-    failed = replace(trials[0], answer=TrialAnswer.FAILED)
+    failed = structs.replace(trials[0], answer=TrialAnswer.FAILED)
     of_all = goals.together([trials[0], failed, trials[1]], condition)
     assert of_all.answer is TrialAnswer.FAILED
 
@@ -293,7 +294,7 @@ def test_a_run_that_was_ended_early_missed_the_limit_and_has_no_number() -> None
         "met up to tuples 200 (elapsed time 4.00 s), not at tuples 400 (elapsed time more than "
         "27 s: ended, 3 times the limit)"
     )
-    measured = replace(ended, value=16e9)
+    measured = structs.replace(ended, value=16e9)
     assert goals.together([measured, met, ended], condition).value == 16e9
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from test_goal_search import asked, found, performed, planned
 
 import invented_records as invented

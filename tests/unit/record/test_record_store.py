@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 import invented_records as invented
 from assay.errors import ArgumentError, Bug
@@ -43,7 +44,8 @@ def test_a_run_is_read_back_as_it_was_written(path: Path) -> None:
     assert run.dataset == invented.dataset()
     assert list(run.checks) == invented.checks()
     samples = [
-        replace(timed, sample=replace(timed.sample, handles={})) for timed in invented.samples()
+        structs.replace(timed, sample=structs.replace(timed.sample, handles={}))
+        for timed in invented.samples()
     ]
     assert list(run.samples) == samples
     assert run.open_files == (("bibtab.MYD", 249), ("bibtab.MYI", 1))

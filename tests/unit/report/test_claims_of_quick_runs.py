@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import lzma
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from assay.record import ExperimentRecord, RunRecord, Store
 from assay.report.cells import storage_roles

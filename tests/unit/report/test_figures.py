@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from hdrh.histogram import HdrHistogram
+from msgspec import structs
 
 import invented_page
 import invented_records as invented
@@ -195,7 +196,7 @@ def test_a_chart_of_a_file_has_its_title_and_a_white_background(report: Report) 
     assert title["subtitle"][0].startswith(begun)
     drawn = draw.png(figure)
     assert drawn.startswith(b"\x89PNG\r\n")
-    assert draw.png(replace(figure, title="another")) != drawn, "text is drawn, in any font"
+    assert draw.png(structs.replace(figure, title="another")) != drawn, "text is drawn, in any font"
 
 
 def test_values_of_nothing_and_odd_names_are_drawn() -> None:
@@ -218,11 +219,13 @@ def test_a_point_whose_verdict_is_not_valid_has_a_mark_a_legend_and_a_word() -> 
         Point(x, 2.0, verdict=word) for x, word in zip("abc", ("", "valid", "invalid"), strict=True)
     ]
     bars = Figure("b", "B", Mark.BARS, Axis(""), Axis("y"), (DataSeries("s", tuple(points)),))
-    lines = replace(
+    lines = structs.replace(
         bars,
         mark=Mark.LINES,
         series=(
-            DataSeries("s", tuple(replace(one, x=float(at)) for at, one in enumerate(points))),
+            DataSeries(
+                "s", tuple(structs.replace(one, x=float(at)) for at, one in enumerate(points))
+            ),
         ),
     )
     assert bars.legend == "pale with x: invalid"
@@ -241,7 +244,7 @@ def test_a_point_whose_verdict_is_not_valid_has_a_mark_a_legend_and_a_word() -> 
 def test_a_level_that_is_true_or_false_is_yes_or_no(tmp_path: Path) -> None:
     planned = invented.plan((invented.SQLITE,), clients=(1, 2))
     record = invented.experiment(tmp_path / "records.sqlite", planned, 1.0)
-    runs = [replace(run, parameters={"reclaim": run.clients == 2}) for run in record.runs]
+    runs = [structs.replace(run, parameters={"reclaim": run.clients == 2}) for run in record.runs]
     found = cell_runs.cells(record, runs)
     assert [cell.name.rpartition(", ")[2] for cell in found] == ["reclaim no", "reclaim yes"]
     shown = [cell_runs.label_cells(cell, ["reclaim"])[0].shown for cell in found]

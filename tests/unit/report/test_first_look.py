@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 import invented_records as invented
 import observations
@@ -126,10 +127,10 @@ def test_where_not_all_cells_fit_each_test_is_shown(tmp_path: Path) -> None:
     planned = invented.plan([invented.SQLITE], clients=range(1, 25))
     record = invented.experiment(tmp_path / "r.sqlite", planned, 2.0)
     runs = tuple(
-        replace(run, test=test)
+        structs.replace(run, test=test)
         for run, test in zip(record.runs, ["one"] * 20 + ["two"] * 4, strict=True)
     )
-    lines = look(replace(record, runs=runs))
+    lines = look(structs.replace(record, runs=runs))
     assert any("one: sqlite" in line for line in lines)
     assert any("two: sqlite" in line for line in lines)
 
@@ -176,8 +177,8 @@ def test_a_reason_that_not_all_cells_have_names_its_cell(tmp_path: Path) -> None
     assert "repetitions differ by 50 % (postgresql, here, 1 client)" in " ".join(
         " ".join(look(experiment, 120)).split()
     )
-    runs = (replace(run, test=f"of-{run.clients}") for run in experiment.runs)
-    of_two_tests = replace(experiment, runs=tuple(runs))
+    runs = (structs.replace(run, test=f"of-{run.clients}") for run in experiment.runs)
+    of_two_tests = structs.replace(experiment, runs=tuple(runs))
     assert re.search(
         r"repetitions differ by 50 % \(\S+of-1: postgresql, here, 1 client\)",
         " ".join(" ".join(look(of_two_tests, 120)).split()),
@@ -357,9 +358,9 @@ def test_a_test_without_transactions_has_its_numbers_beside_others(tmp_path: Pat
     }
     declared = {"title": "Limit", "fields": [{"key": "default.limit", "title": "default limit"}]}
     first, second = record.runs
-    both = (first, replace(second, test="limit", observation=invented.observed(limit)))
+    both = (first, structs.replace(second, test="limit", observation=invented.observed(limit)))
     workload = {**record.workload, "report": {"limit": declared}}
-    record = replace(record, workload=workload, runs=both)
+    record = structs.replace(record, workload=workload, runs=both)
     lines = look(record)
     assert any("limit: sqlite" in line and "default limit 100" in line for line in lines)
     assert not any(line.startswith("-  ") for line in lines), "it was measured"

@@ -4,11 +4,11 @@ and no request leaves the site."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from playwright.sync_api import Browser
 
 import invented_page

@@ -6,10 +6,10 @@ import html
 import io
 import re
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 import invented_page
 import invented_records as invented

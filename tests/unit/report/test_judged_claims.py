@@ -3,11 +3,11 @@ kept to, or not comparable with the reason."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import invented_records as invented
 from assay.contracts.storage_facts import StorageFacts

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 import invented_records as invented
 from assay.comparison.compare_sides import compare

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 import invented_records as invented
 from assay import registry
@@ -98,7 +99,7 @@ def test_the_limits_of_a_server_are_shown_where_there_are_any(path: Path) -> Non
     assert "control group" not in titles
     limits = {"memory_limit_bytes": 64 << 20, "cpu_limit": 0.5}
     runs = tuple(invented.changed(run, "deployment", **limits) for run in experiment.runs)
-    systems = table(build(replace(experiment, runs=runs)), "systems")
+    systems = table(build(structs.replace(experiment, runs=runs)), "systems")
     place = [column.title for column in systems.columns].index("control group")
     assert shown(systems)[0][place] == "64MB of memory, 0.5 processors"
 
@@ -115,15 +116,15 @@ def test_parameters_that_were_asked_for_and_are_in_no_column_stand_in_the_head(p
     found = invented.experiment(path, planned, {("sqlite", "here", 8): (1.0,)})
     assert "parameters" not in build(found).facts
     asked = {**found.experiment, "parameters": {"copies": [10]}}
-    found = replace(found, experiment=asked, runs_ended=0)
+    found = structs.replace(found, experiment=asked, runs_ended=0)
     assert build(found).facts["parameters"] == "copies 10"
     assert "parameters   copies 10" in first_look.lines(found, build(found), 80, "assay report")
     stream = io.StringIO()
     github_summary.render(build(found), stream)
     visible = stream.getvalue().partition("<details>")[0]
     assert "parameters: copies 10" in visible and "unfinished: 0 of 1 run has ended" in visible
-    other = replace(found.runs[0], id=2, parameters={"copies": 20})
-    assert not conditions.parameters(replace(found, runs=(*found.runs, other)))
+    other = structs.replace(found.runs[0], id=2, parameters={"copies": 20})
+    assert not conditions.parameters(structs.replace(found, runs=(*found.runs, other)))
 
 
 def test_the_reason_of_a_refused_cell_is_a_footnote(path: Path) -> None:
@@ -426,10 +427,12 @@ def test_storages_and_states_of_the_cache_are_one_grid(tmp_path: Path) -> None:
     workload = {"report": {"parallel": {"title": "Batch", "speed_up": True}}}
     record = invented.experiment(tmp_path / "r.sqlite", planned, elapsed, workload=workload)
     runs = tuple(
-        replace(run, clients=8, levels={**run.levels, "cache": {1: "cold", 8: "warm"}[run.clients]})
+        structs.replace(
+            run, clients=8, levels={**run.levels, "cache": {1: "cold", 8: "warm"}[run.clients]}
+        )
         for run in record.runs
     )
-    grid = table(build(replace(record, runs=runs)), "parallel")
+    grid = table(build(structs.replace(record, runs=runs)), "parallel")
     assert [column.title for column in grid.columns] == [
         "system", "here\ncold", "here\nwarm", "ssd\ncold", "ssd\nwarm",
         "speed-up\ncold", "speed-up\nwarm",

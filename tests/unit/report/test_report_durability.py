@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 import invented_records as invented
 from assay import comparison
@@ -245,7 +246,7 @@ def test_what_was_measured_is_shown_for_each_system_on_each_storage(tmp_path: Pa
 
 
 def test_what_sessions_executed_is_shown_and_explained_where_they_did(tmp_path: Path) -> None:
-    set_ = replace(WRITTEN, session_statements=("set synchronous_commit = off",))
+    set_ = structs.replace(WRITTEN, session_statements=("set synchronous_commit = off",))
     for name, found, explained in (("a", set_, 1), ("b", WRITTEN, 0)):
         made = experiment(tmp_path / f"{name}.sqlite", {0: {"durability": found}}, report=None)
         shown = table(build(made), "durability")

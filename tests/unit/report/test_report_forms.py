@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 import invented_records as invented
 from assay.contracts.storage_facts import StorageFacts
@@ -239,7 +240,7 @@ record      records.sqlite, experiment 1
 
 def fixed(experiment: ExperimentRecord) -> ExperimentRecord:
     """Without what differs from one test run to the next."""
-    return replace(
+    return structs.replace(
         experiment, begun_unix_ns=1_700_000_000 * invented.S, path=Path("records.sqlite")
     )
 
@@ -362,7 +363,7 @@ def test_markdown_rows_have_as_many_cells_as_their_heads(report: Report) -> None
 
 
 def test_titles_are_escaped_in_markdown(report: Report) -> None:
-    text = written(markdown_form, replace(report, title="<script>alert(1)</script>"))
+    text = written(markdown_form, structs.replace(report, title="<script>alert(1)</script>"))
     assert text.startswith("# \\<script>alert(1)\\</script>\n")
 
 

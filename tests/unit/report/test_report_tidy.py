@@ -10,13 +10,13 @@ import os
 import sqlite3
 import tomllib
 from contextlib import closing
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
 import pytest
+from msgspec.structs import replace
 from msgspec.structs import replace as replace_field
 
 import invented_records as invented

@@ -10,10 +10,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from assay.cli.bibsql import reading_user
 from assay.cli.bibsql.file_update import (
@@ -258,8 +257,7 @@ def _make_reader(parsed: Parsed, target: Target, reader: _Reader) -> None:
         _say(parsed, f"warning: {reader.name} cannot log in to {target.place} from here: {why}")
 
 
-@dataclass(frozen=True)
-class _Reader:
+class _Reader(Struct, frozen=True):
     name: str
     password: str | None
     """Of a new user."""

@@ -17,9 +17,10 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict
+
+from msgspec.structs import replace
 
 from assay.cli.bibsql import applying, reading_user, servers
 from assay.cli.bibsql.bibsql import standard_answer

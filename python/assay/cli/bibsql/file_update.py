@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay.cli.bibsql import servers
 from assay.cli.bibsql.options import Parsed
@@ -25,8 +26,7 @@ _CLOCKS_DIFFER_NS = 60_000_000_000
 NEEDS_UPDATE = ("newer-than", "remove-gone")
 
 
-@dataclass(frozen=True)
-class FileUpdate:
+class FileUpdate(Struct, frozen=True):
     files: tuple[Path, ...]
     """All of the collection, by name."""
     changed: tuple[Path, ...]
@@ -88,8 +88,7 @@ class FileUpdate:
         ]
 
 
-@dataclass(frozen=True)
-class UpdateOptions:
+class UpdateOptions(Struct, frozen=True):
     words: Sequence[str]
     """Files and folders, as given."""
     newer_than: NewerThan | None

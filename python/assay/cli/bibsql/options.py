@@ -9,14 +9,14 @@ come before its own: with anything beside it, ``-h`` is the client's host and no
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from assay.errors import ArgumentError
 from assay.text.nearest import did_you_mean
 
 
-@dataclass(frozen=True)
-class Option:
+class Option(Struct, frozen=True):
     name: str
     help: str
     value: str = ""
@@ -27,8 +27,7 @@ class Option:
     """It deletes or replaces something: never suggested for a mistyped word."""
 
 
-@dataclass(frozen=True)
-class Parsed:
+class Parsed(Struct, frozen=True):
     """What the arguments say."""
 
     given: set[str] = field(default_factory=set)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay import registry
 from assay.contracts.dialects.protocol import SqlText
@@ -19,8 +20,7 @@ _DATABASE_NAME = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9_-]{{0,{_LONGEST_DATABASE_N
 _DATABASE_LETTERS = re.compile(r"[A-Za-z0-9_-]")
 
 
-@dataclass(frozen=True)
-class Server:
+class Server(Struct, frozen=True):
     """A system by the names these programs know it by."""
 
     name: str

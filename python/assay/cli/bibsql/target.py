@@ -7,9 +7,11 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from assay import _engine, registry
 from assay.cli.bibsql import servers
@@ -32,8 +34,7 @@ _NO_PATH = re.compile(r":|[A-Za-z][A-Za-z0-9+.-]*:")
 """``:memory:``, ``file:x.db``, a URL without its slashes."""
 
 
-@dataclass(frozen=True)
-class Target:
+class Target(Struct, frozen=True):
     """A database that rows are loaded into."""
 
     server: servers.Server

@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Iterable
-from dataclasses import asdict
 
 import click
+from msgspec import structs
 
 from assay import registry
 from assay.cli.options import completers
@@ -143,7 +143,7 @@ def _measured(choice: SystemChoice, storage: StorageChoice) -> Durability:
 def _row(choice: SystemChoice, storage: StorageChoice, durability: Durability) -> rows.Row:
     delay_ns = durability.longest_delay_ns
     return {
-        **asdict(durability),
+        **structs.asdict(durability),
         "system": choice.label,
         "storage": storage.name,
         "class": durability.durability_class,

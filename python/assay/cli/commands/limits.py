@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 
 import click
+from msgspec import structs
 
 from assay import registry
 from assay.cli.options import completers
@@ -63,7 +64,9 @@ def command(workload: str | None, dialect: str | None, detail: bool, form: str) 
         )
     found = reader.read(workload)
     places = {name: beyond(found.tables_for({}, one.language), one) for name, one in chosen.items()}
-    listed = [{"dialect": name, **vars(one)} for name, some in places.items() for one in some]
+    listed = [
+        {"dialect": name, **structs.asdict(one)} for name, some in places.items() for one in some
+    ]
     if form == "table" and not detail:
         rows.write(_first_look(places), _FIRST_LOOK, form, sys.stdout)
     else:
@@ -111,4 +114,4 @@ def _chosen(name: str | None) -> Mapping[str, Limited]:
 
 
 def _limits(name: str, dialect: Limited) -> rows.Row:
-    return {"dialect": name, **vars(dialect.limits)}
+    return {"dialect": name, **structs.asdict(dialect.limits)}

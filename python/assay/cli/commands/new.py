@@ -8,10 +8,11 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import click
+from msgspec import Struct
 
 from assay import registry
 from assay.cli.commands import plan
@@ -36,8 +37,7 @@ _Said = Callable[[str], command_line.Words]
 """An answer → the words that are known with it. Raises `AssayError` where it is wrong."""
 
 
-@dataclass(frozen=True)
-class _Question:
+class _Question(Struct, frozen=True):
     option: str
     text: str
     default: str | None

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import click
+from msgspec import Struct, field
 
 from assay.cli.options.grouped_help import Grouped
 from assay.cli.options.loading_options import refuse_unused_loading
@@ -134,8 +134,7 @@ def command(
     return YouError.exit_code if is_refused else 0
 
 
-@dataclass(frozen=True)
-class _Planned:
+class _Planned(Struct, frozen=True):
     """The runs that are listed, and why some of them would not be executed."""
 
     runs: Sequence[PlannedRun]
@@ -311,8 +310,7 @@ def _continues(unfinished: UnfinishedExperiment, runs: int) -> str:
     )
 
 
-@dataclass(frozen=True)
-class _Before:
+class _Before(Struct, frozen=True):
     """What the record file says of the plan's cells."""
 
     forecast: Forecast

@@ -215,7 +215,6 @@ def print_result(result: ExperimentResult, kept_in: Path, form: str, detail: boo
     from assay.cli.output.report_output import said_meanwhile, without_garbage_collection
     from assay.record import Store
     from assay.report.build import build
-    from assay.report.forms import table
     from assay.report.summaries import first_look
 
     with said_meanwhile("making the report …"), without_garbage_collection():
@@ -228,7 +227,10 @@ def print_result(result: ExperimentResult, kept_in: Path, form: str, detail: boo
         say(f"kept in {kept_in} as experiment {result.experiment_id}")
     with status_at_least(result.exit_code):
         if is_brief:
-            table.render_answers(report, sys.stdout)
+            if any(section.answers for section in report.sections):
+                from assay.report.forms import table
+
+                table.render_answers(report, sys.stdout)
             first_look.render(kept, report, sys.stdout, _details(result.experiment_id, kept_in))
         else:
             registry.report_form(form)(report, sys.stdout, detail=detail)

@@ -3,7 +3,6 @@ pgbench, sysbench, HammerDB, YCSB or hyperfine (`other_tools.toml`)."""
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Collection
 from fnmatch import fnmatchcase
 from functools import cache
@@ -26,6 +25,8 @@ class OtherOption(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def other_options() -> tuple[OtherOption, ...]:
+    import tomllib  # here: only a mistake is looked up
+
     content = tomllib.loads(_FILE.read_text(encoding="utf-8"))
     return msgspec.convert(content["option"], tuple[OtherOption, ...])
 

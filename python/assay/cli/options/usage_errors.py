@@ -13,6 +13,7 @@ import click
 from assay import registry
 from assay.cli.options.grouped_help import Headed
 from assay.cli.options.other_tools import meaning
+from assay.cli.options.typed_words import typed_words
 from assay.errors import AssayError
 from assay.experiment.settings.other_names import setting_known_as
 from assay.text.alternatives import alternatives
@@ -25,8 +26,6 @@ class DestroyingOption(Headed):
     """Allows something to be erased or replaced: never suggested for another word."""
 
 
-WORDS = "assay.words"
-"""In `click.Context.meta`: the words of the command, as they were typed."""
 _CHOICE = re.compile(r"(?P<found>.*) is not one of .*\.", re.DOTALL)
 
 
@@ -74,7 +73,7 @@ def sentence(error: click.UsageError) -> str:
 def _parameter(option: str, context: click.Context) -> str:
     """``--set warehouses=2``, where the option has the name of a parameter of the workload that the
     command names; empty: it has not."""
-    words = context.meta.get(WORDS, ())
+    words = typed_words(context)
     if not any("--set" in param.opts for param in context.command.params):
         return ""
     name = option.removeprefix("--").replace("-", "_")

@@ -7,15 +7,11 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
-import rich.progress
-from rich.console import Console
-from rich.text import Text
+from msgspec.structs import replace
 
 from assay.cli.output.live import LINE_EVERY_S, Live
-from assay.cli.output.stage_bar import StageBar
 from assay.contracts import factors
 from assay.contracts.driving import Driving
 from assay.contracts.engine.drive import DriveProgress
@@ -38,6 +34,10 @@ from assay.text.secrets import without_secrets
 from assay.text.units import counted, duration, share, size
 from assay.text.visible import indented, visible
 
+if TYPE_CHECKING:
+    import rich.progress
+    from rich.console import Console
+
 _SAY_AFTER_S = 1.0
 """After the end of the measurement: most transactions have ended by then."""
 
@@ -46,12 +46,16 @@ _SAY_AFTER_S = 1.0
 def progress(stream: TextIO | None = None, every_s: float = LINE_EVERY_S) -> Iterator[Sink]:
     """A bar if ``stream`` (by default standard error) is a terminal, otherwise lines. The bar is
     removed at the end, also after an interrupt. ``every_s``: interval between lines; 0: none."""
-    console = Console(
-        file=stream or sys.stderr, highlight=False, markup=False, emoji=False, soft_wrap=True
-    )
-    if not console.is_terminal:
-        yield Lines(console, every_s)
+    stream = stream or sys.stderr
+    if not stream.isatty():
+        yield Lines(stream, every_s)
         return
+    # Here: a log does without what a terminal needs.
+    from rich.console import Console
+
+    from assay.cli.output.stage_bar import StageBar
+
+    console = Console(file=stream, highlight=False, markup=False, emoji=False, soft_wrap=True)
     bars = StageBar(console=console, transient=True, redirect_stdout=False)
     with bars:
         yield Bars(console, bars)
@@ -61,9 +65,9 @@ class Lines:
     """One line per run and stage, and a progress line every ``every_s`` seconds: for logs."""
 
     def __init__(
-        self, console: Console, every_s: float, clock: Callable[[], float] = time.monotonic
+        self, stream: TextIO, every_s: float, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._console = console
+        self._stream = stream
         self._every_s = every_s
         self._clock = clock
         self._live = Live()
@@ -105,7 +109,8 @@ class Lines:
             self._say(f"  {line}")
 
     def _say(self, line: str) -> None:
-        self._console.print(_line(line))
+        self._stream.write(_line(line) + "\n")
+        self._stream.flush()
 
 
 class _Once:
@@ -196,7 +201,7 @@ class Bars:
     def _driving(self, report: DriveProgress) -> None:
         if not self._drained and (line := _still_open(report)):
             self._drained = True
-            self._console.print(Text(f"  {line}"))
+            self._console.print(f"  {line}")
         numbers, left = self._live.numbers(report), self._live.left(report)
         planned_s = self._live.step_s
         if planned_s is None or report.scheduled:
@@ -212,10 +217,10 @@ class Bars:
             )
 
 
-def _line(text: str) -> Text:
+def _line(text: str) -> str:
     """Escapes the control characters and line breaks of names and messages from outside, and hides
     their passwords."""
-    return Text(indented(without_secrets(text)))
+    return indented(without_secrets(text))
 
 
 def _still_open(report: DriveProgress) -> str | None:

@@ -52,8 +52,9 @@ def without_garbage_collection() -> Iterator[None]:
 def insist_on_readable(form: str, output: str | None = None, hint: str = "") -> None:
     """Raises `ArgumentError` where a page would be written to a terminal. ``hint``: how to write it
     to a file; empty: as a report."""
-    is_for_terminals = getattr(registry.report_form(form), "is_for_terminals", True)
-    if output in (None, STANDARD_OUTPUT) and not is_for_terminals and sys.stdout.isatty():
+    if output not in (None, STANDARD_OUTPUT) or not sys.stdout.isatty():
+        return
+    if not getattr(registry.report_form(form), "is_for_terminals", True):
         raise ArgumentError(
             f"expected a file for --format {form}, found a terminal",
             hint=hint or f"assay report --format {form} --output report.{form}",

@@ -11,13 +11,11 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-import tempfile
 import traceback
 from collections.abc import Callable
 
 import click
 
-from assay.cli.options.usage_errors import sentence
 from assay.cli.process.process_environment import cause_of, keep_own_rights
 from assay.cli.process.streams import standard_streams
 from assay.contracts.stop import INTERRUPTED, Stopped
@@ -42,6 +40,9 @@ def outcome_of(program: str, work: Callable[[], int | None]) -> int:
         except (KeyboardInterrupt, click.Abort) as error:
             return _ended(error)
         except click.UsageError as error:
+            # Here: it knows every setting, which no other end of a program needs.
+            from assay.cli.options.usage_errors import sentence
+
             say_error(sentence(error), hint=_usage_hint(program, error))
             return YouError.exit_code
         except click.ClickException as error:
@@ -98,6 +99,8 @@ def say_error(message: str, *, hint: str | None = None) -> None:
 def say_bug(error: Exception) -> None:
     """Prints an internal error in one line, and writes its traceback to a file for a bug report."""
     say_error(f"internal error in Assay: {type(error).__name__}: {error}")
+    import tempfile
+
     # A full temporary directory must not hide the error.
     with (
         contextlib.suppress(OSError),

@@ -9,11 +9,11 @@ import os
 import secrets
 import socket
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
+from msgspec import Struct
 
 from assay.errors import ArgumentError
 from assay.provision.undo import ledger
@@ -24,8 +24,7 @@ _LEAST_TOKEN = 40
 _MOST_BYTES = 1000
 
 
-@dataclass(frozen=True)
-class PageAddress:
+class PageAddress(Struct, frozen=True):
     socket: socket.socket
     """Bound, of this machine alone."""
     port: int

@@ -5,9 +5,9 @@ it will be judged when it has ended."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import msgspec
+from msgspec.structs import replace
 
 from assay.contracts.observation import Observation
 from assay.judge.evidence.values import Evidence

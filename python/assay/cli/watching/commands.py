@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay.errors import ArgumentError
 
@@ -14,8 +15,7 @@ Over = Callable[[], Awaitable[None]]
 """Returns when the server is asked to end."""
 
 
-@dataclass(frozen=True)
-class EndedCommand:
+class EndedCommand(Struct, frozen=True):
     status: int
     written: bytes
     said: bytes

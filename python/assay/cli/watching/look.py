@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_right
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct, field
 
 from assay.cli.watching.arising import LiveWarnings
 from assay.contracts.engine.drive import ClientsSoFar
@@ -42,8 +42,7 @@ _MOST = 200
 """Experiments in the list; `assay list experiments` has all."""
 
 
-@dataclass
-class Passed:
+class Passed(Struct):
     """The seconds of a step, each as JSON; more come at the end. When the step has ended, they are
     those that were observed: what was counted late is in none of those before."""
 
@@ -108,8 +107,7 @@ class Passed:
             self.read(reader, self.numbers[-1] if self.numbers else -1)
 
 
-@dataclass(frozen=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """What a look has seen."""
 
     status: Status

@@ -5,7 +5,8 @@ many times as fast, or what was seen and is not decided.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from assay.comparison.conclusions.conclusions import Conclusion, Question
 from assay.comparison.ratios.verdicts import NO_DIFFERENCE, NOT_DECIDED

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.comparison.compare_sides import ComparisonOptions, compared_cell
 from assay.comparison.ratios import knees, undecided
@@ -32,8 +34,7 @@ from assay.record.metrics import catalogue
 from assay.record.metrics.clients import THROUGHPUT
 
 
-@dataclass(frozen=True)
-class Conclusion:
+class Conclusion(Struct, frozen=True):
     """What is known of two levels of a factor."""
 
     at: Levels
@@ -66,8 +67,7 @@ class Conclusion:
         return self.direction in (Direction.BETTER, Direction.WORSE)
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(Struct, frozen=True):
     """What a factor changes in a test."""
 
     test: str

@@ -10,7 +10,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.comparison.compare_sides import ComparisonOptions, compared_cell
 from assay.comparison.conclusions.best_cells import best_cells
@@ -37,8 +39,7 @@ _SAID_ALONE = ("durability",)
 """Differences that are said beside an effect, since the setting causes them."""
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(Struct, frozen=True):
     """Two levels of a factor."""
 
     factor: str
@@ -46,8 +47,7 @@ class Change:
     compared_with: Scalar
 
 
-@dataclass(frozen=True)
-class Effect:
+class Effect(Struct, frozen=True):
     """What a factor changes; or, of two factors, how much the effect of the first depends on the
     level of the second."""
 
@@ -85,8 +85,7 @@ class Effect:
         return not self.reason and self.adjusted_p is not None
 
 
-@dataclass(frozen=True)
-class SettingEffects:
+class SettingEffects(Struct, frozen=True):
     """Of a test, from all runs of its grid."""
 
     test: str

@@ -7,8 +7,9 @@ Every face of the program has these sentences: the terminal, the page, Markdown,
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from assay.comparison.conclusions import clauses
 from assay.comparison.conclusions.clauses import MOST_PLACES, TOGETHER
@@ -22,8 +23,7 @@ _LONGEST_TITLE = 11
 """Characters beside which a sentence begins in the same column as others."""
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """A question of an experiment, answered in words."""
 
     question: Question

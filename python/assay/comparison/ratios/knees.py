@@ -6,7 +6,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from assay.comparison.ratios.adjusting import holm
 from assay.comparison.ratios.pairs import interleaved
@@ -23,8 +24,7 @@ Level = tuple[int, Sequence[RunRecord]]
 """A number of clients, and its repetitions."""
 
 
-@dataclass(frozen=True)
-class Knee:
+class Knee(Struct, frozen=True):
     clients: int | None
     """From which on the throughput no longer rises; None: it still rises at ``most``."""
     most: int

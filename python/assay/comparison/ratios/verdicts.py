@@ -9,7 +9,8 @@ and not among so many, is not decided.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from assay.comparison.ratios.adjusting import benjamini_hochberg, holm
 from assay.comparison.sides.values import Compared, ComparedCell, Direction

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from assay.comparison.sides import factors
 from assay.contracts.durability import MEANINGS, NOT_MEASURED
@@ -25,8 +26,7 @@ IN_MEMORY = "none"
 _WITHOUT_CLASS = ("", IN_MEMORY, NOT_MEASURED)
 
 
-@dataclass(frozen=True)
-class RankedCell:
+class RankedCell(Struct, frozen=True):
     levels: Levels
     runs: tuple[RunRecord, ...]
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from assay.comparison.sides import factors
 from assay.comparison.sides.values import PlacedRun, Side
@@ -12,8 +13,7 @@ from assay.judge import undisturbed
 from assay.record import RunRecord
 
 
-@dataclass(frozen=True)
-class SideCell:
+class SideCell(Struct, frozen=True, dict=True):
     """A cell on one side."""
 
     side: Side

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple
+
+from msgspec import Struct, field
 
 from assay.contracts.metric import Metric
 from assay.judge.statistics.estimate import Estimate
@@ -21,8 +22,7 @@ PlacedRun = tuple[int, RunRecord]
 """A run, with the place of its experiment in its side."""
 
 
-@dataclass(frozen=True)
-class Side:
+class Side(Struct, frozen=True):
     """The runs of A or of B."""
 
     name: str
@@ -68,8 +68,7 @@ class Direction(Enum):
     """Not comparable, or there is no interval."""
 
 
-@dataclass(frozen=True)
-class Compared:
+class Compared(Struct, frozen=True):
     """One metric of a cell on both sides."""
 
     metric: Metric
@@ -120,8 +119,7 @@ class Compared:
         return self.verdict.removeprefix("not comparable: ")
 
 
-@dataclass(frozen=True)
-class ComparedCell:
+class ComparedCell(Struct, frozen=True):
     """A cell that both sides have."""
 
     name: str
@@ -220,8 +218,7 @@ class ComparedCell:
         )
 
 
-@dataclass(frozen=True)
-class UnequalCell:
+class UnequalCell(Struct, frozen=True):
     """A cell that only one side has."""
 
     side: str
@@ -239,8 +236,7 @@ class Machines(Enum):
     UNKNOWN = "not known"
 
 
-@dataclass(frozen=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     a: Side
     b: Side
     between: str
@@ -253,7 +249,7 @@ class Comparison:
     """Facts (``A's cpu_model``) without which it is not known whether they are the same."""
     cells: tuple[ComparedCell, ...]
     unequal: tuple[UnequalCell, ...]
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
     @property
     def same_machine(self) -> Machines:

@@ -7,8 +7,9 @@ One protocol, with all members that a dialect may have, so the file is long.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
+
+from msgspec import Struct, field
 
 from assay.contracts.members import protocols_of
 
@@ -16,8 +17,7 @@ ELEMENTS = ("smallint", "int", "bigint", "double", "text", "bool")
 """The types of the elements of arrays."""
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(Struct, frozen=True):
     """A column in neutral terms. ``type``: smallint, int, bigint, decimal(p,s), float, double,
     char(n), varchar(n), text, date, timestamp, bool, bytes, json; or an array of one of
     `ELEMENTS`: int[]."""
@@ -52,8 +52,7 @@ class Column:
         return self.is_document or self.type in ("text", "bytes")
 
 
-@dataclass(frozen=True)
-class Index:
+class Index(Struct, frozen=True):
     name: str
     columns: tuple[str, ...]
     unique: bool = False
@@ -61,8 +60,7 @@ class Index:
     """The columns in descending order."""
 
 
-@dataclass(frozen=True)
-class ForeignKey:
+class ForeignKey(Struct, frozen=True):
     """Values of ``columns`` are values that ``references`` has in some row of ``table``."""
 
     name: str
@@ -71,8 +69,7 @@ class ForeignKey:
     references: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Partitioning:
+class Partitioning(Struct, frozen=True):
     """How systems that spread a table over nodes keep it. Other systems ignore it."""
 
     by: tuple[str, ...]
@@ -83,8 +80,7 @@ class Partitioning:
     """The columns of ``order`` in descending order."""
 
 
-@dataclass(frozen=True)
-class View:
+class View(Struct, frozen=True):
     """A query that is read like a table."""
 
     name: str
@@ -93,8 +89,7 @@ class View:
     """Dialect → its query, where that is spelled otherwise."""
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(Struct, frozen=True):
     name: str
     columns: tuple[Column, ...]
     primary_key: tuple[str, ...] = ()
@@ -373,8 +368,7 @@ class LimitsWaiting(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class NamedTables:
+class NamedTables(Struct, frozen=True):
     """Of one statement."""
 
     read: frozenset[str] = frozenset()

@@ -7,9 +7,10 @@ without an ability has none of its methods.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
+
+from msgspec import Struct
 
 from assay.contracts.experiment import StorageChoice
 from assay.contracts.members import protocols_of
@@ -103,8 +104,7 @@ class PowerCut(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Fault:
+class Fault(Struct, frozen=True):
     """Requests that meet all conditions fail with an I/O error."""
 
     kind: Literal["read", "write", "flush"]
@@ -141,8 +141,7 @@ class Fills(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Account:
+class Account(Struct, frozen=True):
     """What a storage did since it was created."""
 
     reads: int
@@ -159,8 +158,7 @@ class Account:
     """Every request with its times; None: only the sums are kept."""
 
 
-@dataclass(frozen=True)
-class AccountedSecond:
+class AccountedSecond(Struct, frozen=True):
     """The requests of one kind that ended in a second. Times are from the arrival at the storage to
     its answer."""
 
@@ -219,8 +217,7 @@ class Inspectable(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class FreeSpace:
+class FreeSpace(Struct, frozen=True):
     """Of what storages are made from."""
 
     place: str

@@ -3,14 +3,13 @@ of the group."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 Lines = tuple[tuple[str, str], ...]
 """Name of a file and what is written to it, in this order."""
 
 
-@dataclass(frozen=True)
-class GroupLimit:
+class GroupLimit(Struct, frozen=True):
     """Of a storage (requests to its device), or of the machine that a server is given (memory, CPU
     time). All limits of a server are set on the same groups: in version 2 a process can be in one
     group only."""

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 from assay.contracts.experiment import StorageChoice
 from assay.contracts.option_spec import OptionSpec
 from assay.contracts.storage_facts import StorageFacts
 
 
-@dataclass(frozen=True)
-class PreparedStorage:
+class PreparedStorage(Struct, frozen=True):
     """A storage that was created; it exists until the end of the block that yielded it."""
 
     facts: StorageFacts
     """What was made, as found."""
-    handle: Any = field(default=None, repr=False)
+    handle: Any = None
     """What the kind needs to find it again, for its abilities (see
     `assay.contracts.storages.abilities`); only the kind itself reads it."""
 

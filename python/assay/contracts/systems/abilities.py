@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
+
+from msgspec import Struct, field
 
 from assay.contracts.deployment import Address, Deployment
 from assay.contracts.experiment import SystemChoice
@@ -79,8 +80,7 @@ class VaryingCapabilities(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Profile:
+class Profile(Struct, frozen=True):
     """Settings of a private server that have a name together (``durable``)."""
 
     name: str
@@ -390,8 +390,7 @@ class Quiesced(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class FoundPrograms:
+class FoundPrograms(Struct, frozen=True):
     """The programs or the library of a system, as they are here."""
 
     version: str

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct, field
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.dialects.protocol import Dialect
@@ -20,8 +21,7 @@ __all__ = ["OptionSpec", "ProcessSample", "ServerDirectory", "System"]
 LOOPBACK = "127.0.0.1"
 
 
-@dataclass(frozen=True)
-class ServerDirectory:
+class ServerDirectory(Struct, frozen=True):
     """The directories of a private server: created, owned and removed by ``provision``."""
 
     root: Path
@@ -62,8 +62,7 @@ class ServerDirectory:
         return self.run / "root"
 
 
-@dataclass(frozen=True)
-class ProcessSample:
+class ProcessSample(Struct, frozen=True):
     """The server's processes at one instant."""
 
     processes: int

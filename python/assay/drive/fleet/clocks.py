@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from assay.contracts.engine.messages import ClockReading, EngineRequest
 from assay.contracts.observation.parts.shape import convert
@@ -34,8 +35,7 @@ class ClockRoundTrip(NamedTuple):
     """Their wall clock after ours, without the time that the reading took."""
 
 
-@dataclass(frozen=True)
-class ClockOffset:
+class ClockOffset(Struct, frozen=True):
     at_ns: int
     """Of our monotonic clock, when it was read."""
     ahead_ns: int

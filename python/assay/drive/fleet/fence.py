@@ -7,15 +7,14 @@ through a network that delivers late. Its counts would be those of another load.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from assay.contracts.engine.messages import EngineRequest, Message
 from assay.contracts.fleet import Channel, Fleet, Receive
 from assay.errors import SystemDied
 
 
-@dataclass(frozen=True)
-class Fence:
+class Fence(Struct, frozen=True):
     run: int
     """Its number in the record."""
     epoch: int

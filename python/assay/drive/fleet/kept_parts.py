@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 
 from assay import _engine
 from assay.contracts.observation import Observation, decode_observation
@@ -56,8 +56,7 @@ class KeptPart(_Part, frozen=True, kw_only=True):
     file: Path
 
 
-@dataclass(frozen=True)
-class MergedParts:
+class MergedParts(Struct, frozen=True):
     """Parts of one drive."""
 
     parts: Sequence[KeptPart]

@@ -3,8 +3,9 @@ drive, and what is known of each part."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from assay.contracts.driving import END, OnLost
 from assay.contracts.engine.drive import DriveDocument
@@ -14,8 +15,7 @@ from assay.drive.fleet.clocks import Clock, ClockOffset
 from assay.drive.fleet.losses import GeneratorAccount
 
 
-@dataclass(frozen=True)
-class Terms:
+class Terms(Struct, frozen=True):
     """On which several machines drive."""
 
     lease_s: float = 5.0
@@ -30,15 +30,13 @@ class Terms:
     that coordinates is lost; None: it keeps nothing."""
 
 
-@dataclass(frozen=True)
-class PartOfDrive:
+class PartOfDrive(Struct, frozen=True):
     machine: int
     """Its place in the fleet's machines."""
     document: DriveDocument
 
 
-@dataclass
-class DrivenPart:
+class DrivenPart(Struct):
     """What is known of it."""
 
     account: GeneratorAccount

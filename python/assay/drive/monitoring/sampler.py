@@ -13,8 +13,10 @@ import os
 import threading
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
 from types import TracebackType
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.systems.abilities import Sampled
@@ -30,8 +32,7 @@ _SHARE = 200
 _TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
-@dataclass(frozen=True)
-class TimedSample:
+class TimedSample(Struct, frozen=True):
     at_s: float
     """Seconds since the sampler began."""
     sample: ProcessSample

@@ -16,9 +16,11 @@ import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from math import ceil
 from typing import IO, Any
+
+from msgspec import Struct, field
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.dialects.protocol import (
@@ -60,8 +62,7 @@ _END_S = 30.0
 _PROGRAM = "assay.drive.staleness.meter_process"
 
 
-@dataclass
-class MeasuredStaleness:
+class MeasuredStaleness(Struct):
     """What was found; filled when the block ends in which clients work."""
 
     names: tuple[str, ...] = ()

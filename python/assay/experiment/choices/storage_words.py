@@ -9,8 +9,10 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from assay import env_vars, registry
 from assay.contracts.experiment import Experiment, StorageChoice, SystemChoice
@@ -335,8 +337,7 @@ def without_room(experiment: Experiment) -> dict[str, NotOnThisMachine]:
     return found
 
 
-@dataclass
-class _Taken:
+class _Taken(Struct):
     """What storages take where they are made."""
 
     systems: int

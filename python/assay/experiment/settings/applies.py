@@ -4,7 +4,8 @@ means nothing in others."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from assay import registry
 from assay.contracts.driving import COLD_CACHES
@@ -17,8 +18,7 @@ from assay.workload.tests.declared_drives import OF_GROUPS
 from assay.workload.values import Test, Workload
 
 
-@dataclass(frozen=True)
-class Applies:
+class Applies(Struct, frozen=True):
     means_something: Callable[[Experiment, Workload, Test, str], bool]
     """The last one: the name of the setting, or the field of `Driving` that it sets."""
     because: str | Callable[[Test], str]

@@ -10,8 +10,10 @@ unused settings and the spelling of errors come from here. One list, so the file
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import Any, Final
+
+from msgspec import structs
 
 from assay.contracts import factors, languages
 from assay.contracts.driving import (
@@ -433,7 +435,7 @@ class Words:
 
 
 SETTINGS: Final[Mapping[str, Setting]] = {
-    one.name: replace(one.metadata["setting"], name=one.name)
+    one.name: structs.replace(one.metadata["setting"], name=one.name)
     for one in fields(Words)
     if "setting" in one.metadata
 }

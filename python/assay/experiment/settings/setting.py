@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
+
+from msgspec import Struct
 
 from assay.errors import ArgumentError
 from assay.experiment.settings.applies import Applies
@@ -35,8 +36,7 @@ IN_NO_FILE: Final = None
 """In place of a key: a file does not say it."""
 
 
-@dataclass(frozen=True)
-class Setting:
+class Setting(Struct, frozen=True):
     kind: Kind
     heading: Heading
     help: str

@@ -5,7 +5,8 @@ command line (`assay.cli.options.setting_options`), Python (`assay.api.asked`) a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from assay import registry
 from assay.contracts.factors import Scalar
@@ -14,54 +15,45 @@ from assay.text.mentions import Mention, phrase
 from assay.text.quantities import Duration, Quantity
 
 
-@dataclass(frozen=True)
-class NumberOf:
+class NumberOf(Struct, frozen=True):
     quantity: Quantity
     of_option: Duration | None = None
     """On the command line, where its unit there is another one."""
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """One of these words."""
 
     levels: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Flag:
+class Flag(Struct, frozen=True):
     destroys: bool = False
     """Whether it allows something to be erased or replaced."""
 
 
-@dataclass(frozen=True)
-class Text:
+class Text(Struct, frozen=True):
     words: tuple[str, ...] = ()
     """Those that it may be as a whole."""
 
 
-@dataclass(frozen=True)
-class FileName:
+class FileName(Struct, frozen=True):
     pass
 
 
-@dataclass(frozen=True)
-class NameList:
+class NameList(Struct, frozen=True):
     """One name or several; the option may be repeated, and its commas separate names."""
 
 
-@dataclass(frozen=True)
-class FileNames:
+class FileNames(Struct, frozen=True):
     """One file or several; the option may be repeated."""
 
 
-@dataclass(frozen=True)
-class Assignments:
+class Assignments(Struct, frozen=True):
     """Names with their values: ``KEY=VALUE,…``; the option may be repeated."""
 
 
-@dataclass(frozen=True)
-class Levels:
+class Levels(Struct, frozen=True):
     """One word or number, or several, each of which is measured."""
 
     of: Quantity | tuple[str, ...]

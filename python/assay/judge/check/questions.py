@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from assay.contracts.observation import AnswerSumReport, Observation
 from assay.judge.check.answers import CANCELLED, Check, not_run
@@ -34,8 +35,7 @@ class ComparedAnswer(NamedTuple):
     digest: str
 
 
-@dataclass(frozen=True)
-class _Answer:
+class _Answer(Struct, frozen=True):
     position: int
     """Of the run in its experiment."""
     label: str
@@ -47,8 +47,7 @@ class _Answer:
         return self.rows, self.digest
 
 
-@dataclass(frozen=True)
-class Dispute:
+class Dispute(Struct, frozen=True):
     """Why the numbers of a run are invalid: others were answered otherwise."""
 
     reason: str
@@ -74,8 +73,7 @@ class Dispute:
         return {**check, "ok": False, "note": f"{own}; {note}" if own else note}
 
 
-@dataclass
-class Questions:
+class Questions(Struct):
     """Every question of the experiment so far, with all that answered it."""
 
     _answers: dict[tuple[str, str, int], list[_Answer]] = field(default_factory=dict)

@@ -10,7 +10,8 @@ are: the storage may pass no flushes on.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.durability import CONTRADICTED, NOT_MEASURED, Durability

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
+from msgspec import Struct
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.observation import Observation, Observed, StepReport
@@ -16,8 +16,7 @@ from assay.load.dataset_facts import DatasetFacts
 from assay.load.existing_data import ExistingData
 
 
-@dataclass(frozen=True)
-class Ceiling:
+class Ceiling(Struct, frozen=True):
     """The highest rate of this many clients on this machine (`assay calibrate`)."""
 
     clients: int
@@ -36,8 +35,7 @@ class MachineFacts(msgspec.Struct, frozen=True):
     memory_limit_bytes: int | None = None
 
 
-@dataclass(frozen=True)
-class Evidence:
+class Evidence(Struct, frozen=True):
     """Of one run. A part is None where the run did not get so far."""
 
     state: str

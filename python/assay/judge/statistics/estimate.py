@@ -16,8 +16,9 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from assay.text import units
 
@@ -45,8 +46,7 @@ class Design(Enum):
     SINGLE = "single"
 
 
-@dataclass(frozen=True)
-class Estimate:
+class Estimate(Struct, frozen=True):
     """The ratio B/A."""
 
     design: Design

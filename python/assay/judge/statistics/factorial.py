@@ -16,8 +16,9 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
+
+from msgspec import Struct
 
 from assay.judge.statistics.estimate import Design, Estimate, LeastDeviation, exact
 
@@ -32,8 +33,7 @@ ERROR_OF_POOLED = (
 )
 
 
-@dataclass(frozen=True)
-class Factorial:
+class Factorial(Struct, frozen=True):
     """Cells with their logarithms."""
 
     logs: Mapping[Place, Sequence[float]]

@@ -11,15 +11,15 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from assay.judge.statistics.estimate import LeastDeviation, exact, independent, paired, t_quantile
 
 CONFIDENCE = 0.95
 
 
-@dataclass(frozen=True)
-class ConfidenceInterval:
+class ConfidenceInterval(Struct, frozen=True):
     """A number, and where the true one lies."""
 
     value: float

@@ -7,11 +7,10 @@ import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from msgspec import UNSET, structs
+from msgspec import UNSET, Struct, field, structs
 
 from assay import _engine, registry
 from assay.contracts.dialects.protocol import Dialect
@@ -48,8 +47,7 @@ _NOTHING = "\\sleep 0"
 """In place of another script, in every language of statements."""
 
 
-@dataclass
-class ExaminedWorkload:
+class ExaminedWorkload(Struct):
     """What is wrong with a workload folder."""
 
     problems: list[AssayError] = field(default_factory=list)

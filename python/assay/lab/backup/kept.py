@@ -7,7 +7,8 @@ import contextlib
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from assay.contracts.dialects.protocol import Table
 from assay.errors import Bug, RunFailed, SystemRefused
@@ -25,8 +26,7 @@ class _Nobody:
         yield
 
 
-@dataclass(frozen=True)
-class KeptBackup:
+class KeptBackup(Struct, frozen=True):
     """A backup, and what it must bring back."""
 
     way: Way

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct
 
 from assay.contracts.dialects.protocol import Table
 from assay.contracts.systems.protocol import ServerDirectory, System
@@ -14,8 +15,7 @@ from assay.experiment import StorageChoice, SystemChoice
 from assay.lab.pool import PooledSystem
 
 
-@dataclass(frozen=True)
-class BackupSubject:
+class BackupSubject(Struct, frozen=True):
     """What is backed up."""
 
     pooled: PooledSystem
@@ -32,8 +32,7 @@ class BackupSubject:
         return found
 
 
-@dataclass(frozen=True)
-class Made:
+class Made(Struct, frozen=True):
     """A backup."""
 
     size_bytes: int

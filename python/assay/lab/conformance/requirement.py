@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from assay.contracts.capabilities import missing
 from assay.contracts.dialects.protocol import LongStatement, SingleRows
@@ -32,8 +33,7 @@ _WITHOUT: Mapping[type, str] = {
 """What is said of a system without an ability."""
 
 
-@dataclass(frozen=True)
-class Requirement:
+class Requirement(Struct, frozen=True):
     """One sentence about every system that has what it needs, and the function that tries it."""
 
     name: str
@@ -75,8 +75,7 @@ class Requirement:
         return None
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """What came of a requirement on a system."""
 
     requirement: Requirement

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from assay import _engine
 from assay.contracts.deployment import Address, Deployment
@@ -31,8 +31,7 @@ TIMEOUT_S = 60.0
 """The limit after which an answer counts as never given."""
 
 
-@dataclass(frozen=True)
-class RefusedStatement:
+class RefusedStatement(Struct, frozen=True):
     """What a system answers to a statement that it does not execute."""
 
     error_class: str

@@ -6,7 +6,8 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from assay import _engine
 from assay.contracts.dialects.protocol import Column, SingleRows, Table
@@ -159,8 +160,7 @@ _WAIT_S = 2.0
 """A session that waits for another's lock gets no further: the others continue without it."""
 
 
-@dataclass(frozen=True)
-class Transaction:
+class Transaction(Struct, frozen=True):
     """Its statements, begin and commit included."""
 
     before: Sequence[str]

@@ -4,12 +4,12 @@ their storage accounted for, as of one measurement, and returns their observatio
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
 from msgspec import structs
+from msgspec.structs import replace
 
 from assay.contracts.engine.drive import DriveDocument
 from assay.contracts.factors import CACHE

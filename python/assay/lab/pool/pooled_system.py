@@ -14,6 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
+from msgspec import structs
+
 from assay.contracts.deployment import Deployment
 from assay.contracts.dialects.protocol import Table
 from assay.contracts.durability import Durability
@@ -174,7 +176,7 @@ class PooledSystem:
         if buffer_size is None:
             return dataset
         effective = self._buffer_bytes()
-        return replace(
+        return structs.replace(
             dataset,
             buffer_bytes=effective,
             data_to_buffer=dataset.data_bytes / effective if effective else None,
@@ -186,7 +188,7 @@ class PooledSystem:
             return dataset
         found = self._buffer_bytes()
         ratio = dataset.data_bytes / found if found and dataset.data_bytes else None
-        return replace(
+        return structs.replace(
             dataset, buffer_bytes=found, data_to_buffer=ratio, data_to_buffer_asked=asked
         )
 
@@ -339,7 +341,7 @@ class PooledSystem:
             restore(copy, data, _copy_progress(events, copy.bytes))
         self._tables = tuple(tables)
         deployment = self._running.start(buffer=self._buffer)
-        return replace(
+        return structs.replace(
             copy.dataset(request),
             restore_ns=time.monotonic_ns() - began_ns,
             size_on_disk_bytes=size_on_disk_bytes(self.system, deployment),

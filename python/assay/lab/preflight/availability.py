@@ -4,7 +4,9 @@ why it has not the others."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from assay import registry
 from assay.contracts.systems.abilities import ChecksSettings, FoundPrograms, NeedsLibrary
@@ -23,8 +25,7 @@ from assay.provision.limits import server_group
 from assay.workload.values import Workload
 
 
-@dataclass(frozen=True)
-class Availability:
+class Availability(Struct, frozen=True):
     """What was found of the systems and storages of some runs."""
 
     missing: Mapping[str, SystemUnderTestError]

@@ -4,7 +4,8 @@ bytes of data each system will have on each storage, before anything is started.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from assay import registry
 from assay.contracts.storages.abilities import SizeChosen
@@ -15,8 +16,7 @@ from assay.plan.drives import parameters_of
 from assay.workload.values import Workload
 
 
-@dataclass(frozen=True)
-class DataSize:
+class DataSize(Struct, frozen=True):
     """The largest data set of one system on one storage."""
 
     system: str

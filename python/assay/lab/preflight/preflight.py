@@ -4,7 +4,8 @@ scripts, which of them are refused, and what of this machine they lack."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from assay import _engine, registry
 from assay.comparison import goals
@@ -32,8 +33,7 @@ from assay.workload.unused_parameters import unused_parameters
 from assay.workload.values import Workload
 
 
-@dataclass(frozen=True)
-class Preflight:
+class Preflight(Struct, frozen=True):
     """What was found, without a mistake of the user."""
 
     runs: tuple[PlannedRun, ...]

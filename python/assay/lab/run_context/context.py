@@ -3,9 +3,9 @@ of the current run."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from assay import registry
@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from assay.comparison.excess import Excess
 
 
-@dataclass
-class EarlierFindings:
+class EarlierFindings(Struct):
     """Findings of earlier runs of the experiment."""
 
     questions: Questions = field(default_factory=Questions)
@@ -52,8 +51,7 @@ class EarlierFindings:
     """Of each storage that was probed, by its name."""
 
 
-@dataclass(frozen=True)
-class Context:
+class Context(Struct, frozen=True):
     """What all runs of an experiment share."""
 
     workload: Workload
@@ -73,8 +71,7 @@ class Context:
     """Where single transactions are written; None: they are not."""
 
 
-@dataclass(frozen=True)
-class Dumps:
+class Dumps(Struct, frozen=True):
     """The rows that clients left: one answer per client, or a single one."""
 
     answers: tuple[StatementAnswer, ...]
@@ -83,8 +80,7 @@ class Dumps:
     no script for it."""
 
 
-@dataclass
-class RunState:
+class RunState(Struct):
     """The state of a run in progress: the results of its steps so far."""
 
     context: Context

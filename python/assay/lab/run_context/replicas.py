@@ -4,7 +4,8 @@ none, and where they would write there."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.driving import READ_ANY, READ_REPLICA, read_of
@@ -24,8 +25,7 @@ _NAME_THEM = phrase(
 )
 
 
-@dataclass(frozen=True)
-class _Readers:
+class _Readers(Struct, frozen=True):
     """Clients that read elsewhere than at the primary."""
 
     drive: PlannedDrive

@@ -115,7 +115,7 @@ class Overlap(Step):
             together = pacing.at_work(ends_ns, round(pace.stagger_s * 1e9), expected)
             if min(together) >= expected or given.stagger_s or attempt == pacing.MOST_ATTEMPTS:
                 break
-            pace = replace(pace, stagger_s=pace.stagger_s / 2)
+            pace = structs.replace(pace, stagger_s=pace.stagger_s / 2)
         report = ReferenceReport(
             alone_elapsed_ns=alone.elapsed_ns,
             one_alone_ns=one_ns,

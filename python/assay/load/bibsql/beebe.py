@@ -11,8 +11,9 @@ import hashlib
 import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay.errors import InputError
 from assay.load.bibsql import debian_package
@@ -40,8 +41,7 @@ KPSEWHICH = Program("kpsewhich", "texlive-binaries", is_optional=True)
 _KPSEWHICH_S = 30
 
 
-@dataclass(frozen=True)
-class CompleteCopy:
+class CompleteCopy(Struct, frozen=True):
     """What a complete copy is."""
 
     package: str

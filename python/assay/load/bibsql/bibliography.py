@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
+from msgspec.structs import replace
 
 from assay import _engine
 from assay.errors import InputError
@@ -32,8 +32,7 @@ SYNTHETIC_SEED = 1
 """One seed for everybody: runs on synthetic data can be compared."""
 
 
-@dataclass(frozen=True)
-class Bibliography:
+class Bibliography(Struct, frozen=True):
     """Files that have been read once from end to end."""
 
     origin: str

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.dialects.protocol import Dialect, LocksTables, Table
@@ -22,14 +21,12 @@ from assay.load.fill import OnProgress, fill
 from assay.load.tables import count
 
 
-@dataclass(frozen=True)
-class Replaced:
+class Replaced(Struct, frozen=True):
     inserted_rows: int
     elapsed_ns: int
 
 
-@dataclass(frozen=True)
-class LoadedTables:
+class LoadedTables(Struct, frozen=True):
     """Tables whose rows follow files by ``rule``."""
 
     deployment: Deployment

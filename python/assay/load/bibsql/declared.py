@@ -3,15 +3,14 @@ line is wrong."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
 from assay.workload.schema import Schema
 
 
-@dataclass(frozen=True)
-class FileRows:
+class FileRows(Struct, frozen=True):
     """How rows follow their files, so that only those of changed files are replaced."""
 
     table: str
@@ -22,8 +21,7 @@ class FileRows:
     """Tables over all files, which are emptied and filled anew."""
 
 
-@dataclass(frozen=True)
-class DeclaredInput:
+class DeclaredInput(Struct, frozen=True):
     default_input: str
     """Name of the data set that is used where no files are named; empty: there is none."""
     update: FileRows | None

@@ -12,9 +12,10 @@ import re
 import tempfile
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay.errors import ArgumentError, InputError
 from assay.text.files import paths
@@ -29,8 +30,7 @@ _LIKE_A_DATE = re.compile(
 _DATE_HINT = "--newer-than 2026-11-23, --newer-than 2026-11-23T06:30, or a file whose time is meant"
 
 
-@dataclass(frozen=True)
-class NewerThan:
+class NewerThan(Struct, frozen=True):
     since_ns: int | None
     """None: the stamp is not there yet, so that every file is new."""
     stamp: Path | None = None

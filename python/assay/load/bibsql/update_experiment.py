@@ -14,8 +14,10 @@ import shutil
 import statistics
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.contracts.observation import UpdateReport
 from assay.contracts.observation.step_reports.other_reports import UpdatedTable
@@ -36,8 +38,7 @@ RequestOf = Callable[[Sequence[Path]], DataRequest]
 _ENTRY = re.compile(r"^@(?!string|preamble|comment)\w+\{.*?^\}\n", re.IGNORECASE | re.M | re.S)
 
 
-@dataclass(frozen=True)
-class UpdateTask:
+class UpdateTask(Struct, frozen=True):
     """What is changed: how many files are edited by each update, how many are removed before the
     first one, chosen by which seed."""
 
@@ -47,8 +48,7 @@ class UpdateTask:
     updates: int = 1
 
 
-@dataclass(frozen=True)
-class Edited:
+class Edited(Struct, frozen=True):
     """A collection of files after its edits."""
 
     left: list[Path]

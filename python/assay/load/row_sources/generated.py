@@ -6,10 +6,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from assay import _engine
 from assay.contracts.engine.document import read_answer
@@ -64,8 +63,7 @@ class Generated(RowSource):
         return GeneratedRows(workload)
 
 
-@dataclass(frozen=True)
-class GeneratedRows:
+class GeneratedRows(Struct, frozen=True):
     """Nothing is read for them."""
 
     workload: Workload

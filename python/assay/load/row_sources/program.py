@@ -22,8 +22,9 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay.contracts.experiment import Experiment
 from assay.errors import ExperimentError, InputError, SystemUnderTestError
@@ -42,8 +43,7 @@ _NAMED = re.compile(r"\{(\w+)\}")
 _PACKAGE = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)==(?P<version>[0-9][A-Za-z0-9.+]*)")
 
 
-@dataclass(frozen=True)
-class DeclaredProgram:
+class DeclaredProgram(Struct, frozen=True):
     """What ``[data]`` of a workload says."""
 
     file: Path
@@ -127,8 +127,7 @@ class ProgramSource(RowSource):
         return ProgramRows(workload, workload.data, _program(workload.data, listener))
 
 
-@dataclass
-class ProgramRows:
+class ProgramRows(Struct):
     """Made by a program that is here."""
 
     workload: Workload
@@ -185,8 +184,7 @@ class ProgramRows:
                 yield line.removesuffix(end).split(separator)
 
 
-@dataclass(frozen=True)
-class _Written:
+class _Written(Struct, frozen=True):
     """What the program wrote for these words; removed with this value."""
 
     words: Sequence[str]

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+from msgspec import Struct
 
 from assay import registry
 from assay.contracts.deployment import Deployment
@@ -47,8 +48,7 @@ class RunSystem(Protocol):
         """Those that the run's scripts send."""
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """The run that needs data."""
 
     parameters: Mapping[str, Scalar]
@@ -100,8 +100,7 @@ class RowsSize(NamedTuple):
     """About, of all their values as text."""
 
 
-@dataclass(frozen=True)
-class Download:
+class Download(Struct, frozen=True):
     """A data set that ``assay get NAME`` brings."""
 
     name: str

@@ -6,8 +6,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypedDict
+
+from msgspec import Struct, structs
 
 from assay.contracts.engine.document import EngineDocument
 
@@ -39,8 +40,7 @@ class Problem(TypedDict):
     hint: str | None
 
 
-@dataclass(frozen=True)
-class DataRequest:
+class DataRequest(Struct, frozen=True):
     """Which data a run needs."""
 
     source: MakesRows
@@ -88,5 +88,5 @@ class DataRequest:
     def for_record(self) -> dict[str, Any]:
         """Plain data, as `record` keeps it."""
         left_out = {"source", "origin", "settings", "is_divisible", "rows_expected", "checksums"}
-        kept = {name: value for name, value in vars(self).items() if name not in left_out}
+        kept = {name: value for name, value in structs.asdict(self).items() if name not in left_out}
         return {**kept, "source": self.origin, "files": list(self.files)}

@@ -17,9 +17,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.durability import NO_SETTINGS, Durability, SessionSettings, not_measured

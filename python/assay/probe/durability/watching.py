@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from assay.probe.durability.counters import Counts
 
@@ -33,8 +34,7 @@ _IDLE_TRIES = 10
 Read = Callable[[], Counts]
 
 
-@dataclass(frozen=True)
-class Watched:
+class Watched(Struct, frozen=True):
     """One commit, by the device."""
 
     is_flushed_before_answer: bool
@@ -42,8 +42,7 @@ class Watched:
     """From the answer to the end of its flush; None: not flushed while it was watched."""
 
 
-@dataclass(frozen=True)
-class Idle:
+class Idle(Struct, frozen=True):
     """The device while no client commits."""
 
     seconds: float

@@ -18,8 +18,9 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from assay import _engine
 from assay.errors import ArgumentError, Bug, SystemUnderTestError
@@ -37,8 +38,7 @@ _TEMPORARY = "TMPDIR"
 """The variable by which libraries in this process find a directory for temporary files."""
 
 
-@dataclass
-class _Confinement:
+class _Confinement(Struct):
     temporary: Path
     """Its threads make temporary files there."""
     user: tuple[int, int] | None

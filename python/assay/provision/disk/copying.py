@@ -12,9 +12,10 @@ import fcntl
 import os
 import stat
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct
 
 from assay.contracts.stop import look
 from assay.errors import SystemUnderTestError
@@ -45,8 +46,7 @@ _CANNOT_CLONE = {
 }
 
 
-@dataclass(frozen=True)
-class Copied:
+class Copied(Struct, frozen=True):
     """The size of a copy."""
 
     bytes: int

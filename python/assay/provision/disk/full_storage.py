@@ -4,8 +4,9 @@ machine's shared memory."""
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay.errors import (
     FULL_DISK_HINT,
@@ -32,8 +33,7 @@ _MUCH_BYTES = 64 << 20
 """On a large disk a small share is enough for most."""
 
 
-@dataclass(frozen=True)
-class Space:
+class Space(Struct, frozen=True):
     """Of a file system."""
 
     size_bytes: int

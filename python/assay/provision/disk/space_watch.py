@@ -10,9 +10,10 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from dataclasses import replace
 from types import TracebackType
 from typing import Self
+
+from msgspec.structs import replace
 
 from assay.contracts.systems.abilities import WaitsForSpace
 from assay.contracts.systems.protocol import ServerDirectory, System

@@ -11,8 +11,9 @@ import contextlib
 import signal
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from assay.contracts.stop import look
 from assay.contracts.systems.protocol import ServerDirectory

@@ -11,8 +11,9 @@ import fcntl
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay import env_vars
 from assay.contracts.installing import Prefix, Report
@@ -30,8 +31,7 @@ _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+~_-]{0,80}")
 _NUMBERS = re.compile(r"\d+|\D+")
 
 
-@dataclass(frozen=True)
-class Installed:
+class Installed(Struct, frozen=True):
     """A complete prefix."""
 
     system: str

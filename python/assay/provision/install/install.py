@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import errno
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay.contracts.experiment import VERSION
 from assay.contracts.installing import Report
@@ -19,8 +20,7 @@ from assay.provision.install.client import InstallFailed, VersionUnknown
 from assay.provision.install.in_use import unused
 
 
-@dataclass(frozen=True)
-class Ready:
+class Ready(Struct, frozen=True):
     """An installation that a run can use."""
 
     folder: Path

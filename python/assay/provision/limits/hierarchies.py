@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay.errors import MachineLimit
 
@@ -33,8 +34,7 @@ _HINT = (
 )
 
 
-@dataclass(frozen=True)
-class Parent:
+class Parent(Struct, frozen=True):
     """A control group in which another can be made."""
 
     version: int
@@ -44,8 +44,7 @@ class Parent:
     """Version 2: controllers that its groups have only once they are written to `ENABLED`."""
 
 
-@dataclass(frozen=True)
-class _Mount:
+class _Mount(Struct, frozen=True):
     version: int
     root: str
     point: Path

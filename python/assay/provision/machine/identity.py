@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import signal
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 _WHOLE_BYTES = 1 << 16
 
@@ -46,8 +47,7 @@ def boot_id() -> str:
     return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 
 
-@dataclass(frozen=True)
-class ProcessIdentity:
+class ProcessIdentity(Struct, frozen=True):
     pid: int
     start_ticks: int
     boot: str

@@ -11,8 +11,10 @@ import os
 import re
 import socket
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay.contracts.deployment import Address, Deployment
 from assay.provision.machine.identity import stat_fields
@@ -25,8 +27,7 @@ _SOCKET = re.compile(r"socket:\[(\d+)\]")
 _PARENT = 1
 
 
-@dataclass(frozen=True)
-class Listener:
+class Listener(Struct, frozen=True):
     """The process that listens at an address."""
 
     pid: int | None

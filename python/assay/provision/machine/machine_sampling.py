@@ -7,8 +7,9 @@ In a container these are the numbers of the machine around it.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 _STAT, _LOAD, _MEMORY = Path("/proc/stat"), Path("/proc/loadavg"), Path("/proc/meminfo")
 _TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
@@ -16,8 +17,7 @@ _USER, _NICE, _SYSTEM, _IDLE, _IOWAIT, _INTERRUPT, _SOFT_INTERRUPT, _STEAL = ran
 """Columns of the first line of ``/proc/stat`` behind its name (proc(5))."""
 
 
-@dataclass(frozen=True)
-class MachineSample:
+class MachineSample(Struct, frozen=True):
     """Times are sums over all processors since the machine was started."""
 
     user_ns: int

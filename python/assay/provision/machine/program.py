@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import os
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 _declared: set[Program] = set()
 
 
-@dataclass(frozen=True)
-class Program:
+class Program(Struct, frozen=True):
     name: str
     package: str | None
     """Of Debian and its descendants; None: they have none."""

@@ -12,8 +12,9 @@ import subprocess
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay import env_vars
 from assay.errors import ArgumentError, SystemMissing
@@ -28,8 +29,7 @@ _USER_RANGES = Path("/proc/self/uid_map")
 """Lines of: first user in this namespace, the same outside of it, how many."""
 
 
-@dataclass(frozen=True)
-class ServerUser:
+class ServerUser(Struct, frozen=True):
     name: str
     uid: int
     gid: int

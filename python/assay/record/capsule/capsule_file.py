@@ -12,11 +12,11 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
 import msgspec
+from msgspec import Struct
 
 from assay.errors import InputError
 from assay.record.capsule import layout
@@ -46,8 +46,7 @@ is said to be compressed in a way that it does not know."""
 PACK_AGAIN: Final = "get it again from where it is from, or pack it again with `assay pack`"
 
 
-@dataclass(frozen=True)
-class Capsule:
+class Capsule(Struct, frozen=True):
     """A file that was verified. What is read of it later is what was verified, or an error."""
 
     path: Path

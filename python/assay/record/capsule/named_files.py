@@ -12,8 +12,9 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+
+from msgspec import Struct
 
 from assay import registry
 from assay.contracts.recorded import ExperimentDocument, ScriptFileDocument
@@ -39,8 +40,7 @@ _RUN_AGAIN = "run the experiment again with it as it is now, and pack that"
 _PLAIN = "the record does not keep it, and a capsule is for others"
 
 
-@dataclass(frozen=True)
-class NamedFiles:
+class NamedFiles(Struct, frozen=True):
     """What an experiment file names, and what is in it."""
 
     places: Places

@@ -11,11 +11,11 @@ import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 import msgspec
+from msgspec import Struct
 
 from assay.errors import ArgumentError, SystemUnderTestError
 from assay.record.capsule import layout
@@ -29,8 +29,7 @@ _LENGTH_BYTES = 2
 """At the end of a zip file without a comment: how long that is."""
 
 
-@dataclass(frozen=True)
-class Packed:
+class Packed(Struct, frozen=True):
     """A capsule in a temporary file."""
 
     file: IO[bytes]

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Self
+
+from msgspec import Struct
 
 _OPEN_FILES = Path("/proc/self/fd")
 _LOG, _INDEX = "-wal", "-shm"
@@ -17,13 +18,12 @@ Identity = tuple[int, int]
 """Device and inode."""
 
 
-@dataclass
-class FilePlace:
+class FilePlace(Struct):
     """A file that this process has open, as it was found at its path."""
 
     path: Path
     identity: Identity
-    _log: Identity | None = field(default=None)
+    _log: Identity | None = None
 
     @classmethod
     def of(cls, path: Path) -> Self:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Mapping
 from functools import lru_cache
@@ -10,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from assay.contracts import server_url
+from assay.text.field_names import field_names
 from assay.text.secrets import HIDDEN, is_secret, without_secrets
 
 
 def json_text(value: object) -> str:
-    """The value as JSON. Dataclasses become objects, paths text; a lone surrogate (from a file name
-    that is no UTF-8) becomes its escape, which SQLite can hold."""
+    """The value as JSON. Structs and dataclasses become objects, paths text; a lone surrogate (from
+    a file name that is no UTF-8) becomes its escape, which SQLite can hold."""
     return storable(json.dumps(_plain(value), ensure_ascii=False, allow_nan=False))
 
 
@@ -34,7 +34,7 @@ def _plain(value: object) -> Any:
         return {str(key): _plain_item(str(key), item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    if (names := _fields(kind)) is not None:
+    if (names := field_names(kind)) is not None:
         return {name: _plain_item(name, getattr(value, name)) for name in names}
     if isinstance(value, Mapping):
         return {str(key): _plain_item(str(key), item) for key, item in value.items()}
@@ -42,14 +42,6 @@ def _plain(value: object) -> Any:
 
 
 _AS_THEY_ARE = frozenset({int, float, bool, type(None)})
-
-
-@lru_cache(maxsize=512)
-def _fields(kind: type) -> tuple[str, ...] | None:
-    """The names of those of a dataclass; None of another class."""
-    if not dataclasses.is_dataclass(kind):
-        return None
-    return tuple(field.name for field in dataclasses.fields(kind))
 
 
 def _plain_item(key: str, value: object) -> Any:

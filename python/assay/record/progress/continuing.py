@@ -10,8 +10,10 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple, TypedDict
+
+from msgspec import Struct
 
 from assay.contracts.recorded import Build, Command, ExperimentFacts, Machine, WorkloadRecord
 from assay.errors import ArgumentError
@@ -42,8 +44,7 @@ class KeptRun(NamedTuple):
     """Of its verdict."""
 
 
-@dataclass(frozen=True)
-class Continued:
+class Continued(Struct, frozen=True):
     """What was found of the experiment that goes on."""
 
     experiment_id: int
@@ -80,8 +81,7 @@ class _Process(NamedTuple):
     facts: _FactsBefore
 
 
-@dataclass(frozen=True)
-class LastExperiment:
+class LastExperiment(Struct, frozen=True):
     """The last experiment of a command, which is not finished."""
 
     experiment_id: int

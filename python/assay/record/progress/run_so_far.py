@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from assay.contracts.observation import Observation, Observed
 from assay.contracts.recorded import Machine
@@ -23,8 +25,7 @@ from assay.record.runs.step_of_numbers import step_of_numbers
 from assay.text.secrets import without_secrets
 
 
-@dataclass
-class RunSoFar:
+class RunSoFar(Struct):
     """The run that is under way."""
 
     id: int

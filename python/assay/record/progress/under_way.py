@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from assay.contracts.observation import Interval, MachineSecond
 from assay.provision.machine.identity import ProcessIdentity

@@ -6,7 +6,8 @@ import json
 import math
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import asdict
+
+from msgspec import structs
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.observation import Observation, Observed
@@ -16,7 +17,7 @@ from assay.record.file.record_file import insert
 from assay.record.runs.records import CalibrationRecord
 
 _COLUMNS = [
-    name for name in CalibrationRecord.__dataclass_fields__ if name not in ("observation", "id")
+    name for name in CalibrationRecord.__struct_fields__ if name not in ("observation", "id")
 ]
 
 
@@ -27,7 +28,7 @@ def keep(
     build: Build,
 ) -> None:
     """Adds a calibration of this machine and build."""
-    values = {**asdict(calibration), "observation": json_text(calibration.observation)}
+    values = {**structs.asdict(calibration), "observation": json_text(calibration.observation)}
     del values["id"]
     insert(connection, "calibrations", **values, machine=json_text(machine), build=json_text(build))
 

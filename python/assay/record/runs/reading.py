@@ -10,9 +10,11 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
+
+from msgspec import structs
+from msgspec.structs import replace
 
 from assay.contracts.observation import Interval
 from assay.contracts.recorded import Build, CellDocument, ExperimentDocument, Machine
@@ -135,7 +137,7 @@ def _record(
     ended_unix_ns = row.ended_unix_ns
     facts = typed.run_facts(deployment, dataset, machine, f"run {run_id}")
     found = RunRecord(
-        **vars(_summary(row)),
+        **structs.asdict(_summary(row)),
         deployment_document=deployment,
         dataset=dataset,
         drive=measured.drive if measured else None,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
+
+from msgspec import Struct, field
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.observation import Interval, Observation, Observed, StepReport
@@ -54,8 +55,7 @@ class ScriptRecord(NamedTuple):
     weight: int
 
 
-@dataclass(frozen=True)
-class CalibrationRecord:
+class CalibrationRecord(Struct, frozen=True):
     """The highest statement rate of this many clients on a machine, measured against a null
     server."""
 
@@ -84,8 +84,7 @@ class CalibrationRecord:
         return Ceiling(self.clients, self.statements_per_s)
 
 
-@dataclass(frozen=True)
-class RunSummary:
+class RunSummary(Struct, frozen=True):
     """A run's place in its experiment, and how it ended; enough for a list of runs."""
 
     id: int
@@ -170,8 +169,7 @@ class RunSummary:
         return f"{state} ({sentence(self.reason)})" if self.reason else state
 
 
-@dataclass(frozen=True)
-class StepRecord:
+class StepRecord(Struct, frozen=True):
     """The record of one step of a run. A document is None where the step has none."""
 
     position: int
@@ -216,8 +214,7 @@ class StepRecord:
         return self.reported is not None and self.reported.is_beside
 
 
-@dataclass(frozen=True)
-class RunFacts:
+class RunFacts(Struct, frozen=True):
     """What judging and reporting read of a run's documents, typed."""
 
     deployment: Deployment | None = None
@@ -225,8 +222,7 @@ class RunFacts:
     machine: MachineFacts = field(default_factory=MachineFacts)
 
 
-@dataclass(frozen=True)
-class RunRecord(RunSummary):
+class RunRecord(RunSummary, frozen=True, dict=True):
     """The record of one run. A document is None where the run ended before there was one.
 
     The drive, scripts, observation and samples of the run are those of one step
@@ -266,7 +262,7 @@ class RunRecord(RunSummary):
     """Versions of Assay and of its engine, that executed it."""
     cell: CellDocument = field(default_factory=CellDocument)
     """All that its fingerprint is of (`assay.plan.fingerprint`)."""
-    facts: RunFacts = field(default_factory=RunFacts, repr=False)
+    facts: RunFacts = field(default_factory=RunFacts)
     existing_data: ExistingData | None = None
     """What the tables that it named held, of a server or file by URL that Assay did not fill; None:
     it did, or an earlier Assay did not look."""
@@ -342,8 +338,7 @@ class RunRecord(RunSummary):
         return Verdict.of_record(self.verdict, self.verdict_reason)
 
 
-@dataclass(frozen=True)
-class ContinuationRecord:
+class ContinuationRecord(Struct, frozen=True):
     """A process that went on with an experiment after another one had ended."""
 
     position: int
@@ -377,8 +372,7 @@ class ContinuationRecord:
         return [f"{name} was {was}, is {now}" for name, (was, now) in self.changes.items()]
 
 
-@dataclass(frozen=True)
-class ExperimentRecord:
+class ExperimentRecord(Struct, frozen=True):
     """One invocation of ``assay run``: a row of ``experiments`` and its runs in planned order."""
 
     id: int

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from msgspec import structs
+
 from assay.contracts.observation.parts.shape import ShapeError, convert
 from assay.contracts.recorded import CellDocument
 from assay.experiment import ServerMachine, StorageChoice, SystemChoice
@@ -29,7 +31,7 @@ def with_machines(runs: Sequence[RunRecord]) -> list[RunRecord]:
     one."""
     names = machines.names(run.machine for run in runs)
     return [
-        run if run.machine_name == name else replace(run, machine_name=name)
+        run if run.machine_name == name else structs.replace(run, machine_name=name)
         for run, name in zip(runs, names, strict=True)
     ]
 
@@ -40,7 +42,7 @@ def named(runs: Sequence[R], cells: Iterable[CellDocument]) -> list[R]:
     systems = _labels(runs, cells)
     storages = _storages(runs, cells)
     return [
-        replace(run, system_label=system, storage=storage)
+        structs.replace(run, system_label=system, storage=storage)
         if (system, storage) != (run.system_label, run.storage)
         else run
         for run, system, storage in zip(runs, systems, storages, strict=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
 from typing import Any, NamedTuple, TypeVar
 
 from assay.contracts.systems.protocol import ProcessSample
@@ -24,9 +23,9 @@ from assay.storages.device_counters import DeviceCounts
 MOST_FILES = 100
 """Of a step; those with the most handles."""
 _NO_COLUMNS = ("handles", "pids", "counts")
-_PROCESSES = [one.name for one in fields(ProcessSample) if one.name not in _NO_COLUMNS]
-_DEVICE = [one.name for one in fields(DeviceCounts)]
-_MACHINE = [one.name for one in fields(MachineSample)]
+_PROCESSES = [one for one in ProcessSample.__struct_fields__ if one not in _NO_COLUMNS]
+_DEVICE = [*DeviceCounts.__struct_fields__]
+_MACHINE = [*MachineSample.__struct_fields__]
 _COLUMNS = ", ".join(
     [*_PROCESSES, *(f"device_{name}" for name in _DEVICE), *(f"machine_{one}" for one in _MACHINE)]
 )

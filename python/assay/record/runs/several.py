@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from assay.contracts.recorded import ExperimentDocument, Machine
 from assay.errors import ArgumentError

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, fields
+
+from msgspec import structs
 
 from assay.contracts.storages.abilities import AccountedSecond
 from assay.record.file import rows_of_runs
 from assay.record.file.record_file import insert
 from assay.record.file.rows_of_runs import RUNS
 
-_COLUMNS = ", ".join(one.name for one in fields(AccountedSecond))
+_COLUMNS = ", ".join(AccountedSecond.__struct_fields__)
 
 
 def keep(
     connection: sqlite3.Connection, run_id: int, position: int, seconds: Iterable[AccountedSecond]
 ) -> None:
     for one in seconds:
-        insert(connection, "storage_requests", run_id=run_id, step=position, **asdict(one))
+        insert(connection, "storage_requests", run_id=run_id, step=position, **structs.asdict(one))
 
 
 def of_runs(

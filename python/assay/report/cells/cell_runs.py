@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.comparison.sides import factors
 from assay.contracts import factors as factor_list
@@ -49,8 +51,7 @@ class DrivenRun(NamedTuple):
     driven: Observation
 
 
-@dataclass(frozen=True)
-class CellRuns:
+class CellRuns(Struct, frozen=True, dict=True):
     """One combination of levels, and all runs of it in the order of their repetitions."""
 
     factors: Mapping[str, Scalar]

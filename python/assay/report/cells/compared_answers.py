@@ -5,7 +5,8 @@ agree."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from assay.comparison.sides.differences import asked
 from assay.judge import CellVerdict, RunWarning, differing_statements, verdict

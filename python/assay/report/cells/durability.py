@@ -9,7 +9,8 @@ above them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from assay.contracts.durability import CONTRADICTED, MEANINGS, NOT_MEASURED
 from assay.judge.evidence.durability import (

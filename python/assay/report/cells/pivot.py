@@ -9,7 +9,9 @@ runs are combined (its aggregate: `assay.report.declared.aggregates`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from assay.experiment import Scalar
 from assay.report.cells import cell_runs
@@ -22,8 +24,7 @@ Aggregate = Callable[[CellRuns], ReportCell]
 """Combines the runs of a cell into one table cell."""
 
 
-@dataclass(frozen=True)
-class PivotColumn:
+class PivotColumn(Struct, frozen=True):
     title: str
     aggregate: Aggregate
     where: Mapping[str, Scalar] = field(default_factory=dict)
@@ -31,8 +32,7 @@ class PivotColumn:
     unit: str = ""
 
 
-@dataclass(frozen=True)
-class PivotRow:
+class PivotRow(Struct, frozen=True):
     levels: Mapping[str, Scalar | None]
     """Levels of the factors that label it."""
     cells: tuple[CellRuns | None, ...]

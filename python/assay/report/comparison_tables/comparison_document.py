@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, fields
 from typing import Annotated, Any, Literal, TextIO
 
 import msgspec
+from msgspec import Struct, structs
 
 from assay.comparison.fail_conditions import ConditionResult
 from assay.comparison.sides.values import Compared, ComparedCell, Comparison, Difference, Side
@@ -31,23 +31,20 @@ Scalar = str | int | float | bool
 SideName = Literal["A", "B"]
 
 
-@dataclass(frozen=True)
-class ExperimentPlace:
+class ExperimentPlace(Struct, frozen=True):
     experiment: int
     title: str
     record: str
     begun_unix_ns: int
 
 
-@dataclass(frozen=True)
-class SideDocument:
+class SideDocument(Struct, frozen=True):
     title: str
     experiments: list[ExperimentPlace]
     machine: dict[str, Any]
 
 
-@dataclass(frozen=True)
-class DifferenceDocument:
+class DifferenceDocument(Struct, frozen=True):
     cell: Annotated[str | None, msgspec.Meta(description="null: of all cells")]
     what: Annotated[
         str,
@@ -60,8 +57,7 @@ class DifferenceDocument:
     b: str | None
 
 
-@dataclass(frozen=True)
-class RatioDocument:
+class RatioDocument(Struct, frozen=True):
     cell: Annotated[str, msgspec.Meta(description="its name among the cells that are compared")]
     cell_fingerprint: str
     workload: str
@@ -136,22 +132,19 @@ class RatioDocument:
     ]
 
 
-@dataclass(frozen=True)
-class NoteDocument:
+class NoteDocument(Struct, frozen=True):
     cell: str
     note: Annotated[str, msgspec.Meta(description="runs that were not measured, or have no pair …")]
 
 
-@dataclass(frozen=True)
-class UnequalDocument:
+class UnequalDocument(Struct, frozen=True):
     side: SideName
     cell: str
     nearest: Annotated[str | None, msgspec.Meta(description="cell of the other side; null: none")]
     differences: list[DifferenceDocument]
 
 
-@dataclass(frozen=True)
-class ConditionDocument:
+class ConditionDocument(Struct, frozen=True):
     condition: str
     cell: str
     answer: Annotated[
@@ -164,8 +157,7 @@ class ConditionDocument:
     ]
 
 
-@dataclass(frozen=True)
-class ComparisonDocument:
+class ComparisonDocument(Struct, frozen=True):
     version: Literal[1]
     a: SideDocument
     b: SideDocument
@@ -190,7 +182,7 @@ def ratios(comparison: Comparison) -> list[RatioDocument]:
 
 def document(comparison: Comparison, judged: Sequence[ConditionResult] = ()) -> dict[str, Any]:
     """As JSON has it."""
-    return asdict(
+    found: dict[str, Any] = msgspec.to_builtins(
         ComparisonDocument(
             version=VERSION,
             a=_side(comparison.a),
@@ -226,6 +218,7 @@ def document(comparison: Comparison, judged: Sequence[ConditionResult] = ()) -> 
             ],
         )
     )
+    return found
 
 
 def schema() -> JsonSchema:
@@ -244,7 +237,7 @@ def rows(comparison: Comparison) -> list[TidyRow]:
             "version": VERSION,
             **{
                 name: value
-                for name, value in asdict(_ratio(comparison, cell, one)).items()
+                for name, value in structs.asdict(_ratio(comparison, cell, one)).items()
                 if name not in _NOT_IN_ROWS
             },
             "a_count": len(one.a_values),
@@ -258,7 +251,7 @@ def rows(comparison: Comparison) -> list[TidyRow]:
 def write_csv(comparison: Comparison, stream: TextIO) -> None:
     """What is not known is empty; true and false are in small letters."""
     names = [
-        *(one.name for one in fields(RatioDocument) if one.name not in _NOT_IN_ROWS),
+        *(one for one in RatioDocument.__struct_fields__ if one not in _NOT_IN_ROWS),
         "a_count",
         "b_count",
     ]

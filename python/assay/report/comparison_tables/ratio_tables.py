@@ -6,7 +6,8 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from assay.comparison.ratios.verdicts import NOT_COMPARABLE, NOT_DECIDED
 from assay.comparison.sides.values import Compared, ComparedCell, Comparison, Machines

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
 from typing import Annotated, Any, Literal, TextIO
 
-from msgspec import Meta
+import msgspec
+from msgspec import Meta, Struct
 
 from assay.comparison.trend import Trend
 from assay.judge.statistics.estimate import Estimate
@@ -27,8 +27,7 @@ Bound = Annotated[
 ]
 
 
-@dataclass(frozen=True)
-class PointDocument:
+class PointDocument(Struct, frozen=True):
     cell: str
     cell_fingerprint: str
     workload: str
@@ -74,8 +73,7 @@ class PointDocument:
     differs: Annotated[str | None, Meta(description="what is not as at the point before")]
 
 
-@dataclass(frozen=True)
-class TrendDocument:
+class TrendDocument(Struct, frozen=True):
     version: Literal[1]
     points: list[PointDocument]
 
@@ -83,7 +81,8 @@ class TrendDocument:
 def document(trends: Sequence[Trend]) -> dict[str, Any]:
     """As JSON has it: the points of each cell in the order of time."""
     points = [_point(one, place) for one in trends for place in range(len(one.points))]
-    return asdict(TrendDocument(VERSION, points))
+    found: dict[str, Any] = msgspec.to_builtins(TrendDocument(VERSION, points))
+    return found
 
 
 def schema() -> JsonSchema:
@@ -96,7 +95,7 @@ def write_json(trends: Sequence[Trend], stream: TextIO) -> None:
 
 
 def write_csv(trends: Sequence[Trend], stream: TextIO) -> None:
-    names = [one.name for one in fields(PointDocument)]
+    names = [*PointDocument.__struct_fields__]
     write_rows(stream, VERSION, names, document(trends)["points"])
 
 

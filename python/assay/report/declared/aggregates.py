@@ -10,7 +10,9 @@ too few samples.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.contracts.metric import Metric
 from assay.judge import verdict
@@ -31,8 +33,7 @@ OVER_REPETITIONS = (
 )
 
 
-@dataclass(frozen=True)
-class RunValue:
+class RunValue(Struct, frozen=True):
     """A value that is read from a run."""
 
     value: Callable[[RunRecord], object]

@@ -33,8 +33,9 @@ A test without a section here is shown cell by cell (`assay.report.sections.resu
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay.contracts.observation import Observation
 from assay.contracts.recorded import WorkloadRecord
@@ -46,16 +47,14 @@ from assay.text.units import TIME_UNITS
 _SHOWN_UNITS = ("ns", "bytes", "ratio")
 
 
-@dataclass(frozen=True)
-class Field:
+class Field(Struct, frozen=True):
     key: str
     title: str
     unit: str = "s"
     """The unit of a time."""
 
 
-@dataclass(frozen=True)
-class Declaration:
+class Declaration(Struct, frozen=True):
     title: str
     reproduces: str = ""
     blocks: str = ""

@@ -11,15 +11,13 @@ unit: ``_ns``, ``_bytes``, ``_per_s``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import is_dataclass
 from typing import Any
-
-import msgspec
 
 from assay.contracts.observation import Latency, UnreadReport
 from assay.record import RunRecord
 from assay.record.metrics import clients
 from assay.report.cells import percentiles
+from assay.text.field_names import field_names
 
 SAMPLES, MOST_OF_A_FILE = "samples", "open_files.most"
 _BEFORE_CLIENTS: Mapping[str, Callable[[RunRecord], Any]] = {
@@ -84,8 +82,5 @@ def _step(place: Any, name: str) -> Any:
         return next((one for one in of_that_name if getattr(one, "outcome", "ok") == "ok"), None)
     if isinstance(place, Latency) and percentiles.why_none(place, name):
         return None
-    if isinstance(place, msgspec.Struct):
-        return getattr(place, name) if name in place.__struct_fields__ else None
-    if is_dataclass(place):
-        return getattr(place, name) if name in place.__dataclass_fields__ else None
-    return None
+    kind: Any = type(place)
+    return getattr(place, name) if name in (field_names(kind) or ()) else None

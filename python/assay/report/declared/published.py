@@ -43,8 +43,9 @@ level. What a row says of the machine (``hardware`` as printed; ``machine``, ``s
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from assay.contracts.recorded import WorkloadRecord
 from assay.experiment import Scalar
@@ -77,16 +78,14 @@ NOT_FACTORS = {
 COLUMN_FACTORS = (STORAGE_ROLE, "clients")
 
 
-@dataclass(frozen=True)
-class FactorLayout:
+class FactorLayout(Struct, frozen=True):
     """Which factors label the rows, and which the columns outside the values."""
 
     rows: tuple[str, ...]
     columns: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class ColumnCells:
+class ColumnCells(Struct, frozen=True):
     """Our cells for a column of a published table, and what is read of them."""
 
     test: str = ""
@@ -97,8 +96,7 @@ class ColumnCells:
     """Parameters of the test on which it does not depend."""
 
 
-@dataclass(frozen=True)
-class PublishedRow:
+class PublishedRow(Struct, frozen=True):
     system: str
     """As printed."""
     values: tuple[float | str, ...]
@@ -115,8 +113,7 @@ class PublishedRow:
         return {key: level for key, level in self.levels.items() if key not in NOT_FACTORS}
 
 
-@dataclass(frozen=True)
-class Published:
+class Published(Struct, frozen=True):
     source: str
     conditions: str
     unit: str

@@ -13,7 +13,8 @@ several paths are summed. ``per``, another path, divides it.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from assay.contracts.factors import OF_MACHINE
 from assay.contracts.recorded import WorkloadRecord
@@ -33,8 +34,7 @@ Levels = Mapping[str, Level]
 QUANTITY = ("value", "key", "per")
 
 
-@dataclass(frozen=True)
-class Quantity:
+class Quantity(Struct, frozen=True):
     """What is read from each run."""
 
     value: str = ""

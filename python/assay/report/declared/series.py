@@ -25,8 +25,9 @@ is comparable where the test has less of them than its paper.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay.contracts.recorded import WorkloadRecord
 from assay.experiment import CACHES
@@ -36,8 +37,7 @@ from assay.text.files.toml_file import TomlTable
 from assay.text.units import TIME_UNITS
 
 
-@dataclass(frozen=True)
-class SeriesColumn:
+class SeriesColumn(Struct, frozen=True):
     title: str
     test: str
     key: str = ""
@@ -56,8 +56,7 @@ class SeriesColumn:
         return aggregates.KEYS[self.value] if self.value else aggregates.at(self.key)
 
 
-@dataclass(frozen=True)
-class Series:
+class Series(Struct, frozen=True):
     name: str
     title: str
     reproduces: str

@@ -5,7 +5,8 @@ axis: throughput of systems and storages, speed-ups, storages by their probe.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from assay.judge.warnings.steadiness import why_not_steady
 from assay.plan import cell_names

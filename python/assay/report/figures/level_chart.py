@@ -5,7 +5,9 @@ clients, latency with the offered rate, time with the size of the table.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.comparison.ratios.knees import Knee
 from assay.plan import cell_names
@@ -49,8 +51,7 @@ def figures(
     )
 
 
-@dataclass(frozen=True)
-class _Chart:
+class _Chart(Struct, frozen=True):
     """What is drawn along the levels of a factor."""
 
     name: str

@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.report.cells.shown_seconds import ShownSecond
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale
@@ -25,8 +27,7 @@ Lines = Mapping[str, Sequence[Point | None]]
 """Name → its points, one after another; None: not known of these seconds."""
 
 
-@dataclass(frozen=True)
-class LineOverTime:
+class LineOverTime(Struct, frozen=True):
     name: str
     of: Callable[[ShownSecond], float | None]
     """None: not known of this second."""
@@ -35,8 +36,7 @@ class LineOverTime:
     is_measured: bool = True
 
 
-@dataclass(frozen=True)
-class OverTime:
+class OverTime(Struct, frozen=True):
     """One kind of chart."""
 
     name: str

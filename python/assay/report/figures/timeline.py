@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
+
+from msgspec.structs import replace
 
 from assay.report.cells import cell_runs, shown_seconds
 from assay.report.cells.cell_runs import CellRuns, DrivenRun

@@ -7,19 +7,22 @@ heading.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from operator import is_
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct, structs
+
 from assay.report.values import MadeWhenAsked, Report
+from assay.text.field_names import field_names
 from assay.text.visible import visible, visible_lines
 
 
 def for_people(report: Report) -> Report:
     """The report with every text in it escaped; its title is one line."""
     shown: Report = _shown(report)
-    return replace(shown, title=" ".join(shown.title.split()))
+    return structs.replace(shown, title=" ".join(shown.title.split()))
 
 
 Escape = Callable[[Any], Any]
@@ -43,8 +46,9 @@ def _shown(value: Any) -> Any:
 
 
 def _escape_of(kind: Any) -> Escape | None:
-    if is_dataclass(kind):
-        return _of_fields(tuple(one.name for one in fields(kind)))
+    if names := field_names(kind):
+        change = structs.replace if issubclass(kind, Struct) else replace
+        return _of_fields(names, change)
     if issubclass(kind, str):
         return visible_lines
     if issubclass(kind, Path):
@@ -56,7 +60,7 @@ def _escape_of(kind: Any) -> Escape | None:
     return _of_tuple if issubclass(kind, tuple) else None
 
 
-def _of_fields(names: tuple[str, ...]) -> Escape:
+def _of_fields(names: tuple[str, ...], change: Callable[..., Any]) -> Escape:
     def escape(value: Any) -> Any:
         changed = {}
         for name in names:
@@ -64,7 +68,7 @@ def _of_fields(names: tuple[str, ...]) -> Escape:
             escape_part = _ESCAPES[part.__class__]
             if escape_part is not None and (shown := escape_part(part)) is not part:
                 changed[name] = shown
-        return replace(value, **changed) if changed else value
+        return change(value, **changed) if changed else value
 
     return escape
 

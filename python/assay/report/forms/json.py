@@ -9,6 +9,8 @@ import json
 import math
 from typing import Any, TextIO
 
+from msgspec import structs
+
 from assay.comparison.conclusions import effect_sentences, sentences
 from assay.comparison.conclusions.clauses import TOGETHER
 from assay.comparison.conclusions.effects import SettingEffects
@@ -25,7 +27,8 @@ def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> Non
         "answers": [_answer(answer) for answer in sentences.answers(report.questions)],
         "effects": [_of_grid(grid) for grid in report.effects],
         "warnings": [
-            {**vars(warning), "details": list(warning.details)} for warning in report.warnings
+            {**structs.asdict(warning), "details": list(warning.details)}
+            for warning in report.warnings
         ],
         "tables": {
             name: rows
@@ -85,7 +88,7 @@ def _of_grid(grid: SettingEffects) -> dict[str, Any]:
         "best": [dict(levels) for levels in grid.best],
         "effects": [
             {
-                "of": [vars(change) for change in effect.of],
+                "of": [structs.asdict(change) for change in effect.of],
                 "ratio": effect.ratio,
                 "ratio_low": _finite(effect.low),
                 "ratio_high": _finite(effect.high),

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TextIO
 
+from msgspec.structs import replace
 from rich.console import Console
 from rich.segment import Segment, Segments
 from rich.style import Style
@@ -20,11 +20,10 @@ from assay.report.forms.upright import TEXT_WIDTH, Layout
 from assay.report.values import Report, ReportColumn, ReportTable, Row, Section, text
 from assay.text import display_width, terminal_lines
 from assay.text.ascii_forms import with_ascii_forms
-from assay.text.line_width import line_width
+from assay.text.line_width import ELSEWHERE, line_width
 from assay.text.units import counted
 from assay.text.visible import as_it_is
 
-WIDTH = 80
 CELLS_WITH_DETAIL = 4
 """A report of more cells shows its details only with ``--detail``."""
 _HEADING = Style(bold=True)
@@ -74,7 +73,7 @@ def render_answers(report: Report, stream: TextIO) -> None:
 def _console(stream: TextIO) -> Iterator[Console]:
     with_ascii_forms(stream)
     console = Console(file=stream, highlight=False, markup=False, emoji=False)
-    console.width = line_width(stream) or WIDTH
+    console.width = line_width(stream) or ELSEWHERE
     with console.capture() as written:
         yield console
     lines = "".join(f"{line.rstrip()}\n" for line in written.get().splitlines())

@@ -9,7 +9,8 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from assay.report.values import ReportTable, Row
 from assay.text import display_width, terminal_lines
@@ -27,8 +28,7 @@ _TAB = 8
 """Columns from one stop of a tab to the next."""
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(Struct, frozen=True):
     headings: tuple[str, ...]
     widths: tuple[int, ...]
     """The minimum widths, without the blanks between columns."""
@@ -42,8 +42,7 @@ class Layout:
         return terminal_lines.whole(widths, self.between)
 
 
-@dataclass(frozen=True)
-class TablePart:
+class TablePart(Struct, frozen=True):
     """As many columns of a table as have room beside each other."""
 
     head: Sequence[str]

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.resources import files
 from typing import Final
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from assay.record.machine import machines
 from assay.record.metrics import catalogue
@@ -21,8 +22,7 @@ from assay.text import units
 from assay.workload import ad_hoc_script
 
 
-@dataclass(frozen=True)
-class ListedCapsule:
+class ListedCapsule(Struct, frozen=True):
     """A capsule on the site; the names are those of its files beside the page."""
 
     facts: Facts

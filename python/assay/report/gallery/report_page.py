@@ -4,8 +4,9 @@ record file as the capsule does: where that lay before is of no use elsewhere.""
 from __future__ import annotations
 
 import io
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from assay.record import ExperimentRecord
 from assay.record.capsule import layout

@@ -11,7 +11,9 @@ import itertools
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from assay.report.cells.shown_seconds import ShownSecond
 from assay.report.charts import rows
@@ -28,8 +30,7 @@ Drawn = dict[str, tuple[int, int, int]]
 """Of each chart that a reader has: its frame, and how many rows and shaded ones were added."""
 
 
-@dataclass
-class LiveChart:
+class LiveChart(Struct):
     """More comes at the end of its rows, until its frame is another one."""
 
     kind: OverTime

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from importlib.resources import files
 from typing import TextIO
+
+from msgspec.structs import replace
 
 from assay.comparison.conclusions import clauses
 from assay.comparison.conclusions.conclusions import Question

@@ -5,7 +5,8 @@ a pivot with a column per task, and the published rows between the measured ones
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from assay.experiment import Scalar
 from assay.plan.cell_names import CACHE

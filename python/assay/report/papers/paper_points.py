@@ -5,7 +5,9 @@ number with the levels that place it in the paper's own table
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.contracts.recorded import WorkloadRecord
 from assay.experiment import Scalar
@@ -32,15 +34,13 @@ RATIO_UNITS = ("ratio", PERCENT)
 _SYSTEM, _STORAGE, _CLIENTS = "system", "storage", "clients"
 
 
-@dataclass(frozen=True)
-class MeasuredRatio:
+class MeasuredRatio(Struct, frozen=True):
     identity: RatioIdentity
     interval: ConfidenceInterval
     """As the repetitions give it."""
 
 
-@dataclass(frozen=True)
-class PaperPoint:
+class PaperPoint(Struct, frozen=True):
     levels: Mapping[str, Scalar]
     """By factor; `VALUE` is the title of its column in the paper."""
     origin: str
@@ -50,8 +50,7 @@ class PaperPoint:
     """Of a speed-up."""
 
 
-@dataclass(frozen=True)
-class ValueColumn:
+class ValueColumn(Struct, frozen=True):
     """How a value of the paper is read from our cells."""
 
     title: str

@@ -12,7 +12,8 @@ The values (disk, Fusion-io, speed-up; median, 95 %) stand side by side within e
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from assay.plan.cell_names import CACHE, MACHINE
 from assay.record import ExperimentRecord

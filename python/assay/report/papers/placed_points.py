@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.experiment import Scalar
 from assay.report.cells import cell_runs
@@ -29,8 +31,7 @@ Levels = tuple[Scalar, ...]
 """Those of a row, or of a column."""
 
 
-@dataclass(frozen=True)
-class PlacedPoints:
+class PlacedPoints(Struct, frozen=True, dict=True):
     """Points by their places in the table."""
 
     layout: FactorLayout

@@ -9,8 +9,10 @@ scaled down.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.experiment import Scalar
 from assay.record import ExperimentRecord
@@ -38,8 +40,7 @@ from assay.text import units
 PREFIX = "published_and_measured_"
 
 
-@dataclass(frozen=True)
-class _Context:
+class _Context(Struct, frozen=True, dict=True):
     """A published table, and what stands beside it."""
 
     experiment: ExperimentRecord

@@ -8,7 +8,8 @@ result are compared with those of other runs and systems instead.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from assay.judge.check.answers import Check, is_counted, is_not_run, not_applicable
 from assay.record import RunRecord
@@ -19,8 +20,7 @@ _REAL = "real"
 _DIGEST_SHOWN = 12
 
 
-@dataclass
-class CheckCounts:
+class CheckCounts(Struct):
     right: int = 0
     wrong: dict[str, None] = field(default_factory=dict)
     """``rows``; where there are several systems, ``rows (SYSTEM)``."""

@@ -8,8 +8,9 @@ in the client's process cannot be separated, and is counted as the client's.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
+
+from msgspec.structs import replace
 
 from assay.contracts.metric import Metric
 from assay.contracts.observation import Observation

@@ -9,7 +9,8 @@ for tests that measure something else, it has a row per run.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from assay.experiment import Scalar
 from assay.plan.cell_names import CACHE

@@ -10,7 +10,8 @@ device counted meanwhile tell which.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from assay.contracts.observation import Observation
 from assay.judge.evidence.durability import HIGHEST

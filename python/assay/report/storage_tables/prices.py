@@ -10,7 +10,8 @@ is that of the test's own table where there is one, and else the ratio of throug
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from assay.experiment import StoragePrice
 from assay.judge import required_rate

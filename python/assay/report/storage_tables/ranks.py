@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from assay.comparison.ratios import undecided
 from assay.judge.statistics.ranks import LEAST_PAIRS, kendall_tau, ranks
@@ -22,8 +23,7 @@ from assay.report.values import Number, ReportCell, ReportColumn, ReportTable, R
 from assay.text import units
 
 
-@dataclass(frozen=True)
-class _Ranked:
+class _Ranked(Struct, frozen=True):
     """A storage that was probed and measured."""
 
     cell: CellRuns
@@ -31,8 +31,7 @@ class _Ranked:
     tps: Spread
 
 
-@dataclass(frozen=True)
-class Ranks:
+class Ranks(Struct, frozen=True):
     """Cells that differ in their storage alone."""
 
     first: CellRuns

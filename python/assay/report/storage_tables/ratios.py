@@ -5,7 +5,8 @@ one, everything else being equal.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from assay.judge.warnings.steadiness import why_not_steady
 from assay.report.cells import cell_runs, durability

@@ -7,7 +7,8 @@ They are those of one run, the repetition with the median throughput.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from assay.contracts.storages.abilities import AccountedSecond
 from assay.record import RunRecord
@@ -31,8 +32,7 @@ _LOST = "lost"
 _TITLES = ("requests/s", "mean size", "mean time", "longest", "late", "I/O path overhead", "failed")
 
 
-@dataclass(frozen=True)
-class _Sums:
+class _Sums(Struct, frozen=True):
     count: int
     failed: int
     bytes: int

@@ -8,7 +8,8 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from assay.contracts.observation import clients_left
 from assay.contracts.role import PRIMARY
@@ -45,8 +46,7 @@ BY_TYPE = "by type"
 """In the column of the median of unlike types."""
 
 
-@dataclass(frozen=True)
-class CellSummary:
+class CellSummary(Struct, frozen=True):
     test: str
     """With its workload."""
     name: str

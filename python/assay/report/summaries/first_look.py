@@ -19,7 +19,6 @@ from assay.comparison.conclusions.conclusions import Question
 from assay.record import ExperimentRecord
 from assay.report.cells import cell_runs, disturbed_runs, durability, in_force
 from assay.report.forms.for_people import for_people
-from assay.report.forms.table import WIDTH
 from assay.report.sections import conditions, goals, precision
 from assay.report.summaries import (
     answer_lines,
@@ -32,7 +31,7 @@ from assay.report.summaries.answer_lines import AnswerLines
 from assay.report.summaries.named_line import named_line
 from assay.report.values import Report
 from assay.text import units
-from assay.text.line_width import line_width
+from assay.text.line_width import ELSEWHERE, line_width
 
 MOST_LINES = 15
 MOST_WITH_ANSWERS = 16
@@ -58,7 +57,7 @@ def render(
     shown = lines(
         experiment,
         for_people(report),
-        found or WIDTH,
+        found or ELSEWHERE,
         more,
         is_narrow=found is not None,
         most_lines=most_lines,

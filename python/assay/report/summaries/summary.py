@@ -4,7 +4,8 @@ each cell, how far it may be trusted, and why not further."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from assay.contracts.factors import ALWAYS_NAMED
 from assay.contracts.metric import Metric

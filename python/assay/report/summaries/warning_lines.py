@@ -4,7 +4,8 @@ of the others."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from assay.report.summaries.named_line import named_line
 from assay.report.values import WarningNote

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay.contracts.experiment import StorageChoice
 from assay.errors import SystemUnderTestError
@@ -19,8 +20,7 @@ from assay.storages.block.loop import AttachedLoop
 from assay.storages.here import directory_of, usable_directory
 
 
-@dataclass(frozen=True)
-class AttachedImage:
+class AttachedImage(Struct, frozen=True):
     entry: HeldEntry
     """What is made on the device belongs into it as well."""
     folder: Path

@@ -11,9 +11,10 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from assay.contracts.option_spec import OptionSpec
 from assay.errors import ArgumentError, StorageUnavailable, SystemUnderTestError
@@ -25,8 +26,7 @@ KNOWN_TO_KERNEL = Path("/proc/filesystems")
 _MIB = 1 << 20
 
 
-@dataclass(frozen=True)
-class FileSystem:
+class FileSystem(Struct, frozen=True):
     name: str
     """As in ``mount -t``."""
     make: Program

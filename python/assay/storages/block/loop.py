@@ -7,16 +7,16 @@ database that bypasses the page cache would still be served from memory.
 from __future__ import annotations
 
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay.provision.undo.ledger import HeldEntry
 from assay.provision.undo.resources import LoopDevice
 from assay.provision.undo.resources.loop_device import LOSETUP, LoopStatus
 
 
-@dataclass(frozen=True)
-class AttachedLoop:
+class AttachedLoop(Struct, frozen=True):
     node: Path
     """``/dev/loop3``."""
     has_direct_io: bool

@@ -6,11 +6,11 @@ import errno
 import json
 import os
 import socket
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from assay.contracts.observation.parts.shape import convert
 from assay.errors import Bug, SystemDied
@@ -48,8 +48,7 @@ class ProcessAnswer(msgspec.Struct, frozen=True):
     lost: LostWrites = LostWrites()
 
 
-@dataclass(frozen=True)
-class Control:
+class Control(Struct, frozen=True):
     """The socket of the process."""
 
     path: Path

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import TypedDict
 
 import msgspec
+from msgspec import Struct
 
 from assay import _engine
 from assay.contracts.engine.document import read_answer
@@ -29,8 +29,7 @@ class ModelFacts(TypedDict):
     profile_values: dict[str, str]
 
 
-@dataclass(frozen=True)
-class Model:
+class Model(Struct, frozen=True):
     """A disk, with everything that determines its times."""
 
     profile: str

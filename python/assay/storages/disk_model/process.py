@@ -12,9 +12,10 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
+
+from msgspec import Struct
 
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import (
@@ -47,8 +48,7 @@ class PathCost(TypedDict):
     requests: int
 
 
-@dataclass(frozen=True)
-class ServedDisk:
+class ServedDisk(Struct, frozen=True):
     """A modelled disk, served as a file."""
 
     process: ServerProcess

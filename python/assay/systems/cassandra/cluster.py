@@ -11,9 +11,10 @@ import signal
 import socket
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay.contracts.deployment import Address
 from assay.contracts.systems.protocol import ServerDirectory
@@ -44,8 +45,7 @@ _STORAGE_PORT = "storage-port"
 """The file of the data directory that keeps it: nodes know one another by it."""
 
 
-@dataclass(frozen=True)
-class RunningNode:
+class RunningNode(Struct, frozen=True):
     process: ServerProcess
     facts: NodeFacts
 

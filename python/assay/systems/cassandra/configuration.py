@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay.errors import ArgumentError
 from assay.text.mentions import phrase
@@ -94,8 +95,7 @@ _LOGBACK = """<configuration>
 """
 
 
-@dataclass(frozen=True)
-class NodeFacts:
+class NodeFacts(Struct, frozen=True):
     """One node: where it listens and writes, and its part of the ring."""
 
     number: int

@@ -6,8 +6,9 @@ import functools
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay.contracts.installing import Prefix, Report
 from assay.env_vars import EnvVar
@@ -47,8 +48,7 @@ _JAVA_SAYS = re.compile(r"\S+ (\d+)")
 _INSTALL = "install it without root: assay install cassandra"
 
 
-@dataclass(frozen=True)
-class Installation:
+class Installation(Struct, frozen=True):
     version: str
     java: Path
     folders: tuple[Path, ...]

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.provision.machine.ports import free_ports
@@ -29,8 +30,7 @@ _DEFAULTS: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True)
-class Home:
+class Home(Struct, frozen=True):
     """A private server's home, and the ports of its parts."""
 
     folder: Path

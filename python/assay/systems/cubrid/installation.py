@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay.env_vars import EnvVar
 from assay.errors import SystemMissing
@@ -22,8 +23,7 @@ PROGRAMS = tuple(
 )
 
 
-@dataclass(frozen=True)
-class Installation:
+class Installation(Struct, frozen=True):
     """The server's programs, which belong together."""
 
     folder: Path

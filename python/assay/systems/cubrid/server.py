@@ -13,8 +13,9 @@ import socket
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import ArgumentError, AssayError, Bug, SystemDied, SystemRefused
@@ -45,8 +46,7 @@ _STOP_S = 60.0
 _BROKER_PROGRAM = "cub_broker"
 
 
-@dataclass(frozen=True)
-class RunningServer:
+class RunningServer(Struct, frozen=True):
     process: ServerProcess
     home: Home
     broker_session: int

@@ -152,7 +152,7 @@ def _phrases(section: TomlTable) -> dict[str, str]:
 
 
 def _limits(section: TomlTable) -> SchemaLimits:
-    sizes = [name for name in SchemaLimits.__dataclass_fields__ if name not in _NOT_SIZES]
+    sizes = [name for name in SchemaLimits.__struct_fields__ if name not in _NOT_SIZES]
     found = SchemaLimits(
         source=section.text("source"),
         searches_text=section.boolean("searches_text", True),

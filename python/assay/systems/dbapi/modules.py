@@ -7,14 +7,14 @@ A module that is not listed speaks standard SQL, or the dialect named behind it:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 Setting = str | int | bool
 
 
-@dataclass(frozen=True)
-class Module:
+class Module(Struct, frozen=True):
     """What one module does in its own way."""
 
     dialect: str

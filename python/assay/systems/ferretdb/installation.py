@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay.contracts.installing import Prefix, Report
 from assay.env_vars import EnvVar
@@ -50,8 +51,7 @@ GO_PROGRAM = "github.com/FerretDB/FerretDB/v2/cmd/ferretdb"
 LEAST_GO = (1, 25)
 
 
-@dataclass(frozen=True)
-class FerretdbPrograms:
+class FerretdbPrograms(Struct, frozen=True):
     """FerretDB, and the server behind it."""
 
     ferretdb: Path

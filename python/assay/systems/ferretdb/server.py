@@ -12,9 +12,10 @@ import functools
 import signal
 import socket
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from assay.contracts.deployment import Address, host_and_port
 from assay.contracts.systems.protocol import ServerDirectory
@@ -50,8 +51,7 @@ _PORT_IS_TAKEN = "address already in use"
 _PROBE_S = 1.0
 
 
-@dataclass(frozen=True)
-class RunningServer:
+class RunningServer(Struct, frozen=True):
     process: ServerProcess
     behind: postgresql.RunningServer
     """PostgreSQL."""

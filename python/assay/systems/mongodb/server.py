@@ -7,8 +7,9 @@ import functools
 import os
 import socket
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import SystemDied, SystemRefused
@@ -17,8 +18,7 @@ from assay.provision.processes.process import ServerProcess
 from assay.systems.mongodb import configuration
 
 
-@dataclass(frozen=True)
-class RunningServer:
+class RunningServer(Struct, frozen=True):
     process: ServerProcess
     socket: Path
     """It asks for no password: only the servers' user and we can enter its directory."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from assay.contracts.deployment import Address
@@ -34,8 +33,7 @@ _TLS = {
 }
 
 
-@dataclass(frozen=True)
-class _ChunkedPool(Buffer):
+class _ChunkedPool(Buffer, frozen=True):
     """The server makes the pool of equal chunks, 128 MiB each by default, and rounds up to whole
     ones; a smaller pool is one chunk of its own size."""
 

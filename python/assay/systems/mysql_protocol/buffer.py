@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from assay.contracts.experiment import SystemChoice
 from assay.provision.engine.engine_calls import Session
@@ -20,8 +21,7 @@ _SIZE = re.compile(r"(\d+)([KMGT]?)")
 _POWERS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 
 
-@dataclass(frozen=True)
-class Buffer:
+class Buffer(Struct, frozen=True):
     setting: str
     unit_bytes: int
     """The server rounds to it, or takes nothing else."""

@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import PurePath
+
+from msgspec import Struct
 
 from assay.systems.mysql_protocol.names import plain_name
 
@@ -26,8 +27,7 @@ _MODES_OF_SEVERAL = frozenset(_MODES.split())
 """Words of ``sql_mode`` that stand for several."""
 
 
-@dataclass(frozen=True)
-class Described:
+class Described(Struct, frozen=True):
     kind: str
     """``enum``, ``set``, ``flagset``, ``boolean``, ``varchar``, ``bigint unsigned`` …"""
     words: tuple[str, ...]

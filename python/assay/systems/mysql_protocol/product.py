@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay.contracts.deployment import Address
 from assay.contracts.systems.protocol import OptionSpec, ServerDirectory
@@ -15,8 +16,7 @@ from assay.systems.mysql_protocol.buffer import Buffer
 from assay.systems.mysql_protocol.meaning import Described
 
 
-@dataclass(frozen=True)
-class Programs:
+class Programs(Struct, frozen=True):
     """The server's program, and how it finds its own files."""
 
     server: Path

@@ -9,9 +9,10 @@ import re
 import secrets
 import subprocess
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import ArgumentError, SystemDied, SystemRefused
@@ -67,8 +68,7 @@ _SAYS_NOTHING = (
 )
 
 
-@dataclass(frozen=True)
-class RunningServer:
+class RunningServer(Struct, frozen=True):
     process: ServerProcess
     socket: Path
     host: str

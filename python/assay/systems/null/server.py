@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import resource
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from assay.contracts.deployment import Address
 from assay.contracts.systems.protocol import ServerDirectory
@@ -18,8 +19,7 @@ _OTHER_FILES = 100
 """Files that our process and the server's have open beside their sessions, and some room."""
 
 
-@dataclass(frozen=True)
-class RunningServer:
+class RunningServer(Struct, frozen=True):
     process: ServerProcess
     address: Address
 

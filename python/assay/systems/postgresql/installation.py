@@ -7,8 +7,9 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay.contracts.installing import Prefix, Report
 from assay.env_vars import EnvVar
@@ -45,8 +46,7 @@ _NOT_NEEDED = tuple(_SCRIPTS.split())
 """Packages that only unused scripts need."""
 
 
-@dataclass(frozen=True)
-class Installation:
+class Installation(Struct, frozen=True):
     """The server's programs, which belong together."""
 
     folder: Path

@@ -11,9 +11,10 @@ import secrets
 import signal
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay.contracts.systems.protocol import ServerDirectory
 from assay.errors import ArgumentError, SystemDied, SystemRefused
@@ -46,8 +47,7 @@ _REINITIALISING = "all server processes terminated; reinitializing"
 _PORT_IS_TAKEN = "could not create any TCP/IP sockets"
 
 
-@dataclass(frozen=True)
-class RunningServer:
+class RunningServer(Struct, frozen=True):
     process: ServerProcess
     host: str
     port: int

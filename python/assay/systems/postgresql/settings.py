@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from assay.errors import SystemRefused
 from assay.provision.engine.engine_calls import Session
@@ -85,8 +86,7 @@ _LOWERS_DURABILITY = {
 }
 
 
-@dataclass(frozen=True)
-class EffectiveSetting:
+class EffectiveSetting(Struct, frozen=True):
     name: str
     value: str
     source: str

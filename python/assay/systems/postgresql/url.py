@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay import env_vars
 from assay.contracts import server_url
@@ -131,8 +132,7 @@ SESSION_ATTRS = ("any", "read-write", "read-only", "primary", "standby", "prefer
 """The values of ``target_session_attrs``."""
 
 
-@dataclass(frozen=True)
-class ServersAsked:
+class ServersAsked(Struct, frozen=True):
     """The servers that a URL names, one at least, and which of them is to be used."""
 
     addresses: tuple[Address, ...]

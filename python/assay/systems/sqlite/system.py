@@ -10,8 +10,10 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay.contracts.capabilities import CAPABILITIES
 from assay.contracts.deployment import Address, Deployment, Node
@@ -201,8 +203,7 @@ class Sqlite:
             opened.execute("ROLLBACK")
 
 
-@dataclass(frozen=True)
-class _Found:
+class _Found(Struct, frozen=True):
     version: str
     settings: Mapping[str, str]
 

@@ -8,54 +8,47 @@ declared, nor in another kind. `tools/file_schemas.py` makes the JSON Schema of 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 from assay.errors import Bug
 from assay.text.quantities import Real, Whole
 
 
-@dataclass(frozen=True)
-class AnyText:
+class AnyText(Struct, frozen=True):
     """Any text, also one that its reader compares with names of the file."""
 
 
-@dataclass(frozen=True)
-class TrueOrFalse:
+class TrueOrFalse(Struct, frozen=True):
     pass
 
 
-@dataclass(frozen=True)
-class Scalar:
+class Scalar(Struct, frozen=True):
     """A text, a number, or true or false."""
 
 
-@dataclass(frozen=True)
-class NumberWithin:
+class NumberWithin(Struct, frozen=True):
     quantity: Whole | Real
 
 
-@dataclass(frozen=True)
-class OneOf:
+class OneOf(Struct, frozen=True):
     """One of these words."""
 
     words: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class OneOfNames:
+class OneOfNames(Struct, frozen=True):
     """One of these names, to which other packages add some."""
 
     names: Callable[[], Iterable[str]]
 
 
-@dataclass(frozen=True)
-class NumberWord:
+class NumberWord(Struct, frozen=True):
     """A number, or text with a number and its unit, or ``none``; its reader further on knows
     which."""
 
 
-@dataclass(frozen=True)
-class Listed:
+class Listed(Struct, frozen=True):
     """One value, or a list of them."""
 
     of: AnyText | Scalar | NumberWithin | OneOf | NumberWord
@@ -70,8 +63,7 @@ _WORDS = AnyText | OneOf | OneOfNames | NumberWithin
 with it."""
 
 
-@dataclass(frozen=True)
-class Key:
+class Key(Struct, frozen=True):
     name: str
     """Empty: of any name."""
     kinds: Kind | tuple[Kind, ...] = ()
@@ -109,8 +101,7 @@ def _is_asked(declared: Kind, asked: Kind) -> bool:
     return False
 
 
-@dataclass(frozen=True)
-class Keys:
+class Keys(Struct, frozen=True):
     """Of one table of a file."""
 
     declared: tuple[Key, ...] = ()
@@ -120,7 +111,7 @@ class Keys:
     """Keys of which only one may have a value."""
     variant: str = ""
     """The key that decides which others there are; empty: none does."""
-    variants: Callable[[], Mapping[str, Keys]] = field(default=dict)
+    variants: Callable[[], Mapping[str, Keys]] = dict
     is_open: bool = False
     """Whether readers of other packages may ask for further keys."""
 

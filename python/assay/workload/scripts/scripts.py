@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.contracts.languages import LANGUAGES, SQL
 from assay.errors import ExperimentError
@@ -31,8 +33,7 @@ _LITERAL = re.compile(r"'[^']*'|--[^\n]*")
 _VALUE = re.compile(r"(?<![:\w]):\{?([A-Za-z_]\w*)")
 
 
-@dataclass(frozen=True)
-class FoundScripts:
+class FoundScripts(Struct, frozen=True):
     scripts: dict[str, Script]
     checks: dict[str, Script]
     overrides: dict[tuple[str, str], Script]

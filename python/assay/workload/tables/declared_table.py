@@ -6,7 +6,8 @@ A column without a value holds its default, or NULL where it is nullable.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from assay.contracts.dialects.protocol import Column, Table
 from assay.contracts.languages import LANGUAGES

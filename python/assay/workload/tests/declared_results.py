@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from assay.contracts.observation import PERCENTILES, Headline, ResponseLimit
 from assay.text import quantities

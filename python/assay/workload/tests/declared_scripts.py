@@ -8,7 +8,8 @@ A weight is a number or a parameter that holds it: ``mix = { browse = "reads", b
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from assay.errors import ExperimentError
 from assay.text import quantities
@@ -21,8 +22,7 @@ from assay.workload.values import Script
 ORDERS = ("sequence", "mix", "deck")
 
 
-@dataclass(frozen=True)
-class Scripts:
+class Scripts(Struct, frozen=True):
     """The scripts that clients run, and their order."""
 
     names: tuple[str, ...] = ()

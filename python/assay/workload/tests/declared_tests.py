@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from msgspec import Struct, structs
 
 from assay.contracts.capabilities import CAPABILITIES
 from assay.contracts.driving import AS_IS, CACHES, STOPS, Driving
@@ -29,8 +31,7 @@ from assay.workload.values import Quick, Script, Test
 DATA = ("loaded", "empty")
 
 
-@dataclass(frozen=True)
-class NamesOfTests:
+class NamesOfTests(Struct, frozen=True):
     """The scripts, checks and parameters that a test may name."""
 
     scripts: Mapping[str, Script]
@@ -146,12 +147,12 @@ def _with_the_only_drive(section: TomlTable, test: Test) -> Test:
                 "scripts",
                 hint="leave one of them out",
             )
-        test = replace(test, scripts=step.scripts, order=step.order, mix=step.mix)
+        test = structs.replace(test, scripts=step.scripts, order=step.order, mix=step.mix)
     plain = replace(step, scripts=(), order="sequence", mix={}, driving_changes={})
     clients = test.clients
     if isinstance(step.clients, int):
         plain, clients = replace(plain, clients=None), (step.clients,)
-    return replace(
+    return structs.replace(
         test,
         clients=clients,
         driving=test.driving.changed(step.driving_changes),
@@ -169,7 +170,7 @@ def _with_groups(section: TomlTable, test: Test, known: Mapping[str, Parameter])
         sum(_by_default(drive.clients, known) for drive in step.groups or (step,))
         for step in test.drives
     ]
-    return replace(
+    return structs.replace(
         test,
         scripts=tuple(dict.fromkeys([*test.scripts, *names])),
         clients=(max(counts),) if counts and all(counts) else test.clients,

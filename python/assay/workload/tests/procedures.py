@@ -17,7 +17,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from assay.registry import step
 from assay.text.files.toml_file import TomlTable

@@ -16,10 +16,11 @@ import importlib
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from types import ModuleType
 from typing import Any
+
+from msgspec import Struct
 
 from assay.provision.engine.dbapi.describing import Describer, NotDbapi
 
@@ -27,8 +28,7 @@ Keywords = dict[str, str | int | float | bool | None]
 """Of ``connect()``, by name."""
 
 
-@dataclass(frozen=True)
-class OpenSession:
+class OpenSession(Struct, frozen=True):
     """A connection, and how it is used beside PEP 249."""
 
     connection: Any

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from assay.comparison.ratios import undecided
 from assay.record import ExperimentRecord, RunRecord
@@ -18,8 +19,7 @@ from assay.report.papers.claims.judgement import ClaimVerdict
 from assay.text import units
 
 
-@dataclass(frozen=True)
-class _Bounded:
+class _Bounded(Struct, frozen=True):
     """A value of a run with its bound; ``undecided``: so many more it may be."""
 
     value: float

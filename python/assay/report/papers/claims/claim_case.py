@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from assay.judge.statistics.order import ConfidenceInterval
 from assay.record import ExperimentRecord
@@ -18,8 +19,7 @@ from assay.report.papers.claims.judgement import ClaimVerdict, Judgement
 from assay.report.papers.claims.ratio_identity import RatioIdentity, ratio_identity
 
 
-@dataclass(frozen=True, kw_only=True)
-class JudgedClaim(Judgement):
+class JudgedClaim(Judgement, frozen=True, kw_only=True):
     """A claim with its judgement, for one combination of the levels of other factors."""
 
     claim: Claim
@@ -34,8 +34,7 @@ class JudgedClaim(Judgement):
     neither is printed, or a range of ratios is."""
 
 
-@dataclass(frozen=True)
-class ClaimCase:
+class ClaimCase(Struct, frozen=True, dict=True):
     """The cells that a claim is judged on."""
 
     experiment: ExperimentRecord

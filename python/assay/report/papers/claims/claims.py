@@ -54,9 +54,10 @@ key = "a_ns" }``), and ``name``, which is what reports call it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from assay.contracts.recorded import WorkloadRecord
 from assay.report.declared import selection
@@ -93,8 +94,7 @@ class GrowthBound(StrEnum):
     AT_MOST = "at most"
 
 
-@dataclass(frozen=True)
-class Term:
+class Term(Struct, frozen=True):
     """Cells that a claim compares, and what is read from them."""
 
     levels: Levels
@@ -105,8 +105,7 @@ class Term:
         return str(self.levels["test"])
 
 
-@dataclass(frozen=True)
-class Claim:
+class Claim(Struct, frozen=True):
     text: str
     source: str
     kind: ClaimKind
@@ -145,7 +144,7 @@ class Claim:
     """It is about more data than the system's memory."""
     not_here: str = ""
     """Why it cannot be judged by this workload; empty: it can."""
-    names: tuple[str, ...] = field(default=())
+    names: tuple[str, ...] = ()
     """The levels in which the terms differ, of each term."""
 
     @property

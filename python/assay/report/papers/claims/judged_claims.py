@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from assay.experiment import Scalar
 from assay.judge.warnings.kinds import WarningKind as Warned

@@ -7,8 +7,9 @@ direction alone is confirmed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from assay.judge.statistics.order import ConfidenceInterval
 from assay.report.papers.claims import printed_ratio
@@ -75,8 +76,7 @@ _REASONS = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Judgement:
+class Judgement(Struct, frozen=True, kw_only=True):
     word: ClaimVerdict
     why: str = ""
     """The reason of it; empty: none is needed."""

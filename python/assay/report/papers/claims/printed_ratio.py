@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from decimal import Decimal
+
+from msgspec import Struct
 
 from assay.judge.statistics.order import ConfidenceInterval
 from assay.text import units
@@ -23,8 +24,7 @@ _MOST_APART = 2.0
 EXPECTED = '"2.5", "3 to 5.6" or "0.073 / 0.016", with the digits that are printed'
 
 
-@dataclass(frozen=True)
-class PrintedRatio:
+class PrintedRatio(Struct, frozen=True):
     shown: str
     """As reports have it: of two printed values three digits of their ratio."""
     low: float

@@ -4,7 +4,8 @@ of its columns, and what is read from them."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from assay.contracts.recorded import WorkloadRecord
 from assay.report.cells.cell_runs import CellRuns
@@ -16,8 +17,7 @@ from assay.report.values import Number
 from assay.text import units
 
 
-@dataclass(frozen=True)
-class PublishedColumn:
+class PublishedColumn(Struct, frozen=True):
     """A column of the paper's table, and our cells for it."""
 
     title: str

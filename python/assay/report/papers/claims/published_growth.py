@@ -6,7 +6,8 @@ from __future__ import annotations
 import bisect
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from assay.contracts.recorded import WorkloadRecord
 from assay.report.cells.cell_runs import STORAGE_ROLE, CellRuns
@@ -18,8 +19,7 @@ from assay.report.papers.claims.claims import Claim
 from assay.report.papers.claims.published_columns import PublishedColumn
 
 
-@dataclass(frozen=True)
-class PublishedCurve:
+class PublishedCurve(Struct, frozen=True):
     """Sizes and values, both ascending in size and above 0, of two sizes at least."""
 
     sizes: tuple[float, ...]

@@ -3,7 +3,7 @@ finds the claim about it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.declared.aggregates import RunValue
@@ -12,8 +12,7 @@ Operand = tuple[tuple[int, ...], str]
 """Numbers of the cell's runs, and what is read from them (`RunValue.identity`)."""
 
 
-@dataclass(frozen=True)
-class RatioIdentity:
+class RatioIdentity(Struct, frozen=True):
     numerator: Operand
     denominator: Operand
 

@@ -10,8 +10,9 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from assay import env_vars
 from assay.errors import ArgumentError
@@ -24,8 +25,7 @@ _ESCAPES = {"b": "\b", "t": "\t", "n": "\n", "r": "\r", "s": " ", "\\": "\\", '"
 _ESCAPED = re.compile(r"\\([btnrs\\\"'])")
 
 
-@dataclass(frozen=True)
-class FileOption:
+class FileOption(Struct, frozen=True):
     """One line: its name with ``-`` between words, its value (None: none is given), its origin."""
 
     name: str
