@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 def protocols_of(module: str) -> tuple[type, ...]:
     """The protocols that the module has defined so far, in its order."""
-    defined = vars(sys.modules[module]).values()
+    defined = [*vars(sys.modules[module]).values()]  # other threads may import meanwhile
     return tuple(
         found
         for found in defined
@@ -58,7 +58,8 @@ def half_an_ability(plugin: Any, ability: type) -> Iterator[str]:
 
 
 def _members(contract: type) -> set[str]:
-    functions = {name for name, member in vars(contract).items() if inspect.isfunction(member)}
+    members = [*vars(contract).items()]  # a class may get members while other threads look at it
+    functions = {name for name, member in members if inspect.isfunction(member)}
     names = functions | set(inspect.get_annotations(contract))
     return {name for name in names if not name.startswith("_")}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ def test_a_request_to_stop_ends_one_experiment_of_two(tmp_path: Path) -> None:
         except Stopped as error:
             ended[number] = error.reason.name
         except Exception as error:  # in a thread it would be lost
-            ended[number] = repr(error)
+            ended[number] = "".join(traceback.format_exception(error))
 
     threads = [threading.Thread(target=run, args=(number,)) for number in (1, 2)]
     for one in threads:

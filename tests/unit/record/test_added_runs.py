@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from msgspec import structs
 from test_continued_experiment import PLAN, begin, go_on, killed, signed
 
 import invented_records as invented
@@ -44,7 +43,7 @@ def test_an_added_run_that_has_ended_is_kept_and_another_one_is_forgotten(tmp_pa
         kept = found[again.position]
         assert (kept.in_place_of, kept.repetition, kept.evidence.in_place_of) == (1, 3, 1)
         changed = signed(PLAN, "changed ")
-        only_first = structs.replace(changed, runs=(PLAN.runs[0], *changed.runs[1:]))
+        only_first = replace(changed, runs=(PLAN.runs[0], *changed.runs[1:]))
         again_later = go_on(store, only_first)
         assert again_later is not None
         assert again_later.added == (again,), "its cell has a run that counts"

@@ -30,6 +30,7 @@ from assay.report.declared import aggregates
 from assay.report.forms import csv, json, markdown, table
 from assay.report.sections import timeline
 from assay.report.values import Report, ReportTable
+from assay.text.line_width import ELSEWHERE
 
 S = invented.S
 MS = 1_000_000
@@ -384,7 +385,7 @@ def test_every_form_has_all_sections(tmp_path: Path) -> None:
         assert "schedule" in stream.getvalue() or "lag" in stream.getvalue()
     stream = io.StringIO()
     table.render(report, stream)
-    assert max(len(line) for line in stream.getvalue().splitlines()) <= table.WIDTH
+    assert max(len(line) for line in stream.getvalue().splitlines()) <= ELSEWHERE
 
 
 def test_a_record_without_driving_options_is_reported(tmp_path: Path) -> None:

@@ -6,10 +6,10 @@ import os
 import subprocess
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import astuple
 from pathlib import Path
 
 import pytest
+from msgspec.structs import astuple
 
 from assay.contracts.deployment import Address, Deployment, Node
 from assay.contracts.storage_facts import StorageFacts

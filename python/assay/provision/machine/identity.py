@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import os
 import signal
+from dataclasses import dataclass
 from pathlib import Path
-
-from msgspec import Struct
 
 _WHOLE_BYTES = 1 << 16
 
@@ -47,7 +46,8 @@ def boot_id() -> str:
     return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 
 
-class ProcessIdentity(Struct, frozen=True):
+@dataclass(frozen=True)
+class ProcessIdentity:
     pid: int
     start_ticks: int
     boot: str

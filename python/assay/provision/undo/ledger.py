@@ -159,7 +159,7 @@ def mount_of(directory: Path) -> Path | None:
     mounted; None: there is none."""
     held_mounts = (
         Path(resource.path)
-        for held in _held.values()
+        for held in [*_held.values()]
         for resource in held.entry.resources
         if isinstance(resource, Mount)
     )

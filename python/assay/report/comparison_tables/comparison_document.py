@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, fields
 from typing import Annotated, Any, Literal, TextIO
 
 import msgspec
-from msgspec import Struct, structs
 
 from assay.comparison.fail_conditions import ConditionResult
 from assay.comparison.sides.values import Compared, ComparedCell, Comparison, Difference, Side
@@ -31,20 +31,23 @@ Scalar = str | int | float | bool
 SideName = Literal["A", "B"]
 
 
-class ExperimentPlace(Struct, frozen=True):
+@dataclass(frozen=True)
+class ExperimentPlace:
     experiment: int
     title: str
     record: str
     begun_unix_ns: int
 
 
-class SideDocument(Struct, frozen=True):
+@dataclass(frozen=True)
+class SideDocument:
     title: str
     experiments: list[ExperimentPlace]
     machine: dict[str, Any]
 
 
-class DifferenceDocument(Struct, frozen=True):
+@dataclass(frozen=True)
+class DifferenceDocument:
     cell: Annotated[str | None, msgspec.Meta(description="null: of all cells")]
     what: Annotated[
         str,
@@ -57,7 +60,8 @@ class DifferenceDocument(Struct, frozen=True):
     b: str | None
 
 
-class RatioDocument(Struct, frozen=True):
+@dataclass(frozen=True)
+class RatioDocument:
     cell: Annotated[str, msgspec.Meta(description="its name among the cells that are compared")]
     cell_fingerprint: str
     workload: str
@@ -132,19 +136,22 @@ class RatioDocument(Struct, frozen=True):
     ]
 
 
-class NoteDocument(Struct, frozen=True):
+@dataclass(frozen=True)
+class NoteDocument:
     cell: str
     note: Annotated[str, msgspec.Meta(description="runs that were not measured, or have no pair …")]
 
 
-class UnequalDocument(Struct, frozen=True):
+@dataclass(frozen=True)
+class UnequalDocument:
     side: SideName
     cell: str
     nearest: Annotated[str | None, msgspec.Meta(description="cell of the other side; null: none")]
     differences: list[DifferenceDocument]
 
 
-class ConditionDocument(Struct, frozen=True):
+@dataclass(frozen=True)
+class ConditionDocument:
     condition: str
     cell: str
     answer: Annotated[
@@ -157,7 +164,8 @@ class ConditionDocument(Struct, frozen=True):
     ]
 
 
-class ComparisonDocument(Struct, frozen=True):
+@dataclass(frozen=True)
+class ComparisonDocument:
     version: Literal[1]
     a: SideDocument
     b: SideDocument
@@ -182,7 +190,7 @@ def ratios(comparison: Comparison) -> list[RatioDocument]:
 
 def document(comparison: Comparison, judged: Sequence[ConditionResult] = ()) -> dict[str, Any]:
     """As JSON has it."""
-    found: dict[str, Any] = msgspec.to_builtins(
+    return asdict(
         ComparisonDocument(
             version=VERSION,
             a=_side(comparison.a),
@@ -218,7 +226,6 @@ def document(comparison: Comparison, judged: Sequence[ConditionResult] = ()) -> 
             ],
         )
     )
-    return found
 
 
 def schema() -> JsonSchema:
@@ -237,7 +244,7 @@ def rows(comparison: Comparison) -> list[TidyRow]:
             "version": VERSION,
             **{
                 name: value
-                for name, value in structs.asdict(_ratio(comparison, cell, one)).items()
+                for name, value in asdict(_ratio(comparison, cell, one)).items()
                 if name not in _NOT_IN_ROWS
             },
             "a_count": len(one.a_values),
@@ -251,7 +258,7 @@ def rows(comparison: Comparison) -> list[TidyRow]:
 def write_csv(comparison: Comparison, stream: TextIO) -> None:
     """What is not known is empty; true and false are in small letters."""
     names = [
-        *(one for one in RatioDocument.__struct_fields__ if one not in _NOT_IN_ROWS),
+        *(one.name for one in fields(RatioDocument) if one.name not in _NOT_IN_ROWS),
         "a_count",
         "b_count",
     ]

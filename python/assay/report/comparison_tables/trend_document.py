@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
 from typing import Annotated, Any, Literal, TextIO
 
-import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta
 
 from assay.comparison.trend import Trend
 from assay.judge.statistics.estimate import Estimate
@@ -27,7 +27,8 @@ Bound = Annotated[
 ]
 
 
-class PointDocument(Struct, frozen=True):
+@dataclass(frozen=True)
+class PointDocument:
     cell: str
     cell_fingerprint: str
     workload: str
@@ -73,7 +74,8 @@ class PointDocument(Struct, frozen=True):
     differs: Annotated[str | None, Meta(description="what is not as at the point before")]
 
 
-class TrendDocument(Struct, frozen=True):
+@dataclass(frozen=True)
+class TrendDocument:
     version: Literal[1]
     points: list[PointDocument]
 
@@ -81,8 +83,7 @@ class TrendDocument(Struct, frozen=True):
 def document(trends: Sequence[Trend]) -> dict[str, Any]:
     """As JSON has it: the points of each cell in the order of time."""
     points = [_point(one, place) for one in trends for place in range(len(one.points))]
-    found: dict[str, Any] = msgspec.to_builtins(TrendDocument(VERSION, points))
-    return found
+    return asdict(TrendDocument(VERSION, points))
 
 
 def schema() -> JsonSchema:
@@ -95,7 +96,7 @@ def write_json(trends: Sequence[Trend], stream: TextIO) -> None:
 
 
 def write_csv(trends: Sequence[Trend], stream: TextIO) -> None:
-    names = [*PointDocument.__struct_fields__]
+    names = [one.name for one in fields(PointDocument)]
     write_rows(stream, VERSION, names, document(trends)["points"])
 
 

@@ -17,8 +17,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-
-from msgspec.structs import replace
+from dataclasses import replace
 
 from assay.registry import step
 from assay.text.files.toml_file import TomlTable
