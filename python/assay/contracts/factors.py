@@ -43,6 +43,9 @@ def level_text(level: object) -> str:
     return f"{level:.15g}" if isinstance(level, float) else units.level(level)
 
 
+_PLACED = "with"
+
+
 class Factor(Struct, frozen=True):
     name: str
     """Of its option and key with ``_``; in ``--between`` and in the names of cells."""
@@ -68,7 +71,7 @@ class Factor(Struct, frozen=True):
     """The same, where there is little room; empty: `heading`."""
     word: str = ""
     """What it is called in a sentence; empty: `name`."""
-    placed: str = "with"
+    placed: str = _PLACED
     """Before the name of a level, where a sentence says at which level something holds."""
     is_always_named: bool = False
     """Also where all cells have one level."""
@@ -200,7 +203,7 @@ def word(factor: str) -> str:
 
 def placed(factor: str) -> str:
     """Before the name of a level, in a sentence."""
-    return BY_NAME[factor].placed if factor in BY_NAME else Factor.placed
+    return BY_NAME[factor].placed if factor in BY_NAME else _PLACED
 
 
 def is_ordinary(factor: str, level: Scalar | None) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 
+from assay.contracts import factors
 from assay.contracts.driving import Driving
 from assay.contracts.experiment import Experiment, ServerMachine
 from assay.contracts.factors import FACTORS, NAMES, OF_LEVELS, OF_MACHINE, VARIED_LEVELS, Part
@@ -38,3 +39,7 @@ def test_every_setting_with_levels_is_a_factor_and_can_be_asked_for() -> None:
     known = {one.name for one in fields(Experiment)}
     assert asked - {one.asked for one in VARIED_LEVELS.values()} <= known
     assert len(NAMES) == len(set(NAMES))
+
+
+def test_the_word_before_a_level_is_known_of_parameters_too() -> None:
+    assert (factors.placed("storage"), factors.placed("records")) == ("on", "with")
