@@ -299,7 +299,8 @@ def _run_all(context: Context, prepared: _Prepared, begun: Begun) -> str:
         return Repetition(
             number_to_be_precise(evidence),
             *context.store.taken(position),
-            evidence.is_measured and is_disturbed(evidence),
+            # What has failed would fail again: a table that is not there, a wrong answer.
+            evidence.state != "failed" and evidence.is_measured and is_disturbed(evidence),
         )
 
     choosing = (

@@ -24,6 +24,7 @@ from assay.contracts.observation.merging.latencies import encoded, merged_latenc
 from assay.contracts.observation.merging.simultaneous import merge
 from assay.contracts.observation.merging.spans import SECOND_NS
 from assay.contracts.observation.merging.successive import successive
+from assay.errors import InputError
 
 
 def driven(name: str, **changes: Any) -> Observation:
@@ -210,7 +211,7 @@ def test_a_client_of_two_machines_is_refused(machines: list[Observation]) -> Non
 @pytest.mark.slow
 def test_damaged_parts_are_refused(machines: list[Observation]) -> None:
     latency = machines[0].all_ok.latency
-    with pytest.raises(_engine.EngineError, match="part 2"):
+    with pytest.raises(InputError, match="part 2"):
         merged_latency([latency, replace(latency, count=latency.count + 1)])
 
 

@@ -8,13 +8,21 @@ import msgspec
 
 from assay import _engine
 from assay.contracts.observation.parts.latency import EncodedHistogram, Latency
+from assay.errors import InputError
 
 
 def merged_latency(parts: Sequence[EncodedHistogram]) -> Latency:
-    """Exact, in whatever order. Raises `_engine.EngineError` where one of them is damaged."""
+    """Exact, in whatever order. Raises `InputError` where one of them is damaged."""
     fields = EncodedHistogram.__struct_fields__
     encoded = [{name: getattr(part, name) for name in fields} for part in parts]
-    text = _engine.merge_latency(msgspec.json.encode(encoded).decode())
+    try:
+        text = _engine.merge_latency(msgspec.json.encode(encoded).decode())
+    except _engine.EngineError as error:
+        raise InputError(
+            f"a latency distribution that was kept cannot be read: {error}",
+            file="",
+            hint="the record file, or what a load generator kept, is damaged: use a copy of it",
+        ) from error
     return msgspec.json.decode(text, type=Latency)
 
 
