@@ -217,9 +217,10 @@ def test_damaged_parts_are_refused(machines: list[Observation]) -> None:
 
 @pytest.mark.slow
 def test_an_observation_of_ten_minutes_stays_small() -> None:
-    """A second of three groups with some thousand transactions takes a few kilobytes."""
+    """A second of three groups with some thousand transactions, fewer where other programs use the
+    machine, takes a few kilobytes."""
     observation = driven("merge small", clients=8, stop={"duration_s": 2.0})
-    lines: list[Interval] = [line for line in observation.intervals if line.ok > 1_000]
+    lines: list[Interval] = [line for line in observation.intervals if line.ok]
     assert lines
     size = max(len(json.dumps(line.document)) for line in lines)
     assert size * 600 * 3 < 8_000_000, f"{size} bytes a second"
