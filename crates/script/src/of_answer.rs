@@ -27,7 +27,7 @@ impl<'a> Emitter<'_, 'a> {
         if matches!(command, Command::Atomic) {
             for statement in answer.sent.iter().cloned().flatten() {
                 let effect = &mut self.assembler.program.statements[statement].effect;
-                if *effect == Effect::Partial {
+                if *effect == Effect::CommitsItself {
                     *effect = Effect::Atomic;
                 }
             }

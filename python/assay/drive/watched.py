@@ -22,7 +22,7 @@ from assay.contracts.engine.drive import DriveDocument, DriveProgress
 from assay.contracts.events import ClientsAtWork, Sink, ignored
 from assay.contracts.observation import DataInMemory, Observation
 from assay.contracts.stop import NEVER, Stop
-from assay.contracts.systems.abilities import Counters
+from assay.contracts.systems.abilities import Counters, MayLeaveParts
 from assay.contracts.systems.protocol import System
 from assay.drive.monitoring.death_watch import DeathWatch
 from assay.drive.monitoring.machine_seconds import MachineSeconds
@@ -33,6 +33,8 @@ from assay.drive.observe import Generators, observe
 from assay.errors import SystemDied, SystemUnderTestError
 from assay.provision.disk import page_cache
 from assay.provision.engine.session import responds
+from assay.text.secrets import without_secrets
+from assay.text.secrets_in_files import without_file_passwords
 
 
 def observe_watched(
@@ -52,6 +54,8 @@ def observe_watched(
 
     Where a ``stop`` is requested, clients end, and the observation is ``interrupted``, without
     what would have to be asked of the server now; raises `Stopped` where none has begun."""
+    if isinstance(system, MayLeaveParts) and system.leaves_parts(deployment):
+        document = replace(document, leaves_parts=True)
     counters = _Counters(deployment, system, document)
     has_duration = document.stop.duration_s is not UNSET
     silence = None if has_duration else silence_of_clients(deployment, emit)
@@ -76,8 +80,8 @@ def observe_watched(
         )
         try:
             with stop.looked_at():
-                observation = observe(
-                    deployment, document, on_progress, session_statements, stop, generators
+                observation = _without_secrets(
+                    observe(deployment, document, on_progress, session_statements, stop, generators)
                 )
         except KeyboardInterrupt:  # clients were to end before any of them had begun
             if watch.reason is not None:
@@ -111,6 +115,17 @@ def observe_watched(
     if not (is_deaf or stop.is_asked) and (grown := counters.grown()):
         whole = replace(whole, server_counters=grown)
     return whole, sampler.samples
+
+
+def _without_secrets(observation: Observation) -> Observation:
+    """Messages of servers quote statements, which may give a user a password."""
+    if not observation.errors:
+        return observation
+    errors = (
+        replace(one, message=without_secrets(without_file_passwords(one.message)))
+        for one in observation.errors
+    )
+    return replace(observation, errors=tuple(errors))
 
 
 def _of_clients(report: DriveProgress, document: DriveDocument) -> DriveProgress:

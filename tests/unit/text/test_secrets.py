@@ -28,6 +28,7 @@ from assay.text.secrets import without_secrets
         "my.password = 'geheim''heim'",
         "ERROR at ALTER ROLE r PASSWORD 'ge''heim' VALID UNTIL 'infinity'",
         "ALTER ROLE r PASSWORD 'geheim",  # cut within
+        "ALTER ROLE r PASSWORD 'ge'\n  'heim'",
         "CREATE ROLE r ENCRYPTED PASSWORD $x$geheim$x$",
         "CREATE USER u IDENTIFIED BY 'geheim'",
         "CREATE USER u IDENTIFIED WITH mysql_native_password AS PASSWORD('geheim')",

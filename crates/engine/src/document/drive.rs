@@ -139,6 +139,10 @@ pub struct DriveDocument {
     /// that runs of different lengths can be compared.
     #[serde(default, deserialize_with = "null_is_default")]
     pub compare_answers: bool,
+    /// Whether a statement that fails outside a transaction may leave a part of its changes, as in tables of a storage
+    /// engine without transactions.
+    #[serde(default, deserialize_with = "null_is_default")]
+    pub leaves_parts: bool,
     /// Where single transactions are written; absent: they are not.
     #[serde(default)]
     pub log: Option<LogDocument>,

@@ -83,7 +83,7 @@ impl Client<'_> {
                 session.answered(answer, transaction.error.as_mut());
                 recorder.statements += u64::from(transaction.is_measured);
                 let then = match then {
-                    AfterScript::Again | AfterScript::Ended(Outcome::Failed)
+                    AfterScript::Again | AfterScript::Ended(Outcome::Failed | Outcome::Aborted)
                         if session.may_be_durable() =>
                     {
                         recorder.partly_durable += u64::from(transaction.is_measured);

@@ -125,7 +125,10 @@ impl Plan {
                         (Protocol::Simple | Protocol::Prepared, _) => SendMode::Text,
                     },
                     kind,
-                    effect: statement.effect,
+                    effect: match statement.effect {
+                        Effect::Atomic if is_of_rows && document.leaves_parts => Effect::Partial,
+                        effect => effect,
+                    },
                     keep: match statement.need {
                         // Where no other run or client is asked the same, a hash of the rows says nothing.
                         Need::Rows if statement.changes_values && !hashes_all => Keep::Ends,

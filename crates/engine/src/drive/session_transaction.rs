@@ -105,9 +105,14 @@ impl SessionTransaction {
     /// Whether the statement that has failed may have committed a part. The server refuses a commit within a transaction
     /// that is still its own afterwards.
     fn may_be_partial(&self, before: TransactionStatus) -> bool {
-        use TransactionStatus::{Failed, Open};
-        let is_within = matches!(before, Open | Failed) && matches!(self.status, Open | Failed);
-        self.effect == Effect::Partial && !is_within
+        use TransactionStatus::{Failed, None, Open};
+        match self.effect {
+            Effect::Nothing | Effect::Atomic => false,
+            Effect::Partial => before == None,
+            Effect::CommitsItself => {
+                !(matches!(before, Open | Failed) && matches!(self.status, Open | Failed))
+            }
+        }
     }
 
     /// The statement that was sent had no effect: it will be sent again.
@@ -137,7 +142,8 @@ impl SessionTransaction {
 
     /// A statement of a pipeline has failed.
     pub fn failed_in_pipeline(&mut self, effect: Effect) {
-        self.may_be_durable |= effect == Effect::Partial && !self.is_open();
+        let may_be_partial = matches!(effect, Effect::Partial | Effect::CommitsItself);
+        self.may_be_durable |= may_be_partial && !self.is_open();
     }
 
     /// The pipeline has ended: what it did outside a transaction is committed, or undone by an error.

@@ -262,6 +262,22 @@ fn mariadb_reports_whether_a_transaction_is_open() {
         assert_eq!((run.partly_durable, run.not_retried), (is_left, is_left));
     }
     assert_eq!(count(&deployment, "plain"), "1");
+    let run = observe(&document(
+        deployment.clone(),
+        &["BEGIN; INSERT INTO plain VALUES (2);\n\\abort\n"],
+        json!({}),
+    ));
+    assert_eq!((outcomes(&run), run.partly_durable), ((0, 0, 0, 1), 1));
+    // Outside a transaction the answer does not say it: the database is known to have such tables.
+    execute(
+        &deployment,
+        "CREATE TABLE plain_key (a int PRIMARY KEY) ENGINE = MyISAM",
+    );
+    let text = "INSERT INTO plain_key VALUES (1), (1);\n\\atomic\n";
+    let known = json!({ "leaves_parts": true, "retries": again["retries"] });
+    let run = observe(&document(deployment.clone(), &[text], known));
+    assert_eq!((outcomes(&run), run.outcomes.attempts), ((0, 0, 0, 1), 1));
+    assert_eq!(count(&deployment, "plain_key"), "1");
 
     // Commits that leave a transaction open, or come before a statement that fails.
     for (number, end) in [

@@ -13,8 +13,10 @@ pub enum Effect {
     /// All of its changes, or none of them where it fails.
     #[default]
     Atomic,
-    /// It may commit a part of its changes itself, and then fail.
+    /// All of its changes, or where it fails outside a transaction a part of them.
     Partial,
+    /// It may commit a part of its changes itself, and then fail.
+    CommitsItself,
 }
 
 /// First words of statements that execute others, which may commit.
@@ -158,19 +160,23 @@ const CHANGES: &[&str] = &[
 /// What a single statement of SQL, or several in one text, may leave.
 pub(super) fn of_sql_text(text: &str, lexer: Lexer) -> Effect {
     let Some(words) = words(text, lexer, usize::MAX) else {
-        return Effect::Partial;
+        return Effect::CommitsItself;
     };
     if only_reads(text, lexer, &words) {
         return Effect::Nothing;
     }
+    // What the body of CREATE executes, it executes later.
+    let is_created = words.first().is_some_and(|first| first.text == "create");
+    if !is_created && (0..words.len()).any(|at| executes(&words[at..])) {
+        return Effect::CommitsItself;
+    }
+    // `INSERT OR FAIL` stops at the row that fails, and keeps those before it.
     match words
-        .iter()
-        .enumerate()
-        .any(|(at, _)| executes(&words[at..]))
+        .windows(2)
+        .any(|two| two[0].text == "or" && two[1].text == "fail")
     {
-        // What its body executes, it executes later.
-        true if words[0].text != "create" => Effect::Partial,
-        _ => Effect::Atomic,
+        true => Effect::Partial,
+        false => Effect::Atomic,
     }
 }
 
@@ -225,7 +231,7 @@ pub(super) fn of_json_text(text: &str) -> Effect {
 
 #[cfg(test)]
 mod tests {
-    use super::Effect::{Atomic, Nothing, Partial};
+    use super::Effect::{Atomic, CommitsItself, Nothing, Partial};
     use super::*;
 
     #[test]
@@ -248,14 +254,18 @@ mod tests {
             ("EXPLAIN ANALYZE DELETE FROM t", Atomic),
             ("SET GLOBAL a = 1", Atomic),
             ("UPDATE t SET a = 1", Atomic),
-            ("CALL p()", Partial),
-            ("DO $$ BEGIN COMMIT; END $$", Partial),
-            ("EXECUTE IMMEDIATE 'CALL p()'", Partial),
-            ("BEGIN NOT ATOMIC INSERT INTO t VALUES (1); END", Partial),
-            ("INSERT INTO t VALUES (1); CALL p()", Partial),
+            ("INSERT OR FAIL INTO t VALUES (1), (2)", Partial),
+            ("CALL p()", CommitsItself),
+            ("DO $$ BEGIN COMMIT; END $$", CommitsItself),
+            ("EXECUTE IMMEDIATE 'CALL p()'", CommitsItself),
+            (
+                "BEGIN NOT ATOMIC INSERT INTO t VALUES (1); END",
+                CommitsItself,
+            ),
+            ("INSERT INTO t VALUES (1); CALL p()", CommitsItself),
             ("INSERT INTO call VALUES ('; call p()')", Atomic),
             ("CREATE PROCEDURE q() BEGIN SELECT 1; CALL p(); END", Atomic),
-            ("SELECT 'open", Partial),
+            ("SELECT 'open", CommitsItself),
             ("", Atomic),
         ] {
             assert_eq!(of_sql_text(text, Lexer::default()), expected, "{text}");

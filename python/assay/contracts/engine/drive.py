@@ -138,6 +138,8 @@ class DriveDocument(EngineDocument, frozen=True, kw_only=True):
     allow_shell: bool | UnsetType = UNSET
     sum_answers: bool | UnsetType = UNSET
     compare_answers: bool | UnsetType = UNSET
+    leaves_parts: bool | UnsetType = UNSET
+    """Whether a statement that fails outside a transaction may leave a part of its changes."""
     identifiers: dict[str, list[str]] | UnsetType = UNSET
     """What ``:{name}`` chooses among, as the dialect writes names."""
     unknown_statements: dict[str, str] | UnsetType = UNSET

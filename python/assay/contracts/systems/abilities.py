@@ -321,6 +321,16 @@ class Counters(Protocol):
 
 
 @runtime_checkable
+class MayLeaveParts(Protocol):
+    """Some of its tables may keep a part of a statement that has failed."""
+
+    def leaves_parts(self, deployment: Deployment) -> bool:
+        """Whether a table that is there does: then the outcome of a transaction with such a
+        statement, outside BEGIN … COMMIT, is not known."""
+        ...
+
+
+@runtime_checkable
 class Sampled(Protocol):
     """The resource usage of its processes can be read."""
 

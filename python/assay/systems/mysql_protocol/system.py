@@ -81,6 +81,13 @@ FROM information_schema.tables WHERE table_schema = DATABASE()
 """
 
 
+_LEAVES_PARTS_QUERY = """
+SELECT COUNT(*) FROM information_schema.tables AS t
+JOIN information_schema.engines AS e ON e.engine = t.engine
+WHERE t.table_schema = DATABASE() AND COALESCE(e.transactions, 'NO') <> 'YES'
+"""
+
+
 class ProductSystem:
     dialect: Dialect = DIALECT
     driver = "mysql"
@@ -273,6 +280,11 @@ class ProductSystem:
         with brief_session(deployment.address) as opened:
             own = self.product.buffers.get(self._engine(deployment))
             return buffer.counters(own, opened)
+
+    def leaves_parts(self, deployment: Deployment) -> bool:
+        """Of tables of an engine without transactions."""
+        with brief_session(deployment.address) as opened:
+            return number_of(opened, _LEAVES_PARTS_QUERY) > 0
 
     def settings_of_the_data(self, deployment: Deployment) -> Mapping[str, str]:
         known = self.product.settings_of_the_directory

@@ -183,7 +183,7 @@ fn a_statement_that_may_commit_itself_may_leave_a_part() {
         (&[open], Ended, true),
         (&[open], Unknown, true),
     ] {
-        for (effect, expected) in [(Effect::Partial, expected), (Effect::Atomic, false)] {
+        for (effect, expected) in [(Effect::CommitsItself, expected), (Effect::Atomic, false)] {
             let mut transaction = after(steps);
             let mut answer = Answer::new(Keep::Count);
             answer.transaction = status;
@@ -194,7 +194,7 @@ fn a_statement_that_may_commit_itself_may_leave_a_part() {
             assert_eq!(found, expected, "{steps:?}, then {status:?}, {effect:?}");
         }
     }
-    for (effect, expected) in [(Effect::Partial, true), (Effect::Atomic, false)] {
+    for (effect, expected) in [(Effect::CommitsItself, true), (Effect::Atomic, false)] {
         let mut transaction = SessionTransaction::new();
         transaction.failed_in_pipeline(effect);
         assert_eq!(transaction.may_be_durable(), expected);
@@ -210,5 +210,19 @@ fn a_rollback_with_a_warning_has_left_changes() {
         transaction.sent(Rollback, Effect::Nothing);
         transaction.answered(&answer, None);
         assert_eq!(transaction.may_be_durable(), has_warnings);
+    }
+}
+
+/// A table without transactions keeps the rows before the one that failed.
+#[test]
+fn a_statement_on_tables_without_transactions_may_leave_a_part() {
+    for (steps, expected) in [(&[][..], true), (&[(Begin, Open)], false)] {
+        let mut transaction = after(steps);
+        let mut answer = Answer::new(Keep::Count);
+        answer.transaction = Unknown;
+        transaction.sent(Rows, Effect::Partial);
+        let mut error = SystemError::new(ErrorClass::Constraint, "", "a duplicate");
+        transaction.answered(&answer, Some(&mut error));
+        assert_eq!(transaction.may_be_durable(), expected, "{steps:?}");
     }
 }
