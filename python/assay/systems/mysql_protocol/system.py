@@ -22,7 +22,7 @@ from assay.provision.engine.session import brief_session, session
 from assay.provision.machine import sampling
 from assay.provision.processes import process
 from assay.systems import cluster, free_sessions, urls
-from assay.systems.answers import number_of
+from assay.systems.answers import number_of, numbers_of
 from assay.systems.first_session import first_session
 from assay.systems.mysql_protocol import (
     buffer,
@@ -284,7 +284,8 @@ class ProductSystem:
     def leaves_parts(self, deployment: Deployment) -> bool:
         """Of tables of an engine without transactions."""
         with brief_session(deployment.address) as opened:
-            return number_of(opened, _LEAVES_PARTS_QUERY) > 0
+            found = numbers_of(opened, _LEAVES_PARTS_QUERY, columns=1)
+        return bool(found) and found != (0,)
 
     def settings_of_the_data(self, deployment: Deployment) -> Mapping[str, str]:
         known = self.product.settings_of_the_directory
