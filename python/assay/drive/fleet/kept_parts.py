@@ -14,7 +14,6 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from assay import _engine
 from assay.contracts.observation import Observation, decode_observation
 from assay.contracts.observation.merging.latencies import merged_latency
 from assay.contracts.observation.merging.simultaneous import merge
@@ -82,7 +81,7 @@ def read(file: Path) -> KeptPart:
         kept = msgspec.json.decode(text, type=_Kept)
         observation = decode_observation(bytes(kept.observation).decode("utf-8"))
         merged_latency([one.latency for one in observation.transactions])
-    except (msgspec.MsgspecError, ValueError, RecursionError, _engine.EngineError) as error:
+    except (msgspec.MsgspecError, ValueError, RecursionError, InputError) as error:
         raise _not_kept(file, str(error)) from error
     if not 1 <= kept.generator <= kept.of:
         raise _not_kept(file, f"generator {kept.generator} of {kept.of}")
@@ -116,7 +115,7 @@ def merged(parts: Sequence[KeptPart]) -> MergedParts:
     ordered = sorted(parts, key=attrgetter("generator"))
     try:
         return MergedParts(ordered, merge([one.observation for one in ordered]))
-    except (ValueError, _engine.EngineError) as error:
+    except (ValueError, InputError) as error:
         raise _not_kept(first.file, f"in it and those given with it: {error}") from error
 
 
