@@ -11,7 +11,7 @@ import pytest
 from test_import_rule import PACKAGE, ROOT, imports_of
 
 SMALL, LONGEST = 60, 300
-"""Lines: a file has one idea, and an idea some 60 to 300 lines (CONTRIBUTING.md)."""
+"""Lines: a file has one idea, and an idea some 60 to 300 lines."""
 
 SHELVES = {
     "dialects": "a dialect is a file",

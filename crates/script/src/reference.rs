@@ -151,9 +151,11 @@ KINDS
 
 A statement that fails outside a transaction leaves no change, unless it may commit itself: `CALL`, `DO`, `EXECUTE`, `DECLARE`. Where such a statement fails, a part of its changes may stay: the outcome is `unknown`, and the
 transaction is not retried. If the procedure is one transaction, say so with `\\atomic` after the call: then it is `failed`, and
-can be retried. Tables of a storage engine without transactions keep the rows before the one that failed, and what a rollback
-should undo. Where the database has such tables, the outcome of a statement that fails outside a transaction is `unknown`; and so
-is that of a transaction, aborted ones too, where the server warns of it in its answer to the rollback.
+can be retried.
+
+`INSERT OR FAIL` keeps the rows before the one that failed; there, too, the outcome is `unknown`. Tables of a storage engine without
+transactions keep such rows, and what a rollback should undo. Where the database has such tables, a statement that fails
+outside a transaction is `unknown`. So is a transaction, aborted ones too, where the server warns of them in its answer to the rollback.
 
 A transaction that a script begins must end in the same script. A transaction still open at the end on every branch is
 an error, on some branches a warning. At run time the system reports whether a transaction is open when the script has

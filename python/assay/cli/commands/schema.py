@@ -215,7 +215,7 @@ def record_tables() -> str:
 
 
 @click.command("schema")
-@click.argument("kind", type=click.Choice((*DOCUMENTS, RECORD)))
+@click.argument("kind", metavar="KIND", type=click.Choice((*DOCUMENTS, RECORD)))
 def command(kind: str) -> None:
     """Print the JSON Schema of a kind of file, or the tables of a record.
 
