@@ -42,7 +42,9 @@ def of_cell(runs: Sequence[tuple[Evidence, Verdict]]) -> CellVerdict:
     if over is None:
         judged = verdict.worst([own for _, own in runs]) if _has_failed(runs) else NONE
         return CellVerdict(judged, (), len(runs), len(measured))
-    counted = undisturbed.counted(measured, lambda judged_run: judged_run[0])
+    counted = undisturbed.counted(
+        measured, lambda judged_run: judged_run[0], lambda judged_run: judged_run[0].of_repetition
+    )
     evidence = [run for run, _ in counted]
     over = _spread(evidence) or over
     verdicts = [own for _, own in counted]

@@ -2,12 +2,12 @@
 
 Runs that other programs disturbed are left out where at least half of the cell's repetitions, and
 two of several, were measured without that: also by runs that were measured again in their place.
-Else all runs count, and what is said of the cell includes the disturbance.
+Else the last run of each repetition counts, and what is said of the cell includes the disturbance.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar
 
 from assay.judge.evidence.values import Evidence
@@ -18,9 +18,12 @@ LEAST = 2
 T = TypeVar("T")
 
 
-def counted(runs: Sequence[T], evidence: Callable[[T], Evidence]) -> list[T]:
-    """``runs``: those of one cell that were measured; ``evidence``: of one of them."""
+def counted(
+    runs: Sequence[T], evidence: Callable[[T], Evidence], repetition: Callable[[T], Hashable]
+) -> list[T]:
+    """``runs``: those of one cell that were measured, in the order in which they ran;
+    ``repetition``: the one that a run was, or in whose place it was measured."""
     undisturbed = [run for run in runs if not machine_load.is_disturbed(evidence(run))]
-    repetitions = sum(evidence(run).in_place_of is None for run in runs)
-    is_enough = len(undisturbed) >= max(min(LEAST, repetitions), repetitions / 2)
-    return undisturbed if is_enough else [*runs]
+    last_of = {repetition(run): run for run in runs}
+    is_enough = len(undisturbed) >= max(min(LEAST, len(last_of)), len(last_of) / 2)
+    return undisturbed if is_enough else [*last_of.values()]

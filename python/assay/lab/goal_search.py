@@ -215,7 +215,7 @@ class GoalSearch:
 
 def _in_time(run: PlannedRun) -> tuple[int, int]:
     """A run in the place of another followed that at once."""
-    return run.in_place_of or run.repetition, run.repetition
+    return run.of_repetition, run.repetition
 
 
 def _is_hopeless(

@@ -301,9 +301,4 @@ def further(run: PlannedRun, experiment_seed: int, repetition: int, position: in
 def in_place(run: PlannedRun, repetition: int, position: int) -> PlannedRun:
     """The repetition of a run once more, since that was disturbed: the same work, with the same
     random choices."""
-    return replace(
-        run,
-        repetition=repetition,
-        position=position,
-        in_place_of=run.repetition if run.in_place_of is None else run.in_place_of,
-    )
+    return replace(run, repetition=repetition, position=position, in_place_of=run.of_repetition)

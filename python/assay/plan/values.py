@@ -103,6 +103,11 @@ class PlannedRun:
     disturbed that one (`assay.lab.added_runs`); None: it repeats none."""
 
     @property
+    def of_repetition(self) -> int:
+        """Its repetition, or the one in whose place it is measured."""
+        return self.repetition if self.in_place_of is None else self.in_place_of
+
+    @property
     def timed_s(self) -> float:
         """Seconds of all drive steps that end by the clock."""
         return sum(step_s or 0.0 for step_s in self.drives_s)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Collection
 from pathlib import Path
 from types import SimpleNamespace
@@ -102,6 +103,28 @@ def test_where_both_sides_were_measured_again_the_last_runs_are_the_pair() -> No
     found = pairs.interleaved(a, b)  # type: ignore[arg-type]
     assert found is not None
     assert [(x.begun_unix_ns, y.begun_unix_ns) for x, y in found] == [(2, 4), (6, 5)]
+
+
+def test_where_all_were_disturbed_twice_medians_and_ratio_are_of_the_last_runs(
+    tmp_path: Path,
+) -> None:
+    """The first three were slower than the three that were measured in their place."""
+    noisy = interleaved(tmp_path, 0.8, 6)
+
+    def changed(run: RunRecord) -> RunRecord:
+        assert run.driven is not None
+        run = invented.disturbed(run, 0.4)
+        if run.repetition > 3:
+            return replace(run, in_place_of=run.repetition - 3)
+        return invented.changed(run, "observation", elapsed_ns=run.driven.elapsed_ns * 3)
+
+    last = replace(noisy, runs=tuple(map(changed, noisy.runs)))
+    primary = of_storages(last).cells[0].primary
+    assert len(primary.a_values) == len(primary.b_values) == 3
+    assert primary.estimate is not None
+    medians = statistics.median(primary.b_values) / statistics.median(primary.a_values)
+    assert primary.estimate.ratio == pytest.approx(medians, rel=0.05)
+    assert "B: 3 of 6 runs left out" in of_storages(last).cells[0].notes[1]
 
 
 def test_a_ratio_far_beyond_the_limit_is_decided_by_all_runs(tmp_path: Path) -> None:

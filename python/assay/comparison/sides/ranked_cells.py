@@ -34,7 +34,9 @@ class RankedCell(Struct, frozen=True):
     def measured(self) -> list[RunRecord]:
         """Without those that other programs disturbed (`assay.judge.undisturbed`)."""
         ended = [run for run in self.runs if run.evidence.is_measured]
-        return undisturbed.counted(ended, lambda run: run.evidence)
+        return undisturbed.counted(
+            ended, lambda run: run.evidence, lambda run: run.key_of_repetition
+        )
 
     @property
     def why_no_number(self) -> str:

@@ -41,7 +41,11 @@ class SideCell(Struct, frozen=True, dict=True):
         """Those of them by which it is compared."""
         if self.counts_disturbed:
             return self.placed_ended
-        return undisturbed.counted(self.placed_ended, lambda placed: placed[1].evidence)
+        return undisturbed.counted(
+            self.placed_ended,
+            lambda placed: placed[1].evidence,
+            lambda placed: (placed[0], placed[1].of_repetition),
+        )
 
     @cached_property
     def measured(self) -> list[RunRecord]:

@@ -59,8 +59,8 @@ class Evidence(Struct, frozen=True):
     """The nearest one that was calibrated; None where there is none."""
     run: int = 0
     """Its number in the record; 0: it has none."""
-    in_place_of: int | None = None
-    """The repetition of its cell that it repeats, since other programs disturbed that one."""
+    of_repetition: int = 1
+    """Of its cell, or the one in whose place it was measured, since other programs disturbed it."""
 
     @property
     def named_run(self) -> str:

@@ -93,7 +93,7 @@ class RunSoFar(Struct):
             checks=tuple(check for step in self.steps for check in step.checks),
             ceiling=None if nearest is None else nearest.ceiling,
             run=self.id,
-            in_place_of=self.planned.in_place_of,
+            of_repetition=self.planned.of_repetition,
         )
 
     def ended(

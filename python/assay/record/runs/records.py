@@ -143,6 +143,11 @@ class RunSummary(Struct, frozen=True):
         return self.repetition if self.in_place_of is None else self.in_place_of
 
     @property
+    def key_of_repetition(self) -> tuple[int, int]:
+        """Equal for a run and those that were measured in its place."""
+        return self.experiment_id, self.of_repetition
+
+    @property
     def identity(self) -> tuple[int | None, str, int, int]:
         """Of this run, also in a copy of its record file or merged into another one, where it has
         another number."""
@@ -330,7 +335,7 @@ class RunRecord(RunSummary, frozen=True, dict=True):
             checks=self.checks,
             ceiling=None if nearest is None else nearest.ceiling,
             run=self.id,
-            in_place_of=self.in_place_of,
+            of_repetition=self.of_repetition,
         )
 
     @property

@@ -69,7 +69,9 @@ class CellRuns(Struct, frozen=True, dict=True):
         """The runs that were measured to their end, whether right or wrong, without those that
         other programs disturbed (`assay.judge.undisturbed`)."""
         ended = [run for run in self.runs if run.evidence.is_measured]
-        return tuple(undisturbed.counted(ended, lambda run: run.evidence))
+        return tuple(
+            undisturbed.counted(ended, lambda run: run.evidence, lambda run: run.key_of_repetition)
+        )
 
     @cached_property
     def run_ids(self) -> tuple[int, ...]:
