@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,15 +14,18 @@ import pytest
 from assay.probe.durability.file_system import PUT_OFF_S
 from assay.storages.loop import LOOP
 from assay.storages.mounts import MOUNT_TABLE
+from assay.text.files.syncing import sync_file_system
 from commands import Assay
 from running import started
 from servers import directory_for_servers
 from waiting import HANG_S, wait_until
 
-pytestmark = pytest.mark.skipif(
-    LOOP.why_unavailable() is not None, reason="needs root and loop devices"
-)
+pytestmark = [
+    pytest.mark.flushes,
+    pytest.mark.skipif(LOOP.why_unavailable() is not None, reason="needs root and loop devices"),
+]
 FLUSHED, NOT_FLUSHED = "sqlite synchronous=full", "sqlite synchronous=off"
+SYNCED = "other programs called sync, which flushes every file system of the machine"
 BOTH = "sqlite[synchronous=full],sqlite[synchronous=off]"
 
 
@@ -53,6 +58,32 @@ def test_flushes_are_counted_on_every_device_of_its_own(
     assert counted == {FLUSHED: (50, 50), NOT_FLUSHED: (0, 48)}
     assert found[FLUSHED]["longest_delay_s"] is found[FLUSHED]["reason"] is None
     assert isinstance(found[FLUSHED]["write_amplification"], float)
+
+
+def test_flushes_that_other_programs_ask_for_are_not_taken_for_those_of_a_system(
+    assay: Assay, folder: str
+) -> None:
+    """As where somebody calls sync(2) again and again, here for this file system alone."""
+    has_ended = threading.Event()
+
+    def sync_again_and_again() -> None:
+        while not has_ended.wait(0.1):
+            for line in MOUNT_TABLE.read_text().splitlines():
+                if folder in line:
+                    with contextlib.suppress(OSError):  # it was unmounted since
+                        sync_file_system(Path(line.split()[1]))
+
+    thread = threading.Thread(target=sync_again_and_again)
+    thread.start()
+    try:
+        words = ("durability", "--on", BOTH, "--storage", f"loop[size=64M]:{folder}")
+        ended = assay(*words, "--format", "json")
+    finally:
+        has_ended.set()
+        thread.join()
+    assert ended.status == 0, ended.err
+    found = {one["system"]: (one["class"], one["reason"]) for one in ended.document}
+    assert found == {FLUSHED: ("D3", None), NOT_FLUSHED: (None, SYNCED)}
 
 
 def test_a_run_has_a_table_for_each_class(assay: Assay, folder: str) -> None:

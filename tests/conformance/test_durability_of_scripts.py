@@ -12,6 +12,7 @@ from assay.storages.loop import LOOP
 from commands import Assay, need
 
 pytestmark = [
+    pytest.mark.flushes,
     pytest.mark.timeout(300),
     pytest.mark.skipif(LOOP.why_unavailable() is not None, reason="needs root and loop devices"),
 ]

@@ -1,5 +1,6 @@
-"""Takes a test marked ``alone``, and runs it again, three times in all, where it failed while other
-programs worked; gives its reports, as skipped where none of the three had the machine for itself.
+"""Takes a test marked ``alone`` or ``flushes``, and runs it again, three times in all, where it
+failed while other programs worked, or synced every file system; gives its reports, as skipped where
+none of the three was undisturbed.
 
 A failure on a quiet machine stays a failure. A test that passes costs one look at the machine.
 """
@@ -9,20 +10,29 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from _pytest.runner import runtestprotocol
 
+from assay.probe.durability.counters import FlushCounter
+from assay.probe.durability.file_system import unflushed_file
+from assay.probe.durability.watching import is_flushed_unasked
 from assay.provision.machine.machine_sampling import MachineSample, sample_machine
 from assay.provision.machine.sampling import sample
+from assay.storages.device_counters import devices_under
+from assay.storages.loop import LOOP
+from own_device import own_device
 
 TRIES = 3
 BUSY = 0.10
 """Share of the CPUs, or of the time in which a task waits, above which a failure proves nothing."""
 LOOK_S = 0.3
 """How long this process sleeps while it looks at what others do: nothing of its own runs then."""
+_LOOK_AT_FLUSHES_S = 2.0
+_UNFLUSHED_BYTES = 1 << 16
 _PRESSURE = ("cpu", "io", "memory")
 
 
@@ -76,32 +86,65 @@ def _disturbance(before: float, since: _Instant) -> float:
     return min(1.0, max(before, _used_by_others(since, _now()), _looked()))
 
 
+class _Others:
+    """What other programs do while a test runs."""
+
+    def __init__(self) -> None:
+        self._before, self._since = _looked(), _now()
+
+    def disturbance(self) -> str:
+        """``73 %``; empty: too little to matter."""
+        share = _disturbance(self._before, self._since)
+        return f"{share:.0%}".replace("%", " %") if share >= BUSY else ""
+
+
+class _OthersSync:
+    """Whether other programs sync every file system, as after a test that counts flushes failed."""
+
+    def disturbance(self) -> str:
+        if LOOP.why_unavailable() is not None:
+            return ""
+        with ExitStack() as stack:
+            folder = Path(stack.enter_context(own_device()).directory)
+            write = stack.enter_context(unflushed_file(folder, _UNFLUSHED_BYTES))
+            devices = devices_under(folder)
+            assert devices is not None
+            read = FlushCounter(devices).read
+            return (
+                "sync(2)"
+                if is_flushed_unasked(write, read, _UNFLUSHED_BYTES // 2, _LOOK_AT_FLUSHES_S)
+                else ""
+            )
+
+
+_WATCHED = {"alone": _Others, "flushes": _OthersSync}
+"""Marker → what may disturb a test that has it."""
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-    if item.get_closest_marker("alone") is None:
+    watched = next((of for name, of in _WATCHED.items() if item.get_closest_marker(name)), None)
+    if watched is None:
         return None
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-    for report in _reports(item, nextitem):
+    for report in _reports(item, nextitem, watched):
         item.ihook.pytest_runtest_logreport(report=report)
     item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
     return True
 
 
-def _reports(item: pytest.Item, nextitem: pytest.Item | None) -> list[pytest.TestReport]:
+def _reports(
+    item: pytest.Item, nextitem: pytest.Item | None, watched: type[_Others | _OthersSync]
+) -> list[pytest.TestReport]:
     """Those of the last try."""
-    found: list[pytest.TestReport] = []
-    busiest = 0.0
     for _ in range(TRIES):
-        before, since = _looked(), _now()
+        others = watched()
         found = runtestprotocol(item, nextitem=nextitem, log=False)
         if not any(one.failed for one in found):
-            break
-        share = _disturbance(before, since)
-        if share < BUSY:
             return found
-        busiest = max(busiest, share)
-    else:
-        _skip(item, found, f"the machine was busy ({busiest:.0%})".replace("%", " %"))
+        if not (disturbance := others.disturbance()):
+            return found
+    _skip(item, found, f"the machine was busy ({disturbance})")
     return found
 
 

@@ -46,6 +46,20 @@ impl Number {
         }
     }
 
+    /// Both as decimals, where one of them is one, and the other can be: a double is the decimal as which it is
+    /// written, so that `:balance + 0.10` is exact.
+    pub fn exact_with(self, other: Self) -> Option<(Decimal, Decimal)> {
+        match (self, other) {
+            (Self::Double(left), Self::Decimal(right)) => {
+                Some((Decimal::try_from(left).ok()?, right))
+            }
+            (Self::Decimal(left), Self::Double(right)) => {
+                Some((left, Decimal::try_from(right).ok()?))
+            }
+            _ => self.decimal().zip(other.decimal()),
+        }
+    }
+
     /// Rounds to the nearest integer, halves to even.
     #[expect(
         clippy::cast_possible_truncation,

@@ -1,9 +1,9 @@
 //! Takes two values and an operator, or one value and a test; returns the same result as pgbench.
 //!
-//! Integers have 64 bits: overflow and division by zero are errors, division truncates. Decimals, and a decimal
-//! with an integer, are added, subtracted, multiplied and compared exactly; a quotient, and what needs more than
-//! 38 digits, is a double. If one operand is a double, the other is converted, and doubles follow IEEE 754. A
-//! NULL operand gives NULL.
+//! Integers have 64 bits: overflow and division by zero are errors, division truncates. A decimal and
+//! another number are added, subtracted and multiplied exactly: a double counts with the digits in which it is
+//! written. A quotient, and what needs more than 38 digits, is a double. Of an integer and a double, the integer is
+//! converted, and doubles follow IEEE 754. A NULL operand gives NULL.
 
 use crate::member::member;
 use crate::number::{Fault, Number, boolean, number, plain, spelled_number};
@@ -73,7 +73,7 @@ impl Operator {
             Self::Add | Self::Subtract | Self::Multiply | Self::Divide => {
                 match (number(left)?, number(right)?) {
                     (Number::Int(left), Number::Int(right)) => self.integers(left, right),
-                    (left, right) => match left.decimal().zip(right.decimal()) {
+                    (left, right) => match left.exact_with(right) {
                         Some((left, right)) => self.decimals(left, right),
                         None => Ok(self.doubles(left.double(), right.double())),
                     },

@@ -266,14 +266,15 @@ are false as a condition. `CASE WHEN condition THEN value [...] [ELSE value] END
 condition.
 
 Integer division truncates; division by zero and integer overflow (64 bits) make the transaction
-`failed`, with the error class `script`. If one operand is a double, the other is converted to a double. A NULL operand
+`failed`, with the error class `script`. Of an integer and a double, the integer is converted to a double. A NULL operand
 gives NULL. If an integer is needed, a double or a decimal is rounded, halves to even.
 
 Decimals of up to 38 digits are exact: `+`, `-`, `*`, `=`, `<` and the other comparisons of decimals, and of a decimal with an
 integer, lose no digit. Decimals are columns of numbers with a point (`NUMERIC`, and floating-point columns in the digits that the
-system writes), texts such as `'0.30'`, `decimal(x)`, and numbers with a point that have more digits than a double keeps. Other numbers with a point (`0.30`) are doubles, as in pgbench; write
-`decimal(0.30)` where the sum must be exact. The result is a double where one operand is a double, for `/`, and where the
-exact result has more than 38 digits. A decimal divided by zero fails as an integer does.
+system writes), texts such as `'0.30'`, `decimal(x)`, and numbers with a point that have more digits than a double keeps. Other
+numbers with a point (`0.30`) are doubles, as in pgbench. Added to a decimal, subtracted or multiplied, a double counts with the
+digits in which it is written: `:balance + 0.10` is exact. The result is a double for two doubles, for an integer and a double, for
+`/`, and where the exact result has more than 38 digits. A decimal divided by zero fails as an integer does.
 
 `document -> 'key'` and `list -> 0` (an addition) are the value of that member, NULL where there is none; a negative index counts from
 the end. `->>` is its text. Before them a text is read as JSON.

@@ -65,6 +65,8 @@ class RunBegun(Struct, frozen=True):
     """Of a goal search, how many runs have begun with this one. 0: nothing is searched."""
     at_most: int = 0
     """Of a goal search, the most runs that take place: most of those planned do not."""
+    in_place_of: int | None = None
+    """The repetition that it repeats, since other programs disturbed that one."""
 
 
 class StageBegun(Struct, frozen=True):

@@ -92,7 +92,7 @@ def of_run(run: Evidence) -> Verdict:
         words, classes = _lost(observed), by_class(driven.errors)
         words += f": {classes}" if ", " in classes else ""
         why = _why_counted(driven, reconnects)
-        if why is None:
+        if why is None or observed.lost == observed.scheduled:
             return Verdict.because("invalid", words)
         reasons.append(f"{words}, for {why}")
     limits = [
@@ -119,7 +119,7 @@ def _lost(outcomes: Outcomes) -> str:
 
 
 def _why_counted(observation: Observation, reconnects: bool) -> str | None:
-    """Why failed transactions limit the number and do not make it invalid: all errors are conflicts
+    """Why failed transactions, if not all failed, limit the number and do not make it invalid: all errors are conflicts
     of concurrent transactions, statements over their limit, or lost connections of clients that
     reconnect. (Where they are not expected, the run itself has failed.)"""
     of_limit = [error for error in observation.errors if error.code == STATEMENT_LIMIT]

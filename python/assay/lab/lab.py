@@ -387,6 +387,7 @@ def _begun(planned: PlannedRun, of: int, own: TimeNeeded, after: TimeNeeded) -> 
         planned.drives_s,
         own,
         after,
+        in_place_of=planned.in_place_of,
     )
 
 

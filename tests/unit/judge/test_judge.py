@@ -145,6 +145,13 @@ def test_recovered_connection_losses_are_counted_and_make_the_run_indicative(
     assert reason in verdict.reason
 
 
+def test_a_run_in_which_no_transaction_succeeded_is_invalid_whatever_the_reason() -> None:
+    run = lost(["deadlock"], Driving())
+    assert run.driven is not None
+    none_ok = replace(run.driven, outcomes=replace(run.driven.outcomes, ok=0, failed=99))
+    assert judge_run(replace(run, observation=none_ok))[0].word == "invalid"
+
+
 def test_a_refused_run_has_no_verdict(tmp_path: Path) -> None:
     with Store(tmp_path / "r.sqlite") as store:
         planned = invented.plan([invented.SQLITE], driving=[Driving(passes=1)])

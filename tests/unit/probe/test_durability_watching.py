@@ -20,7 +20,7 @@ from assay.storages.mounts import mount_of
 from block_devices import skip_without_devices
 from own_device import own_device
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.flushes]
 
 PAGE = 4096
 QUIET = Idle(2.0, 0, 0)
@@ -184,7 +184,7 @@ def test_flushes_of_less_than_a_commit_are_the_system_s_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As of a job that runs every second: what is followed is larger than what it writes."""
-    monkeypatch.setattr(watching, "_IDLE_S", 0.01)
+    monkeypatch.setattr(watching, "IDLE_S", 0.01)
     small, large = Device(), Device()
 
     def work(device: Device, size: int) -> Counts:

@@ -256,7 +256,8 @@ def _phase(driving: Driving, elapsed_s: float) -> str:
 
 
 def _name(run: RunBegun) -> str:
-    repetition = f", repetition {run.repetition}" if run.repetition > 1 else ""
+    again = run.in_place_of is not None
+    repetition = f", repetition {run.repetition}" if run.repetition > 1 and not again else ""
     rate_per_s = run.driving.offered_rate_per_s
     offered = f", {rates.shown(rate_per_s)} offered/s" if rate_per_s else ""
     storage = f", {run.storage_name}" if run.storage_name else ""
@@ -266,7 +267,8 @@ def _name(run: RunBegun) -> str:
         if not factors.is_ordinary(name, level)
     )
     count = f" ({run.begun} of at most {run.at_most})" if run.begun else f" of {run.of}"
+    place = f"repetition {run.in_place_of} again" if again else f"run {run.position + 1}{count}"
     return (
-        f"run {run.position + 1}{count}: {run.test_name}, {run.system_label}{storage}, "
+        f"{place}: {run.test_name}, {run.system_label}{storage}, "
         f"{counted(run.clients, 'client')}{offered}{levels}{repetition}"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay.contracts.durability import Durability
-from assay.probe.durability.watching import FOLLOWED, LIMIT_S, Idle, Watched
+from assay.probe.durability.watching import FOLLOWED, LIMIT_S, Idle, Watched, are_flushed_later
 from assay.text import units
 
 _LEAST_SHARE = 0.5
@@ -26,18 +26,22 @@ def classified(
     written_bytes: int,
     elapsed_s: float,
     file_system_flushes: str,
+    is_flushed_unasked: bool = False,
 ) -> Durability:
     """``written_bytes``: by the device in ``elapsed_s``, from before the first commit until the
     file system was synced; ``payload_bytes``: of all commits; ``followed_bytes``: of one that was
-    followed."""
+    followed; ``is_flushed_unasked``: other programs flush the file system."""
     written_anyway = idle.written_bytes / idle.seconds * elapsed_s if idle.seconds else 0.0
     followed = watched[-FOLLOWED:]
     delays_ns = [one.delay_ns for one in followed if one.delay_ns is not None]
-    is_flushed_in_time = len(delays_ns) == FOLLOWED
+    is_flushed_in_time = are_flushed_later(watched)
     reason = ""
     found: str | None
     if all(one.is_flushed_before_answer for one in watched):
         found = "D3"
+    elif is_flushed_in_time and is_flushed_unasked:
+        found = None
+        reason = "other programs called sync, which flushes every file system of the machine"
     elif is_flushed_in_time and idle.looks_like_commits(least_bytes(followed_bytes)):
         found = None
         reason = (

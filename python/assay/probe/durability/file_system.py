@@ -11,8 +11,11 @@ less than that. ext2 and ext4 without a journal never flush by themselves.
 from __future__ import annotations
 
 import contextlib
+import os
 import subprocess
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from assay.errors import SystemUnderTestError
@@ -62,6 +65,20 @@ def sync(directory: Path) -> None:
         sync_file_system(directory)
     except OSError as error:
         raise SystemUnderTestError(f"{directory} cannot be synced: {error.strerror}") from None
+
+
+@contextlib.contextmanager
+def unflushed_file(directory: Path, size_bytes: int) -> Iterator[Callable[[], object]]:
+    """Yields what overwrites a file there without a flush. Its blocks are on the device already, so
+    that a flush of another file leaves them alone. Raises `SystemUnderTestError`."""
+    try:
+        with tempfile.TemporaryFile(dir=directory) as file:
+            file.write(os.urandom(size_bytes))
+            file.flush()
+            os.fsync(file.fileno())
+            yield partial(os.pwrite, file.fileno(), os.urandom(size_bytes), 0)
+    except OSError as error:
+        raise SystemUnderTestError(f"{directory} cannot be written: {error.strerror}") from None
 
 
 def _has_journal(mount: MountLine) -> bool:

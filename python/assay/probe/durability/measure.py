@@ -11,6 +11,8 @@ from the device's flushes against the commits of one client.
 4. Three more are committed, of 64 times the size, so that the system's background work is not
    taken for their flush, and followed until they are flushed, or for 10 seconds.
 5. The file system is synced: what was written by then had left the processes.
+6. If they were flushed after their answers, a file is written that nobody flushes. If it is flushed
+   all the same, other programs call sync, and no class is known.
 """
 
 from __future__ import annotations
@@ -30,8 +32,18 @@ from assay.errors import RunFailed, SystemRefused
 from assay.probe.durability import commits
 from assay.probe.durability.classes import classified, least_bytes
 from assay.probe.durability.counters import FlushCounter, why_flushes_are_not_counted
-from assay.probe.durability.file_system import own_flushes_put_off, sync
-from assay.probe.durability.watching import NEVER_IDLE, Watched, follow, idle, watch
+from assay.probe.durability.file_system import own_flushes_put_off, sync, unflushed_file
+from assay.probe.durability.watching import (
+    IDLE_S,
+    LIMIT_S,
+    NEVER_IDLE,
+    Watched,
+    are_flushed_later,
+    follow,
+    idle,
+    is_flushed_unasked,
+    watch,
+)
 from assay.storages.device_counters import Devices, device_at, devices_under
 
 
@@ -109,6 +121,12 @@ def _measured(
         after, ended_s = read(), time.monotonic()
         if not _all_flushed(last) and quiet == NEVER_IDLE:
             quiet = idle(read, least_bytes(followed))
+        is_unasked = False
+        if are_flushed_later([*first, *last]):
+            longest_s = max(one.delay_ns or 0 for one in last) / 1e9
+            for_s = min(max(IDLE_S, 2 * longest_s), LIMIT_S)
+            with unflushed_file(directory, followed) as write:
+                is_unasked = is_flushed_unasked(write, read, least_bytes(followed), for_s)
     return classified(
         [*first, *last],
         quiet,
@@ -117,6 +135,7 @@ def _measured(
         written_bytes=after.written_bytes - before.written_bytes,
         elapsed_s=ended_s - began_s,
         file_system_flushes=file_system_flushes,
+        is_flushed_unasked=is_unasked,
     )
 
 

@@ -4,7 +4,7 @@ commit."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
@@ -28,7 +28,7 @@ _SHORTEST_PAUSE_S, _LONGEST_PAUSE_S = 0.02, 0.04
 _GOLDEN = 0.6180339887498949
 """Multiples of it, modulo 1, repeat no pattern."""
 
-_IDLE_S = 2.0
+IDLE_S = 2.0
 _IDLE_TRIES = 10
 
 Read = Callable[[], Counts]
@@ -64,10 +64,10 @@ def idle(read: Read, least_bytes: int) -> Idle:
     found = NEVER_IDLE
     for _ in range(_IDLE_TRIES):
         before = read()
-        time.sleep(_IDLE_S)
+        time.sleep(IDLE_S)
         after = read()
         found = Idle(
-            _IDLE_S, after.flushes - before.flushes, after.written_bytes - before.written_bytes
+            IDLE_S, after.flushes - before.flushes, after.written_bytes - before.written_bytes
         )
         if not found.looks_like_commits(least_bytes):
             break
@@ -121,6 +121,27 @@ def follow(
         if delay_ns is None:
             break
     return watched
+
+
+def are_flushed_later(watched: Sequence[Watched]) -> bool:
+    """Whether all that were followed were flushed, and not all before they were answered."""
+    delays_ns = [one.delay_ns for one in watched[-FOLLOWED:]]
+    is_before = all(one.is_flushed_before_answer for one in watched)
+    return None not in delays_ns and len(delays_ns) == FOLLOWED and not is_before
+
+
+def is_flushed_unasked(
+    write: Callable[[], object], read: Read, least_bytes: int, seconds: float
+) -> bool:
+    """Whether the device flushes ``least_bytes`` that ``write`` hands to the file system and nobody
+    flushes, in so many seconds: then other programs call sync(2), which flushes the file systems of
+    the whole machine."""
+    deadline_s = time.monotonic() + seconds
+    flush = _Flush(read, least_bytes)
+    write()
+    while not (has_ended := flush.has_ended()) and time.monotonic() < deadline_s:
+        time.sleep(_POLL_S)
+    return has_ended
 
 
 class _Flush:
