@@ -45,12 +45,10 @@ def program(
 ) -> subprocess.CompletedProcess[str]:
     """Runs the installed program; ``stdin`` is a text, or a file."""
     if isinstance(stdin, str):
-        return forked_programs.run(
-            name, arguments, folder=cwd, environment=env, stdin=stdin, timeout_s=60
-        )
+        return forked_programs.run(name, arguments, folder=cwd, environment=env, stdin=stdin)
     command = [BIN / name, *arguments]
     return subprocess.run(
-        command, stdin=stdin, cwd=cwd, capture_output=True, text=True, timeout=60, check=False
+        command, stdin=stdin, cwd=cwd, capture_output=True, text=True, check=False
     )
 
 
@@ -344,4 +342,4 @@ def test_a_signal_ends_the_wait_for_a_pipe_without_a_writer(tmp_path: Path) -> N
         assert started.stdout.readline() == b"begun\n"
         time.sleep(0.5)
         started.terminate()
-        assert started.wait(timeout=60) in (-signal.SIGTERM, 128 + signal.SIGTERM)
+        assert started.wait() in (-signal.SIGTERM, 128 + signal.SIGTERM)

@@ -174,7 +174,5 @@ def test_a_python_program_catches_what_a_plugin_raises(
         "except assay.errors.PluginFailed as error: print(error)\n"
     )
     monkeypatch.setenv("PYTHONPATH", str(here / "package"))
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=here, capture_output=True, text=True, timeout=120
-    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=here, capture_output=True, text=True)
     assert "failed in open(): OSError: gone" in done.stdout, done.stderr

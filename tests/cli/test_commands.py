@@ -102,7 +102,6 @@ def test_help_works_at_any_terminal_width(
     assert run_program(["run", "--help"]) == 0
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     "words", ["list runs --records pipe", "merge pipe", "merge r.sqlite --records pipe"]
 )

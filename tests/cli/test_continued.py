@@ -47,7 +47,7 @@ def run_until_second(folder: Path, number: int, *options: str) -> None:
         wait_for_state(folder, "done")
         wait_for_state(folder, "driving")
         running.send_signal(number)
-        running.communicate(timeout=60)
+        running.communicate()
 
 
 def test_a_log_of_transactions_goes_on_in_the_same_file(folder: Path, assay: Assay) -> None:
@@ -111,7 +111,7 @@ def test_an_interrupted_part_is_continued_by_its_own_command(folder: Path, assay
     with started(folder, "run", "e.toml", "--only", "null", *ways) as running:
         wait_for_state(folder, "driving")
         running.send_signal(signal.SIGINT)
-        _, said = running.communicate(timeout=60)
+        _, said = running.communicate()
     assert "what was measured is in the record: `assay report 1" in said
     assert "; the same command again continues this experiment" in said
     header = assay("report", "--format", "markdown").out
@@ -146,7 +146,7 @@ def test_the_plan_says_what_the_run_does(folder: Path, assay: Assay) -> None:
         refused = run_in(folder, "run", "e.toml")
         assert refused.returncode == 2 and wait in refused.stderr
         running.kill()
-        running.communicate(timeout=60)
+        running.communicate()
     (folder / "e.toml").write_text(longer.replace("clients = [1, 2]", "clients = [1]"))
     assert "would continue experiment 1" in assay("plan", "e.toml").err
     (folder / "e.toml").write_text(FILE.replace("duration_s = 1", "duration_s = 0.5"))

@@ -45,7 +45,7 @@ def test_a_service_without_readable_settings_is_driven(
     script.write_text("SELECT 1;\n")
     with null_server("--protocol", protocol, *how) as address:
         words = ["run", script, "--on", f"{protocol}://u@{address}/d", *WORDS]
-        ended = forked_programs.run("assay", words, folder=tmp_path, timeout_s=60)
+        ended = forked_programs.run("assay", words, folder=tmp_path)
         assert "internal error" not in ended.stderr
         # With --refuse it also refuses the first statement of the measurement.
         assert ended.returncode == (1 if "--fail" in how else 0), ended.stderr
@@ -63,7 +63,7 @@ def test_a_server_that_dies_is_at_fault(tmp_path: Path) -> None:
             if kill is not None:
                 wait_for_second(tmp_path)
                 kill.kill()
-            out, err = program.communicate(timeout=120)
+            out, err = program.communicate()
             return program.wait(), out + err
 
     with null_server_process("--protocol", "postgresql") as (server, address):

@@ -72,7 +72,7 @@ def test_the_capacity_lies_in_the_interval_that_is_said(folder: Path, assay: Ass
     with started(folder, "run", "e.toml") as running:
         wait_for_state(folder, "done")
         running.send_signal(signal.SIGKILL)
-        _, first = running.communicate(timeout=60)
+        _, first = running.communicate()
     ended = assay("run", "e.toml")
     assert ended.status == 0
     assert "continue experiment 1" in ended.err

@@ -59,11 +59,9 @@ def test_exit_statuses(
 def test_the_package_is_the_program_too_and_can_be_imported_whole() -> None:
     words = (["-m", "assay"], ["-c", "import assay.__main__ as main; main.main()"])
     for one in words:
-        ended = subprocess.run(
-            [sys.executable, *one, "--version"], capture_output=True, text=True, timeout=60
-        )
+        ended = subprocess.run([sys.executable, *one, "--version"], capture_output=True, text=True)
         assert (ended.returncode, ended.stdout) == (0, f"assay {version('assay-db')}\n")
-    imported = subprocess.run([sys.executable, "-c", "import assay.__main__"], timeout=60)
+    imported = subprocess.run([sys.executable, "-c", "import assay.__main__"])
     assert imported.returncode == 0
 
 
@@ -77,9 +75,7 @@ def test_ctrl_c_while_modules_are_imported_is_no_traceback() -> None:
         "from assay.cli import main\n"
         "main()\n"
     )
-    ended = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60
-    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "interrupted\n")
 
 
@@ -121,5 +117,5 @@ def test_a_closed_pipe_is_no_error() -> None:
     )
     os.close(writing)
     os.close(reading)
-    _, message = process.communicate(timeout=60)
+    _, message = process.communicate()
     assert (process.returncode, message) == (0, "")

@@ -45,7 +45,7 @@ def test_the_short_options(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_script_from_standard_input(words: list[str]) -> None:
     def run(script: str) -> subprocess.CompletedProcess[str]:
         asked = ["run", *words, "--on", "sqlite", "-t", "3"]
-        return forked_programs.run("assay", asked, stdin=script, timeout_s=60)
+        return forked_programs.run("assay", asked, stdin=script)
 
     ended = run("SELECT 1;\r\n")
     assert ended.returncode == 0, ended.stderr

@@ -39,7 +39,7 @@ def test_the_plan_says_how_often_and_the_report_why_it_ended(folder: Path, assay
     with started(folder, "run", "e.toml") as running:
         wait_for_state(folder, "done")
         running.send_signal(signal.SIGKILL)
-        running.communicate(timeout=60)
+        running.communicate()
     ended = assay("run", "e.toml")
     assert ended.status == 0
     assert "continue experiment 1" in ended.err

@@ -49,7 +49,6 @@ def run(
         umask=umask,
         capture_output=True,
         text=True,
-        timeout=60,
         env={**os.environ, "XDG_STATE_HOME": str(folder / "state")},
     )
 
@@ -77,7 +76,7 @@ def test_limits_of_the_process_are_named_with_the_fix(
     run(tmp_path, "run", script, "--on", "null", "-t", "1", "--records", "r.sqlite")
     ended = subprocess.run(
         ["/bin/sh", "-c", f"{prepared} && exec {BIN}/assay {words}"],
-        cwd=tmp_path, capture_output=True, text=True, timeout=60,
+        cwd=tmp_path, capture_output=True, text=True,
     )  # fmt: skip
     assert (ended.returncode, message in ended.stderr) == (status, True), ended.stderr
 
@@ -99,7 +98,7 @@ def test_a_deleted_working_directory_is_reported(tmp_path: Path, script: Path) -
     words = f"mkdir {gone} && cd {gone} && rmdir {gone} && exec {BIN}/assay"
     for arguments in ("report", f"run {script} --on sqlite --records {tmp_path}/r.sqlite"):
         ended = subprocess.run(
-            ["/bin/sh", "-c", f"{words} {arguments}"], capture_output=True, text=True, timeout=60
+            ["/bin/sh", "-c", f"{words} {arguments}"], capture_output=True, text=True
         )
         assert (ended.returncode, "working directory has been removed" in ended.stderr) == (2, True)
 
@@ -203,7 +202,7 @@ def test_no_character_is_too_much_for_the_encoding_of_a_stream(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoding: str, words: tuple[str, ...]
 ) -> None:
     monkeypatch.setenv("PYTHONIOENCODING", encoding)
-    ended = subprocess.run([BIN / "assay", *words], cwd=tmp_path, capture_output=True, timeout=60)
+    ended = subprocess.run([BIN / "assay", *words], cwd=tmp_path, capture_output=True)
     assert ended.returncode == (2 if words == ("nö",) else 0), ended.stderr
     if words == ("run", "--help"):
         assert (b"\xe2\x80\xa6" if encoding == "utf-8" else b"TEST,.]") in ended.stdout

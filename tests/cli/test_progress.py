@@ -301,6 +301,6 @@ def test_throughput_is_shown_during_a_run(
     ]
     assert run_program(words) == 0
     printed = capsys.readouterr().err
-    assert re.search(r"^  \d s: [\d,.]+k? TPS, p99 [\d.]+ m?µ?s, 8 clients; about", printed, re.M), (
-        printed
-    )
+    assert re.search(
+        r"^  \d s: [\d,.]+k? TPS, p99 [\d.]+ m?µ?s, 8 clients; about", printed, re.M
+    ), printed

@@ -30,7 +30,7 @@ def run(folder: Path, url: str, *, language: str = "sql") -> tuple[int, str]:
     script = folder / f"one.{language}"
     script.write_text("SELECT a FROM t WHERE id = 1;\n" if language == "cql" else "SELECT 1;\n")
     words = ["run", script.name, "--transactions", "1", "--on", url]
-    ended = forked_programs.run("assay", words, folder=folder, timeout_s=60)
+    ended = forked_programs.run("assay", words, folder=folder)
     return ended.returncode, ended.stderr
 
 

@@ -28,7 +28,6 @@ def shell(words: str, streams: str, folder: Path) -> subprocess.CompletedProcess
         env={**os.environ, "ASSAY": ASSAY, "ASSAY_STATE_DIRECTORY": str(folder / "state")},
         capture_output=True,
         text=True,
-        timeout=120,
     )
 
 
@@ -64,7 +63,6 @@ def test_output_cut_off_by_a_full_device_is_reported(unbuffered: str, tmp_path: 
         env={**os.environ, "ASSAY": ASSAY},
         capture_output=True,
         text=True,
-        timeout=120,
     )
     assert (tmp_path / "cut.json").stat().st_size == 4096
     assert (ended.returncode, "standard output: File too large" in ended.stderr) == (3, True)
@@ -81,7 +79,6 @@ def test_rows_and_scripts_stop_at_a_closed_pipe(tmp_path: Path) -> None:
             ["bash", "-c", f'set -o pipefail; "{sys.executable}" -c "{to_sql}" {bib} {streams}'],
             capture_output=True,
             text=True,
-            timeout=120,
         )
         assert (ended.returncode, message in ended.stderr) == (status, True), ended.stderr
 

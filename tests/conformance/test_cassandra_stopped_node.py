@@ -7,8 +7,6 @@ import json
 import signal
 import threading
 
-import pytest
-
 from assay import _engine
 from assay.contracts.deployment import Deployment
 from assay.contracts.storage_facts import StorageFacts
@@ -28,7 +26,6 @@ INSERT INTO t (id, client) VALUES (:id, :client_id);
 """As many writes as the nodes can take would show nothing more."""
 
 
-@pytest.mark.timeout(600)
 def test_a_write_that_timed_out_is_unknown_until_it_is_read(storage: StorageFacts) -> None:
     need("cassandra")
     options = {"nodes": "2", "consistency": "all"}

@@ -23,8 +23,6 @@ from commands import need
 from servers import ask
 from waiting import wait_until
 
-pytestmark = pytest.mark.timeout(300)
-
 
 @pytest.fixture(autouse=True)
 def _there() -> None:

@@ -13,7 +13,6 @@ from commands import Assay, need
 
 pytestmark = [
     pytest.mark.flushes,
-    pytest.mark.timeout(300),
     pytest.mark.skipif(LOOP.why_unavailable() is not None, reason="needs root and loop devices"),
 ]
 

@@ -188,7 +188,6 @@ def test_both_accept_the_same_scripts_and_leave_the_same_rows(
          *words_of(server)],
         capture_output=True,
         text=True,
-        timeout=60,
     )  # fmt: skip
     expected = left(server)
     ours = run_program(

@@ -20,7 +20,7 @@ from assay.provision.running_system import running_system
 from assay.storages.loop import LOOP
 from commands import need
 
-pytestmark = [pytest.mark.timeout(300), pytest.mark.flushes]
+pytestmark = pytest.mark.flushes
 
 PROFILES = [
     (name, profile)

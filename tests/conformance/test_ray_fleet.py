@@ -41,7 +41,7 @@ def driven(on_lost="end", **more):
     print(json.dumps([run.verdict, run.outcomes.ok, " ".join(result.report().split())]))
 
 def is_driving():
-    with sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True, timeout=60) as record:
+    with sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True) as record:
         return record.execute("SELECT count(*) FROM runs WHERE state = 'driving'").fetchone()[0]
 
 def lose():

@@ -49,7 +49,6 @@ def place() -> Iterator[StorageFacts]:
 
 @pytest.mark.parametrize("one", REQUIREMENTS, ids=lambda one: one.name.replace(" ", "_"))
 @pytest.mark.parametrize("system", SERVERS)
-@pytest.mark.timeout(600)
 def test_it_is_met_where_it_is_applicable(
     system: str, one: Requirement, place: StorageFacts
 ) -> None:

@@ -79,4 +79,4 @@ def _try(command: list[str], state: Path, folder: Path) -> None:
 def _run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     path = f"{folder / 'bin'}:{os.environ['PATH']}"
     environment = {**os.environ, "XDG_STATE_HOME": str(folder / "locks"), "PATH": path}
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
+    return subprocess.run(command, capture_output=True, text=True, env=environment)

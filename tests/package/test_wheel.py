@@ -14,8 +14,6 @@ import sys
 import tarfile
 from pathlib import Path
 
-import pytest
-
 from forked_programs import BIN
 
 ROOT = Path(__file__).parents[2]
@@ -29,7 +27,6 @@ def _run(*command: str | Path) -> str:
     return ended.stdout
 
 
-@pytest.mark.timeout(900)
 def test_the_wheel_runs_in_a_clean_environment(tmp_path: Path) -> None:
     _run(sys.executable, "tools/man_pages.py", MAN_PAGES)
     maturin = [BIN / "maturin", "build", "--quiet", "--release", "--compatibility", "linux"]

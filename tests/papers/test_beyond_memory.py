@@ -39,7 +39,6 @@ def reads_per_query(run: RunRecord) -> float:
     return device.reads / run.driven.outcomes.ended
 
 
-@pytest.mark.timeout(600)
 def test_queries_read_from_the_device_only_where_memory_cannot_hold_the_data(
     assay: Assay, beebe: Path
 ) -> None:

@@ -31,7 +31,7 @@ def test_a_killed_server_fails_its_run_and_leaves_the_others(
         wait_for_state(working_folder, "driving")
         time.sleep(1)
         server_of(running).kill()
-        out, err = running.communicate(timeout=60)
+        out, err = running.communicate()
     assert running.returncode == 3, err
     with Store(working_folder / DEFAULT_FILE_NAME, must_exist=True) as store:
         first, last = store.experiment(1).runs[0], store.experiment(2).runs[0]
@@ -77,7 +77,7 @@ def test_ctrl_c_takes_the_server_down(working_folder: Path, beebe: Path, system:
         wait_for_state(working_folder, "driving")
         server = server_of(running)
         running.send_signal(signal.SIGINT)
-        _, err = running.communicate(timeout=60)
+        _, err = running.communicate()
     assert running.returncode == 130, err
     assert "Traceback" not in err
     assert not server.is_running()

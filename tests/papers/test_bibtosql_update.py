@@ -238,10 +238,10 @@ def test_two_updates_run_one_after_the_other(files: Path, tmp_path: Path) -> Non
             f"another update of {deployment.url} is running (process {holder.pid},"
             in refused.stderr
         )
-        waiting.communicate(timeout=60)
+        waiting.communicate()
         both = [deployment.started(*words, deployment.url, files) for _ in range(2)]
         for one in both:
-            one.communicate(timeout=60)
+            one.communicate()
         assert [one.returncode for one in (waiting, *both)] == [0, 0, 0]
         assert deployment.digests() == fresh
 
@@ -446,7 +446,7 @@ def test_an_update_whose_server_is_lost_can_be_run_again(files: Path, tmp_path: 
                 assert waiting.poll() is None
                 opened.execute("SELECT pg_stat_clear_snapshot()")
             opened.execute(f"SELECT pg_terminate_backend({found[0][0]})")
-            _, said = waiting.communicate(timeout=60)
+            _, said = waiting.communicate()
     assert waiting.returncode == 3
     assert "run this again: all of it is done, or nothing" in said
 

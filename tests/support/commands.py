@@ -26,7 +26,7 @@ Assay = Callable[..., "Ended"]
 
 def run_in(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """One command in that folder."""
-    return forked_programs.run("assay", words, folder=folder, timeout_s=120)
+    return forked_programs.run("assay", words, folder=folder)
 
 
 IN_MEMORY = ("--storage", "tmpfs")

@@ -21,6 +21,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Self, cast
 
+from waiting import HANG_S
+
 BIN = Path(sys.executable).parent
 _OF_THE_INTERPRETER = ("PYTHON", "LC_", "LANG")
 """Variables that it reads when it starts."""
@@ -34,7 +36,7 @@ def run(
     environment: Mapping[str, str] | None = None,
     stdin: str | None = None,
     packages: Path | None = None,
-    timeout_s: float = 280,
+    timeout_s: float = HANG_S,
     is_forked: bool = True,
 ) -> subprocess.CompletedProcess[str]:
     """As `subprocess.run` of one of our programs, with its output as text; the Python packages in

@@ -54,5 +54,4 @@ def assay(here: Path, *words: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "XDG_STATE_HOME": str(here / "s")}
     return forked_programs.run(
         "assay", words, folder=here, environment=environment, packages=here / "package",
-        timeout_s=120,
     )  # fmt: skip

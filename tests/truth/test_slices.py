@@ -64,7 +64,7 @@ def workload(tmp_path: Path) -> Path:
 
 
 def generated(workload: Path, *words: str) -> str:
-    done = forked_programs.run("assay", ["generate", workload, *words], timeout_s=60)
+    done = forked_programs.run("assay", ["generate", workload, *words])
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -53,7 +53,7 @@ def test_a_suspended_client_is_reported_and_is_no_stall(
         child.send_signal(signal.SIGSTOP)
         time.sleep(1.8)
         child.send_signal(signal.SIGCONT)
-        message, errors = child.communicate(timeout=60)
+        message, errors = child.communicate()
     finally:
         child.kill()
     assert child.returncode == 0, errors
@@ -71,7 +71,7 @@ def test_a_stalled_system_is_reported_with_time_and_length(
 ) -> None:
     on = "null[delay=constant:1ms,stall=1.6s@0.6s]"
     words = [*run_words, "--on", on, "--duration", "3", "--detail"]
-    done = forked_programs.run("assay", words, timeout_s=60)
+    done = forked_programs.run("assay", words)
     assert done.returncode == 0, done.stderr
     ((detail,),) = ask(tmp_path / "r.sqlite", "SELECT detail FROM warnings WHERE name = 'stalled'")
     assert "from 0." in detail

@@ -127,7 +127,7 @@ def test_a_storage_that_is_busy_at_its_end_does_not_stop_the_experiment(tmp_path
         while first.poll() is None and not (mounted := _tmpfs_of(first.pid)):
             time.sleep(0.001)
         user = os.open(mounted[0], os.O_RDONLY)
-        _, said = first.communicate(timeout=60)
+        _, said = first.communicate()
     os.close(user)
     assert first.returncode == 0, said
     assert f"could not remove {mounted[0]}" in said

@@ -49,7 +49,6 @@ def tried(text: str, own: Path, outside: Path) -> list[str]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
     )
     if done.stderr.startswith("cannot: "):
         pytest.skip(done.stderr)

@@ -177,7 +177,7 @@ def test_this_process_is_in_a_group_for_a_block_with_what_it_takes_there(
 ) -> None:
     """80 MB that it had before fit beside a limit of 64 MB, and the group is removed behind it."""
     words = [sys.executable, "-c", ENTERS, here.directory]
-    ended = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    ended = subprocess.run(words, capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr
 
 

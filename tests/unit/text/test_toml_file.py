@@ -134,7 +134,6 @@ def test_a_binary_file_is_a_clear_error(
         toml_file.read(file)
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     ("kind", "complaint"),
     [
