@@ -1,6 +1,7 @@
-//! Holds what the engine and the machine of a client exchange: the answer
-//! to a statement, and how a transaction ended.
+//! Holds what the engine and the machine of a client exchange: the answer to a statement, how a transaction ended, and the
+//! error classes that a script may name.
 
+use crate::nearest::nearest;
 use assay_values::CellType;
 
 /// How a transaction ended for the script. Unless it reached its end, the engine rolls back; what is aborted may have
@@ -39,4 +40,53 @@ pub struct Reply<'a> {
     pub last_row: Option<&'a [Option<Box<[u8]>>]>,
     /// Error class and message, if the statement failed.
     pub error: Option<(&'a str, &'a str)>,
+}
+
+/// The classes of an unmet expectation and of an expression that fails.
+pub(crate) const EXPECTATION: &str = "expectation";
+pub(crate) const SCRIPT: &str = "script";
+const OTHER: &str = "other";
+
+/// Classes of statement errors that leave the connection open: those that `\expect error` accepts.
+pub const STATEMENT_CLASSES: &[&str] = &[
+    "constraint",
+    "data",
+    "deadlock",
+    OTHER,
+    "permission",
+    "resources",
+    "serialization",
+    "syntax",
+    "timeout",
+    "unknown object",
+];
+
+/// The other classes: the end of a connection, and failures of the script itself.
+pub const FURTHER_CLASSES: &[&str] = &[
+    "authentication",
+    "connection refused",
+    EXPECTATION,
+    "lost connection",
+    "protocol",
+    SCRIPT,
+    "too many connections",
+    "wrong statement",
+];
+
+/// The class of that name; `other` if the name is unknown.
+pub(crate) fn known(word: &str) -> &'static str {
+    let classes = STATEMENT_CLASSES.iter().chain(FURTHER_CLASSES);
+    classes
+        .copied()
+        .find(|&class| class == word)
+        .unwrap_or(OTHER)
+}
+
+/// The class that a script names; `Err` holds the class probably meant.
+pub(crate) fn class_named(words: &str) -> Result<&'static str, Option<&'static str>> {
+    let found = STATEMENT_CLASSES
+        .iter()
+        .copied()
+        .find(|class| class.eq_ignore_ascii_case(words));
+    found.ok_or_else(|| nearest(words, STATEMENT_CLASSES.iter().copied()))
 }
