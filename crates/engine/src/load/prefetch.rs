@@ -7,9 +7,9 @@ use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 
 use assay_values::{Row, RowSource, SourceError};
 
-use super::failure::Failure;
-use super::source::LoadSource;
 use crate::limits;
+use crate::load::failure::Failure;
+use crate::load::source::LoadSource;
 use crate::session::no_thread;
 
 /// Rows that are passed together: enough to read the cost of waking a thread per row negligible.

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::report::Served;
+use crate::null_server::report::Served;
 
 #[derive(Debug, Default)]
 pub struct Counts {

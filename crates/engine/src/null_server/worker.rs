@@ -8,11 +8,11 @@ use std::time::Duration;
 use assay_drivers::servers::NewServer;
 use mio::{Events, Poll, Token, Waker};
 
-use super::counts::Counts;
-use super::new_client::{NewClient, WorkerHandle};
-use super::session::NullSession;
-use super::worker_context::{Buffers, SessionStatus, WorkerContext};
 use crate::clock::Clock;
+use crate::null_server::counts::Counts;
+use crate::null_server::new_client::{NewClient, WorkerHandle};
+use crate::null_server::session::NullSession;
+use crate::null_server::worker_context::{Buffers, SessionStatus, WorkerContext};
 use crate::timer::Timer;
 use crate::timer_queue::TimerQueue;
 
