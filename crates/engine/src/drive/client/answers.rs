@@ -1,12 +1,14 @@
-//! Takes the answers to a client's statements and pipelines; updates its transaction and its script.
+//! Takes the answers to a client's statements and pipelines; updates its transaction, its script, the state of its session and
+//! the recorder.
 
-use assay_drivers::{Answer, Keep, SystemError};
-use assay_script::Reply;
+use assay_drivers::{Answer, ErrorClass, Keep, SystemError};
+use assay_script::{Reply, StatementKind};
 
-use crate::account::ThreadRecorder;
+use crate::account::{ThreadRecorder, rows_of};
 use crate::drive::client::Client;
-use crate::drive::client::transitions::{AfterScript, Phase, Queued, TransactionStep};
-use crate::observation::Outcome;
+use crate::drive::client::outcome::after_rollback;
+use crate::drive::client::state::ClientState;
+use crate::drive::client::transitions::{Phase, Queued, TransactionStep};
 
 impl Client<'_> {
     /// Takes the answer that the client waited for, complete at `now_ns`; returns what to keep of the next
@@ -24,7 +26,7 @@ impl Client<'_> {
         let Phase::InTransaction(transaction) = &mut self.state.phase else {
             unreachable!("an answer belongs to a transaction")
         };
-        match transaction.step {
+        match transaction.step() {
             TransactionStep::Preparing {
                 statement,
                 is_pipelined,
@@ -37,7 +39,7 @@ impl Client<'_> {
                 statement,
                 is_pipelined: false,
             } => {
-                transaction.step = TransactionStep::Running;
+                transaction.goes_on();
                 self.state
                     .statement_answered(statement, now_ns, answer, recorder);
                 if self.state.error().is_some() || !self.machine.settled() {
@@ -49,7 +51,7 @@ impl Client<'_> {
                 statement,
                 is_pipelined: true,
             } => {
-                transaction.step = TransactionStep::Running;
+                transaction.goes_on();
                 self.state
                     .statement_answered(statement, now_ns, answer, recorder);
                 let status = answer.transaction;
@@ -67,7 +69,7 @@ impl Client<'_> {
                 else {
                     unreachable!("a pipeline has as many answers as statements")
                 };
-                transaction.step = TransactionStep::Syncing { next: next + 1 };
+                transaction.syncs(next + 1);
                 self.state
                     .statement_answered(statement, now_ns, answer, recorder);
                 self.machine
@@ -81,21 +83,11 @@ impl Client<'_> {
                 let session = &mut self.state.session;
                 session.answered(answer, transaction.error.as_mut());
                 recorder.statements += u64::from(transaction.is_measured);
-                let then = match then {
-                    AfterScript::Again | AfterScript::Ended(Outcome::Failed | Outcome::Aborted)
-                        if session.may_be_durable() =>
-                    {
-                        recorder.partly_durable += u64::from(transaction.is_measured);
-                        let is_again = transaction.is_measured && then == AfterScript::Again;
-                        recorder.not_retried += u64::from(is_again);
-                        AfterScript::Ended(Outcome::Unknown)
-                    }
-                    then => then,
-                };
-                transaction.step = match transaction.error.is_none() || !session.may_be_open() {
-                    true => TransactionStep::Closed { then },
-                    false => TransactionStep::RollingBack { then },
-                };
+                let then = after_rollback(then, session, transaction.is_measured, recorder);
+                match transaction.error.is_none() || !session.may_be_open() {
+                    true => transaction.is_closed(then),
+                    false => transaction.rolls_back(then),
+                }
                 Keep::Count
             }
             step => unreachable!("a client that is {step:?} received an answer"),
@@ -107,10 +99,10 @@ impl Client<'_> {
         let Phase::InTransaction(transaction) = &mut self.state.phase else {
             unreachable!("a pipeline belongs to a transaction")
         };
-        let TransactionStep::Queueing { statement } = transaction.step else {
+        let TransactionStep::Queueing { statement } = transaction.step() else {
             unreachable!("no statement was waiting to be queued")
         };
-        transaction.step = TransactionStep::Running;
+        transaction.goes_on();
         self.state.pipeline.push(Queued {
             statement,
             answer: Answer::default(),
@@ -126,7 +118,7 @@ impl Client<'_> {
         let Phase::InTransaction(transaction) = &mut state.phase else {
             unreachable!("a pipeline belongs to a transaction")
         };
-        transaction.step = TransactionStep::Running;
+        transaction.goes_on();
         if let Some(error) = answer.error.take()
             && transaction.error.is_none()
         {
@@ -160,16 +152,10 @@ impl Client<'_> {
         };
         if is_prepared {
             recorder.prepared_again += 1;
-            transaction.step = TransactionStep::Prepared {
-                statement,
-                is_pipelined,
-            };
+            transaction.is_prepared(statement, is_pipelined);
             return Keep::Count;
         }
-        transaction.step = TransactionStep::Waiting {
-            statement,
-            is_pipelined,
-        };
+        transaction.waits_for(statement, is_pipelined);
         self.state.note_unprepared(statement);
         self.answered(now_ns, answer, recorder)
     }
@@ -194,10 +180,153 @@ impl Client<'_> {
         if let Some(error) = errors.next() {
             transaction.error = Some(error.clone());
         }
-        transaction.step = TransactionStep::Running;
+        transaction.goes_on();
         if !state.pipelines {
             state.pipeline.clear();
         }
+    }
+}
+
+impl ClientState<'_> {
+    /// Applies the answer to a statement to the session and the recorder.
+    #[inline]
+    pub fn statement_answered(
+        &mut self,
+        statement: u32,
+        now_ns: u64,
+        answer: &mut Answer,
+        recorder: &mut ThreadRecorder,
+    ) {
+        let how = &self.plan.statements[statement as usize];
+        if answer.has_rolled_back && how.kind == StatementKind::Commit {
+            answer.error.get_or_insert_with(rolled_back);
+        }
+        if answer.is_unprepared {
+            self.note_unprepared(statement);
+        }
+        let Phase::InTransaction(transaction) = &mut self.phase else {
+            unreachable!("a statement belongs to a transaction")
+        };
+        // Both are large and nearly always empty.
+        if answer.error.is_some() || transaction.error.is_some() {
+            transaction.error = answer.error.take();
+        }
+        if let Some(error) = &mut transaction.error
+            && matches!(
+                error.class,
+                ErrorClass::Syntax
+                    | ErrorClass::UnknownObject
+                    | ErrorClass::Permission
+                    | ErrorClass::Constraint
+                    | ErrorClass::Data
+            )
+        {
+            error.message = self
+                .plan
+                .program
+                .said_of_statement(statement, &error.message);
+        }
+        // In a pipeline the transaction status is only reported at the end.
+        let is_syncing = matches!(transaction.step(), TransactionStep::Syncing { .. });
+        if !is_syncing {
+            self.session.answered(answer, transaction.error.as_mut());
+        } else if transaction.error.is_none() {
+            (self.session).answered_in_pipeline(how.kind, how.effect, answer.has_committed);
+        } else {
+            self.session.failed_in_pipeline(how.effect);
+        }
+        recorder.waits.waited(
+            transaction.script.transaction_type,
+            transaction.sent_ns,
+            now_ns,
+        );
+        if transaction.is_measured {
+            recorder.statements += 1;
+            if self.plan.times_statements {
+                recorder.statement(statement, now_ns, now_ns - transaction.sent_ns);
+            }
+        }
+        if !is_syncing && transaction.error.is_none() {
+            self.count_answer(statement, now_ns, answer, recorder);
+        }
+    }
+
+    /// Counts the rows of an answer without an error, and compares them with those of other answers.
+    #[inline]
+    fn count_answer(
+        &mut self,
+        statement: u32,
+        now_ns: u64,
+        answer: &Answer,
+        recorder: &mut ThreadRecorder,
+    ) {
+        let how = &self.plan.statements[statement as usize];
+        let Phase::InTransaction(transaction) = &mut self.phase else {
+            unreachable!("a statement belongs to a transaction")
+        };
+        if self.plan.sums_answers {
+            transaction.answered.add(answer.rows, answer.digest);
+        }
+        if self.plan.compares_answers && how.is_of_rows {
+            recorder.statement_log.with(|log| {
+                let answers = &mut log.answers[statement as usize];
+                if transaction.is_measured {
+                    answers.count(rows_of(answer));
+                }
+                if let Some(number) = transaction.compared_number {
+                    self.compared_rows += answer.rows;
+                    let client = if transaction.number.is_some() {
+                        0
+                    } else {
+                        self.number
+                    };
+                    answers.compare(answer, number, client, how.has_parameters);
+                }
+            });
+        }
+        if how.is_compared && transaction.is_measured {
+            let Answer { rows, digest, .. } = *answer;
+            recorder.statement_log.with(|log| {
+                log.results
+                    .count(statement, rows, digest, self.number, now_ns);
+            });
+        }
+    }
+
+    /// Keeps the answer to the statement at this place of the pipeline: it counts only if the pipeline ends without an
+    /// error.
+    #[inline]
+    pub fn keep_until_synced(&mut self, place: usize, answer: &mut Answer) {
+        let queued = &mut self.pipeline[place];
+        let how = &self.plan.statements[queued.statement as usize];
+        if self.plan.sums_answers || self.plan.compares_answers || how.is_compared {
+            let status = answer.transaction;
+            queued.answer = std::mem::take(answer);
+            answer.transaction = status;
+        }
+    }
+
+    /// The pipeline has ended without an error: its answers count.
+    pub fn count_pipeline(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) {
+        let pipeline = std::mem::take(&mut self.pipeline);
+        for Queued {
+            statement, answer, ..
+        } in &pipeline
+        {
+            self.count_answer(*statement, now_ns, answer, recorder);
+        }
+        self.pipeline = pipeline;
+    }
+
+    /// What to keep of the answer to the statement at this place of the pipeline.
+    #[must_use]
+    pub fn keep_in_pipeline(&self, place: usize) -> Keep {
+        let Some(queued) = self.pipeline.get(place) else {
+            return Keep::Count;
+        };
+        let needed = self.plan.statements[queued.statement as usize].keep;
+        self.transaction()
+            .map_or(needed, |transaction| transaction.keep(needed))
     }
 }
 
@@ -211,4 +340,13 @@ fn reply<'r>(answer: &'r Answer, error: Option<&'r SystemError>) -> Reply<'r> {
         last_row: answer.kept.last().map(Vec::as_slice),
         error: error.map(|error| (error.class.word(), &*error.message)),
     }
+}
+
+#[cold]
+fn rolled_back() -> SystemError {
+    SystemError::new(
+        ErrorClass::Other,
+        "",
+        "expected the answer COMMIT, the server answered ROLLBACK: an error before it had ended the transaction",
+    )
 }

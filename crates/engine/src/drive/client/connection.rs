@@ -1,13 +1,25 @@
-//! What a client does when its session is lost, cannot be opened, or is abandoned at the end of the run.
+//! What a client does when its session is open, is lost, cannot be opened, or is abandoned at the end of the run.
 
 use assay_drivers::{ErrorClass, SystemError};
 
 use crate::account::{EndState, ThreadRecorder};
+use crate::drive::client::session_transaction::SessionTransaction;
+use crate::drive::client::state::ClientState;
 use crate::drive::client::think_time::REFUSED_PAUSE_NS;
 use crate::drive::client::transitions::Phase;
 use crate::drive::client::{AfterLoss, Client};
 
 impl Client<'_> {
+    /// A session is open; `pipelines` says whether it takes several requests at once.
+    pub fn connected(&mut self, pipelines: bool, recorder: &mut ThreadRecorder) {
+        let begins = self.state.transaction().is_some();
+        self.state.connected(pipelines, recorder);
+        self.state.think_time.reset_back_off();
+        if begins {
+            self.begin_script();
+        }
+    }
+
     /// The session could not be opened.
     pub fn not_connected(
         &mut self,
@@ -29,7 +41,7 @@ impl Client<'_> {
                 recorder.errors.count(error, transaction_type, now_ns);
                 state.end_with_session(now_ns, recorder);
                 state.start_reconnecting(now_ns);
-                state.phase = Phase::RetryPause;
+                state.phase.was_refused();
                 AfterLoss::Pause {
                     until_ns: now_ns.saturating_add(REFUSED_PAUSE_NS),
                 }
@@ -95,10 +107,7 @@ impl Client<'_> {
                 "not ended {limit_s} s after the end of the measurement (--drain), and cancelled"
             );
             let error = SystemError::new(ErrorClass::Timeout, "", message);
-            let error = match state.session.has_no_effect() {
-                true => error,
-                false => error.unknown(),
-            };
+            let error = state.of_abandoned(error);
             let transaction_type = state.transaction_type();
             recorder.errors.count(&error, transaction_type, now_ns);
             EndState::TimedOut
@@ -123,12 +132,42 @@ impl Client<'_> {
             state.end(now_ns, end_state, recorder);
             return AfterLoss::Ended;
         }
-        state.phase = Phase::Reconnecting {
-            since_ns,
-            state: end_state,
-            was_refused,
-        };
+        state.phase.reconnects(since_ns, end_state, was_refused);
         AfterLoss::Pause { until_ns }
+    }
+}
+
+impl ClientState<'_> {
+    /// A session is open, for the first time or again.
+    pub fn connected(&mut self, pipelines: bool, recorder: &mut ThreadRecorder) {
+        self.pipelines = pipelines;
+        self.session = SessionTransaction::new();
+        self.unprepared.clear();
+        if self.is_reconnecting {
+            self.is_reconnecting = false;
+            self.is_unserved = true;
+            self.shared.outages().returned(self.group.number);
+        }
+        match &mut self.phase {
+            Phase::InTransaction(transaction) => transaction.goes_on(),
+            Phase::Reconnecting { .. } => {
+                recorder.reconnects += 1;
+                self.phase.is_over();
+            }
+            _ => {}
+        }
+    }
+
+    /// The client has no session, and will try to reconnect. A pause goes on meanwhile: the next transaction
+    /// begins when it would have begun with the session that was lost.
+    pub fn start_reconnecting(&mut self, now_ns: u64) {
+        if let Phase::Thinking { until_ns } = self.phase {
+            self.pause_ends_ns = Some(until_ns);
+        }
+        if !self.is_reconnecting {
+            self.is_reconnecting = true;
+            self.shared.outages().lost(self.group.number, now_ns);
+        }
     }
 }
 

@@ -1,15 +1,6 @@
 //! One client: takes answers, arrivals and the time; returns what to do next. Both executors drive it the
 //! same way; it touches no socket and reads no clock.
-//!
-//! ```text
-//!   Between ─ [pause] ─ [arrival] ─ begin ─ [connect] ─► Running ── statement ──► Waiting ── answer ──► Running
-//!                                                           ├───── pipeline ────► Syncing ── answers ─► Running
-//!                                                           ├───── pause ───────► Paused ─── time ────► Running
-//!                                                           ├───── end ────────────────────────────► Between
-//!                                                           └── failed or aborted ► [RollingBack] ─► Between
-//!                                                                                                 └► Running (retry)
-//!   session lost ──► Reconnecting ── session open ──► Between
-//! ```
+//! `transitions` has its phases, `outcome` what its transactions become, `connection` what it does without a session.
 
 pub(crate) mod answers;
 pub(crate) mod connection;
@@ -128,7 +119,7 @@ impl<'a> Client<'a> {
         let ClientState { plan, group, .. } = self.state;
         match &self.state.phase {
             Phase::InTransaction(transaction)
-                if transaction.step == TransactionStep::Connecting =>
+                if transaction.step() == TransactionStep::Connecting =>
             {
                 group.to_prepare_for(&plan.program, transaction.script.script)
             }
@@ -156,7 +147,7 @@ impl<'a> Client<'a> {
     }
 
     /// Starts the script.
-    fn begin_script(&mut self) {
+    pub(super) fn begin_script(&mut self) {
         let Some(transaction) = self.state.transaction() else {
             return;
         };
@@ -185,11 +176,11 @@ impl<'a> Client<'a> {
         values: &'n mut Vec<Value>,
     ) -> Next<'n> {
         match &mut self.state.phase {
-            Phase::InTransaction(transaction) => match transaction.step {
+            Phase::InTransaction(transaction) => match transaction.step() {
                 TransactionStep::Running => {}
                 TransactionStep::Retrying => {
                     self.machine.rewind();
-                    transaction.step = TransactionStep::Running;
+                    transaction.goes_on();
                 }
                 TransactionStep::Delivering => self.deliver(),
                 TransactionStep::Closed { then } => {
@@ -199,10 +190,7 @@ impl<'a> Client<'a> {
                     statement,
                     is_pipelined,
                 } => {
-                    transaction.step = TransactionStep::Preparing {
-                        statement,
-                        is_pipelined,
-                    };
+                    transaction.prepares(statement, is_pipelined);
                     return self.state.preparation_of(statement);
                 }
                 TransactionStep::Prepared {
@@ -227,11 +215,11 @@ impl<'a> Client<'a> {
                 }
                 TransactionStep::Queueing { .. } => {
                     self.machine.queued();
-                    transaction.step = TransactionStep::Running;
+                    transaction.goes_on();
                 }
                 TransactionStep::Connecting => return Next::Connect,
                 TransactionStep::Routing => {
-                    transaction.step = TransactionStep::Running;
+                    transaction.goes_on();
                     let route = self.state.route as usize;
                     return Next::Route { route };
                 }
@@ -290,7 +278,7 @@ impl<'a> Client<'a> {
                     },
                 };
                 if is_pipelined && state.pipelines {
-                    transaction.step = TransactionStep::Queueing { statement };
+                    transaction.queues(statement);
                     return Next::Queue { request };
                 }
                 if is_pipelined
@@ -300,13 +288,10 @@ impl<'a> Client<'a> {
                         .is_some_and(|last| last.error.is_some())
                 {
                     // As a server does with the rest of a pipeline after an error.
-                    transaction.step = TransactionStep::Queueing { statement };
+                    transaction.queues(statement);
                     return Next::Again;
                 }
-                transaction.step = TransactionStep::Waiting {
-                    statement,
-                    is_pipelined,
-                };
+                transaction.waits_for(statement, is_pipelined);
                 transaction.has_executed = true;
                 transaction.is_second_execution = false;
                 state.session.sent(how.kind, how.effect);
@@ -319,10 +304,10 @@ impl<'a> Client<'a> {
             Step::Sync => {
                 let has_error = |queued: &Queued| queued.error.is_some();
                 if !state.pipelines || state.pipeline.iter().any(has_error) {
-                    transaction.step = TransactionStep::Delivering;
+                    transaction.delivers();
                     return Next::Again;
                 }
-                transaction.step = TransactionStep::Syncing { next: 0 };
+                transaction.syncs(0);
                 transaction.has_executed = true;
                 // Even with other statements in it: the end of a pipeline commits those outside a transaction
                 // block.
@@ -336,10 +321,7 @@ impl<'a> Client<'a> {
                 duration_ns,
                 is_part_of_latency,
             } => {
-                transaction.step = TransactionStep::Paused {
-                    since_ns: now_ns,
-                    is_inside: is_part_of_latency,
-                };
+                transaction.pauses(now_ns, is_part_of_latency);
                 Next::Pause {
                     until_ns: now_ns.saturating_add(duration_ns),
                 }
@@ -363,13 +345,8 @@ impl<'a> Client<'a> {
     #[must_use]
     #[inline]
     pub fn is_syncing(&self) -> bool {
-        matches!(
-            self.state.transaction(),
-            Some(Transaction {
-                step: TransactionStep::Syncing { .. },
-                ..
-            })
-        )
+        let is_syncing = |one: &Transaction| matches!(one.step(), TransactionStep::Syncing { .. });
+        self.state.transaction().is_some_and(is_syncing)
     }
 
     /// Starts the arrival that the client waited for.
@@ -395,7 +372,7 @@ impl<'a> Client<'a> {
     /// measured. A transaction that has not executed anything yet counts as never started.
     pub fn cut_pause(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) -> bool {
         match &self.state.phase {
-            Phase::InTransaction(transaction) => match transaction.step {
+            Phase::InTransaction(transaction) => match transaction.step() {
                 TransactionStep::Paused {
                     is_inside: false, ..
                 } if transaction.has_executed => self.state.resume(now_ns),
@@ -409,16 +386,6 @@ impl<'a> Client<'a> {
             Phase::Between | Phase::Ready | Phase::Ended => return false,
         }
         true
-    }
-
-    /// A session is open; `pipelines` says whether it takes several requests at once.
-    pub fn connected(&mut self, pipelines: bool, recorder: &mut ThreadRecorder) {
-        let begins = self.state.transaction().is_some();
-        self.state.connected(pipelines, recorder);
-        self.state.think_time.reset_back_off();
-        if begins {
-            self.begin_script();
-        }
     }
 }
 
@@ -439,7 +406,7 @@ impl<'a> ClientState<'a> {
             let Phase::InTransaction(transaction) = &mut self.phase else {
                 unreachable!("a script runs in a transaction")
             };
-            transaction.step = TransactionStep::RollingBack { then };
+            transaction.rolls_back(then);
             self.session.sent(StatementKind::Rollback, Effect::Nothing);
             return Next::Request {
                 request: Request::Rollback,

@@ -1,156 +1,16 @@
-//! Takes a transaction's answers and its end, by its script or with its session; updates its outcome.
+//! Takes how a transaction ended (by its script, with its session, or since the run no longer waits), and what is certain and
+//! durable of it; says whether it is ok, aborted, failed or unknown, or is tried again. Nothing else decides that.
 
-use assay_drivers::{Answer, Certainty, ErrorClass, Keep, SystemError};
-use assay_script::{Ending, StatementKind};
+use assay_drivers::{Certainty, ErrorClass, SystemError};
+use assay_script::{Ending, NumberOutcome};
 
-use crate::account::{ThreadRecorder, rows_of};
+use crate::account::ThreadRecorder;
 use crate::drive::client::session_transaction::SessionTransaction;
 use crate::drive::client::state::ClientState;
-use crate::drive::client::transitions::{AfterScript, Phase, Queued, Transaction, TransactionStep};
+use crate::drive::client::transitions::{AfterScript, Phase};
 use crate::observation::Outcome;
 
 impl ClientState<'_> {
-    /// Applies the answer to a statement to the session and the recorder.
-    #[inline]
-    pub fn statement_answered(
-        &mut self,
-        statement: u32,
-        now_ns: u64,
-        answer: &mut Answer,
-        recorder: &mut ThreadRecorder,
-    ) {
-        let how = &self.plan.statements[statement as usize];
-        if answer.has_rolled_back && how.kind == StatementKind::Commit {
-            answer.error.get_or_insert_with(rolled_back);
-        }
-        if answer.is_unprepared {
-            self.note_unprepared(statement);
-        }
-        let Phase::InTransaction(transaction) = &mut self.phase else {
-            unreachable!("a statement belongs to a transaction")
-        };
-        // Both are large and nearly always empty.
-        if answer.error.is_some() || transaction.error.is_some() {
-            transaction.error = answer.error.take();
-        }
-        if let Some(error) = &mut transaction.error
-            && matches!(
-                error.class,
-                ErrorClass::Syntax
-                    | ErrorClass::UnknownObject
-                    | ErrorClass::Permission
-                    | ErrorClass::Constraint
-                    | ErrorClass::Data
-            )
-        {
-            error.message = self
-                .plan
-                .program
-                .said_of_statement(statement, &error.message);
-        }
-        // In a pipeline the transaction status is only reported at the end.
-        let is_syncing = matches!(transaction.step, TransactionStep::Syncing { .. });
-        if !is_syncing {
-            self.session.answered(answer, transaction.error.as_mut());
-        } else if transaction.error.is_none() {
-            (self.session).answered_in_pipeline(how.kind, how.effect, answer.has_committed);
-        } else {
-            self.session.failed_in_pipeline(how.effect);
-        }
-        recorder.waits.waited(
-            transaction.script.transaction_type,
-            transaction.sent_ns,
-            now_ns,
-        );
-        if transaction.is_measured {
-            recorder.statements += 1;
-            if self.plan.times_statements {
-                recorder.statement(statement, now_ns, now_ns - transaction.sent_ns);
-            }
-        }
-        if !is_syncing && transaction.error.is_none() {
-            self.count_answer(statement, now_ns, answer, recorder);
-        }
-    }
-
-    /// Counts the rows of an answer without an error, and compares them with those of other answers.
-    #[inline]
-    fn count_answer(
-        &mut self,
-        statement: u32,
-        now_ns: u64,
-        answer: &Answer,
-        recorder: &mut ThreadRecorder,
-    ) {
-        let how = &self.plan.statements[statement as usize];
-        let Phase::InTransaction(transaction) = &mut self.phase else {
-            unreachable!("a statement belongs to a transaction")
-        };
-        if self.plan.sums_answers {
-            transaction.answered.add(answer.rows, answer.digest);
-        }
-        if self.plan.compares_answers && how.is_of_rows {
-            recorder.statement_log.with(|log| {
-                let answers = &mut log.answers[statement as usize];
-                if transaction.is_measured {
-                    answers.count(rows_of(answer));
-                }
-                if let Some(number) = transaction.compared_number {
-                    self.compared_rows += answer.rows;
-                    let client = if transaction.number.is_some() {
-                        0
-                    } else {
-                        self.number
-                    };
-                    answers.compare(answer, number, client, how.has_parameters);
-                }
-            });
-        }
-        if how.is_compared && transaction.is_measured {
-            let Answer { rows, digest, .. } = *answer;
-            recorder.statement_log.with(|log| {
-                log.results
-                    .count(statement, rows, digest, self.number, now_ns);
-            });
-        }
-    }
-
-    /// Keeps the answer to the statement at this place of the pipeline: it counts only if the pipeline ends without an
-    /// error.
-    #[inline]
-    pub fn keep_until_synced(&mut self, place: usize, answer: &mut Answer) {
-        let queued = &mut self.pipeline[place];
-        let how = &self.plan.statements[queued.statement as usize];
-        if self.plan.sums_answers || self.plan.compares_answers || how.is_compared {
-            let status = answer.transaction;
-            queued.answer = std::mem::take(answer);
-            answer.transaction = status;
-        }
-    }
-
-    /// The pipeline has ended without an error: its answers count.
-    pub fn count_pipeline(&mut self, now_ns: u64, recorder: &mut ThreadRecorder) {
-        let pipeline = std::mem::take(&mut self.pipeline);
-        for Queued {
-            statement, answer, ..
-        } in &pipeline
-        {
-            self.count_answer(*statement, now_ns, answer, recorder);
-        }
-        self.pipeline = pipeline;
-    }
-
-    /// What to keep of the answer to the statement at this place of the pipeline.
-    #[must_use]
-    pub fn keep_in_pipeline(&self, place: usize) -> Keep {
-        let Some(queued) = self.pipeline.get(place) else {
-            return Keep::Count;
-        };
-        let needed = self.plan.statements[queued.statement as usize].keep;
-        self.transaction()
-            .map_or(needed, |transaction| transaction.keep(needed))
-    }
-
     /// A script that leaves its transaction open has failed: the next one must not continue it.
     #[must_use]
     pub fn closed(&self, ending: Ending) -> Ending {
@@ -268,7 +128,7 @@ impl ClientState<'_> {
                 let Phase::InTransaction(transaction) = &mut self.phase else {
                     unreachable!("a script runs in a transaction")
                 };
-                transaction.step = TransactionStep::Running;
+                transaction.goes_on();
             }
             AfterScript::Again => {
                 self.pipeline.clear();
@@ -296,7 +156,7 @@ impl ClientState<'_> {
         if !is_undone
             && self.session.is_rest_undone()
             && let Some(transaction) = self.transaction()
-            && !transaction.is_ending()
+            && transaction.then().is_none()
         {
             recorder.partly_durable += u64::from(transaction.is_measured);
         }
@@ -311,40 +171,50 @@ impl ClientState<'_> {
     }
 
     fn end_transaction(&mut self, now_ns: u64, is_undone: bool, recorder: &mut ThreadRecorder) {
-        match self.transaction() {
-            None => {}
-            // It had already failed or aborted: the end of the session rolls it back too.
-            Some(Transaction {
-                step:
-                    TransactionStep::RollingBack { then }
-                    | TransactionStep::Closed { then }
-                    | TransactionStep::PreparingForNext { then },
-                ..
-            }) => {
-                let outcome = match *then {
-                    AfterScript::Ended(outcome) => outcome,
-                    AfterScript::Rest => Outcome::Aborted,
-                    AfterScript::Again => Outcome::Failed,
-                };
-                self.transaction_ended(now_ns, outcome, recorder);
-            }
-            Some(transaction) => {
-                if transaction.is_waiting() {
-                    let transaction_type = transaction.script.transaction_type;
-                    recorder
-                        .waits
-                        .waited(transaction_type, transaction.sent_ns, now_ns);
+        if let Some(transaction) = self.transaction() {
+            let outcome = match transaction.then() {
+                // It had already failed or aborted: the end of the session rolls it back too.
+                Some(AfterScript::Ended(outcome)) => outcome,
+                Some(AfterScript::Rest) => Outcome::Aborted,
+                Some(AfterScript::Again) => Outcome::Failed,
+                None => {
+                    if transaction.is_waiting() {
+                        let transaction_type = transaction.script.transaction_type;
+                        let sent_ns = transaction.sent_ns;
+                        recorder.waits.waited(transaction_type, sent_ns, now_ns);
+                    }
+                    self.resume(now_ns);
+                    match is_undone {
+                        true => Outcome::Failed,
+                        false => Outcome::Unknown,
+                    }
                 }
-                self.resume(now_ns);
-                let outcome = match is_undone {
-                    true => Outcome::Failed,
-                    false => Outcome::Unknown,
-                };
-                self.transaction_ended(now_ns, outcome, recorder);
-            }
+            };
+            self.transaction_ended(now_ns, outcome, recorder);
         }
         self.session = SessionTransaction::new();
         self.pipeline.clear();
+    }
+
+    /// How the transaction has ended for its shared numbers: what may stay of it keeps them, even after an abort.
+    pub(super) fn of_numbers(&self, outcome: Outcome) -> NumberOutcome {
+        match outcome {
+            Outcome::Ok => NumberOutcome::Acknowledged,
+            Outcome::Unknown => NumberOutcome::Unknown,
+            Outcome::Aborted | Outcome::Failed if self.session.may_be_durable() => {
+                NumberOutcome::Unknown
+            }
+            Outcome::Aborted | Outcome::Failed => NumberOutcome::Returned,
+        }
+    }
+
+    /// The error of a transaction that the run no longer waits for, with its effect.
+    #[must_use]
+    pub fn of_abandoned(&self, error: SystemError) -> SystemError {
+        match self.session.has_no_effect() {
+            true => error,
+            false => error.unknown(),
+        }
     }
 
     /// The error that ends the session, with its effect on the current transaction.
@@ -361,11 +231,22 @@ impl ClientState<'_> {
     }
 }
 
-#[cold]
-fn rolled_back() -> SystemError {
-    SystemError::new(
-        ErrorClass::Other,
-        "",
-        "expected the answer COMMIT, the server answered ROLLBACK: an error before it had ended the transaction",
-    )
+/// What follows a rollback that was answered: a part that is durable already is not undone by it.
+pub(super) fn after_rollback(
+    then: AfterScript,
+    session: &SessionTransaction,
+    is_measured: bool,
+    recorder: &mut ThreadRecorder,
+) -> AfterScript {
+    match then {
+        AfterScript::Again | AfterScript::Ended(Outcome::Failed | Outcome::Aborted)
+            if session.may_be_durable() =>
+        {
+            recorder.partly_durable += u64::from(is_measured);
+            let is_again = is_measured && then == AfterScript::Again;
+            recorder.not_retried += u64::from(is_again);
+            AfterScript::Ended(Outcome::Unknown)
+        }
+        then => then,
+    }
 }

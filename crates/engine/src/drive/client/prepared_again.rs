@@ -25,7 +25,7 @@ impl<'a> ClientState<'a> {
         let TransactionStep::Waiting {
             statement,
             is_pipelined,
-        } = transaction.step
+        } = transaction.step()
         else {
             return false;
         };
@@ -34,10 +34,7 @@ impl<'a> ClientState<'a> {
             && self.is_prepared(statement);
         if goes_on {
             self.session.withdrawn();
-            self.current().step = TransactionStep::Unprepared {
-                statement,
-                is_pipelined,
-            };
+            self.current().is_unprepared(statement, is_pipelined);
         }
         goes_on
     }
@@ -76,10 +73,7 @@ impl<'a> ClientState<'a> {
         self.session.sent(how.kind, how.effect);
         let transaction = self.current();
         transaction.is_second_execution = true;
-        transaction.step = TransactionStep::Waiting {
-            statement,
-            is_pipelined,
-        };
+        transaction.waits_for(statement, is_pipelined);
         transaction.keep(how.keep)
     }
 
@@ -90,7 +84,7 @@ impl<'a> ClientState<'a> {
         'a: 'n,
     {
         let statement = *(self.unprepared.last()).expect("a statement must be prepared again");
-        self.current().step = TransactionStep::PreparingForNext { then };
+        self.current().prepares_for_next(then);
         self.preparation_of(statement)
     }
 
@@ -104,6 +98,6 @@ impl<'a> ClientState<'a> {
     ) {
         self.unprepared.pop();
         recorder.prepared_again += u64::from(answer.error.take().is_none());
-        self.current().step = TransactionStep::Closed { then };
+        self.current().is_closed(then);
     }
 }

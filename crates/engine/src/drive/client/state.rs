@@ -5,7 +5,7 @@ use assay_drivers::SystemError;
 use assay_script::{Deferred, NumberOutcome};
 
 use crate::account::{
-    Answered, COMPARED_ROWS, COMPARED_TRANSACTIONS, DoneTransaction, End, EndState, Identity,
+    COMPARED_ROWS, COMPARED_TRANSACTIONS, DoneTransaction, End, EndState, Identity,
     LoggedTransaction, ThreadRecorder,
 };
 use crate::drive::client::permanent_failures::PermanentFailures;
@@ -53,11 +53,11 @@ pub struct ClientState<'a> {
     /// Prepared statements that the server no longer accepts.
     pub(super) unprepared: Vec<u32>,
     /// The session was lost in a pause, which ends at this instant.
-    pause_ends_ns: Option<u64>,
+    pub(super) pause_ends_ns: Option<u64>,
     /// Has no session, and tries to open one.
-    is_reconnecting: bool,
+    pub(super) is_reconnecting: bool,
     /// Has reconnected, and no transaction has been `ok` since.
-    is_unserved: bool,
+    pub(super) is_unserved: bool,
     /// Its place among the clients of this process.
     place: u32,
     /// The index of the route of its current or last transaction.
@@ -147,12 +147,12 @@ impl<'a> ClientState<'a> {
             Phase::Reconnecting { .. } => return BeforeScript::Connect,
             Phase::Ready => {}
             _ if self.group.is_open_loop() => {
-                self.phase = Phase::Idle;
+                self.phase.waits_for_arrival();
                 return BeforeScript::Arrival;
             }
             _ => {
                 if let Some(until_ns) = self.pause_until(now_ns) {
-                    self.phase = Phase::Thinking { until_ns };
+                    self.phase.thinks(until_ns);
                     return BeforeScript::Pause { until_ns };
                 }
             }
@@ -264,27 +264,21 @@ impl<'a> ClientState<'a> {
         is_measured: bool,
         recorder: &mut ThreadRecorder,
     ) {
-        self.phase = Phase::InTransaction(Transaction {
-            step: match self.plan.connects_each {
-                true => TransactionStep::Connecting,
-                false if self.group.routes.len() > 1 => TransactionStep::Routing,
-                false => TransactionStep::Running,
-            },
-            sent_ns: 0,
+        let first = match self.plan.connects_each {
+            true => TransactionStep::Connecting,
+            false if self.group.routes.len() > 1 => TransactionStep::Routing,
+            false => TransactionStep::Running,
+        };
+        let compared_number = self.compared_number(number);
+        let times_ns = (due_ns, now_ns);
+        (self.phase).begins(Transaction::new(
+            first,
             script,
-            is_measured,
-            has_executed: false,
-            is_second_execution: false,
-            compared_number: self.compared_number(number),
-            error: None,
-            due_ns,
-            started_ns: now_ns,
-            paused_ns: 0,
             number,
-            retries: 0,
-            answered: Answered::default(),
-            failed_as: None,
-        });
+            compared_number,
+            is_measured,
+            times_ns,
+        ));
         self.has_begun = true;
         self.next_number = self.next_number.max(number.unwrap_or(0)) + 1;
         self.session.begin();
@@ -311,22 +305,14 @@ impl<'a> ClientState<'a> {
 
     /// A pause has ended.
     pub fn resume(&mut self, now_ns: u64) {
-        match &mut self.phase {
-            Phase::InTransaction(transaction) => {
-                if let Some(paused_ns) = transaction.resume(now_ns) {
-                    self.tally.paused(paused_ns);
-                }
-            }
-            Phase::Thinking { .. } => self.phase = Phase::Ready,
-            Phase::RetryPause => self.phase = Phase::Between,
-            _ => {}
+        if let Some(paused_ns) = self.phase.resumes(now_ns) {
+            self.tally.paused(paused_ns);
         }
     }
 
     /// Counts the transaction as never started.
     pub fn retract(&mut self, recorder: &mut ThreadRecorder) {
-        let Phase::InTransaction(transaction) = std::mem::replace(&mut self.phase, Phase::Between)
-        else {
+        let Some(transaction) = self.phase.is_retracted() else {
             return;
         };
         self.tally.retracted(&transaction);
@@ -408,54 +394,10 @@ impl<'a> ClientState<'a> {
         }
         self.tally
             .ended(transaction, outcome, now_ns, self.number, recorder);
-        self.phase = Phase::Between;
+        self.phase.is_over();
         if self.is_unserved && outcome == Outcome::Ok {
             self.is_unserved = false;
             self.shared.outages().served(now_ns);
-        }
-    }
-
-    /// A session is open, for the first time or again.
-    pub fn connected(&mut self, pipelines: bool, recorder: &mut ThreadRecorder) {
-        self.pipelines = pipelines;
-        self.session = SessionTransaction::new();
-        self.unprepared.clear();
-        if self.is_reconnecting {
-            self.is_reconnecting = false;
-            self.is_unserved = true;
-            self.shared.outages().returned(self.group.number);
-        }
-        match &mut self.phase {
-            Phase::InTransaction(transaction) => transaction.step = TransactionStep::Running,
-            Phase::Reconnecting { .. } => {
-                recorder.reconnects += 1;
-                self.phase = Phase::Between;
-            }
-            _ => {}
-        }
-    }
-
-    /// The client has no session, and will try to reconnect. A pause goes on meanwhile: the next transaction
-    /// begins when it would have begun with the session that was lost.
-    pub fn start_reconnecting(&mut self, now_ns: u64) {
-        if let Phase::Thinking { until_ns } = self.phase {
-            self.pause_ends_ns = Some(until_ns);
-        }
-        if !self.is_reconnecting {
-            self.is_reconnecting = true;
-            self.shared.outages().lost(self.group.number, now_ns);
-        }
-    }
-
-    /// How the transaction has ended for its shared numbers: what may stay of it keeps them, even after an abort.
-    fn of_numbers(&self, outcome: Outcome) -> NumberOutcome {
-        match outcome {
-            Outcome::Ok => NumberOutcome::Acknowledged,
-            Outcome::Unknown => NumberOutcome::Unknown,
-            Outcome::Aborted | Outcome::Failed if self.session.may_be_durable() => {
-                NumberOutcome::Unknown
-            }
-            Outcome::Aborted | Outcome::Failed => NumberOutcome::Returned,
         }
     }
 
@@ -464,7 +406,7 @@ impl<'a> ClientState<'a> {
         if !matches!(self.phase, Phase::Ended) {
             self.shared.client_ended(self.group);
         }
-        self.phase = Phase::Ended;
+        self.phase.ends();
         let is_gone = self.is_reconnecting || matches!(state, EndState::Lost | EndState::TimedOut);
         self.shared
             .outages()

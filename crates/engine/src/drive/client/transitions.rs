@@ -1,4 +1,31 @@
-//! The phases of a client, in a transaction or between two, and the state of one transaction from its start to its end.
+//! Takes what a client is doing and what has happened; returns what it does then. Every change of a phase, and of a step of a
+//! transaction, is a function of this file.
+//!
+//! ```text
+//! phase                    event                                   phase after it
+//! any between two          it must think first                     Thinking
+//! Between                  arrivals say when it begins             Idle
+//! Thinking                 the pause is over, or the run stops     Ready
+//! any between two          begins                                  InTransaction
+//! InTransaction            has ended, or is taken back             Between
+//! any, without a session   was refused: the next one connects      RetryPause ─ pause over ─► Between
+//! any, session lost        will try to reconnect                   Reconnecting ─ session open ─► Between
+//! any                      the client has finished                 Ended
+//!
+//! step of a transaction    event                                   step after it
+//! (begins)                 with a session of its own; of several   Connecting; Routing
+//! Connecting, Routing      session open; route in use              Running
+//! Running                  statement sent                          Waiting ─ answer ─► Running
+//! Running                  statement to be put into the pipeline   Queueing ─ queued ─► Running
+//! Running                  pipeline sent                           Syncing ─ each answer ─► Syncing ─ end ─► Running
+//! Running                  pipeline executed one by one            Delivering ─ delivered ─► Running
+//! Running                  pause of the script                     Paused ─ time ─► Running
+//! Waiting                  no longer accepted as it was prepared   Unprepared ─► Preparing ─► Prepared ─► Waiting
+//! Running                  script ended, something is open         RollingBack ─ answer ─► Closed, or again
+//! Running, Closed          nothing open, statements to prepare     PreparingForNext ─ answer ─► Closed
+//! Running, Closed          nothing open: again; makes its pauses   Retrying ─ rewound ─► Running; Running
+//! any                      outcome known                           (ended)
+//! ```
 
 use crate::account::{Answered, EndState};
 use crate::drive::plan::script_selector::NextScript;
@@ -47,7 +74,7 @@ pub enum BeforeScript {
 /// [`ClientState`]: crate::drive::client::state::ClientState
 #[repr(C)]
 pub struct Transaction {
-    pub step: TransactionStep,
+    step: TransactionStep,
     /// When the last request was sent; until then, when it was made.
     pub sent_ns: u64,
     pub script: NextScript,
@@ -148,7 +175,167 @@ pub struct Queued {
     pub error: Option<SystemError>,
 }
 
+impl Phase {
+    pub fn waits_for_arrival(&mut self) {
+        *self = Self::Idle;
+    }
+
+    pub fn thinks(&mut self, until_ns: u64) {
+        *self = Self::Thinking { until_ns };
+    }
+
+    #[inline]
+    pub fn begins(&mut self, transaction: Transaction) {
+        *self = Self::InTransaction(transaction);
+    }
+
+    /// A transaction has ended, or a session is open again.
+    #[inline]
+    pub fn is_over(&mut self) {
+        *self = Self::Between;
+    }
+
+    /// The transaction that was running, which counts as never started.
+    pub fn is_retracted(&mut self) -> Option<Transaction> {
+        match std::mem::replace(self, Self::Between) {
+            Self::InTransaction(transaction) => Some(transaction),
+            _ => None,
+        }
+    }
+
+    /// A pause has ended; returns its length if it was the script's and is not part of the latency.
+    pub fn resumes(&mut self, now_ns: u64) -> Option<u64> {
+        match self {
+            Self::InTransaction(transaction) => return transaction.resume(now_ns),
+            Self::Thinking { .. } => *self = Self::Ready,
+            Self::RetryPause => *self = Self::Between,
+            _ => {}
+        }
+        None
+    }
+
+    pub fn was_refused(&mut self) {
+        *self = Self::RetryPause;
+    }
+
+    pub fn reconnects(&mut self, since_ns: u64, state: EndState, was_refused: bool) {
+        *self = Self::Reconnecting {
+            since_ns,
+            state,
+            was_refused,
+        };
+    }
+
+    pub fn ends(&mut self) {
+        *self = Self::Ended;
+    }
+}
+
 impl Transaction {
+    /// One that begins with this step, was due and started at these times.
+    #[inline]
+    pub fn new(
+        first: TransactionStep,
+        script: NextScript,
+        number: Option<u64>,
+        compared_number: Option<u8>,
+        is_measured: bool,
+        (due_ns, started_ns): (u64, u64),
+    ) -> Self {
+        Self {
+            step: first,
+            sent_ns: 0,
+            script,
+            is_measured,
+            has_executed: false,
+            is_second_execution: false,
+            compared_number,
+            error: None,
+            due_ns,
+            started_ns,
+            paused_ns: 0,
+            number,
+            retries: 0,
+            answered: Answered::default(),
+            failed_as: None,
+        }
+    }
+
+    #[must_use]
+    #[inline]
+    pub fn step(&self) -> TransactionStep {
+        self.step
+    }
+
+    /// Its script continues.
+    #[inline]
+    pub fn goes_on(&mut self) {
+        self.step = TransactionStep::Running;
+    }
+
+    #[inline]
+    pub fn waits_for(&mut self, statement: u32, is_pipelined: bool) {
+        self.step = TransactionStep::Waiting {
+            statement,
+            is_pipelined,
+        };
+    }
+
+    #[inline]
+    pub fn queues(&mut self, statement: u32) {
+        self.step = TransactionStep::Queueing { statement };
+    }
+
+    /// The `next`-th answer of the pipeline is awaited, or its end.
+    #[inline]
+    pub fn syncs(&mut self, next: usize) {
+        self.step = TransactionStep::Syncing { next };
+    }
+
+    pub fn delivers(&mut self) {
+        self.step = TransactionStep::Delivering;
+    }
+
+    pub fn pauses(&mut self, since_ns: u64, is_inside: bool) {
+        self.step = TransactionStep::Paused {
+            since_ns,
+            is_inside,
+        };
+    }
+
+    pub fn is_unprepared(&mut self, statement: u32, is_pipelined: bool) {
+        self.step = TransactionStep::Unprepared {
+            statement,
+            is_pipelined,
+        };
+    }
+
+    pub fn prepares(&mut self, statement: u32, is_pipelined: bool) {
+        self.step = TransactionStep::Preparing {
+            statement,
+            is_pipelined,
+        };
+    }
+
+    pub fn is_prepared(&mut self, statement: u32, is_pipelined: bool) {
+        self.step = TransactionStep::Prepared {
+            statement,
+            is_pipelined,
+        };
+    }
+
+    pub fn rolls_back(&mut self, then: AfterScript) {
+        self.step = TransactionStep::RollingBack { then };
+    }
+
+    pub fn is_closed(&mut self, then: AfterScript) {
+        self.step = TransactionStep::Closed { then };
+    }
+
+    pub fn prepares_for_next(&mut self, then: AfterScript) {
+        self.step = TransactionStep::PreparingForNext { then };
+    }
+
     /// What is kept of an answer to a statement of which the script needs this much.
     #[must_use]
     #[inline]
@@ -173,19 +360,19 @@ impl Transaction {
         )
     }
 
-    /// Whether its script has ended, and its outcome is decided.
+    /// What follows, where its script has ended and its outcome is decided.
     #[must_use]
-    pub fn is_ending(&self) -> bool {
-        matches!(
-            self.step,
-            TransactionStep::RollingBack { .. }
-                | TransactionStep::Closed { .. }
-                | TransactionStep::PreparingForNext { .. }
-        )
+    pub fn then(&self) -> Option<AfterScript> {
+        match self.step {
+            TransactionStep::RollingBack { then }
+            | TransactionStep::Closed { then }
+            | TransactionStep::PreparingForNext { then } => Some(then),
+            _ => None,
+        }
     }
 
     /// Ends a pause of the script; returns its length if it is not part of the latency.
-    pub fn resume(&mut self, now_ns: u64) -> Option<u64> {
+    fn resume(&mut self, now_ns: u64) -> Option<u64> {
         let TransactionStep::Paused {
             since_ns,
             is_inside,
