@@ -5,8 +5,10 @@
 //! soon as they arrive, so that a server with another protocol is an error and not a hang.
 
 use crate::{ErrorClass, SystemError};
+use bytes::BytesMut;
+use postgres_protocol::message::frontend;
 
-pub(super) mod tag {
+pub(crate) mod tag {
     pub const AUTHENTICATION: u8 = b'R';
     pub const BACKEND_KEY: u8 = b'K';
     pub const BIND_COMPLETE: u8 = b'2';
@@ -34,12 +36,12 @@ pub(super) mod tag {
 }
 
 /// The server cannot build a larger message (its `MaxAllocSize`, 1 GiB less one byte).
-pub(super) const LARGEST_BYTES: usize = 0x3fff_ffff;
+pub(crate) const LARGEST_BYTES: usize = 0x3fff_ffff;
 
 const IS_TAG: [bool; 256] = table_of(tag::ALL);
 
 /// For each byte, whether it is one of these tags.
-pub(super) const fn table_of(tags: &[u8]) -> [bool; 256] {
+pub(crate) const fn table_of(tags: &[u8]) -> [bool; 256] {
     let mut table = [false; 256];
     let mut index = 0;
     while index < tags.len() {
@@ -50,7 +52,7 @@ pub(super) const fn table_of(tags: &[u8]) -> [bool; 256] {
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct Message<'a> {
+pub(crate) struct Message<'a> {
     pub tag: u8,
     pub body: &'a [u8],
 }
@@ -75,7 +77,7 @@ impl Message<'_> {
 /// # Errors
 /// Where `input` does not begin with a message of this protocol.
 #[inline]
-pub(super) fn first(input: &[u8]) -> Result<Option<Message<'_>>, SystemError> {
+pub(crate) fn first(input: &[u8]) -> Result<Option<Message<'_>>, SystemError> {
     first_among(&IS_TAG, input)
 }
 
@@ -84,7 +86,7 @@ pub(super) fn first(input: &[u8]) -> Result<Option<Message<'_>>, SystemError> {
 /// # Errors
 /// As [`first`].
 #[inline]
-pub(super) fn first_among<'a>(
+pub(crate) fn first_among<'a>(
     is_tag: &[bool; 256],
     input: &'a [u8],
 ) -> Result<Option<Message<'a>>, SystemError> {
@@ -115,7 +117,7 @@ fn not_a_message(input: &[u8]) -> SystemError {
 ///
 /// # Errors
 /// Where the message would exceed the server's limit, or the text holds a zero byte.
-pub(super) fn length_of(text: &str, around_bytes: usize) -> Result<u32, SystemError> {
+pub(crate) fn length_of(text: &str, around_bytes: usize) -> Result<u32, SystemError> {
     let length = text.len() + around_bytes;
     if length > LARGEST_BYTES {
         return Err(too_large(length));
@@ -128,13 +130,13 @@ pub(super) fn length_of(text: &str, around_bytes: usize) -> Result<u32, SystemEr
 }
 
 #[cold]
-pub(super) fn too_large(bytes: usize) -> SystemError {
+pub(crate) fn too_large(bytes: usize) -> SystemError {
     let message = format!("a message of {bytes} bytes; the server accepts at most {LARGEST_BYTES}");
     SystemError::new(ErrorClass::Data, "", message)
 }
 
 /// Reads the fields of a body in order; a read past the end is an error, not a panic.
-pub(super) struct Fields<'a>(pub &'a [u8]);
+pub(crate) struct Fields<'a>(pub &'a [u8]);
 
 impl<'a> Fields<'a> {
     #[inline]
@@ -184,4 +186,42 @@ impl<'a> Fields<'a> {
 #[cold]
 fn too_short() -> SystemError {
     SystemError::protocol("a complete message", "a message that ends inside a field")
+}
+
+/// Appends a simple query.
+#[inline]
+pub(crate) fn query(text: &str, out: &mut Vec<u8>) -> Result<(), SystemError> {
+    let length = length_of(text, 5)?;
+    out.push(b'Q');
+    out.extend_from_slice(&length.to_be_bytes());
+    out.extend_from_slice(text.as_bytes());
+    out.push(0);
+    Ok(())
+}
+
+/// Appends CopyFail; a zero byte in the reason would end it early.
+pub(crate) fn copy_fail(reason: &str, out: &mut Vec<u8>) {
+    let reason = reason.replace('\0', " ");
+    cold(out, |buffer| frontend::copy_fail(&reason, buffer)).expect("it holds no zero byte");
+}
+
+/// Appends a message that the protocol crate builds in its own buffer; for messages off the hot path.
+pub(crate) fn cold(
+    out: &mut Vec<u8>,
+    build: impl FnOnce(&mut BytesMut) -> std::io::Result<()>,
+) -> Result<(), SystemError> {
+    let mut buffer = BytesMut::new();
+    build(&mut buffer).map_err(|error| {
+        SystemError::new(
+            ErrorClass::Data,
+            "",
+            format!("the protocol cannot express the request: {error}"),
+        )
+    })?;
+    out.extend_from_slice(&buffer);
+    Ok(())
+}
+
+pub(crate) fn refused(message: &str) -> SystemError {
+    SystemError::new(ErrorClass::Other, "", message)
 }
