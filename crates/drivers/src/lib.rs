@@ -23,16 +23,16 @@ pub mod null_documents;
 pub mod postgresql;
 pub mod registry;
 mod request;
+mod scan;
 mod server;
 pub mod servers;
 pub mod sqlite;
 
-pub use answer::TransactionStatus;
-pub use answer::{Answer, Keep};
+pub use answer::{Answer, Keep, TransactionStatus};
+pub use assay_values::ErrorClass;
 pub use error::WrongOption;
-pub use error::{Certainty, ErrorClass, SystemError};
-pub use request::Sender;
-pub use request::{BulkForm, ConnectOptions, LocalOptions, Request};
+pub use error::{Certainty, SystemError};
+pub use request::{BulkForm, ConnectOptions, LocalOptions, Request, Sender};
 pub use server::{ServerEvent, WireServer};
 
 use std::collections::BTreeMap;

@@ -2,7 +2,7 @@
 //! error classes that a script may name.
 
 use crate::nearest::nearest;
-use assay_values::CellType;
+use assay_values::{CellType, ErrorClass};
 
 /// How a transaction ended for the script. Unless it reached its end, the engine rolls back; what is aborted may have
 /// been rolled back before, at [`Step::RollBack`](crate::Step::RollBack).
@@ -42,44 +42,24 @@ pub struct Reply<'a> {
     pub error: Option<(&'a str, &'a str)>,
 }
 
-/// The classes of an unmet expectation and of an expression that fails.
-pub(crate) const EXPECTATION: &str = "expectation";
-pub(crate) const SCRIPT: &str = "script";
-const OTHER: &str = "other";
-
 /// Classes of statement errors that leave the connection open: those that `\expect error` accepts.
-pub const STATEMENT_CLASSES: &[&str] = &[
-    "constraint",
-    "data",
-    "deadlock",
-    OTHER,
-    "permission",
-    "resources",
-    "serialization",
-    "syntax",
-    "timeout",
-    "unknown object",
-];
+pub const STATEMENT_CLASSES: &[&str] = &words_of(ErrorClass::OF_STATEMENTS);
 
-/// The other classes: the end of a connection, and failures of the script itself.
-pub const FURTHER_CLASSES: &[&str] = &[
-    "authentication",
-    "connection refused",
-    EXPECTATION,
-    "lost connection",
-    "protocol",
-    SCRIPT,
-    "too many connections",
-    "wrong statement",
-];
+const fn words_of<const N: usize>(classes: [ErrorClass; N]) -> [&'static str; N] {
+    let mut words = [""; N];
+    let mut at = 0;
+    while at < N {
+        words[at] = classes[at].word();
+        at += 1;
+    }
+    words
+}
 
 /// The class of that name; `other` if the name is unknown.
 pub(crate) fn known(word: &str) -> &'static str {
-    let classes = STATEMENT_CLASSES.iter().chain(FURTHER_CLASSES);
-    classes
-        .copied()
-        .find(|&class| class == word)
-        .unwrap_or(OTHER)
+    ErrorClass::from_word(word)
+        .unwrap_or(ErrorClass::Other)
+        .word()
 }
 
 /// The class that a script names; `Err` holds the class probably meant.

@@ -4,6 +4,7 @@
 //! (PostgreSQL manual, "Frontend/Backend Protocol", "Message Formats"). Tag and length are checked as
 //! soon as they arrive, so that a server with another protocol is an error and not a hang.
 
+use crate::scan::Scan;
 use crate::{ErrorClass, SystemError};
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
@@ -140,28 +141,30 @@ pub(crate) struct Fields<'a>(pub &'a [u8]);
 
 impl<'a> Fields<'a> {
     #[inline]
+    fn read<T>(&mut self, read: impl FnOnce(&mut Scan<'a>) -> Option<T>) -> Result<T, SystemError> {
+        let mut scan = Scan(self.0);
+        let field = read(&mut scan).ok_or_else(too_short)?;
+        self.0 = scan.0;
+        Ok(field)
+    }
+
+    #[inline]
     pub fn bytes(&mut self, count: usize) -> Result<&'a [u8], SystemError> {
-        let (taken, rest) = self.0.split_at_checked(count).ok_or_else(too_short)?;
-        self.0 = rest;
-        Ok(taken)
+        self.read(|scan| scan.take(count))
     }
 
     pub fn byte(&mut self) -> Result<u8, SystemError> {
-        self.bytes(1).map(|bytes| bytes[0])
+        self.read(Scan::u8)
     }
 
     #[inline]
     pub fn int16(&mut self) -> Result<i16, SystemError> {
-        let (taken, rest) = self.0.split_first_chunk().ok_or_else(too_short)?;
-        self.0 = rest;
-        Ok(i16::from_be_bytes(*taken))
+        self.read(Scan::array).map(i16::from_be_bytes)
     }
 
     #[inline]
     pub fn int32(&mut self) -> Result<i32, SystemError> {
-        let (taken, rest) = self.0.split_first_chunk().ok_or_else(too_short)?;
-        self.0 = rest;
-        Ok(i32::from_be_bytes(*taken))
+        self.read(Scan::i32_be)
     }
 
     /// A count, which has 16 bits in the protocol.
@@ -172,14 +175,7 @@ impl<'a> Fields<'a> {
 
     /// Text up to its zero byte.
     pub fn text(&mut self) -> Result<&'a [u8], SystemError> {
-        let end = self
-            .0
-            .iter()
-            .position(|&byte| byte == 0)
-            .ok_or_else(too_short)?;
-        let text = &self.0[..end];
-        self.0 = &self.0[end + 1..];
-        Ok(text)
+        self.read(Scan::until_zero)
     }
 }
 

@@ -9,10 +9,10 @@ use crate::program::opcode::{Deferred, Instruction};
 use crate::program::operand::{GatherId, StatementId, Unit};
 use crate::program::shell::Shell;
 use crate::program::{Gathering, Program};
-use crate::reply::{EXPECTATION, Ending, Reply, SCRIPT, known};
+use crate::reply::{Ending, Reply, known};
 use crate::run::expectation::{self, not_met};
 use crate::run::registers::Registers;
-use assay_values::Value;
+use assay_values::{ErrorClass, Value};
 
 impl Registers {
     /// Takes the answer to the current statement. An error that the script does not expect ends
@@ -247,7 +247,7 @@ impl Registers {
                 if !condition(&value)? {
                     let asserted = &program.assertions[assertion.0 as usize];
                     let message = not_met(asserted, self, program);
-                    return Err(Failure::of(EXPECTATION, &message));
+                    return Err(Failure::of(ErrorClass::Expectation.word(), &message));
                 }
             }
             Instruction::TakeNumber { variable, numbers } => {
@@ -275,7 +275,7 @@ impl Registers {
                 let path = &program.paths[path.0 as usize];
                 let value = path
                     .value(answer(reply))
-                    .map_err(|message| Failure::of(EXPECTATION, &message))?;
+                    .map_err(|message| Failure::of(ErrorClass::Expectation.word(), &message))?;
                 self.write(path.slot, value);
             }
             Instruction::GatherLast { gather } => self.gather_last(program, gather, answer(reply)),
@@ -340,7 +340,9 @@ fn answer<'r, 'a>(reply: Option<&'r Reply<'a>>) -> &'r Reply<'a> {
 }
 
 fn met(difference: Option<String>) -> Result<(), Box<Failure>> {
-    difference.map_or(Ok(()), |message| Err(Failure::of(EXPECTATION, &message)))
+    difference.map_or(Ok(()), |message| {
+        Err(Failure::of(ErrorClass::Expectation.word(), &message))
+    })
 }
 
 /// How many rows a statement changed.
@@ -460,6 +462,6 @@ impl Failure {
 
 impl From<Fault> for Box<Failure> {
     fn from(Fault(message): Fault) -> Self {
-        Failure::of(SCRIPT, &message)
+        Failure::of(ErrorClass::Script.word(), &message)
     }
 }

@@ -11,7 +11,7 @@ use assay_values::{CellType, Value, write_double, write_int, write_json_string};
 
 use crate::cassandra::client::varint::{read_vint, write_decimal, write_digits};
 use crate::cassandra::shared::cql_type::CqlType;
-use crate::cassandra::shared::scan::Scan;
+use crate::scan::Scan;
 
 const DAY_NS: i64 = 86_400_000_000_000;
 const SECOND_NS: i64 = 1_000_000_000;

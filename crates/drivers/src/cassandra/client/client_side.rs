@@ -9,7 +9,7 @@ use crate::cassandra::shared::constants::{RESPONSE, Version, header_flag, opcode
 use crate::cassandra::shared::frame_reader::Message;
 use crate::cassandra::shared::refusal;
 use crate::cassandra::shared::refusal::Moment;
-use crate::cassandra::shared::scan::Scan;
+use crate::scan::Scan;
 use crate::{Answer, ConnectOptions, Keep, Progress, SystemError};
 
 /// Everything but the bytes not read yet.
@@ -320,7 +320,7 @@ fn behind_extras<'a>(message: &Message<'a>) -> Option<&'a [u8]> {
         scan.strings()?;
     }
     if message.flags & header_flag::CUSTOM_PAYLOAD != 0 {
-        for _ in 0..scan.u16()? {
+        for _ in 0..scan.u16_be()? {
             scan.short_bytes()?;
             scan.bytes()?;
         }

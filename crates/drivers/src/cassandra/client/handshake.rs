@@ -9,7 +9,8 @@ use crate::cassandra::shared::constants::{Version, opcode};
 use crate::cassandra::shared::frame_writer::FrameWriter;
 use crate::cassandra::shared::refusal;
 use crate::cassandra::shared::refusal::Moment;
-use crate::cassandra::shared::scan::{Scan, write_bytes, write_string};
+use crate::cassandra::shared::scan::{write_bytes, write_string};
+use crate::scan::Scan;
 use crate::{ConnectOptions, ErrorClass, SystemError};
 
 /// Where the opening stands.
@@ -40,7 +41,7 @@ pub(crate) fn choose(body: &[u8], settings: &mut Settings) -> Result<Version, Sy
     let malformed = || refusal::malformed("what the server supports", body);
     let mut scan = Scan(body);
     let (mut has_v4, mut has_v5, mut has_lz4) = (false, false, false);
-    for _ in 0..scan.u16().ok_or_else(malformed)? {
+    for _ in 0..scan.u16_be().ok_or_else(malformed)? {
         let name = scan.string().ok_or_else(malformed)?;
         let values = scan.strings().ok_or_else(malformed)?;
         match name {

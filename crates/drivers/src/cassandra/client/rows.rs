@@ -4,7 +4,7 @@ use crate::Answer;
 use crate::cassandra::client::cell;
 use crate::cassandra::shared::constants::rows_flag as flag;
 use crate::cassandra::shared::cql_type::Column;
-use crate::cassandra::shared::scan::Scan;
+use crate::scan::Scan;
 
 /// Behind the head of the rows: how many there are, then each cell with its length. `text` is memory to write
 /// numbers into.
@@ -64,7 +64,7 @@ impl<'a> RowsHead<'a> {
     /// Where the columns are described, they replace those of `columns`.
     #[inline]
     pub(crate) fn read(scan: &mut Scan<'a>, columns: &mut Vec<Column>) -> Option<Self> {
-        let flags = scan.i32()?;
+        let flags = scan.i32_be()?;
         let count = scan.count()?;
         let paging_state = match flags & flag::HAS_MORE_PAGES {
             0 => None,
@@ -105,7 +105,7 @@ impl Prepared {
             true => scan.short_bytes()?.into(),
             false => Box::default(),
         };
-        let (flags, count) = (scan.i32()?, scan.count()?);
+        let (flags, count) = (scan.i32_be()?, scan.count()?);
         let key_columns = scan.count()?;
         scan.take(key_columns.checked_mul(2)?)?;
         let mut prepared = Self {

@@ -13,7 +13,8 @@ use crate::cassandra::shared::cql_type::Column;
 use crate::cassandra::shared::frame_writer::FrameWriter;
 use crate::cassandra::shared::refusal;
 use crate::cassandra::shared::refusal::Moment;
-use crate::cassandra::shared::scan::{Scan, write_bytes, write_length, write_short_bytes};
+use crate::cassandra::shared::scan::{write_bytes, write_length, write_short_bytes};
+use crate::scan::Scan;
 use crate::{Answer, SystemError};
 
 pub(crate) struct Session {
@@ -243,7 +244,7 @@ impl Session {
     ) -> Result<bool, SystemError> {
         let mut scan = Scan(body);
         let malformed = || refusal::malformed("a result", body);
-        match (scan.i32(), self.oldest()) {
+        match (scan.i32_be(), self.oldest()) {
             (
                 Some(result_kind::VOID | result_kind::SET_KEYSPACE | result_kind::SCHEMA_CHANGE),
                 Some(Ask::Text | Ask::Execute { .. }),

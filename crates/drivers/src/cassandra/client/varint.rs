@@ -6,7 +6,7 @@ use std::io::Write as _;
 use assay_values::write_int;
 use num_bigint::BigInt;
 
-use crate::cassandra::shared::scan::Scan;
+use crate::scan::Scan;
 
 /// Turning a number into digits takes the square of its length: longer ones are not believed.
 const MAX_NUMBER_BYTES: usize = 4096;

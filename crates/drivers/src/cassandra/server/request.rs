@@ -2,9 +2,9 @@
 
 use crate::cassandra::client::handshake::VERSION_QUERY;
 use crate::cassandra::shared::constants::query_flag as flag;
-use crate::cassandra::shared::scan::Scan;
 use crate::lexer::Literals;
 use crate::null::{Meaning, ResultSize, Statement, query};
+use crate::scan::Scan;
 use crate::{ErrorClass, SystemError, lexer};
 
 /// What stands behind the text or the id of a request, as far as it matters here.
@@ -123,7 +123,7 @@ pub(crate) fn read_preparation(body: &[u8]) -> Option<&str> {
 pub(crate) fn wants_lz4(body: &[u8]) -> Option<bool> {
     let mut scan = Scan(body);
     let mut wants = false;
-    for _ in 0..scan.u16()? {
+    for _ in 0..scan.u16_be()? {
         let (name, value) = (scan.string()?, scan.string()?);
         wants |= name == "COMPRESSION" && value == "lz4";
     }
@@ -139,7 +139,7 @@ impl Parameters {
         }
         let flags = scan.u8()?;
         if flags & flag::VALUES != 0 {
-            for _ in 0..scan.u16()? {
+            for _ in 0..scan.u16_be()? {
                 scan.bytes()?;
             }
         }
@@ -148,7 +148,7 @@ impl Parameters {
             ..Self::default()
         };
         if flags & flag::PAGE_SIZE != 0 {
-            parameters.page_size = u64::try_from(scan.i32()?).ok();
+            parameters.page_size = u64::try_from(scan.i32_be()?).ok();
         }
         if flags & flag::PAGING_STATE != 0 {
             let state = scan.bytes()??;

@@ -1,7 +1,8 @@
 //! Takes the description of a type as the protocol sends it; gives the type.
 
 use crate::cassandra::shared::constants::type_id;
-use crate::cassandra::shared::scan::{Scan, write_string};
+use crate::cassandra::shared::scan::write_string;
+use crate::scan::Scan;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum CqlType {
@@ -48,7 +49,7 @@ impl CqlType {
     fn within(scan: &mut Scan<'_>, depth: u32) -> Option<Self> {
         let depth = depth.checked_sub(1)?;
         let boxed = |scan: &mut Scan<'_>| Self::within(scan, depth).map(Box::new);
-        Some(match scan.u16()? {
+        Some(match scan.u16_be()? {
             type_id::CUSTOM => custom(scan.string()?),
             0x01 => Self::Ascii,
             type_id::BIGINT => Self::Bigint,
@@ -76,12 +77,12 @@ impl CqlType {
             0x30 => {
                 scan.string()?; // keyspace
                 let name = scan.string()?.into();
-                let count = scan.u16()?;
+                let count = scan.u16_be()?;
                 let field = |_| Some((scan.string()?.into(), Self::within(scan, depth)?));
                 Self::Udt(name, (0..count).map(field).collect::<Option<_>>()?)
             }
             0x31 => {
-                let count = scan.u16()?;
+                let count = scan.u16_be()?;
                 let part = |_| Self::within(scan, depth);
                 Self::Tuple((0..count).map(part).collect::<Option<_>>()?)
             }

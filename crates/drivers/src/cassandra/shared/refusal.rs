@@ -2,7 +2,7 @@
 //! may have been done.
 
 use crate::cassandra::shared::constants::error_code as code;
-use crate::cassandra::shared::scan::Scan;
+use crate::scan::Scan;
 use crate::{ErrorClass, SystemError};
 
 /// What was under way when the error came.
@@ -14,12 +14,12 @@ pub(crate) enum Moment {
 
 /// The number of the error; none if the body is malformed.
 pub(crate) fn code_of(body: &[u8]) -> Option<i32> {
-    Scan(body).i32()
+    Scan(body).i32_be()
 }
 
 pub(crate) fn read(body: &[u8], moment: Moment) -> SystemError {
     let mut scan = Scan(body);
-    let (Some(number), Some(message)) = (scan.i32(), scan.short_bytes()) else {
+    let (Some(number), Some(message)) = (scan.i32_be(), scan.short_bytes()) else {
         return SystemError::protocol("an error with its code and message", describe(body));
     };
     let message = String::from_utf8_lossy(message);

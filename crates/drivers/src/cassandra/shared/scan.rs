@@ -1,39 +1,11 @@
-//! Takes the body of a message; gives its fields one after the other, or nothing where it ends too early.
+//! Takes the body of a message; gives its counts, texts and bytes one after the other, or nothing where it ends too early.
 
-/// The part of a body not read yet.
-#[derive(Clone, Copy)]
-pub(crate) struct Scan<'a>(pub(crate) &'a [u8]);
+use crate::scan::Scan;
 
 impl<'a> Scan<'a> {
-    #[inline]
-    pub(crate) fn take(&mut self, count: usize) -> Option<&'a [u8]> {
-        let (taken, rest) = self.0.split_at_checked(count)?;
-        self.0 = rest;
-        Some(taken)
-    }
-
-    #[inline]
-    pub(crate) fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let (taken, rest) = self.0.split_first_chunk::<N>()?;
-        self.0 = rest;
-        Some(*taken)
-    }
-
-    pub(crate) fn u8(&mut self) -> Option<u8> {
-        self.array().map(u8::from_be_bytes)
-    }
-
-    pub(crate) fn u16(&mut self) -> Option<u16> {
-        self.array().map(u16::from_be_bytes)
-    }
-
-    pub(crate) fn i32(&mut self) -> Option<i32> {
-        self.array().map(i32::from_be_bytes)
-    }
-
     /// A count or a length that must not be negative.
     pub(crate) fn count(&mut self) -> Option<usize> {
-        usize::try_from(self.i32()?).ok()
+        usize::try_from(self.i32_be()?).ok()
     }
 
     /// *string*: a length of two bytes, then UTF-8.
@@ -48,14 +20,14 @@ impl<'a> Scan<'a> {
     }
 
     pub(crate) fn short_bytes(&mut self) -> Option<&'a [u8]> {
-        let length = self.u16()?;
+        let length = self.u16_be()?;
         self.take(length.into())
     }
 
     /// *bytes*: a length of four bytes; a negative one is NULL.
     #[inline]
     pub(crate) fn bytes(&mut self) -> Option<Option<&'a [u8]>> {
-        match usize::try_from(self.i32()?) {
+        match usize::try_from(self.i32_be()?) {
             Ok(length) => Some(Some(self.take(length)?)),
             Err(_) => Some(None),
         }
@@ -63,7 +35,7 @@ impl<'a> Scan<'a> {
 
     /// *string list*.
     pub(crate) fn strings(&mut self) -> Option<Vec<&'a str>> {
-        (0..self.u16()?).map(|_| self.string()).collect()
+        (0..self.u16_be()?).map(|_| self.string()).collect()
     }
 }
 

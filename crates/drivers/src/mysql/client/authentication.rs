@@ -8,8 +8,8 @@ use crate::mysql::client::signature::ExtendedSalt;
 use crate::mysql::client::{public_key, scramble, signature};
 use crate::mysql::shared::constants::head;
 use crate::mysql::shared::refusal;
-use crate::mysql::shared::scan::Scan;
 use crate::request::IN_CLEAR_TEXT;
+use crate::scan::Scan;
 use crate::{ErrorClass, SystemError};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,8 @@ use crate::mysql::shared::greeting::Agreement;
 use crate::mysql::shared::packet::Packets;
 use crate::mysql::shared::refusal;
 use crate::mysql::shared::results::Format;
-use crate::mysql::shared::scan::{Scan, write_text};
+use crate::mysql::shared::scan::write_text;
+use crate::scan::Scan;
 use crate::{ErrorClass, SystemError};
 use assay_values::Value;
 
@@ -216,9 +217,9 @@ impl Preparation {
     pub(crate) fn read(payload: &[u8], agreement: Agreement) -> Option<Self> {
         let mut scan = Scan(payload);
         scan.u8()?;
-        let server_id = scan.u32()?;
-        let columns = usize::from(scan.u16()?);
-        let parameters = usize::from(scan.u16()?);
+        let server_id = scan.u32_le()?;
+        let columns = usize::from(scan.u16_le()?);
+        let parameters = usize::from(scan.u16_le()?);
         let ends = |definitions: usize| usize::from(definitions > 0 && !agreement.deprecates_eof());
         let prepared = Prepared {
             server_id,

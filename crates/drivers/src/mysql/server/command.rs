@@ -5,8 +5,8 @@ use crate::lexer::Literals;
 use crate::mysql::server::reply::malformed;
 use crate::mysql::server::{MysqlServer, Phase, Running, Step, reply};
 use crate::mysql::shared::constants::{capability, command, head};
-use crate::mysql::shared::scan::Scan;
 use crate::null::{Lines, Meaning, query};
+use crate::scan::Scan;
 
 const LITERALS: Literals = Literals::Backslash;
 
@@ -20,7 +20,7 @@ impl MysqlServer {
         match scan.u8().ok_or_else(|| malformed("a command", payload))? {
             command::STMT_EXECUTE => {
                 let id = scan
-                    .u32()
+                    .u32_le()
                     .ok_or_else(|| malformed("an execution", payload))?;
                 if self.statements.contains_key(&id) {
                     self.running = Running::Prepared(id);
@@ -42,7 +42,7 @@ impl MysqlServer {
             command::STMT_PREPARE => self.prepare(&String::from_utf8_lossy(scan.0), out),
             command::STMT_CLOSE => {
                 let id = scan
-                    .u32()
+                    .u32_le()
                     .ok_or_else(|| malformed("the end of a statement", payload))?;
                 self.statements.remove(&id);
             }

@@ -2,7 +2,7 @@
 
 use crate::mysql::shared::constants::{AUTOCOMMIT, UTF8MB4_BIN, capability, extended, head};
 use crate::mysql::shared::greeting::Agreement;
-use crate::mysql::shared::scan::Scan;
+use crate::scan::Scan;
 
 const METHOD: &[u8] = b"mysql_native_password\0";
 /// Any password is accepted, so the nonce need not be random.
@@ -62,9 +62,9 @@ pub(crate) struct Response {
 /// Reads the response to the greeting; `None` where it ends too early.
 pub(crate) fn read(payload: &[u8]) -> Option<Response> {
     let mut scan = Scan(payload);
-    let flags = scan.u32()?;
+    let flags = scan.u32_le()?;
     scan.take(4 + 1 + 19)?; // largest message, character set, reserved
-    let last_reserved = scan.u32()?;
+    let last_reserved = scan.u32_le()?;
     // A client that clears this flag sends extended flags.
     let is_plain = flags & capability::LONG_PASSWORD != 0;
     let agreement = Agreement::of(

@@ -1,7 +1,7 @@
 //! Takes a column definition; returns what is needed to read that column's cells.
 
 use crate::mysql::shared::constants::{BINARY, column_flag, column_type as kind};
-use crate::mysql::shared::scan::Scan;
+use crate::scan::Scan;
 use assay_values::CellType;
 
 #[derive(Debug)]
@@ -27,10 +27,10 @@ impl Column {
         let name = scan.text()?;
         scan.text()?; // original name
         scan.length()?; // of what follows
-        let character_set = scan.u16()?;
-        let width = scan.u32()?;
+        let character_set = scan.u16_le()?;
+        let width = scan.u32_le()?;
         let column_type = scan.u8()?;
-        let flags = scan.u16()?;
+        let flags = scan.u16_le()?;
         let decimals = scan.u8()?;
         Some((
             name,

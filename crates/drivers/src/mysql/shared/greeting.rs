@@ -3,7 +3,8 @@
 
 use crate::Sender;
 use crate::mysql::shared::constants::{UTF8MB4_BIN, capability, extended, head};
-use crate::mysql::shared::scan::{Scan, write_text};
+use crate::mysql::shared::scan::write_text;
+use crate::scan::Scan;
 
 /// The largest message the client accepts: the protocol's own limit.
 const LARGEST_MESSAGE: u32 = 1 << 30;
@@ -77,17 +78,17 @@ impl Greeting {
             return None;
         }
         let version = String::from_utf8_lossy(scan.until_zero()?).into_owned();
-        let session_id = scan.u32()?;
+        let session_id = scan.u32_le()?;
         let mut nonce = scan.take(8)?.to_vec();
         scan.take(1)?;
-        let low = scan.u16()?;
+        let low = scan.u16_le()?;
         scan.take(3)?; // character set, status
-        let flags = u32::from(low) | u32::from(scan.u16()?) << 16;
+        let flags = u32::from(low) | u32::from(scan.u16_le()?) << 16;
         let nonce_length = usize::from(scan.u8()?);
         scan.take(6)?;
         // MariaDB clears this flag to show that the reserved bytes hold its own flags.
         let is_plain = flags & capability::LONG_PASSWORD != 0;
-        let last_reserved = scan.u32()?;
+        let last_reserved = scan.u32_le()?;
         let rest = scan.take(nonce_length.saturating_sub(8).max(13).min(scan.0.len()))?;
         nonce.extend_from_slice(rest.strip_suffix(&[0]).unwrap_or(rest));
         // Some old servers omit the zero byte after the method's name.

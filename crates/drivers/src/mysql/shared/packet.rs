@@ -4,7 +4,7 @@
 
 use crate::mysql::shared::constants::{IN_TRANSACTION, command};
 use crate::mysql::shared::refusal;
-use crate::mysql::shared::scan::Scan;
+use crate::scan::Scan;
 use crate::{SystemError, TransactionStatus};
 
 /// A packet with a payload this long is followed by another packet of the same message.
@@ -200,8 +200,8 @@ impl ServerOk {
         scan.u8()?;
         let affected = scan.length()?;
         scan.length()?; // last inserted id
-        let status = scan.u16()?;
-        let warnings = scan.u16()?;
+        let status = scan.u16_le()?;
+        let warnings = scan.u16_le()?;
         // Documented as the rest of the packet, but sent with a length prefix.
         let info = if scan.0.is_empty() {
             b""

@@ -4,7 +4,7 @@
 //! not listed are classified by their SQLSTATE.
 
 use crate::mysql::shared::constants::head;
-use crate::mysql::shared::scan::Scan;
+use crate::scan::Scan;
 use crate::{ErrorClass, SystemError};
 
 /// When the error occurred: some numbers mean something else while connecting.
@@ -18,7 +18,7 @@ pub(crate) enum Moment {
 /// characters of SQLSTATE, then the message.
 pub(crate) fn read(payload: &[u8], moment: Moment) -> SystemError {
     let mut scan = Scan(payload);
-    let (Some(head::ERROR), Some(number)) = (scan.u8(), scan.u16()) else {
+    let (Some(head::ERROR), Some(number)) = (scan.u8(), scan.u16_le()) else {
         return SystemError::protocol("an error packet", describe(payload));
     };
     let mut state: &[u8] = b"";

@@ -11,7 +11,7 @@ use crate::mysql::shared::packet::{FULL, ServerOk, transaction_of};
 use crate::mysql::shared::refusal;
 use crate::mysql::shared::refusal::Moment;
 use crate::mysql::shared::rows::{binary_row, text_row};
-use crate::mysql::shared::scan::Scan;
+use crate::scan::Scan;
 use crate::{Answer, SystemError, TransactionStatus};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -241,7 +241,7 @@ impl Results {
     /// The EOF packet of servers without `DEPRECATE_EOF`: warnings, then status.
     fn old_end(&mut self, payload: &[u8], answer: &mut Answer) -> Result<Step, SystemError> {
         let mut scan = Scan(&payload[1..]);
-        let (Some(_warnings), Some(status)) = (scan.u16(), scan.u16()) else {
+        let (Some(_warnings), Some(status)) = (scan.u16_le(), scan.u16_le()) else {
             return Err(refusal::malformed("the end of the rows", payload));
         };
         Ok(self.next_or_end(status, answer))
@@ -266,7 +266,7 @@ fn skim_end(payload: &[u8], answer: &mut Answer) -> Skim {
         scan.u8()?;
         let affected = scan.length()?;
         scan.length()?; // last inserted id
-        Some((affected, scan.u16()?, scan.u16()?))
+        Some((affected, scan.u16_le()?, scan.u16_le()?))
     };
     match read() {
         Some((affected, status, 0)) if status & MORE_RESULTS == 0 => {

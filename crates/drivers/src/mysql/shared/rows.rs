@@ -7,7 +7,7 @@ use crate::Answer;
 use crate::mysql::shared::column::Column;
 use crate::mysql::shared::constants::column_type as kind;
 use crate::mysql::shared::float_text::{append_double, append_float};
-use crate::mysql::shared::scan::Scan;
+use crate::scan::Scan;
 
 /// Limit for `ZEROFILL`: no server sends a wider number.
 const WIDEST_NUMBER: usize = 255;
@@ -24,7 +24,7 @@ pub(crate) fn read<'payload: 'cell, 'cell>(
         kind::TINY | kind::SHORT | kind::INT24 | kind::LONG | kind::LONGLONG => {
             integer(scan, column, text)?;
         }
-        kind::YEAR => write!(text, "{:04}", scan.u16()?).ok()?,
+        kind::YEAR => write!(text, "{:04}", scan.u16_le()?).ok()?,
         kind::FLOAT => append_float(text, f32::from_le_bytes(scan.array()?), column.decimals),
         kind::DOUBLE => append_double(text, f64::from_le_bytes(scan.array()?), column.decimals),
         kind::DATE | kind::NEWDATE => date(scan, text)?,
@@ -45,13 +45,13 @@ fn integer(scan: &mut Scan<'_>, column: &Column, text: &mut Vec<u8>) -> Option<(
     let number: i64 = match column.column_type {
         kind::TINY if is_unsigned => scan.u8()?.into(),
         kind::TINY => i8::from_le_bytes(scan.array()?).into(),
-        kind::SHORT if is_unsigned => scan.u16()?.into(),
+        kind::SHORT if is_unsigned => scan.u16_le()?.into(),
         kind::SHORT => i16::from_le_bytes(scan.array()?).into(),
         kind::LONGLONG if is_unsigned => {
             return write!(text, "{}", u64::from_le_bytes(scan.array()?)).ok();
         }
         kind::LONGLONG => i64::from_le_bytes(scan.array()?),
-        _ if is_unsigned => scan.u32()?.into(),
+        _ if is_unsigned => scan.u32_le()?.into(),
         _ => i32::from_le_bytes(scan.array()?).into(),
     };
     write!(text, "{number}").ok()

@@ -1,40 +1,14 @@
-//! Takes a payload; returns its fields in order, or `None` where it ends too early.
+//! Takes a payload; returns its lengths and texts in order, or `None` where it ends too early.
 
-/// The unread part of a payload.
-#[derive(Clone, Copy)]
-pub(crate) struct Scan<'a>(pub(crate) &'a [u8]);
+use crate::scan::Scan;
 
 impl<'a> Scan<'a> {
-    pub(crate) fn take(&mut self, count: usize) -> Option<&'a [u8]> {
-        let (taken, rest) = self.0.split_at_checked(count)?;
-        self.0 = rest;
-        Some(taken)
-    }
-
-    pub(crate) fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let (taken, rest) = self.0.split_first_chunk::<N>()?;
-        self.0 = rest;
-        Some(*taken)
-    }
-
-    pub(crate) fn u8(&mut self) -> Option<u8> {
-        self.array().map(u8::from_le_bytes)
-    }
-
-    pub(crate) fn u16(&mut self) -> Option<u16> {
-        self.array().map(u16::from_le_bytes)
-    }
-
-    pub(crate) fn u32(&mut self) -> Option<u32> {
-        self.array().map(u32::from_le_bytes)
-    }
-
     /// A *length-encoded integer*: one byte below 251, else a prefix and 2, 3 or 8 bytes. The prefixes
     /// of NULL (251) and of an error (255) are not integers.
     pub(crate) fn length(&mut self) -> Option<u64> {
         match self.u8()? {
             short @ 0..=250 => Some(u64::from(short)),
-            252 => self.u16().map(u64::from),
+            252 => self.u16_le().map(u64::from),
             253 => self
                 .array()
                 .map(|[a, b, c]| u64::from(u32::from_le_bytes([a, b, c, 0]))),
@@ -47,14 +21,6 @@ impl<'a> Scan<'a> {
     pub(crate) fn text(&mut self) -> Option<&'a [u8]> {
         let length = usize::try_from(self.length()?).ok()?;
         self.take(length)
-    }
-
-    /// The text up to a zero byte, which is consumed too.
-    pub(crate) fn until_zero(&mut self) -> Option<&'a [u8]> {
-        let end = self.0.iter().position(|&byte| byte == 0)?;
-        let text = &self.0[..end];
-        self.0 = &self.0[end + 1..];
-        Some(text)
     }
 }
 
