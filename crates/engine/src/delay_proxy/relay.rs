@@ -15,8 +15,7 @@ use mio::{Events, Interest, Poll, Token, Waker};
 use crate::clock::{Clock, nanoseconds};
 use crate::cost;
 use crate::delay_proxy::relayed_connection::RelayedConnection;
-use crate::timer::Timer;
-use crate::timer_queue::TimerQueue;
+use crate::timer::{Timer, TimerQueue};
 use crate::transport::{Address, Socket};
 
 const TIMER: Token = Token(0);

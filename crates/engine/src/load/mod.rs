@@ -8,10 +8,9 @@ mod failure;
 mod load_session;
 mod prefetch;
 mod progress;
-mod source;
 
+pub use prefetch::LoadSource;
 pub use progress::{LoadProgress, LoadReport, TableReport};
-pub use source::LoadSource;
 
 use std::ops::ControlFlow;
 use std::sync::OnceLock;

@@ -11,10 +11,9 @@ use assay_drivers::null::ServerModel;
 use assay_drivers::{ErrorClass, SystemError};
 use mio::{Events, Poll, Token};
 
-use crate::null_server::counts::Counts;
 use crate::null_server::listener::Listener;
-use crate::null_server::new_client::{NewClient, WorkerHandle};
-use crate::null_server::report::Listening;
+use crate::null_server::report::{Counts, Listening};
+use crate::null_server::worker_context::{NewClient, WorkerHandle};
 use crate::session::CHECK_EVERY;
 
 pub struct Acceptor<'a> {

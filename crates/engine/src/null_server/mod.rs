@@ -10,9 +10,7 @@
 //! ```
 
 mod acceptor;
-mod counts;
 mod listener;
-mod new_client;
 mod report;
 mod session;
 mod worker;
@@ -31,8 +29,8 @@ use assay_drivers::servers::{NewServer, NullProtocol, SERVERS};
 use crate::document::ServeDocument;
 use crate::limits::allow_many_open_files;
 use crate::null_server::acceptor::Acceptor;
-use crate::null_server::counts::Counts;
 use crate::null_server::listener::Listener;
+use crate::null_server::report::Counts;
 use crate::null_server::worker::Worker;
 use crate::session::out_of_resources;
 use crate::{EngineError, limits};

@@ -9,12 +9,12 @@ use assay_drivers::servers::NewServer;
 use mio::{Events, Poll, Token, Waker};
 
 use crate::clock::Clock;
-use crate::null_server::counts::Counts;
-use crate::null_server::new_client::{NewClient, WorkerHandle};
+use crate::null_server::report::Counts;
 use crate::null_server::session::NullSession;
-use crate::null_server::worker_context::{Buffers, SessionStatus, WorkerContext};
-use crate::timer::Timer;
-use crate::timer_queue::TimerQueue;
+use crate::null_server::worker_context::{
+    Buffers, NewClient, SessionStatus, WorkerContext, WorkerHandle,
+};
+use crate::timer::{Timer, TimerQueue};
 
 const NEW_CLIENTS: Token = Token(usize::MAX);
 const TIMER: Token = Token(usize::MAX - 1);

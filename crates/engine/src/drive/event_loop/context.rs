@@ -13,7 +13,7 @@ use crate::drive::event_loop::session_opener::Opening;
 use crate::drive::pace::open_loop::{NextArrival, OpenLoop};
 use crate::drive::shared::Shared;
 use crate::session::{Connection, Scratch, WireDeployment, out_of_resources};
-use crate::timer_queue::TimerQueue;
+use crate::timer::TimerQueue;
 
 pub struct LoopContext<'a> {
     pub shared: &'a Shared,

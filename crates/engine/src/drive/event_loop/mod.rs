@@ -36,8 +36,7 @@ use crate::drive::event_loop::send_buffer::SendBuffer;
 use crate::drive::pace::schedule::{Drain, Draining, Schedule};
 use crate::drive::shared::Shared;
 use crate::session::{Connection, Scratch, WireDeployment, out_of_resources};
-use crate::timer::Timer;
-use crate::timer_queue::TimerQueue;
+use crate::timer::{Timer, TimerQueue};
 
 /// How often deadlines, the end of the run and an interrupt are checked.
 const CHECK_EVERY_NS: u64 = 50_000_000;
