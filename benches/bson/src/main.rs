@@ -13,13 +13,13 @@ use bson::raw::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use bson::spec::BinarySubtype;
 use bson::{Binary, Decimal128};
 
-#[path = "../../../crates/drivers/src/mongodb/constants.rs"]
+#[path = "../../../crates/drivers/src/mongodb/shared/constants.rs"]
 mod constants;
-#[path = "../../../crates/drivers/src/mongodb/decimal128.rs"]
+#[path = "../../../crates/drivers/src/mongodb/shared/decimal128.rs"]
 mod decimal128;
-#[path = "../../../crates/drivers/src/mongodb/scan.rs"]
+#[path = "../../../crates/drivers/src/mongodb/shared/scan.rs"]
 mod scan;
-#[path = "../../../crates/drivers/src/mongodb/write.rs"]
+#[path = "../../../crates/drivers/src/mongodb/shared/write.rs"]
 mod write;
 
 const ROUNDS: usize = 15;

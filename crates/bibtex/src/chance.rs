@@ -28,3 +28,19 @@ pub(crate) fn number_below(random: &mut Random, count: u64) -> u64 {
 pub(crate) fn letter(random: &mut Random, first: u8) -> char {
     char::from(first + u8::try_from(random.between(0, 25)).expect("one of 26"))
 }
+
+/// What random numbers are drawn for: every purpose has its own streams.
+#[derive(Clone, Copy)]
+pub(super) enum Purpose {
+    Content,
+    Sharing,
+    Identity,
+    Person,
+    Journal,
+    Publisher,
+}
+
+/// The random stream for item `number`, a function of the seed, the purpose and the number.
+pub(super) fn stream(seed: u64, purpose: Purpose, number: u64) -> Random {
+    Random::stream(seed, (number << 3) | purpose as u64)
+}

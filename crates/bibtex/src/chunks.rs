@@ -4,8 +4,6 @@ use std::io::{self, Read};
 
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::latin1;
-
 /// Bytes read at once: more than the capacity of most pipes, small compared with the processor's caches.
 const CHUNK_BYTES: usize = 256 * 1024;
 
@@ -124,7 +122,7 @@ impl Chunks {
         self.undecoded.resize(CHUNK_BYTES, 0);
         let count = read_some(&mut self.input, &mut self.undecoded, &mut self.digest)?;
         self.bytes_read += count as u64;
-        Ok(latin1::decode(
+        Ok(decode_latin1(
             &self.undecoded[..count],
             &mut self.buffer[self.end..],
         ))
@@ -146,4 +144,35 @@ fn read_some(
         digest.update(&into[..count]);
     }
     Ok(count)
+}
+
+/// Decodes `from` into the beginning of `into`, which must hold twice as many bytes; returns the
+/// number of bytes written.
+pub(crate) fn decode_latin1(from: &[u8], into: &mut [u8]) -> usize {
+    let mut at = 0;
+    for &byte in from {
+        if byte.is_ascii() {
+            into[at] = byte;
+            at += 1;
+        } else {
+            into[at] = 0xC0 | (byte >> 6);
+            into[at + 1] = 0x80 | (byte & 0x3F);
+            at += 2;
+        }
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_becomes_its_code_point() {
+        let all: Vec<u8> = (0..=255).collect();
+        let mut into = [0; 512];
+        let count = decode_latin1(&all, &mut into);
+        let expected: String = (0..=255u8).map(char::from).collect();
+        assert_eq!(std::str::from_utf8(&into[..count]), Ok(expected.as_str()));
+    }
 }

@@ -16,7 +16,6 @@
 //! Memory is bounded by one entry ([`MAX_ENTRY_BYTES`]), a window, the names and macros found, and 12
 //! bytes for every citation key of the current file.
 
-mod balance;
 mod byte_class;
 mod chance;
 mod chunks;
@@ -25,7 +24,6 @@ mod contents;
 mod cursor;
 mod enlarge;
 mod entry;
-mod equal_names;
 mod examine;
 mod fields;
 mod hash;
@@ -33,11 +31,9 @@ mod heads;
 mod input;
 mod item;
 mod keys;
-mod latin1;
 mod macros;
 mod months;
 mod names;
-mod odd_values;
 mod pages;
 mod position;
 mod problems;

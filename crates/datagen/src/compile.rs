@@ -5,9 +5,8 @@ use std::sync::Arc;
 use assay_script::ScriptError;
 use assay_values::{ColumnType, Random};
 
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, row_count};
 use crate::document::{GeneratedDocument, GeneratedTable};
-use crate::row_count::row_count;
 use crate::scope::Scope;
 use crate::stream::{Purpose, table_seed};
 use crate::table::{Column, Inherited, Table};

@@ -4,9 +4,8 @@ use assay_script::expression::Fault;
 use assay_values::{Random, SourceError, Value};
 
 use crate::cursor::Cursor;
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, row_count};
 use crate::part::Part;
-use crate::row_count::row_count;
 
 impl Dataset {
     /// How many rows of the table are in the part. If the number of children varies, it is computed for every

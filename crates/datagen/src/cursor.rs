@@ -9,9 +9,8 @@ use std::ops::Range;
 use assay_script::expression::Fault;
 use assay_values::{Random, Row, SourceError, Value};
 
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, row_count};
 use crate::fit::fit;
-use crate::row_count::row_count;
 use crate::stream::seed_below;
 use crate::table::{ROW_SLOT, Table};
 

@@ -23,7 +23,6 @@ mod export;
 mod fit;
 mod measure;
 mod part;
-mod row_count;
 mod scope;
 mod source;
 mod stream;

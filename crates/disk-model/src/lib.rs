@@ -20,7 +20,6 @@ mod image;
 pub mod model;
 mod path_cost;
 mod power_cut;
-mod priority;
 pub mod program;
 pub mod serve;
 mod signals;

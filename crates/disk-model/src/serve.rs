@@ -1,5 +1,6 @@
 //! Takes options; serves a modelled disk as a file of a FUSE mount until SIGTERM or another reason to end.
 
+use std::io;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use crate::fuse::DiskFile;
 use crate::image::Image;
 use crate::model::Parameters;
 use crate::path_cost::PathCosts;
-use crate::{control, priority, signals};
+use crate::{control, signals};
 
 /// Threads that take requests from the kernel. Two of them keep one processor busy; more would only wait.
 const THREADS: usize = 2;
@@ -92,7 +93,7 @@ pub fn serve(options: &Options) -> Result<(), DiskError> {
         PathCosts::constant(options.path_cost_ns),
     )?;
     let file = DiskFile::new(options.name.clone(), Arc::clone(&device), stopped.clone());
-    let (pacer, session) = priority::raised(|| start(&device, file, &options.mount))?;
+    let (pacer, session) = raised(|| start(&device, file, &options.mount))?;
     if let Some(path) = &options.control {
         control::listen(path, Arc::clone(&device), stopped)?;
     }
@@ -202,4 +203,38 @@ fn announce(options: &Options) {
 /// All senders live as long as the process.
 fn wait(stop: &Receiver<()>) {
     let _ = stop.recv();
+}
+
+/// The lowest real-time priority: above all ordinary threads, below whatever else is real-time.
+const PRIORITY: libc::c_int = 1;
+
+fn set(policy: libc::c_int, priority: libc::c_int) -> io::Result<()> {
+    let parameters = libc::sched_param {
+        sched_priority: priority,
+    };
+    // SAFETY: 0 is the calling thread, and the structure lives through the call.
+    let status = unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) };
+    if status == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
+/// Threads that `work` starts inherit the priority; the calling thread has it no longer afterwards. Where it is
+/// not allowed, a warning says so, and the threads are ordinary ones.
+pub fn raised<T>(work: impl FnOnce() -> T) -> T {
+    let raised = set(libc::SCHED_RR, PRIORITY);
+    if let Err(error) = &raised {
+        eprintln!(
+            "warning: the modelled disk has no real-time priority ({error}): its answers may be late while the \
+             processors are busy"
+        );
+    }
+    let done = work();
+    if raised.is_ok() {
+        // Lowering one's own priority is always allowed.
+        let _ = set(libc::SCHED_OTHER, 0);
+    }
+    done
 }

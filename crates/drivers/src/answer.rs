@@ -1,8 +1,9 @@
-//! Takes the rows a driver reports for one request; counts them, and hashes or keeps them where requested.
+//! Takes the rows a driver reports for one request; counts them, and hashes or keeps them where requested. With the states of a
+//! session's transaction, as the system reports them.
 
 use assay_values::{CellType, ColumnType, RowHash, RowsDigest, from_hex};
 
-use crate::{SystemError, TransactionStatus};
+use crate::SystemError;
 
 /// What is done with the rows of an answer; each does more than the one before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -223,6 +224,20 @@ impl Answer {
             (Keep::Count | Keep::Digest | Keep::Compare, _) => {}
         }
     }
+}
+
+/// The state of a session's transaction after an answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TransactionStatus {
+    /// No transaction is open: each statement commits on its own.
+    #[default]
+    None,
+    /// A transaction is open and can be committed.
+    Open,
+    /// It had an error and can only be rolled back.
+    Failed,
+    /// The system did not report it: it may be open.
+    Unknown,
 }
 
 #[cfg(test)]

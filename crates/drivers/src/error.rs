@@ -1,113 +1,7 @@
-//! Errors of the system under test, as data: a class that the engine acts on, and the server's message.
+//! Errors of the system under test, as data: a class that the engine acts on, and the server's message; and an option that a driver
+//! cannot take.
 
-/// Kinds of failure that are handled differently. Every driver maps its system's codes to these.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ErrorClass {
-    /// No server listens at the address, or it does not exist.
-    ConnectionRefused,
-    /// The server has reached its limit of sessions.
-    TooManyConnections,
-    /// Wrong user, password or database, or no common authentication method.
-    Authentication,
-    /// The session ended before the answer arrived.
-    LostConnection,
-    /// An answer or a session did not come in time, or a statement was cancelled.
-    Timeout,
-    /// The server chose this transaction as the victim of a deadlock.
-    Deadlock,
-    /// A serialization failure; a retry may succeed.
-    Serialization,
-    /// A unique, foreign key, not-null or check constraint is violated.
-    Constraint,
-    /// The server does not understand the statement.
-    Syntax,
-    /// A table, column, function or other name does not exist.
-    UnknownObject,
-    /// The user may not do this.
-    Permission,
-    /// A value that the column or the protocol cannot hold.
-    Data,
-    /// Disk, memory or another resource of the server ran out.
-    Resources,
-    /// The workload's own expectation (`\expect`) was not met.
-    Expectation,
-    /// An expression of the script has no value (division by zero, a variable that is not set).
-    Script,
-    /// Another statement than the one that was asked for was executed and answered.
-    WrongStatement,
-    /// The server violated the protocol, or sent something this driver does not support.
-    Protocol,
-    /// Whatever fits no other class.
-    Other,
-}
-
-impl ErrorClass {
-    /// The name used in records, reports and `\expect error`.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::ConnectionRefused => "connection refused",
-            Self::TooManyConnections => "too many connections",
-            Self::Authentication => "authentication",
-            Self::LostConnection => "lost connection",
-            Self::Timeout => "timeout",
-            Self::Deadlock => "deadlock",
-            Self::Serialization => "serialization",
-            Self::Constraint => "constraint",
-            Self::Syntax => "syntax",
-            Self::UnknownObject => "unknown object",
-            Self::Permission => "permission",
-            Self::Data => "data",
-            Self::Resources => "resources",
-            Self::Expectation => "expectation",
-            Self::Script => "script",
-            Self::WrongStatement => "wrong statement",
-            Self::Protocol => "protocol",
-            Self::Other => "other",
-        }
-    }
-
-    /// Every class, in the order of the list above.
-    pub const ALL: [Self; 18] = [
-        Self::ConnectionRefused,
-        Self::TooManyConnections,
-        Self::Authentication,
-        Self::LostConnection,
-        Self::Timeout,
-        Self::Deadlock,
-        Self::Serialization,
-        Self::Constraint,
-        Self::Syntax,
-        Self::UnknownObject,
-        Self::Permission,
-        Self::Data,
-        Self::Resources,
-        Self::Expectation,
-        Self::Script,
-        Self::WrongStatement,
-        Self::Protocol,
-        Self::Other,
-    ];
-
-    /// The class of a [`word`](Self::word).
-    #[must_use]
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|class| class.word() == word)
-    }
-
-    /// Whether the session is over.
-    #[must_use]
-    pub fn ends_the_session(self) -> bool {
-        matches!(
-            self,
-            Self::ConnectionRefused
-                | Self::TooManyConnections
-                | Self::Authentication
-                | Self::LostConnection
-                | Self::Protocol
-        )
-    }
-}
+use assay_values::ErrorClass;
 
 /// Whether a failed statement may have taken effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -191,3 +85,48 @@ impl std::fmt::Display for SystemError {
 }
 
 impl std::error::Error for SystemError {}
+
+/// Its parts are kept apart, because callers may know the option by another name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrongOption {
+    /// As the driver calls it.
+    pub name: String,
+    /// Its value; `None` where the driver has no such option.
+    pub found: Option<String>,
+    /// What the value can be; of an unknown option, the names that there are.
+    pub expected: String,
+}
+
+impl WrongOption {
+    /// A value that the option cannot have.
+    #[must_use]
+    pub fn value(name: &str, found: &str, expected: impl Into<String>) -> Self {
+        Self {
+            name: name.to_owned(),
+            found: Some(found.to_owned()),
+            expected: expected.into(),
+        }
+    }
+
+    /// An option that the driver does not have.
+    #[must_use]
+    pub fn unknown(name: &str, known: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            found: None,
+            expected: known.to_owned(),
+        }
+    }
+}
+
+impl std::fmt::Display for WrongOption {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { name, expected, .. } = self;
+        match &self.found {
+            Some(found) => write!(out, "option {name}: expected {expected}, found {found:?}"),
+            None => write!(out, "unknown option {name:?}, expected one of {expected}"),
+        }
+    }
+}
+
+impl std::error::Error for WrongOption {}

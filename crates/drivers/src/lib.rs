@@ -23,20 +23,17 @@ pub mod null_documents;
 pub mod postgresql;
 pub mod registry;
 mod request;
-mod sender;
+mod scan;
 mod server;
 pub mod servers;
 pub mod sqlite;
-mod transaction_status;
-mod wrong_option;
 
-pub use answer::{Answer, Keep};
-pub use error::{Certainty, ErrorClass, SystemError};
-pub use request::{BulkForm, ConnectOptions, LocalOptions, Request};
-pub use sender::Sender;
+pub use answer::{Answer, Keep, TransactionStatus};
+pub use assay_values::ErrorClass;
+pub use error::WrongOption;
+pub use error::{Certainty, SystemError};
+pub use request::{BulkForm, ConnectOptions, LocalOptions, Request, Sender};
 pub use server::{ServerEvent, WireServer};
-pub use transaction_status::TransactionStatus;
-pub use wrong_option::WrongOption;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;

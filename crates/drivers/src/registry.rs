@@ -6,9 +6,8 @@ use std::ops::ControlFlow;
 
 use assay_values::Row;
 
-use crate::Sender;
 use crate::{
-    Answer, Blocking, Cancel, Canceller, ConnectOptions, LocalOptions, Progress, Request,
+    Answer, Blocking, Cancel, Canceller, ConnectOptions, LocalOptions, Progress, Request, Sender,
     SystemError, Wire, WrongOption,
 };
 

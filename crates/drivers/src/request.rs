@@ -1,4 +1,4 @@
-//! The requests that the engine sends to a session, and the options with which a driver opens one.
+//! The requests that the engine sends to a session, the options with which a driver opens one, and who answers at an address.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -109,4 +109,13 @@ pub struct LocalOptions<'a> {
     pub connect_timeout: Duration,
     /// The driver's own options, from the deployment document.
     pub options: &'a BTreeMap<String, String>,
+}
+
+/// Who answers at an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sender {
+    /// With its article, or its name and version.
+    pub name: String,
+    /// The scheme of the URL that leads to it; `None` where nothing here speaks its protocol.
+    pub scheme: Option<&'static str>,
 }

@@ -31,7 +31,6 @@ mod probe;
 mod query;
 mod session;
 mod timer;
-mod timer_queue;
 mod transport;
 
 pub use delay_proxy::{Delayed, Delaying, delay};

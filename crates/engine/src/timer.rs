@@ -4,6 +4,8 @@
 //! kernel timer registered with the poll has neither problem (measured: 33 µs late in the median against 82
 //! µs with `epoll_pwait2`, at the same cost), and is armed only when the next instant has changed.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::time::Duration;
@@ -65,5 +67,32 @@ impl Timer {
     /// The timer has expired, or may have: the same instant can be set again.
     pub fn expired(&mut self) {
         self.armed_ns = u64::MAX;
+    }
+}
+
+/// Pauses of one thread's clients, the next to end first.
+#[derive(Debug, Default)]
+pub struct TimerQueue {
+    heap: BinaryHeap<Reverse<(u64, usize)>>,
+}
+
+impl TimerQueue {
+    pub fn set(&mut self, at_ns: u64, client: usize) {
+        self.heap.push(Reverse((at_ns, client)));
+    }
+
+    /// The earliest client whose pause has ended, with that instant.
+    pub fn due(&mut self, now_ns: u64) -> Option<(u64, usize)> {
+        let Reverse(first) = *self.heap.peek()?;
+        if first.0 > now_ns {
+            return None;
+        }
+        self.heap.pop();
+        Some(first)
+    }
+
+    #[must_use]
+    pub fn next_ns(&self) -> Option<u64> {
+        self.heap.peek().map(|Reverse((at_ns, _))| *at_ns)
     }
 }

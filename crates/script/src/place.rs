@@ -1,7 +1,6 @@
-//! Takes byte offsets in a text, as scanners and parsers use them; returns lines and columns
-//! for messages.
+//! Takes a script's text, name and path, and byte offsets in it; returns the ends of names, and lines and columns for the
+//! errors of scripts, which are defined here.
 
-use crate::ScriptError;
 use std::cell::Cell;
 
 /// Both begin at 1; columns count characters.
@@ -111,4 +110,45 @@ impl Defect {
             hint: self.hint,
         }
     }
+}
+
+/// Lines and columns begin at 1; columns count characters.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{path}:{line}:{column}: {message}")]
+pub struct ScriptError {
+    /// The path of the file, as the caller named it.
+    pub path: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1, in characters.
+    pub column: u32,
+    /// What was expected and what was found.
+    pub message: String,
+    /// The fix, if one is known.
+    pub hint: Option<String>,
+}
+
+/// One script of a workload.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// The name of the transaction type.
+    pub name: &'a str,
+    /// The path of its file, for messages.
+    pub path: &'a str,
+    /// The text of the script.
+    pub text: &'a str,
+    /// Whether the text is one statement, sent unchanged: no meta commands, no parameters.
+    pub is_plain: bool,
+}
+
+/// The offset after the name that begins at `at`: letters of any alphabet, digits and underscores,
+/// the first not a digit (pgbench's rule). `None` if no name begins there.
+pub(crate) fn name_end(text: &str, at: usize) -> Option<usize> {
+    let rest = &text[at..];
+    let first = rest.chars().next()?;
+    if !(first.is_alphabetic() || first == '_') {
+        return None;
+    }
+    let length = rest.find(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    Some(at + length.unwrap_or(rest.len()))
 }

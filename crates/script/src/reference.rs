@@ -1,13 +1,13 @@
 //! Takes the tables of meta commands, functions, error classes and opcodes; returns the reference of
 //! the language in Markdown, generated so that it always matches the program.
 
-use crate::class::STATEMENT_CLASSES;
-use crate::command_forms::FORMS;
-use crate::function::FUNCTIONS;
+use crate::commands::forms::FORMS;
+use crate::expression::function::FUNCTIONS;
+use crate::expression::function::arguments::LARGEST_BYTES;
 use crate::lexer::KINDS;
-use crate::opcode::OPCODES;
-use crate::registers::MOST_TURNS;
-use crate::size::LARGEST_BYTES;
+use crate::program::opcode::OPCODES;
+use crate::reply::STATEMENT_CLASSES;
+use crate::run::registers::MOST_TURNS;
 use assay_values::Distribution;
 
 /// The reference of the script language.

@@ -1,7 +1,8 @@
-//! Holds what the engine and the machine of a client exchange: the answer
-//! to a statement, and how a transaction ended.
+//! Holds what the engine and the machine of a client exchange: the answer to a statement, how a transaction ended, and the
+//! error classes that a script may name.
 
-use assay_values::CellType;
+use crate::nearest::nearest;
+use assay_values::{CellType, ErrorClass};
 
 /// How a transaction ended for the script. Unless it reached its end, the engine rolls back; what is aborted may have
 /// been rolled back before, at [`Step::RollBack`](crate::Step::RollBack).
@@ -39,4 +40,33 @@ pub struct Reply<'a> {
     pub last_row: Option<&'a [Option<Box<[u8]>>]>,
     /// Error class and message, if the statement failed.
     pub error: Option<(&'a str, &'a str)>,
+}
+
+/// Classes of statement errors that leave the connection open: those that `\expect error` accepts.
+pub const STATEMENT_CLASSES: &[&str] = &words_of(ErrorClass::OF_STATEMENTS);
+
+const fn words_of<const N: usize>(classes: [ErrorClass; N]) -> [&'static str; N] {
+    let mut words = [""; N];
+    let mut at = 0;
+    while at < N {
+        words[at] = classes[at].word();
+        at += 1;
+    }
+    words
+}
+
+/// The class of that name; `other` if the name is unknown.
+pub(crate) fn known(word: &str) -> &'static str {
+    ErrorClass::from_word(word)
+        .unwrap_or(ErrorClass::Other)
+        .word()
+}
+
+/// The class that a script names; `Err` holds the class probably meant.
+pub(crate) fn class_named(words: &str) -> Result<&'static str, Option<&'static str>> {
+    let found = STATEMENT_CLASSES
+        .iter()
+        .copied()
+        .find(|class| class.eq_ignore_ascii_case(words));
+    found.ok_or_else(|| nearest(words, STATEMENT_CLASSES.iter().copied()))
 }

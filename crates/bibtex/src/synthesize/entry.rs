@@ -2,17 +2,15 @@
 
 use std::fmt::Write as _;
 
-use super::defects::Defects;
-use super::identity::{Identity, numbers_of};
-use super::layout::{bare, text};
-use super::library;
-use super::shapes::{Family, Shape, kind};
-use super::streams::{Purpose, stream};
-use super::words::{capitalised, length, person, phrase, word};
-use crate::chance::{chance, pick};
-use crate::timestamp::MONTHS;
 use assay_values::Random;
 use assay_values::calendar::{DAY_S, moment_of, seconds_of};
+
+use crate::chance::{Purpose, chance, pick, stream};
+use crate::synthesize::identity::{Identity, numbers_of};
+use crate::synthesize::library;
+use crate::synthesize::shapes::{Family, Shape, kind};
+use crate::synthesize::words::{capitalised, length, person, phrase, word};
+use crate::timestamp::MONTHS;
 
 /// Appends entry `index` and an empty line.
 pub(super) fn write(out: &mut String, seed: u64, index: u64) {
@@ -284,5 +282,100 @@ impl Fields<'_> {
     fn path(&mut self) -> String {
         let file = capitalised(&word(&mut self.random));
         format!("{}/{file}", word(&mut self.random))
+    }
+}
+
+/// The defects of one entry. Their numbers are those of the checks S01 to S28 of workload `bibsql`.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Defects {
+    bits: u32,
+}
+
+/// Check number, and how many per million entries that can have the defect have it.
+const RATES: [(u32, u32); 26] = [
+    (1, 96_000),
+    (2, 2_000),
+    (3, 3_000),
+    (4, 9_100),
+    (5, 2_600),
+    (6, 600),
+    (7, 2_000),
+    (8, 1_000),
+    (9, 2_000),
+    (10, 300),
+    (11, 3_000),
+    (12, 500),
+    (13, 300),
+    (14, 300),
+    (15, 10_000),
+    (17, 300),
+    (18, 5_400),
+    (19, 9_000),
+    (20, 300),
+    (21, 300),
+    (22, 13_000),
+    (23, 10_000),
+    (24, 40_000),
+    (25, 4_000),
+    (26, 300),
+    (28, 1_100),
+];
+
+impl Defects {
+    pub(super) fn draw(random: &mut Random) -> Self {
+        let mut bits = 0;
+        for (check, per_million) in RATES {
+            if chance(random, per_million) {
+                bits |= 1 << check;
+            }
+        }
+        Self { bits }
+    }
+
+    pub(super) fn has(self, check: u32) -> bool {
+        self.bits & (1 << check) != 0
+    }
+}
+
+/// The column where values begin.
+const INDENT: usize = 17;
+
+/// The maximum line length.
+const MARGIN: usize = 72;
+
+/// Appends `  name = "value",` and folds a long value at its blanks.
+pub(super) fn text(out: &mut String, name: &str, value: &str) {
+    open(out, name);
+    out.push('"');
+    let mut column = INDENT + 1;
+    for (at, word) in value.split(' ').enumerate() {
+        if at > 0 {
+            if column + 1 + word.len() > MARGIN {
+                out.push('\n');
+                out.extend(std::iter::repeat_n(' ', INDENT));
+                column = INDENT;
+            } else {
+                out.push(' ');
+                column += 1;
+            }
+        }
+        out.push_str(word);
+        column += word.len();
+    }
+    out.push_str("\",\n");
+}
+
+/// Appends `  name = value,` for the name of a macro.
+pub(super) fn bare(out: &mut String, name: &str, value: &str) {
+    open(out, name);
+    out.push_str(value);
+    out.push_str(",\n");
+}
+
+fn open(out: &mut String, name: &str) {
+    let name = format!("{name} =");
+    write!(out, "  {name:<width$}", width = INDENT - 2).expect("writing to memory is infallible");
+    if name.len() >= INDENT - 2 {
+        out.push(' ');
     }
 }

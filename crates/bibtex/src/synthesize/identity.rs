@@ -1,9 +1,8 @@
 //! Takes the number of an entry; returns its key, first author and year, and the number that determines its content.
 
-use super::files::{in_first_file, place_of};
-use super::streams::{Purpose, stream};
-use super::words::person;
-use crate::chance::chance;
+use crate::chance::{Purpose, chance, stream};
+use crate::synthesize::files::{in_first_file, place_of};
+use crate::synthesize::words::person;
 
 /// Entries outside the first file that share a key with an entry of the first file, per million; and those
 /// that are identical to it.

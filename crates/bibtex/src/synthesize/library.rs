@@ -2,11 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::words::{capitalised, word};
 use assay_values::Random;
 
-use super::streams::{Purpose, stream};
-use crate::chance::{chance, number_below};
+use crate::chance::{Purpose, chance, number_below, stream};
+use crate::synthesize::words::{capitalised, word};
 
 const JOURNALS: u64 = 60;
 const PUBLISHERS: u64 = 32;

@@ -5,14 +5,11 @@
 //! Live (9,733 entries); none of their text is copied. Entry *i* is a function of the seed and *i*, so a larger
 //! bibliography begins with the same entries as a smaller one.
 
-mod defects;
 mod entry;
 mod files;
 mod identity;
-mod layout;
 mod library;
 mod shapes;
-mod streams;
 mod words;
 
 use std::fs::File;

@@ -2,8 +2,7 @@
 
 use assay_values::Random;
 
-use super::streams::{Purpose, stream};
-use crate::chance::{chance, length_between, letter, pick};
+use crate::chance::{Purpose, chance, length_between, letter, pick, stream};
 
 const ONSETS: [&str; 24] = [
     "b", "br", "c", "ch", "d", "dr", "f", "g", "gr", "h", "k", "l", "m", "n", "p", "pr", "r", "s",

@@ -1,5 +1,6 @@
 //! Takes nothing; defines what every model of a disk takes and gives: requests, events, and `Disk` itself.
 
+
 /// What a request asks of a disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
@@ -79,4 +80,40 @@ pub trait Disk: Send {
 
     /// Bytes in the write cache that power loss would destroy.
     fn volatile_bytes(&self) -> u64;
+}
+
+/// A disk without delays and without a volatile cache.
+#[derive(Debug, Default)]
+pub struct ImmediateDisk {
+    next_destage: u64,
+}
+
+impl Disk for ImmediateDisk {
+    fn submit(&mut self, request: Request, now_ns: u64, events: &mut Vec<Event>) {
+        if request.operation == Operation::Write {
+            let destage = self.next_destage;
+            self.next_destage += 1;
+            events.push(Event::DestageStarted {
+                destage,
+                offset: request.offset,
+                length: request.length,
+            });
+            events.push(Event::DestageEnded { destage });
+        }
+        events.push(Event::Completed {
+            id: request.id,
+            start_ns: now_ns,
+            end_ns: now_ns,
+        });
+    }
+
+    fn next_event_ns(&self) -> Option<u64> {
+        None
+    }
+
+    fn advance(&mut self, _now_ns: u64, _events: &mut Vec<Event>) {}
+
+    fn volatile_bytes(&self) -> u64 {
+        0
+    }
 }

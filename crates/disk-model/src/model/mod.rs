@@ -8,7 +8,6 @@ mod array;
 mod dirty;
 mod disk;
 mod geometry;
-mod immediate;
 pub mod parameters;
 pub(crate) mod parse;
 pub mod profiles;

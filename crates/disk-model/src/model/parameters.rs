@@ -2,15 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::array::ArrayDisk;
-use super::immediate::ImmediateDisk;
-use super::parse;
-use super::profiles::{PROFILES, profile};
-use super::rotating::{RotatingDisk, RotatingParameters};
-use super::solid_state::{SolidStateDisk, SolidStateParameters};
-use super::stripe::{Layout, Raid};
-use super::{Disk, profiles};
 use crate::error::DiskError;
+use crate::model::array::ArrayDisk;
+use crate::model::disk::ImmediateDisk;
+use crate::model::profiles::{PROFILES, profile};
+use crate::model::rotating::{RotatingDisk, RotatingParameters};
+use crate::model::solid_state::{SolidStateDisk, SolidStateParameters};
+use crate::model::stripe::{Layout, Raid};
+use crate::model::{Disk, parse, profiles};
 
 const DEFAULT_PROFILE: &str = "hdd-7200";
 /// What no profile says.

@@ -14,34 +14,9 @@
 //!
 //! Protocol: `doc/native_protocol_v4.spec` and `doc/native_protocol_v5.spec` in Cassandra's sources.
 
-mod bind;
-mod bind_scalar;
-mod bind_value;
-mod bound;
-mod cell;
-mod client_side;
-mod constants;
-mod cql_type;
-mod crc;
-mod duration;
-mod frame_reader;
-mod frame_writer;
-mod handshake;
-mod in_flight;
-mod load;
-mod metadata;
-mod parameters;
-mod refusal;
-mod rows;
-mod scan;
-mod segment;
+mod client;
 mod server;
-mod server_reply;
-mod server_request;
-mod session;
-mod settings;
-mod varint;
-mod wire;
+mod shared;
 
+pub use client::CassandraWire;
 pub use server::CassandraServer;
-pub use wire::CassandraWire;

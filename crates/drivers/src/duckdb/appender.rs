@@ -5,12 +5,11 @@ use std::ffi::CString;
 use assay_values::calendar::{parse_date, parse_time, parse_timestamp};
 use assay_values::{Cell, Row};
 
-use super::column::LogicalType;
-use super::database::{Connection, c_text};
-use super::interface::{Handle, NO_ERROR, text_of, type_id as t};
-use super::library::Library;
-use super::list_text;
-use super::refusal;
+use crate::duckdb::column::LogicalType;
+use crate::duckdb::database::{Connection, c_text};
+use crate::duckdb::interface::{Handle, NO_ERROR, text_of, type_id as t};
+use crate::duckdb::library::Library;
+use crate::duckdb::{list_text, refusal};
 use crate::insert_text::columns_of;
 use crate::{ErrorClass, SystemError};
 

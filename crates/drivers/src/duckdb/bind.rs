@@ -4,9 +4,9 @@
 use assay_values::calendar::{parse_date, parse_timestamp};
 use assay_values::{Decimal, Value};
 
-use super::interface::{Handle, RawDecimal, type_id as t};
-use super::library::Library;
-use super::list_text;
+use crate::duckdb::interface::{Handle, RawDecimal, type_id as t};
+use crate::duckdb::library::Library;
+use crate::duckdb::list_text;
 
 /// The most digits of the library's decimals.
 const MOST_DIGITS: u8 = 38;

@@ -4,8 +4,8 @@ use std::ffi::c_char;
 
 use assay_values::CellType;
 
-use super::interface::{Handle, RawResult, type_id};
-use super::library::Library;
+use crate::duckdb::interface::{Handle, RawResult, type_id};
+use crate::duckdb::library::Library;
 use crate::{ErrorClass, SystemError};
 
 /// How the values of a column are kept in a vector, and what text they have.

@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use assay_values::Row;
 
-use super::appender::Appender;
-use super::database::{Connection, Database};
-use super::options::Options;
-use super::refusal;
-use super::result::Buffers;
-use super::statement::{Control, Statement, spelled};
+use crate::duckdb::appender::Appender;
+use crate::duckdb::database::{Connection, Database, Options};
+use crate::duckdb::refusal;
+use crate::duckdb::result::Buffers;
+use crate::duckdb::statement::{Control, Statement, spelled};
 use crate::{
     Answer, Blocking, BulkForm, Canceller, ErrorClass, Keep, LocalOptions, Request, SystemError,
     TransactionStatus,

@@ -1,8 +1,8 @@
 //! Takes a result; returns its data chunks, and the vectors in them: the values of one column for some
 //! thousands of rows.
 
-use super::interface::{Handle, ListEntry, RawResult, RawString};
-use super::library::Library;
+use crate::duckdb::interface::{Handle, ListEntry, RawResult, RawString};
+use crate::duckdb::library::Library;
 
 /// Some rows of a result.
 pub(super) struct DataChunk {

@@ -9,10 +9,9 @@ use std::ffi::CString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use super::interface::{Handle, NO_ERROR};
-use super::library::Library;
-use super::options::Options;
-use super::refusal;
+use crate::duckdb::interface::{Handle, NO_ERROR};
+use crate::duckdb::library::Library;
+use crate::duckdb::refusal;
 use crate::{ErrorClass, SystemError};
 
 /// Databases that are open, by their files; in memory there are only private ones. Used when sessions open,
@@ -200,5 +199,36 @@ fn absolute(file: &Path) -> Result<PathBuf, SystemError> {
     match (whole.parent(), whole.file_name()) {
         (Some(folder), Some(name)) => Ok(folder.canonicalize().map_err(failed)?.join(name)),
         _ => Ok(whole),
+    }
+}
+
+/// The option that names the shared library.
+const LIBRARY: &str = "library";
+
+/// What a database is opened with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Options {
+    /// The shared library.
+    pub library: PathBuf,
+    /// Settings of the whole database, such as `threads`: all other options.
+    pub settings: BTreeMap<String, String>,
+}
+
+impl Options {
+    /// # Errors
+    /// Where no library is named. The library itself refuses unknown settings when it opens a database.
+    pub(super) fn parse(options: &BTreeMap<String, String>) -> Result<Self, SystemError> {
+        let mut settings = options.clone();
+        match settings.remove(LIBRARY).filter(|path| !path.is_empty()) {
+            Some(path) => Ok(Self {
+                library: Path::new(&path).to_owned(),
+                settings,
+            }),
+            None => Err(SystemError::new(
+                ErrorClass::ConnectionRefused,
+                "",
+                "expected the option `library`, the path of DuckDB's shared library, found none",
+            )),
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use assay_values::calendar::write_time;
 
-use super::interface::RawInterval;
+use crate::duckdb::interface::RawInterval;
 
 const DAY_US: u64 = 86_400_000_000;
 

@@ -4,10 +4,10 @@
 
 use assay_values::write_json_string;
 
-use super::column::ColumnKind;
-use super::data_chunk::Vector;
-use super::interface::{ListEntry, type_id as t};
-use super::scalar;
+use crate::duckdb::column::ColumnKind;
+use crate::duckdb::data_chunk::Vector;
+use crate::duckdb::interface::{ListEntry, type_id as t};
+use crate::duckdb::scalar;
 
 /// Appends a value, which may be NULL.
 fn value(kind: &ColumnKind, vector: &Vector, row: usize, out: &mut Vec<u8>) {

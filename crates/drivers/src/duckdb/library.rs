@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use libloading::os::unix;
 
-use super::interface::{Handle, HugeInt, RawDecimal, RawResult, text_of};
+use crate::duckdb::interface::{Handle, HugeInt, RawDecimal, RawResult, text_of};
 use crate::{ErrorClass, SystemError};
 
 /// Libraries that are loaded. They stay loaded: threads of their own may still be running.

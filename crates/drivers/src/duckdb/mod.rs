@@ -15,7 +15,6 @@ mod interval;
 mod json;
 mod library;
 mod list_text;
-mod options;
 mod refusal;
 mod result;
 mod scalar;

@@ -1,10 +1,10 @@
 //! Takes the result of a statement; fills the answer with its rows.
 
-use super::column::{ColumnKind, cell_type};
-use super::data_chunk::{DataChunk, Vector};
-use super::interface::{CHANGED_ROWS, QUERY_RESULT, RawResult, text_of};
-use super::library::Library;
-use super::{json, refusal, scalar};
+use crate::duckdb::column::{ColumnKind, cell_type};
+use crate::duckdb::data_chunk::{DataChunk, Vector};
+use crate::duckdb::interface::{CHANGED_ROWS, QUERY_RESULT, RawResult, text_of};
+use crate::duckdb::library::Library;
+use crate::duckdb::{json, refusal, scalar};
 use crate::{Answer, SystemError};
 
 /// A result of the library, which is also given for a statement that failed.

@@ -5,10 +5,10 @@ use std::io::Write as _;
 use assay_values::calendar::{write_date, write_time, write_timestamp, write_two_digits};
 use assay_values::{Decimal, write_double, write_int};
 
-use super::column::ColumnKind;
-use super::data_chunk::Vector;
-use super::interface::type_id as t;
-use super::interval;
+use crate::duckdb::column::ColumnKind;
+use crate::duckdb::data_chunk::Vector;
+use crate::duckdb::interface::type_id as t;
+use crate::duckdb::interval;
 
 /// Bits of a `TIME WITH TIME ZONE` that hold its offset.
 const OFFSET_BITS: u32 = 24;

@@ -2,13 +2,15 @@
 
 use assay_values::{Piece, Value};
 
-use super::bind::{self, Parameter};
-use super::column::LogicalType;
-use super::database::{Connection, c_text};
-use super::interface::{Handle, NO_ERROR, RawResult, TRANSACTION_STATEMENT, text_of, type_id};
-use super::library::Library;
-use super::refusal;
-use super::result::{Buffers, StatementResult};
+use crate::duckdb::bind::Parameter;
+use crate::duckdb::column::LogicalType;
+use crate::duckdb::database::{Connection, c_text};
+use crate::duckdb::interface::{
+    Handle, NO_ERROR, RawResult, TRANSACTION_STATEMENT, text_of, type_id,
+};
+use crate::duckdb::library::Library;
+use crate::duckdb::result::{Buffers, StatementResult};
+use crate::duckdb::{bind, refusal};
 use crate::{Answer, ErrorClass, SystemError};
 
 /// A compiled statement. Its owner destroys it before the connection.

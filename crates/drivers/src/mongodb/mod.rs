@@ -13,29 +13,9 @@
 //!
 //! Protocol: <https://www.mongodb.com/docs/manual/reference/mongodb-wire-protocol/>; BSON: <https://bsonspec.org>.
 
-mod bind;
-mod cell;
-mod client_side;
-mod command;
-mod constants;
-mod decimal128;
-mod extended;
-mod handshake;
-mod json;
-mod load;
-mod message;
-mod refusal;
-mod reply;
-mod rows;
-mod scan;
-mod scram;
+mod client;
 mod server;
-mod server_reply;
-mod server_request;
-mod session;
-mod settings;
-mod wire;
-mod write;
+mod shared;
 
+pub use client::MongodbWire;
 pub use server::MongodbServer;
-pub use wire::MongodbWire;

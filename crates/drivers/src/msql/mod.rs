@@ -11,16 +11,9 @@
 //!
 //! Written from a description of the protocol (version 4), and not verified against a server.
 
-mod fields;
-mod handshake;
-mod load;
-mod packet;
-mod refusal;
-mod reply;
-mod results;
+mod client;
 mod server;
-mod statement;
-mod wire;
+mod shared;
 
+pub use client::MsqlWire;
 pub use server::MsqlServer;
-pub use wire::MsqlWire;

@@ -3,9 +3,9 @@
 //!
 //! It accepts any user and any database. Lists of databases, tables and columns are empty.
 
-use super::packet::{self, MAX_SENT_BYTES};
-use super::{fields, refusal};
 use crate::lexer::Literals;
+use crate::msql::shared::packet::MAX_SENT_BYTES;
+use crate::msql::shared::{fields, packet, refusal};
 use crate::null::{ResultSize, Statement};
 use crate::server::{PIECE_BYTES, ServerEvent, WireServer};
 use crate::{ErrorClass, SystemError};

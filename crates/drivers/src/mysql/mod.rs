@@ -12,37 +12,9 @@
 //! Protocol: "Client/Server Protocol" of the MariaDB documentation, and the chapter of that name in the
 //! source documentation of the MySQL server.
 
-mod authentication;
-mod binary_cell;
-mod column;
-mod constants;
-mod escape;
-mod file_load;
-mod float_text;
-mod greeting;
-mod insert_load;
-mod own_statement;
-mod packet;
-mod prepare;
-mod public_key;
-mod refusal;
-mod results;
-mod rows;
-mod scan;
-mod scramble;
+mod client;
 mod server;
-mod server_command;
-mod server_errors;
-mod server_greeting;
-mod server_ok;
-mod server_reply;
-mod session;
-mod signature;
-mod statement;
-mod statements;
-mod typed_value;
-mod wire;
-mod wire_packets;
+mod shared;
 
+pub use client::MysqlWire;
 pub use server::MysqlServer;
-pub use wire::MysqlWire;

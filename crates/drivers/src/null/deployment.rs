@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use super::tables::Tables;
 use crate::{ErrorClass, SystemError};
 
 /// Deployments of this process, by their options: sessions with equal options share a deployment.
@@ -76,4 +75,41 @@ impl Deployment {
 /// A thread that panicked leaves these values consistent: they change by single assignments.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Tables(HashMap<String, u64>);
+
+impl Tables {
+    /// The number of rows of a table, if it exists.
+    pub(super) fn rows(&self, table: &str) -> Option<u64> {
+        self.0.get(table).copied()
+    }
+
+    pub(super) fn add(&mut self, table: String, rows: u64) {
+        *self.0.entry(table).or_default() += rows;
+    }
+
+    /// Adds rows to a table if it exists.
+    pub(super) fn extend(&mut self, table: &str, rows: u64) {
+        if let Some(known) = self.0.get_mut(table) {
+            *known += rows;
+        }
+    }
+
+    pub(super) fn make(&mut self, table: &str) {
+        self.0.insert(table.into(), 0);
+    }
+
+    pub(super) fn remove(&mut self, table: &str) {
+        self.0.remove(table);
+    }
+
+    /// Removes all rows; returns how many there were.
+    pub(super) fn empty(&mut self, table: &str) -> u64 {
+        self.0
+            .get_mut(table)
+            .map(std::mem::take)
+            .unwrap_or_default()
+    }
 }

@@ -1,9 +1,9 @@
 //! Takes the words of a statement that adds rows; returns the table, and the number of rows in the statement.
 
-use super::meaning::{Meaning, Statement};
-use super::selection::selection;
-use super::words::{Words, first_words, is_word, plain};
 use crate::lexer::Literals;
+use crate::null::meaning::{Meaning, Statement};
+use crate::null::selection::selection;
+use crate::null::words::{Words, first_words, is_word, plain};
 
 /// The table of `INSERT INTO table …`, `COPY table …` or `LOAD DATA … INTO TABLE table`.
 pub(super) fn table_of_bulk(text: &str) -> Option<String> {

@@ -3,11 +3,10 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use super::delay;
-use super::meaning::Statement;
-use super::model::{PlannedReply, ResultSize, ServerModel, SessionModel, caused_by_option};
+use crate::null::meaning::Statement;
+use crate::null::model::{PlannedReply, ResultSize, ServerModel, SessionModel, caused_by_option};
 use crate::{Answer, Canceller, ErrorClass, LocalOptions, SystemError};
 
 pub(crate) struct LocalSession {
@@ -53,7 +52,7 @@ impl LocalSession {
                 caused_by_option("lose"),
             ));
         };
-        if !delay::wait_until(began + after, &self.is_cancelled) {
+        if !wait_until(began + after, &self.is_cancelled) {
             answer.error = Some(SystemError::new(ErrorClass::Timeout, "", "cancelled"));
         } else if error.is_some() {
             answer.error = error;
@@ -103,5 +102,27 @@ impl LocalSession {
     pub fn canceller(&self) -> Canceller {
         let is_cancelled = Arc::clone(&self.is_cancelled);
         Box::new(move || is_cancelled.store(true, Ordering::Relaxed))
+    }
+}
+
+/// Waits until that instant; returns false if cancelled before.
+///
+/// A sleeping thread wakes up some 60 µs late: it sleeps until shortly before, then polls the clock and
+/// yields in between.
+fn wait_until(instant: Instant, is_cancelled: &AtomicBool) -> bool {
+    const WOKEN_LATE: Duration = Duration::from_micros(100);
+    const LONGEST_SLEEP: Duration = Duration::from_millis(20);
+    loop {
+        let left = instant.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return true;
+        }
+        if is_cancelled.load(Ordering::Relaxed) {
+            return false;
+        }
+        match left.checked_sub(WOKEN_LATE) {
+            Some(asleep) => std::thread::sleep(asleep.min(LONGEST_SLEEP)),
+            None => std::thread::yield_now(),
+        }
     }
 }

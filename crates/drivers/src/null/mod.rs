@@ -4,7 +4,6 @@
 //!
 //! It stores only the number of rows of each table, so that a load can be verified.
 
-mod delay;
 mod deployment;
 mod lines;
 mod loading;
@@ -15,8 +14,6 @@ mod options;
 pub(crate) mod query;
 mod selection;
 mod statement;
-mod tables;
-mod trigger;
 mod tuples;
 mod words;
 
@@ -27,6 +24,7 @@ use crate::{
     Answer, Blocking, BulkForm, Canceller, ErrorClass, LocalOptions, Request, SystemError,
     TransactionStatus,
 };
+
 pub(crate) use lines::Lines;
 pub(crate) use local_session::LocalSession;
 pub use meaning::Statement;

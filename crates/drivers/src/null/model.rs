@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use assay_values::Random;
 
-use super::deployment::{Deployment, SessionPlace};
-use super::meaning::{Meaning, Statement};
-use super::options::Options;
+use crate::null::deployment::{Deployment, SessionPlace};
+use crate::null::meaning::{Meaning, Statement};
+use crate::null::options::Options;
 use crate::{Certainty, ErrorClass, SystemError};
 
 /// A null system: its options, and the tables that its sessions share.

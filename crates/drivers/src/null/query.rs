@@ -1,9 +1,10 @@
 //! Takes a text of one or several statements; returns the statements in order, and the number of
 //! parameters in the text.
 
-use super::meaning::Statement;
-use super::words::Words;
-use crate::lexer::{self, Literals, is_identifier};
+use crate::lexer;
+use crate::lexer::{Literals, is_identifier};
+use crate::null::meaning::Statement;
+use crate::null::words::Words;
 
 /// The statements of a text, without empty ones.
 pub(crate) fn statements(text: &str, literals: Literals) -> impl Iterator<Item = Statement> {

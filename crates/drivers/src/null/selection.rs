@@ -1,8 +1,8 @@
 //! Takes the words of a statement that returns rows; returns the names of its columns, and the table it
 //! reads.
 
-use super::meaning::{Meaning, Statement};
-use super::words::{Words, first_words, is_word, plain};
+use crate::null::meaning::{Meaning, Statement};
+use crate::null::words::{Words, first_words, is_word, plain};
 
 /// Prefixes of the names of system tables.
 const CATALOGUES: [&str; 5] = [

@@ -1,11 +1,11 @@
 //! Takes the text of a statement; returns its kind and the names of its columns, as far as its
 //! keywords show them.
 
-use super::loading::{copying, file_of, insertion};
-use super::meaning::{Change, Meaning, Statement};
-use super::selection::{selection, unnamed, width_of_group};
-use super::words::{Words, first_words, is_word};
 use crate::lexer::Literals;
+use crate::null::loading::{copying, file_of, insertion};
+use crate::null::meaning::{Change, Meaning, Statement};
+use crate::null::selection::{selection, unnamed, width_of_group};
+use crate::null::words::{Words, first_words, is_word};
 
 impl Statement {
     pub(crate) fn of(text: &str, literals: Literals) -> Self {

@@ -1,7 +1,8 @@
 //! Takes the text of a statement; returns its words in order: names with their quotes and dots, whole
 //! literals, and every other character as a word. Blanks and comments are skipped.
 
-use crate::lexer::{self, Literals, is_identifier};
+use crate::lexer;
+use crate::lexer::{Literals, is_identifier};
 
 #[derive(Clone, Debug)]
 pub(super) struct Words<'a> {

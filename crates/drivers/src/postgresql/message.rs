@@ -4,9 +4,12 @@
 //! (PostgreSQL manual, "Frontend/Backend Protocol", "Message Formats"). Tag and length are checked as
 //! soon as they arrive, so that a server with another protocol is an error and not a hang.
 
+use crate::scan::Scan;
 use crate::{ErrorClass, SystemError};
+use bytes::BytesMut;
+use postgres_protocol::message::frontend;
 
-pub(super) mod tag {
+pub(crate) mod tag {
     pub const AUTHENTICATION: u8 = b'R';
     pub const BACKEND_KEY: u8 = b'K';
     pub const BIND_COMPLETE: u8 = b'2';
@@ -34,12 +37,12 @@ pub(super) mod tag {
 }
 
 /// The server cannot build a larger message (its `MaxAllocSize`, 1 GiB less one byte).
-pub(super) const LARGEST_BYTES: usize = 0x3fff_ffff;
+pub(crate) const LARGEST_BYTES: usize = 0x3fff_ffff;
 
 const IS_TAG: [bool; 256] = table_of(tag::ALL);
 
 /// For each byte, whether it is one of these tags.
-pub(super) const fn table_of(tags: &[u8]) -> [bool; 256] {
+pub(crate) const fn table_of(tags: &[u8]) -> [bool; 256] {
     let mut table = [false; 256];
     let mut index = 0;
     while index < tags.len() {
@@ -50,7 +53,7 @@ pub(super) const fn table_of(tags: &[u8]) -> [bool; 256] {
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct Message<'a> {
+pub(crate) struct Message<'a> {
     pub tag: u8,
     pub body: &'a [u8],
 }
@@ -75,7 +78,7 @@ impl Message<'_> {
 /// # Errors
 /// Where `input` does not begin with a message of this protocol.
 #[inline]
-pub(super) fn first(input: &[u8]) -> Result<Option<Message<'_>>, SystemError> {
+pub(crate) fn first(input: &[u8]) -> Result<Option<Message<'_>>, SystemError> {
     first_among(&IS_TAG, input)
 }
 
@@ -84,7 +87,7 @@ pub(super) fn first(input: &[u8]) -> Result<Option<Message<'_>>, SystemError> {
 /// # Errors
 /// As [`first`].
 #[inline]
-pub(super) fn first_among<'a>(
+pub(crate) fn first_among<'a>(
     is_tag: &[bool; 256],
     input: &'a [u8],
 ) -> Result<Option<Message<'a>>, SystemError> {
@@ -115,7 +118,7 @@ fn not_a_message(input: &[u8]) -> SystemError {
 ///
 /// # Errors
 /// Where the message would exceed the server's limit, or the text holds a zero byte.
-pub(super) fn length_of(text: &str, around_bytes: usize) -> Result<u32, SystemError> {
+pub(crate) fn length_of(text: &str, around_bytes: usize) -> Result<u32, SystemError> {
     let length = text.len() + around_bytes;
     if length > LARGEST_BYTES {
         return Err(too_large(length));
@@ -128,38 +131,40 @@ pub(super) fn length_of(text: &str, around_bytes: usize) -> Result<u32, SystemEr
 }
 
 #[cold]
-pub(super) fn too_large(bytes: usize) -> SystemError {
+pub(crate) fn too_large(bytes: usize) -> SystemError {
     let message = format!("a message of {bytes} bytes; the server accepts at most {LARGEST_BYTES}");
     SystemError::new(ErrorClass::Data, "", message)
 }
 
 /// Reads the fields of a body in order; a read past the end is an error, not a panic.
-pub(super) struct Fields<'a>(pub &'a [u8]);
+pub(crate) struct Fields<'a>(pub &'a [u8]);
 
 impl<'a> Fields<'a> {
     #[inline]
+    fn read<T>(&mut self, read: impl FnOnce(&mut Scan<'a>) -> Option<T>) -> Result<T, SystemError> {
+        let mut scan = Scan(self.0);
+        let field = read(&mut scan).ok_or_else(too_short)?;
+        self.0 = scan.0;
+        Ok(field)
+    }
+
+    #[inline]
     pub fn bytes(&mut self, count: usize) -> Result<&'a [u8], SystemError> {
-        let (taken, rest) = self.0.split_at_checked(count).ok_or_else(too_short)?;
-        self.0 = rest;
-        Ok(taken)
+        self.read(|scan| scan.take(count))
     }
 
     pub fn byte(&mut self) -> Result<u8, SystemError> {
-        self.bytes(1).map(|bytes| bytes[0])
+        self.read(Scan::u8)
     }
 
     #[inline]
     pub fn int16(&mut self) -> Result<i16, SystemError> {
-        let (taken, rest) = self.0.split_first_chunk().ok_or_else(too_short)?;
-        self.0 = rest;
-        Ok(i16::from_be_bytes(*taken))
+        self.read(Scan::array).map(i16::from_be_bytes)
     }
 
     #[inline]
     pub fn int32(&mut self) -> Result<i32, SystemError> {
-        let (taken, rest) = self.0.split_first_chunk().ok_or_else(too_short)?;
-        self.0 = rest;
-        Ok(i32::from_be_bytes(*taken))
+        self.read(Scan::i32_be)
     }
 
     /// A count, which has 16 bits in the protocol.
@@ -170,18 +175,49 @@ impl<'a> Fields<'a> {
 
     /// Text up to its zero byte.
     pub fn text(&mut self) -> Result<&'a [u8], SystemError> {
-        let end = self
-            .0
-            .iter()
-            .position(|&byte| byte == 0)
-            .ok_or_else(too_short)?;
-        let text = &self.0[..end];
-        self.0 = &self.0[end + 1..];
-        Ok(text)
+        self.read(Scan::until_zero)
     }
 }
 
 #[cold]
 fn too_short() -> SystemError {
     SystemError::protocol("a complete message", "a message that ends inside a field")
+}
+
+/// Appends a simple query.
+#[inline]
+pub(crate) fn query(text: &str, out: &mut Vec<u8>) -> Result<(), SystemError> {
+    let length = length_of(text, 5)?;
+    out.push(b'Q');
+    out.extend_from_slice(&length.to_be_bytes());
+    out.extend_from_slice(text.as_bytes());
+    out.push(0);
+    Ok(())
+}
+
+/// Appends CopyFail; a zero byte in the reason would end it early.
+pub(crate) fn copy_fail(reason: &str, out: &mut Vec<u8>) {
+    let reason = reason.replace('\0', " ");
+    cold(out, |buffer| frontend::copy_fail(&reason, buffer)).expect("it holds no zero byte");
+}
+
+/// Appends a message that the protocol crate builds in its own buffer; for messages off the hot path.
+pub(crate) fn cold(
+    out: &mut Vec<u8>,
+    build: impl FnOnce(&mut BytesMut) -> std::io::Result<()>,
+) -> Result<(), SystemError> {
+    let mut buffer = BytesMut::new();
+    build(&mut buffer).map_err(|error| {
+        SystemError::new(
+            ErrorClass::Data,
+            "",
+            format!("the protocol cannot express the request: {error}"),
+        )
+    })?;
+    out.extend_from_slice(&buffer);
+    Ok(())
+}
+
+pub(crate) fn refused(message: &str) -> SystemError {
+    SystemError::new(ErrorClass::Other, "", message)
 }

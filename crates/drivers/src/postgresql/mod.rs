@@ -8,34 +8,9 @@
 //! Protocol: PostgreSQL manual, chapter "Frontend/Backend Protocol". Text is UTF-8, answers are in the
 //! protocol's text format.
 
-mod authentication;
-mod command_tag;
-mod copy_binary;
-mod copy_data;
-mod copy_text;
-mod direct;
-mod exchange;
-mod exchange_rare;
-mod frontend_messages;
+mod client;
 mod message;
-mod parameter;
-mod parameter_text;
-mod refusal;
-mod rows;
 mod server;
-mod server_copy;
-mod server_errors;
-mod server_load;
-mod server_portal;
-mod server_reply;
-mod server_request;
-mod server_startup;
-mod server_tag;
-mod session;
-mod session_state;
-mod startup;
-mod statement;
-mod wire;
 
+pub use client::PostgresqlWire;
 pub use server::PostgresqlServer;
-pub use session::PostgresqlWire;

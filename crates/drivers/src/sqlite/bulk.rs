@@ -6,8 +6,8 @@ use assay_values::{Cell, ColumnType, Row};
 use rusqlite::types::{Null, ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection};
 
-use super::failure::Failure;
-use super::{affinity, refusal};
+use crate::sqlite::refusal::Failure;
+use crate::sqlite::{affinity, refusal};
 use crate::{Answer, ErrorClass, SystemError};
 
 /// Rows per batch: enough to make the statement cache lookup cheap, few enough to stay in the CPU cache.

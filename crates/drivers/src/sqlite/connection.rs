@@ -1,18 +1,19 @@
 //! Takes requests; calls the SQLite library, and returns its answers.
 
+use std::ffi::c_int;
 use std::path::Path;
 use std::sync::Arc;
 
 use assay_values::{Piece, Row, Value};
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, ffi};
 
-use super::bulk::Bulk;
-use super::busy_handler::BusyHandler;
-use super::failure::Failure;
-use super::options::Options;
-use super::value::spelled;
-use super::{confinement, counters, refusal, regexp};
+use crate::sqlite::bulk::Bulk;
+use crate::sqlite::busy_handler::BusyHandler;
+use crate::sqlite::options::{Options, confine};
+use crate::sqlite::refusal::Failure;
+use crate::sqlite::value::spelled;
+use crate::sqlite::{refusal, regexp};
 use crate::{
     Answer, Blocking, BulkForm, Canceller, ErrorClass, LocalOptions, Request, SystemError,
     TransactionStatus,
@@ -69,7 +70,7 @@ impl SqliteConnection {
             .map_err(refused)?;
         regexp::define(&connection).map_err(refused)?;
         if options.is_confined {
-            confinement::confine(&mut connection).map_err(refused)?;
+            confine(&mut connection).map_err(refused)?;
         }
         // SQLite has not read the file so far: a file that is not a database is reported here.
         connection
@@ -225,7 +226,7 @@ impl Blocking for SqliteConnection {
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
-        counters::of(&self.connection)
+        counters_of(&self.connection)
     }
 
     fn canceller(&self) -> Option<Canceller> {
@@ -238,4 +239,32 @@ impl Blocking for SqliteConnection {
             statement.interrupt();
         }))
     }
+}
+
+/// Pages found in the session's cache and pages that had to be read, since it was opened.
+fn counters_of(connection: &Connection) -> Vec<(&'static str, u64)> {
+    [
+        ("buffer_hits", ffi::SQLITE_DBSTATUS_CACHE_HIT),
+        ("buffer_misses", ffi::SQLITE_DBSTATUS_CACHE_MISS),
+    ]
+    .into_iter()
+    .filter_map(|(name, which)| Some((name, count(connection, which)?)))
+    .collect()
+}
+
+fn count(connection: &Connection, which: c_int) -> Option<u64> {
+    let (mut current, mut highest, keep) = (0, 0, 0);
+    // SAFETY: the handle is that of an open connection, borrowed for the duration of the call, and the
+    // library writes nothing but the two numbers.
+    let status = unsafe {
+        ffi::sqlite3_db_status(
+            connection.handle(),
+            which,
+            &raw mut current,
+            &raw mut highest,
+            keep,
+        )
+    };
+    // The library counts in unsigned 32 bits, but returns a signed integer.
+    (status == ffi::SQLITE_OK).then(|| u64::from(current.cast_unsigned()))
 }

@@ -4,9 +4,9 @@ use assay_values::{CellType, Value};
 use rusqlite::Statement;
 use rusqlite::types::ValueRef;
 
-use super::connection::SqliteConnection;
-use super::failure::Failure;
-use super::value::{bind, cell_type};
+use crate::sqlite::connection::SqliteConnection;
+use crate::sqlite::refusal::Failure;
+use crate::sqlite::value::{bind, cell_type};
 use crate::{Answer, ErrorClass, SystemError};
 
 impl SqliteConnection {

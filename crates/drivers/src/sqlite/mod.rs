@@ -7,11 +7,8 @@
 mod affinity;
 mod bulk;
 mod busy_handler;
-mod confinement;
 mod connection;
-mod counters;
 mod execution;
-mod failure;
 mod options;
 mod refusal;
 mod regexp;

@@ -1,7 +1,10 @@
-//! Takes the driver's options from the deployment document; returns them parsed.
+//! Takes the driver's options from the deployment document; returns them parsed, and keeps a connection to its own file.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
+
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::{Connection, ffi};
 
 use crate::{ErrorClass, SystemError};
 
@@ -71,4 +74,30 @@ fn wrong(key: &str, expected: &str, found: &str) -> SystemError {
         "",
         format!("{key}: expected {expected}, found {found:?}"),
     )
+}
+
+/// Pragmas that name directories, in which the library would then make files.
+const OF_DIRECTORIES: [&str; 2] = ["temp_store_directory", "data_store_directory"];
+
+pub(super) fn confine(connection: &mut Connection) -> rusqlite::Result<()> {
+    connection.authorizer(Some(|context: AuthContext<'_>| match context.action {
+        // VACUUM itself attaches a temporary database, which has no name.
+        AuthAction::Attach { filename: "" } => Authorization::Allow,
+        AuthAction::Attach { .. } => Authorization::Deny,
+        // Its name is known only when the statement runs.
+        AuthAction::Unknown { code, .. } if code == ffi::SQLITE_ATTACH => Authorization::Deny,
+        AuthAction::Function {
+            function_name: "load_extension",
+        } => Authorization::Deny,
+        AuthAction::Pragma { pragma_name, .. } if is_of_directories(pragma_name) => {
+            Authorization::Deny
+        }
+        _ => Authorization::Allow,
+    }))
+}
+
+fn is_of_directories(pragma: &str) -> bool {
+    OF_DIRECTORIES
+        .iter()
+        .any(|name| name.eq_ignore_ascii_case(pragma))
 }

@@ -1,4 +1,4 @@
-//! Takes an error of the library; returns it with the engine's error class, by its result code.
+//! Takes an error of the library, or one found by the driver; returns it with the engine's error class, by its result code.
 
 use std::path::Path;
 
@@ -92,5 +92,23 @@ fn by_message(message: &str) -> ErrorClass {
         ErrorClass::UnknownObject
     } else {
         ErrorClass::Other
+    }
+}
+
+/// An error of the library, or one found by this driver.
+pub(super) enum Failure {
+    Library(rusqlite::Error),
+    Driver(SystemError),
+}
+
+impl From<rusqlite::Error> for Failure {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Library(error)
+    }
+}
+
+impl From<SystemError> for Failure {
+    fn from(error: SystemError) -> Self {
+        Self::Driver(error)
     }
 }

@@ -2,8 +2,8 @@
 
 use assay_histogram::LatencyHistogram;
 
-use super::intervals::OpenSeconds;
-use super::{Durations, Layout, PassTimes, Sample, Series, Unit};
+use crate::account::intervals::OpenSeconds;
+use crate::account::{Durations, Layout, PassTimes, Sample, Series, Unit};
 use crate::observation::{Outcome, Outcomes, PassTime};
 
 #[derive(Debug)]

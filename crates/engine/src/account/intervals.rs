@@ -9,9 +9,9 @@
 
 use std::collections::BTreeMap;
 
-use super::Layout;
-use super::completion_gaps::{CompletionGaps, TimeSpan};
-use super::second::{GroupSecond, Second};
+use crate::account::Layout;
+use crate::account::completion_gaps::{CompletionGaps, TimeSpan};
+use crate::account::second::{GroupSecond, Second};
 use crate::observation::Interval;
 
 const SECOND_NS: u64 = 1_000_000_000;

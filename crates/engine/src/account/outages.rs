@@ -1,7 +1,7 @@
 //! Takes the loss and the return of clients' sessions; returns how many clients are connected, and the times
 //! in which no client was served. These events are rare: all threads share one log.
 
-use super::Layout;
+use crate::account::Layout;
 use crate::observation::Outage;
 
 /// An outage lasts from the loss of the last session to the first transaction that ends `ok` in a new one.

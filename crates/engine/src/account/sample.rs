@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::LiveCount;
+use crate::account::LiveCount;
 use crate::observation::Outcome;
 
 /// What was sampled. The numbers are those of transaction types ([`super::Layout`]), statements and clients.

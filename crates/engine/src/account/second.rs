@@ -2,7 +2,7 @@
 
 use assay_histogram::{EncodedHistogram, LatencyHistogram};
 
-use super::completion_gaps::Completions;
+use crate::account::completion_gaps::Completions;
 use crate::observation::{Interval, Outcome};
 
 #[derive(Debug)]

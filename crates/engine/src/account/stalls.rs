@@ -4,7 +4,7 @@
 //! A stall lasts at least a second, and ten times the median latency of the waiting transactions' type: a
 //! system whose queries take a minute does not stall for a minute.
 
-use super::completion_gaps::{LEAST_NS, TimeSpan};
+use crate::account::completion_gaps::{LEAST_NS, TimeSpan};
 
 const TIMES_MEDIAN: u64 = 10;
 

@@ -8,7 +8,7 @@
 use assay_drivers::Answer;
 use assay_values::RowsDigest;
 
-use super::answer_sums::mixed;
+use crate::account::answer_sums::mixed;
 
 /// How many transactions of a client are compared, or of the list that all clients share.
 pub const COMPARED_TRANSACTIONS: u8 = 1 << (STAGES - 1);

@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Layout, ResultLog, StatementAnswers};
+use crate::account::{Layout, ResultLog, StatementAnswers};
 
 /// What is counted, by statement.
 #[derive(Debug, Default)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{
+use crate::account::{
     Aggregator, AnswerSum, Completed, ErrorLog, Identity, Layout, LoggedTransaction, Sample,
     SampleBuffer, SessionServers, ThreadLog, ThreadStatements, Unit, Waits, Worktime,
 };

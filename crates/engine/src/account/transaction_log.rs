@@ -19,13 +19,14 @@ use std::sync::mpsc::Sender;
 use std::thread::JoinHandle;
 
 use crate::EngineError;
+use crate::account::transaction_log::batches::{Batch, LogState, locked};
+use crate::account::transaction_log::sampling::Sampling;
+use crate::account::transaction_log::writer::Writer;
 use crate::document::LogDocument;
 use crate::observation::LogReport;
-use batches::{Batch, LogState, locked};
+
 pub use batches::{DoneTransaction, LoggedTransaction};
 pub use sampling::Identity;
-use sampling::Sampling;
-use writer::Writer;
 
 const BATCH_ROWS: usize = 512;
 /// How many batches may wait for the disk: about 200 MB.

@@ -25,12 +25,12 @@ use assay_drivers::{ErrorClass, SystemError};
 use mio::net::TcpListener;
 use serde::Serialize;
 
+use crate::delay_proxy::relay::{Progress, Relay};
 use crate::document::DelayDocument;
 use crate::limits::allow_many_open_files;
 use crate::session::{CHECK_EVERY, out_of_resources};
 use crate::transport::Address;
 use crate::{EngineError, clock, cost};
-use relay::{Progress, Relay};
 
 /// How long an address of several has to accept a connection.
 const LOOK_FOR: Duration = Duration::from_secs(3);

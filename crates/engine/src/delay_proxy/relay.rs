@@ -12,11 +12,10 @@ use mio::event::Event;
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token, Waker};
 
-use super::relayed_connection::RelayedConnection;
 use crate::clock::{Clock, nanoseconds};
 use crate::cost;
-use crate::timer::Timer;
-use crate::timer_queue::TimerQueue;
+use crate::delay_proxy::relayed_connection::RelayedConnection;
+use crate::timer::{Timer, TimerQueue};
 use crate::transport::{Address, Socket};
 
 const TIMER: Token = Token(0);

@@ -4,7 +4,7 @@ use std::io;
 
 use mio::{Interest, Registry, Token};
 
-use super::direction::Direction;
+use crate::delay_proxy::direction::Direction;
 use crate::transport::{Address, Socket};
 
 /// A client and its connection to the server.

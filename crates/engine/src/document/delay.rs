@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::reading::parse;
-use super::seconds;
 use crate::EngineError;
+use crate::document::reading::parse;
+use crate::document::seconds;
 
 /// The server is at `unix`, or at `host` and `port`.
 #[derive(Clone, Debug, Deserialize)]

@@ -9,16 +9,16 @@ use assay_values::json::of_json;
 use assay_values::{Distribution, Value};
 use serde::{Deserialize, Deserializer};
 
-use super::deployment::DeploymentDocument;
-use super::group::{GroupDocument, Order};
-use super::log::LogDocument;
-use super::pace::{ArrivalDocument, ReconnectDocument, RetriesDocument, distribution};
-use super::read::ReadDocument;
-use super::reading::{null_is_default, parse};
-use super::seconds::{optional_seconds, seconds};
-use super::shared_numbers::SharedNumbersDocument;
-use super::stop::StopDocument;
 use crate::EngineError;
+use crate::document::deployment::DeploymentDocument;
+use crate::document::group::{GroupDocument, Order};
+use crate::document::log::LogDocument;
+use crate::document::pace::{ArrivalDocument, ReconnectDocument, RetriesDocument, distribution};
+use crate::document::read::ReadDocument;
+use crate::document::reading::{null_is_default, parse};
+use crate::document::seconds::{optional_seconds, seconds};
+use crate::document::shared_numbers::SharedNumbersDocument;
+use crate::document::stop::StopDocument;
 
 /// What the engine is to run: scripts, clients, pace and end.
 #[derive(Clone, Debug, Deserialize)]

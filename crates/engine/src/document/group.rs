@@ -6,11 +6,11 @@ use std::time::Duration;
 use assay_values::Distribution;
 use serde::Deserialize;
 
-use super::pace::{ArrivalDocument, RetriesDocument, distribution};
-use super::read::ReadDocument;
-use super::reading::null_is_default;
-use super::seconds::optional_seconds;
-use super::stop::StopDocument;
+use crate::document::pace::{ArrivalDocument, RetriesDocument, distribution};
+use crate::document::read::ReadDocument;
+use crate::document::reading::null_is_default;
+use crate::document::seconds::optional_seconds;
+use crate::document::stop::StopDocument;
 
 /// The order in which a client runs its scripts.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]

@@ -4,9 +4,9 @@ use assay_drivers::BulkForm;
 use assay_values::ColumnType;
 use serde::Deserialize;
 
-use super::deployment::DeploymentDocument;
-use super::reading::{null_is_default, parse};
 use crate::EngineError;
+use crate::document::deployment::DeploymentDocument;
+use crate::document::reading::{null_is_default, parse};
 
 /// Every session runs all of it, in the order of the fields.
 #[derive(Clone, Debug, Deserialize)]

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::reading::{null_is_default, parse};
 use crate::EngineError;
+use crate::document::reading::{null_is_default, parse};
 
 /// The address is either `unix` or `port`.
 #[derive(Clone, Debug, Deserialize)]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::seconds::optional_seconds;
+use crate::document::seconds::optional_seconds;
 
 /// The first limit reached ends a client, or the arrivals of an open loop.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]

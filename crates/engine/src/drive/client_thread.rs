@@ -1,23 +1,23 @@
 //! One thread of the executor for blocking drivers: takes one client; runs its requests on one connection
 //! with calls that return when the library has answered.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use assay_drivers::registry::AnyBlocking;
 use assay_drivers::{Answer, Blocking as _, Keep, Request, SystemError};
 
-use super::arrivals::Arrival;
-use super::call_timeout::{CallTimeout, Reason, over_limit, timed_out};
-use super::client::{AfterLoss, Client, Next};
-use super::counters::Counters;
-use super::open_loop::NextArrival;
-use super::schedule::{Drain, Draining, Schedule};
-use super::session_opener::{OpenError, unprepared};
-use super::shared::Shared;
-use super::sleep;
-use super::start_barrier::{Readiness, Start};
 use crate::account::{End, EndState, ThreadRecorder, Worktime};
+use crate::clock::Clock;
+use crate::drive::client::{AfterLoss, Client, Next};
+use crate::drive::event_loop::session_opener::{OpenError, unprepared};
+use crate::drive::pace::arrivals::Arrival;
+use crate::drive::pace::open_loop::NextArrival;
+use crate::drive::pace::schedule::{Drain, Draining, Schedule};
+use crate::drive::shared::Shared;
+use crate::drive::supervision::call_timeout::{CallTimeout, Reason, over_limit, timed_out};
+use crate::drive::supervision::start_barrier::{Readiness, Start};
 use crate::session::LocalDeployment;
 
 /// How often a pause checks whether the run is stopping.
@@ -67,7 +67,7 @@ pub fn run(
             if shared.plan.connects_each {
                 library = None;
             }
-            sleep::set_timer_slack();
+            set_timer_slack();
             let mut worker = ClientThread {
                 shared,
                 deployment,
@@ -289,7 +289,7 @@ impl ClientThread<'_> {
                 self.give_back(due);
                 return true;
             }
-            sleep::until(clock, due.due_ns, PAUSE_SLICE);
+            sleep_until(clock, due.due_ns, PAUSE_SLICE);
         }
     }
 
@@ -390,7 +390,7 @@ impl ClientThread<'_> {
                 return true;
             }
             let slice_end_ns = until_ns.min(self.schedule.stop_ns.max(now_ns + 1));
-            sleep::until(clock, slice_end_ns, PAUSE_SLICE);
+            sleep_until(clock, slice_end_ns, PAUSE_SLICE);
         }
     }
 }
@@ -399,4 +399,61 @@ impl ClientThread<'_> {
 enum CallError {
     Lost(SystemError),
     Abandoned,
+}
+
+/// Sets this thread's timer slack to the minimum. By default the kernel may delay timers by 50 µs, and so a
+/// client's pauses and arrivals.
+fn set_timer_slack() {
+    // SAFETY: the call takes plain numbers. If it fails, the timer slack stays as it was.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64, 0_u64, 0_u64, 0_u64) };
+}
+
+/// Sleeps until `until_ns` on `clock`, but at most for `most`.
+fn sleep_until(clock: Clock, until_ns: u64, most: Duration) {
+    let left_ns = until_ns.saturating_sub(clock.now_ns());
+    std::thread::sleep(Duration::from_nanos(left_ns).min(most));
+}
+
+/// The counters of one client, over all its connections.
+#[derive(Debug, Default)]
+struct Counters {
+    is_measuring: bool,
+    /// The connection's counters when the measurement began.
+    before: BTreeMap<&'static str, u64>,
+    sums: BTreeMap<&'static str, u64>,
+}
+
+impl Counters {
+    /// A connection was opened.
+    pub fn opened(&mut self, library: &AnyBlocking, now_ns: u64, schedule: &Schedule) {
+        self.is_measuring = false;
+        self.check(library, now_ns, schedule);
+    }
+
+    /// Called between two calls of the library.
+    #[inline]
+    pub fn check(&mut self, library: &AnyBlocking, now_ns: u64, schedule: &Schedule) {
+        if !self.is_measuring && now_ns >= schedule.measure_ns {
+            self.is_measuring = true;
+            self.before = library.counters().into_iter().collect();
+        }
+    }
+
+    /// A connection is about to be closed.
+    pub fn closing(&mut self, library: &AnyBlocking) {
+        if !self.is_measuring {
+            return;
+        }
+        for (name, count) in library.counters() {
+            let before = self.before.get(name).copied().unwrap_or(0);
+            *self.sums.entry(name).or_default() += count.saturating_sub(before);
+        }
+        self.is_measuring = false;
+    }
+
+    pub fn record_in(self, recorder: &mut ThreadRecorder) {
+        for (name, count) in self.sums {
+            *recorder.counters.entry(name).or_default() += count;
+        }
+    }
 }

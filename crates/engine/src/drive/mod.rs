@@ -1,65 +1,31 @@
 //! Takes a drive document; drives its clients against the system; returns an observation.
 
-mod arrivals;
-mod call_timeout;
-mod cancel_statements;
-mod canceller;
 mod client;
-mod client_answers;
-mod client_connection;
-mod client_losses;
-mod client_state;
 mod client_thread;
-mod clients_so_far;
-mod connector;
-mod counters;
-mod deferred_queue;
 mod event_loop;
-mod event_thread;
-mod failures_of_all;
-mod group;
-mod loop_context;
-mod open_loop;
-mod permanent_failures;
-mod phase;
+mod pace;
 mod plan;
-mod prepared_again;
 mod report;
-mod route;
-mod schedule;
-mod script_selector;
-mod send_buffer;
-mod session_opener;
-mod session_transaction;
 mod shared;
-mod sleep;
-mod start_barrier;
-mod supervisor;
-mod suspension_detector;
-mod tally;
-mod think_time;
-mod transaction;
-mod transaction_end;
+mod supervision;
 
-pub use clients_so_far::ClientsSoFar;
 pub use plan::{compile, is_prepared, operation};
-pub use supervisor::{DrainProgress, DriveProgress};
+pub use supervision::supervisor::{ClientsSoFar, DrainProgress, DriveProgress};
 
 use std::num::NonZero;
 use std::ops::ControlFlow;
 
-use crate::EngineError;
 use crate::account::{ThreadRecorder, TimeSpan, TransactionLog};
-use crate::cost;
 use crate::document::DriveDocument;
-use crate::limits::{self, Consumer, Need};
+use crate::drive::plan::Plan;
+use crate::drive::shared::Shared;
+use crate::drive::supervision::call_timeout::CallTimeout;
+use crate::drive::supervision::supervisor::{Supervisor, Watched};
+use crate::drive::supervision::suspension_detector::SuspensionDetector;
+use crate::limits::{Consumer, Need};
 use crate::observation::Observation;
 use crate::session::{Deployment, Endpoints};
-use call_timeout::CallTimeout;
-use plan::Plan;
-use shared::Shared;
-use supervisor::{Supervisor, Watched};
-use suspension_detector::SuspensionDetector;
+use crate::{EngineError, cost, limits};
 
 /// Runs the clients of `document` until all have ended.
 ///
@@ -199,7 +165,7 @@ fn work(
             let watch = call_timeouts.get(thread);
             let work = move || match endpoints {
                 Endpoints::Wire(deployments) => {
-                    event_thread::run(shared, deployments, thread, threads)
+                    event_loop::event_thread::run(shared, deployments, thread, threads)
                 }
                 Endpoints::Local(deployments) => {
                     let watch = watch.expect("there is one for each client");

@@ -1,13 +1,11 @@
 //! Starts threads; returns which limit of this machine prevents it if it fails.
 
-use std::fmt;
-use std::fs;
-use std::io;
 use std::thread::{Builder, Scope, ScopedJoinHandle};
+use std::{fmt, fs, io};
 
-use super::consumer::Consumer;
-use super::counted::{field, groups, number_in, threads_of_all, threads_of_user};
 use crate::EngineError;
+use crate::limits::consumer::Consumer;
+use crate::limits::counted::{field, groups, number_in, threads_of_all, threads_of_user};
 
 /// The stack of each thread started here; a library may parse deeply nested statements on it.
 const STACK_BYTES: u64 = 2 << 20;

@@ -4,8 +4,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::failure::Failure;
 use crate::EngineError;
+use crate::load::failure::Failure;
 
 /// How many times all sessions wait for each other.
 const POINTS: usize = 2;

@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 use assay_drivers::{Answer, Keep, SystemError, TransactionStatus};
 use assay_values::{Row, RowSource, row_sum};
 
-use super::barrier::{LoadBarrier, ROWS_ARE_IN};
-use super::failure::{self, Failure};
-use super::progress::Gauge;
 use crate::document::LoadDocument;
+use crate::load::barrier::{LoadBarrier, ROWS_ARE_IN};
+use crate::load::failure;
+use crate::load::failure::Failure;
+use crate::load::progress::Gauge;
 use crate::session::{Cancellation, Halt, Session, SessionState};
 
 /// Bytes are counted after this many rows: reading the counters costs as much as a short row.

@@ -8,25 +8,24 @@ mod failure;
 mod load_session;
 mod prefetch;
 mod progress;
-mod source;
 
+pub use prefetch::LoadSource;
 pub use progress::{LoadProgress, LoadReport, TableReport};
-pub use source::LoadSource;
 
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::time::Instant;
 
-use crate::EngineError;
 use crate::document::LoadDocument;
-use crate::limits::{self, Consumer, Need};
+use crate::limits::{Consumer, Need};
+use crate::load::barrier::{CONNECTED, LoadBarrier};
+use crate::load::failure::Failure;
+use crate::load::load_session::LoadSession;
+use crate::load::prefetch::prefetch;
+use crate::load::progress::Gauge;
 use crate::session::{CHECK_EVERY, Cancellation, Deployment, Session};
-use barrier::{CONNECTED, LoadBarrier};
-use failure::Failure;
-use load_session::LoadSession;
-use prefetch::prefetch;
-use progress::Gauge;
+use crate::{EngineError, limits};
 
 /// Loads all rows of `source` in one session.
 ///

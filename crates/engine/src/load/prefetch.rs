@@ -7,9 +7,8 @@ use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 
 use assay_values::{Row, RowSource, SourceError};
 
-use super::failure::Failure;
-use super::source::LoadSource;
 use crate::limits;
+use crate::load::failure::Failure;
 use crate::session::no_thread;
 
 /// Rows that are passed together: enough to read the cost of waking a thread per row negligible.
@@ -117,6 +116,9 @@ impl RowSource for Prefetch {
         self.batch.bytes_read
     }
 }
+
+/// A source of rows that may run on another thread.
+pub type LoadSource<'s> = &'s mut (dyn RowSource + Send);
 
 #[cfg(test)]
 mod tests {

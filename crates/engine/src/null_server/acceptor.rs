@@ -11,10 +11,9 @@ use assay_drivers::null::ServerModel;
 use assay_drivers::{ErrorClass, SystemError};
 use mio::{Events, Poll, Token};
 
-use super::counts::Counts;
-use super::listener::Listener;
-use super::new_client::{NewClient, WorkerHandle};
-use super::report::Listening;
+use crate::null_server::listener::Listener;
+use crate::null_server::report::{Counts, Listening};
+use crate::null_server::worker_context::{NewClient, WorkerHandle};
 use crate::session::CHECK_EVERY;
 
 pub struct Acceptor<'a> {

@@ -9,9 +9,9 @@ use mio::event::Source;
 use mio::net::{TcpListener, UnixListener};
 use mio::{Interest, Registry, Token};
 
-use super::report::Listening;
 use crate::EngineError;
 use crate::document::ServeDocument;
+use crate::null_server::report::Listening;
 use crate::transport::Socket;
 
 pub enum Listener {

@@ -10,9 +10,7 @@
 //! ```
 
 mod acceptor;
-mod counts;
 mod listener;
-mod new_client;
 mod report;
 mod session;
 mod worker;
@@ -28,14 +26,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use assay_drivers::null::ServerModel;
 use assay_drivers::servers::{NewServer, NullProtocol, SERVERS};
 
-use crate::EngineError;
 use crate::document::ServeDocument;
-use crate::limits::{self, allow_many_open_files};
+use crate::limits::allow_many_open_files;
+use crate::null_server::acceptor::Acceptor;
+use crate::null_server::listener::Listener;
+use crate::null_server::report::Counts;
+use crate::null_server::worker::Worker;
 use crate::session::out_of_resources;
-use acceptor::Acceptor;
-use counts::Counts;
-use listener::Listener;
-use worker::Worker;
+use crate::{EngineError, limits};
 
 /// More threads would take processors from the client, and one serves some 100,000 statements a second.
 const MOST_THREADS: usize = 4;

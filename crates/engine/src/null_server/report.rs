@@ -1,6 +1,7 @@
 //! The reports of a null server: its address, and its totals at the end.
 
 use serde::Serialize;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The address of a running server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -26,4 +27,23 @@ pub struct Served {
     pub refused: u64,
     /// Statements that were answered.
     pub statements: u64,
+}
+
+#[derive(Debug, Default)]
+pub struct Counts {
+    pub sessions: AtomicU64,
+    pub refused: AtomicU64,
+    /// Each thread adds its own count when it ends.
+    pub statements: AtomicU64,
+}
+
+impl Counts {
+    #[must_use]
+    pub fn total(&self) -> Served {
+        Served {
+            sessions: self.sessions.load(Ordering::Relaxed),
+            refused: self.refused.load(Ordering::Relaxed),
+            statements: self.statements.load(Ordering::Relaxed),
+        }
+    }
 }

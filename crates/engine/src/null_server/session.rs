@@ -17,8 +17,7 @@ use assay_drivers::{ServerEvent, SystemError, WireServer as _};
 use mio::event::{Event, Source as _};
 use mio::{Interest, Token};
 
-use super::new_client::NewClient;
-use super::worker_context::{SessionStatus, WorkerContext};
+use crate::null_server::worker_context::{NewClient, SessionStatus, WorkerContext};
 use crate::transport::{Socket, Unsent};
 
 pub struct NullSession {

@@ -8,13 +8,13 @@ use std::time::Duration;
 use assay_drivers::servers::NewServer;
 use mio::{Events, Poll, Token, Waker};
 
-use super::counts::Counts;
-use super::new_client::{NewClient, WorkerHandle};
-use super::session::NullSession;
-use super::worker_context::{Buffers, SessionStatus, WorkerContext};
 use crate::clock::Clock;
-use crate::timer::Timer;
-use crate::timer_queue::TimerQueue;
+use crate::null_server::report::Counts;
+use crate::null_server::session::NullSession;
+use crate::null_server::worker_context::{
+    Buffers, NewClient, SessionStatus, WorkerContext, WorkerHandle,
+};
+use crate::timer::{Timer, TimerQueue};
 
 const NEW_CLIENTS: Token = Token(usize::MAX);
 const TIMER: Token = Token(usize::MAX - 1);

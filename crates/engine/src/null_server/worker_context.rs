@@ -1,9 +1,14 @@
 //! The state that all sessions of one worker share.
 
-use mio::Registry;
+use std::sync::mpsc::Sender;
+
+use assay_drivers::SystemError;
+use assay_drivers::null::SessionModel;
+use mio::{Registry, Waker};
 
 use crate::clock::Clock;
-use crate::timer_queue::TimerQueue;
+use crate::timer::TimerQueue;
+use crate::transport::Socket;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionStatus {
@@ -36,4 +41,16 @@ impl Default for Buffers {
             out: Vec::new(),
         }
     }
+}
+
+/// A client that has connected.
+pub struct NewClient {
+    pub socket: Socket,
+    pub model: Result<SessionModel, SystemError>,
+}
+
+/// The channel to a worker.
+pub struct WorkerHandle {
+    pub new_clients: Sender<NewClient>,
+    pub waker: Waker,
 }

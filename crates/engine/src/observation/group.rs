@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{AllOk, ErrorReport, Outcomes, Passes, TransactionOutcomes, TransactionReport};
+use crate::observation::{
+    AllOk, ErrorReport, Outcomes, Passes, TransactionOutcomes, TransactionReport,
+};
 
 /// How transactions arrived, as the document defines.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]

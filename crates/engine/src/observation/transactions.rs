@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Latency, Outcome};
+use crate::observation::{Latency, Outcome};
 
 /// The transactions of one type with one outcome.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

@@ -10,10 +10,10 @@ use assay_drivers::{
 use assay_values::{ColumnType, Row};
 use mio::{Events, Poll, Token};
 
-use super::connect_errors::{
+use crate::session::connect_errors::{
     RETRY_AFTER, connect_timed_out, no_answer, out_of_resources, unreachable,
 };
-use super::{CHECK_EVERY, Cancellation, Connection, Halt, Scratch, WireDeployment};
+use crate::session::{CHECK_EVERY, Cancellation, Connection, Halt, Scratch, WireDeployment};
 
 /// Bulk rows are collected into messages of about this size (measured: larger ones gain nothing).
 const BULK_BYTES: usize = 64 * 1024;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use assay_drivers::{Answer, Blocking as _, BulkForm, Keep, Request};
 use assay_values::{ColumnType, Row};
 
-use super::{Cancellation, Channel, Halt, Session, SessionState};
+use crate::session::{Cancellation, Channel, Halt, Session, SessionState};
 
 /// A library is fed from this thread; cancellation is checked after this many rows.
 const ROWS_PER_CHECK: u64 = 256;

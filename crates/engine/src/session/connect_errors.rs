@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use assay_drivers::{ErrorClass, SystemError};
 
-use super::WireDeployment;
+use crate::session::WireDeployment;
 
 /// When to retry a Unix socket whose listen queue is full.
 pub const RETRY_AFTER: Duration = Duration::from_millis(5);

@@ -17,10 +17,10 @@ use assay_drivers::registry::AnyWire;
 use assay_drivers::{Answer, Cancel, Progress, Request, SystemError, Wire as _};
 use mio::{Interest, Registry, Token};
 
-use super::connect_errors::{connect_timed_out, preparing_timed_out};
-use super::security::Security;
-use super::wrong_server::HandshakeBytes;
-use super::{Scratch, WireDeployment};
+use crate::session::connect_errors::{connect_timed_out, preparing_timed_out};
+use crate::session::security::Security;
+use crate::session::wrong_server::HandshakeBytes;
+use crate::session::{Scratch, WireDeployment};
 use crate::transport::{Socket, Unsent};
 
 /// In this order: first what every statement needs, so that it takes few lines of the processor's caches.

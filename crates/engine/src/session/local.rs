@@ -5,8 +5,8 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use assay_drivers::registry::AnyBlocking;
 use assay_drivers::{Answer, Blocking as _, Request};
 
-use super::{CHECK_EVERY, Cancellation, Halt, no_thread};
 use crate::limits;
+use crate::session::{CHECK_EVERY, Cancellation, Halt, no_thread};
 
 /// Executes one request while checking `cancellation`; an error of the statement is in `answer`.
 ///

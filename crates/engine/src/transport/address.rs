@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use assay_drivers::{ErrorClass, SystemError};
 
-use crate::document::DeploymentDocument;
-use crate::{EngineError, document::TlsMode};
+use crate::EngineError;
+use crate::document::{DeploymentDocument, TlsMode};
 
 #[derive(Clone, Debug)]
 pub enum Address {

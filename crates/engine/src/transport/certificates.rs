@@ -10,10 +10,10 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::{ClientConfig, Error as TlsError, InconsistentKeys, RootCertStore};
 
-use super::Address;
-use super::verifier::{Trust, Verifier};
 use crate::EngineError;
 use crate::document::{DeploymentDocument, TlsMode};
+use crate::transport::Address;
+use crate::transport::verifier::{Trust, Verifier};
 
 /// What TLS with one server needs; shared by all clients.
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@ use mio::net::{TcpStream, UnixStream};
 use mio::{Interest, Registry, Token};
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
-use super::Address;
+use crate::transport::Address;
 
 #[derive(Debug)]
 pub enum Socket {

@@ -5,7 +5,7 @@ use std::io::{Read as _, Write as _};
 use assay_drivers::{ErrorClass, SystemError};
 use rustls::{AlertDescription, CertificateError, ClientConnection, Error, OtherError};
 
-use super::TlsOffer;
+use crate::transport::TlsOffer;
 
 #[derive(Debug)]
 pub struct TlsLayer {

@@ -3,15 +3,13 @@
 //!
 //! A `:name` is recognised by pgbench's rules: one colon before a name, anywhere; `::` (a cast), `:=`
 //! and `12:30` are text. Whether a `:name` within quotes is a value depends on how values are sent, and is
-//! decided when names are resolved ([`crate::send`]).
+//! decided when names are resolved ([`crate::compile::send`]).
 
-use super::language::Lexer;
-use super::passage::Passage;
-use super::surroundings::Surroundings;
-use crate::names::name_end;
-use crate::place::Defect;
-use crate::statement::{Name, Part, Written};
-use crate::values::Values;
+use crate::lexer::language::{Lexer, Values};
+use crate::lexer::passage::Passage;
+use crate::lexer::statement::{Name, Part, Written};
+use crate::lexer::surroundings::Surroundings;
+use crate::place::{Defect, name_end};
 use std::ops::Range;
 
 /// Cuts the statement at `range` of `text` into its parts; comments become a space, except hints

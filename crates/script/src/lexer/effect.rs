@@ -1,9 +1,8 @@
 //! Takes the text of a statement; returns what may stay of it in the data: nothing, all or nothing, or a part. Where it
 //! is not certain that a statement only reads (a function of the user's own), it may change data.
 
-use super::kind::{StatementKind, of_sql};
-use super::language::Lexer;
-use super::words::{Word, words};
+use crate::lexer::kind::{StatementKind, Word, of_sql, words};
+use crate::lexer::language::Lexer;
 
 /// What a statement may leave in the data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

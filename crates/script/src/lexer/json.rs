@@ -4,11 +4,10 @@
 //! A `:name` may be used in place of a JSON value, outside strings: `{"find": :{table}, "key": :id}`. A
 //! colon after a string or a name is JSON's own.
 
-use super::json_syntax;
-use super::scan::{self, Part};
-use crate::names::name_end;
-use crate::place::{Defect, text_start};
-use crate::statement::{self, Name, Written};
+use crate::lexer::scan::Part;
+use crate::lexer::statement::{Name, Written};
+use crate::lexer::{json_syntax, scan, statement};
+use crate::place::{Defect, name_end, text_start};
 use assay_values::Value;
 use std::fmt::Write as _;
 use std::ops::Range;

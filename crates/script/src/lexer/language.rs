@@ -1,6 +1,7 @@
-//! Takes the name of a language and its literal style; returns its lexer, which finds literals and comments.
+//! Takes the name of a language and its literal style; returns its lexer, which finds literals and comments. How a value is sent
+//! with a statement is declared here.
 
-use super::passage::{LiteralStyle, Passage};
+use crate::lexer::passage::{LiteralStyle, Passage};
 use crate::place::Defect;
 
 /// The language of a script's statements.
@@ -57,4 +58,17 @@ impl Lexer {
         };
         style.passage(text, at)
     }
+}
+
+/// How the value of a `:name` is sent with its statement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Values {
+    /// As a bound parameter: the driver writes a placeholder. A `:name` within quotes stays text.
+    #[default]
+    Bound,
+    /// Substituted into the text, wherever the name occurs, as in pgbench's `simple`.
+    Pasted,
+    /// Not at all: a statement with a value is refused, except for one that no script changes (a parameter of the
+    /// workload), which is written into the text as a literal.
+    Refused,
 }

@@ -6,11 +6,14 @@ mod effect;
 mod json;
 mod json_syntax;
 mod kind;
-mod language;
+pub(crate) mod language;
 mod passage;
+pub(crate) mod pasted;
+pub(crate) mod quoted_names;
 mod scan;
+pub(crate) mod split;
+pub(crate) mod statement;
 mod surroundings;
-mod words;
 
 pub use effect::Effect;
 pub use kind::StatementKind;
@@ -20,10 +23,10 @@ pub use passage::LiteralStyle;
 pub(crate) use passage::Passage;
 pub(crate) use scan::Part;
 
-use crate::pasted::paste;
+use crate::lexer::language::Values;
+use crate::lexer::pasted::paste;
+use crate::lexer::statement::Written;
 use crate::place::Defect;
-use crate::statement::Written;
-use crate::values::Values;
 use assay_values::Value;
 use std::ops::Range;
 

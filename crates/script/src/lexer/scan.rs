@@ -1,9 +1,9 @@
 //! Takes the text of a script in a query language; returns its parts: statements, and meta commands with
 //! their arguments.
 
-use super::kind::{is_open_batch, is_open_body};
-use super::language::Lexer;
-use super::passage::Passage;
+use crate::lexer::kind::{is_open_batch, is_open_body};
+use crate::lexer::language::Lexer;
+use crate::lexer::passage::Passage;
 use crate::place::{Defect, text_start};
 use std::ops::Range;
 

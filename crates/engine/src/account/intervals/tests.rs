@@ -1,4 +1,4 @@
-use super::*;
+use crate::account::intervals::*;
 use crate::observation::Outcome;
 use assay_histogram::{EncodedHistogram, LatencyHistogram};
 

@@ -10,11 +10,10 @@ use std::thread::JoinHandle;
 
 use assay_values::{write_csv_text, write_unsigned};
 
-use super::batches::{Batch, LogState, LoggedTransaction, locked};
-use crate::EngineError;
-use crate::cost;
+use crate::account::transaction_log::batches::{Batch, LogState, LoggedTransaction, locked};
 use crate::document::LogDocument;
 use crate::observation::LogReport;
+use crate::{EngineError, cost};
 
 const KEPT_EMPTY: usize = 64;
 

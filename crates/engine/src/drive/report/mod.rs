@@ -1,7 +1,5 @@
 //! Takes the records of all threads; returns one observation whose outcomes add up.
 
-mod answers;
-mod ends;
 mod service;
 mod transactions;
 
@@ -9,19 +7,23 @@ use std::collections::BTreeMap;
 use std::sync::PoisonError;
 use std::time::Duration;
 
-use super::plan::Plan;
-use super::shared::Shared;
-use super::supervisor::Watched;
+use assay_script::Statement;
+
 use crate::account::{
-    Aggregator, AnswerSum, Completed, End, ErrorLog, ResultLog, SessionServers, StatementLog,
-    ThreadRecorder, ThreadStatements, TimeSpan, Waits, before_stop,
+    Aggregator, AnswerSum, Completed, End, EndState, ErrorLog, ResultLog, SessionServers,
+    StatementAnswers, StatementLog, ThreadRecorder, ThreadStatements, TimeSpan, Waits, before_stop,
+    stages,
 };
 use crate::document::SharedNumbersDocument;
+use crate::drive::plan::Plan;
+use crate::drive::report::transactions::{Recorded, arrival};
+use crate::drive::shared::Shared;
+use crate::drive::supervision::supervisor::Watched;
 use crate::observation::{
-    AnswerSumReport, BegunLevelReport, GroupReport, Latency, Observation, Outcomes, Passes,
-    Resolution, ResultReport, StatementReport, Unfinished, VERSION,
+    AnswerReport, AnswerSumReport, BegunLevelReport, ClientEnd, ClientState, EndedBy,
+    FirstAnswersReport, GroupReport, Latency, Observation, Outcomes, Passes, Resolution,
+    ResultReport, StatementReport, Unfinished, VERSION,
 };
-use transactions::{Recorded, arrival};
 
 /// The sums over the recorders of all threads.
 #[derive(Default)]
@@ -140,10 +142,10 @@ pub fn assemble(
                 level: begun.level,
             })
             .collect(),
-        ended_by: ends::ended_by(ends, watched.was_interrupted),
+        ended_by: ended_by(ends, watched.was_interrupted),
         client_ends: ends
             .iter()
-            .map(|end| ends::client_end(end, plan, began_ns))
+            .map(|end| client_end(end, plan, began_ns))
             .collect(),
         transactions_per_client: service::per_client(ends),
         in_flight: service::in_flight(ends),
@@ -159,7 +161,7 @@ pub fn assemble(
         outages: shared.outages().between(began_ns, last_ns),
         results: agreements(shared, &sums.statement_log.results, has_digests),
         answer_sums: answer_sums(plan, &sums.answer_sums),
-        answers: answers::of_statements(plan, &sums.statement_log.answers, &sums.completed),
+        answers: answers_to_statements(plan, &sums.statement_log.answers, &sums.completed),
         client_cost,
         driver_counters: sums.counters,
         log: None,
@@ -342,4 +344,99 @@ fn agreements(shared: &Shared, results: &ResultLog, has_digests: bool) -> Vec<Re
         }
     };
     results.agreements().map(report).collect()
+}
+
+/// Empty where answers were not compared; statements that were never answered are left out.
+fn answers_to_statements(
+    plan: &Plan,
+    answers: &[StatementAnswers],
+    completed: &[Completed],
+) -> Vec<AnswerReport> {
+    let report = |(statement, answers): (&Statement, &StatementAnswers)| AnswerReport {
+        transaction: plan.program.scripts[statement.script as usize].name.clone(),
+        statement: statement.index_in_script,
+        line: statement.line,
+        text: statement.text.clone(),
+        answers: answers.answers,
+        rows: answers.rows,
+        rows_squared: answers.rows_squared,
+        varies: answers.varies,
+        first: first(plan, statement, answers, completed),
+    };
+    let all = plan.program.statements.iter().zip(answers);
+    all.filter(|(_, answers)| answers.answers > 0)
+        .map(report)
+        .collect()
+}
+
+/// Up to the stage at which a transaction is missing, in any group that runs the script.
+fn first(
+    plan: &Plan,
+    statement: &Statement,
+    answers: &StatementAnswers,
+    completed: &[Completed],
+) -> Vec<FirstAnswersReport> {
+    let runs_it =
+        |group: &&crate::drive::plan::group::Group| group.scripts.contains(&statement.script);
+    let is_whole = |stage: usize, transactions: u64| {
+        plan.groups.iter().filter(runs_it).all(|group| {
+            completed[group.number as usize].until(stage) == group.of_first(transactions)
+        })
+    };
+    let clients = (plan.groups.iter().filter(runs_it))
+        .map(crate::drive::plan::group::Group::compared_clients)
+        .sum();
+    stages()
+        .take_while(|(stage, transactions)| is_whole(*stage, *transactions))
+        .map(|(stage, transactions)| {
+            let until = answers.until(stage);
+            FirstAnswersReport {
+                transactions,
+                clients,
+                answers: until.answers,
+                rows: until.rows,
+                digest: format!("{:016x}", until.digest),
+                fractions: until.fractions,
+                fraction_sum: until.fraction_sum,
+            }
+        })
+        .collect()
+}
+
+fn client_end(end: &End, plan: &Plan, began_ns: u64) -> ClientEnd {
+    ClientEnd {
+        client: end.client,
+        group: plan.group_of(end.client).name.clone(),
+        elapsed_ns: end.at_ns.saturating_sub(began_ns),
+        passes: end.passes,
+        transactions: end.transactions,
+        state: match end.state {
+            EndState::Done => ClientState::Done,
+            // The connection is gone in both cases; the errors show which side closed it.
+            EndState::Lost | EndState::TimedOut => ClientState::Lost,
+            EndState::Failed => ClientState::Failed,
+            EndState::Refused => ClientState::Refused,
+            EndState::Interrupted => ClientState::Interrupted,
+        },
+    }
+}
+
+fn ended_by(ends: &[End], was_interrupted: bool) -> EndedBy {
+    let all = |state| ends.iter().all(|end| end.state == state);
+    if ends.iter().any(|end| end.state == EndState::Refused) {
+        EndedBy::Refused
+    } else if was_interrupted {
+        EndedBy::Interrupted
+    } else if all(EndState::Lost) {
+        EndedBy::Lost
+    } else if ends.iter().all(|end| {
+        matches!(
+            end.state,
+            EndState::Lost | EndState::TimedOut | EndState::Failed
+        )
+    }) {
+        EndedBy::AllClientsFailed
+    } else {
+        EndedBy::Stop
+    }
 }

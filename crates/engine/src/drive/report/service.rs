@@ -1,9 +1,8 @@
 //! Takes the ends of all clients and the times without progress; returns how evenly the clients were served.
 
-use super::transactions::Recorded;
-
 use crate::account::{Durations, End, TimeSpan, Waits};
-use crate::drive::group::Group;
+use crate::drive::plan::group::Group;
+use crate::drive::report::transactions::Recorded;
 use crate::observation::{
     CarriedOver, InFlight, Interval, LittlesLaw, Standstill, TransactionsPerClient,
 };

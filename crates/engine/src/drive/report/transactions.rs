@@ -3,7 +3,7 @@
 
 use crate::account::{Aggregator, Durations, ErrorLog};
 use crate::document::ArrivalDocument;
-use crate::drive::group::Group;
+use crate::drive::plan::group::Group;
 use crate::drive::plan::{Endpoint, Plan};
 use crate::observation::{
     AllOk, Arrival, ArrivalKind, EndpointReport, ErrorReport, FirstExecution, GroupReport, Latency,

@@ -4,9 +4,9 @@ use std::io::{self, Read as _};
 
 use assay_drivers::{Answer, ErrorClass, Progress, SystemError, Wire as _};
 
-use super::Connection;
 use crate::session::Scratch;
 use crate::session::connect_errors::lost;
+use crate::session::connection::Connection;
 
 /// How often a socket is read at most before others get their turn: a server may send without an end.
 const MOST_READS: usize = 256;

@@ -12,9 +12,9 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection};
 use serde_json::json;
 
-use super::*;
 use crate::document::DeploymentDocument;
 use crate::session::Deployment;
+use crate::session::connection::receiving::*;
 
 /// A key and its certificate in one text; `None` where this machine has no openssl.
 fn certificate() -> Option<Vec<u8>> {

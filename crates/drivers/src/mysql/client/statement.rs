@@ -1,0 +1,321 @@
+//! A prepared statement of one session: takes parameter values and appends the execution; keeps the
+//! server's id, the parameter types already sent, and the column definitions received.
+
+use crate::mysql::client::typed_value::write_typed;
+use crate::mysql::shared::column::Column;
+use crate::mysql::shared::constants::{column_type as kind, command};
+use crate::mysql::shared::greeting::Agreement;
+use crate::mysql::shared::packet::Packets;
+use crate::mysql::shared::refusal;
+use crate::mysql::shared::results::Format;
+use crate::mysql::shared::scan::write_text;
+use crate::scan::Scan;
+use crate::{ErrorClass, SystemError};
+use assay_values::Value;
+
+/// How a statement for which Prepare was requested is executed.
+pub(crate) enum Statement {
+    Prepared(Prepared),
+    /// The server cannot prepare this kind of statement, which has no parameters: it is sent as text.
+    Text(String),
+}
+
+pub(crate) struct Prepared {
+    server_id: u32,
+    parameter_count: usize,
+    /// Parameter types sent with the last execution, two bytes each; empty before the first.
+    bound: Vec<u8>,
+    /// The last execution as it was sent, if it had no types and each parameter had a value of fixed
+    /// size: the next execution of that kind is a copy with other values.
+    whole: Vec<u8>,
+    /// The definitions that the server sent last.
+    pub(crate) columns: Vec<Column>,
+}
+
+impl Statement {
+    /// Appends the execution with its packet header.
+    pub(crate) fn write(
+        &mut self,
+        parameters: &[Value],
+        packets: &mut Packets,
+        out: &mut Vec<u8>,
+    ) -> Result<Format, SystemError> {
+        let expected = match self {
+            Self::Prepared(prepared) => prepared.parameter_count,
+            Self::Text(_) => 0,
+        };
+        if parameters.len() != expected {
+            let given = parameters.len();
+            let message = format!("the statement has {expected} parameters, {given} were given");
+            return Err(SystemError::new(ErrorClass::Data, "", message));
+        }
+        Ok(match self {
+            Self::Prepared(prepared) => {
+                packets.begin_command();
+                if prepared.patch(parameters, out) {
+                    packets.passed();
+                } else {
+                    let start = out.len();
+                    packets.write(out, |out| prepared.write(parameters, out));
+                    prepared.keep(parameters, &out[start..]);
+                }
+                Format::Binary
+            }
+            Self::Text(text) => {
+                packets.query(text, out);
+                Format::Text
+            }
+        })
+    }
+}
+
+impl Prepared {
+    pub(crate) fn server_id(&self) -> u32 {
+        self.server_id
+    }
+
+    /// Appends the payload of an execution; the number of parameters must match the server's. Types
+    /// are sent only if the server does not know them yet; a NULL does not change its parameter's type.
+    fn write(&mut self, parameters: &[Value], out: &mut Vec<u8>) {
+        out.push(command::STMT_EXECUTE);
+        out.extend_from_slice(&self.server_id.to_le_bytes());
+        out.extend_from_slice(&[0, 1, 0, 0, 0]); // no cursor; one execution
+        if parameters.is_empty() {
+            return;
+        }
+        let nulls_at = out.len();
+        out.resize(nulls_at + parameters.len().div_ceil(8), 0);
+        for (at, _) in parameters
+            .iter()
+            .enumerate()
+            .filter(|(_, value)| **value == Value::Null)
+        {
+            out[nulls_at + at / 8] |= 1 << (at % 8);
+        }
+        let types_change = self.bind(parameters);
+        if types_change {
+            self.whole.clear();
+        }
+        out.push(types_change.into());
+        if types_change {
+            out.extend_from_slice(&self.bound);
+        }
+        for value in parameters {
+            match value {
+                Value::Null => {}
+                Value::Bool(truth) => out.push((*truth).into()),
+                Value::Int(number) => out.extend_from_slice(&number.to_le_bytes()),
+                Value::Double(number) => out.extend_from_slice(&number.to_le_bytes()),
+                Value::Text(text) => write_text(out, text.as_bytes()),
+                typed => write_typed(typed, out),
+            }
+        }
+    }
+
+    /// Keeps an execution with its packet header, to be patched by later ones.
+    fn keep(&mut self, parameters: &[Value], packet: &[u8]) {
+        let is_fixed =
+            |value: &Value| matches!(value, Value::Bool(_) | Value::Int(_) | Value::Double(_));
+        let bytes = Packets::HEADER + self.head_bytes() + sizes(parameters);
+        // An execution that sends types is longer; it is not kept.
+        if packet.len() == bytes && parameters.iter().all(is_fixed) {
+            self.whole.clear();
+            self.whole.extend_from_slice(packet);
+        }
+    }
+
+    /// Length of an execution before the values, without types.
+    fn head_bytes(&self) -> usize {
+        match self.parameter_count {
+            0 => 10,
+            count => 10 + count.div_ceil(8) + 1,
+        }
+    }
+
+    /// Appends a copy of the last execution with these values; returns false, and leaves `out` unchanged,
+    /// if a value has another type.
+    #[inline]
+    fn patch(&self, parameters: &[Value], out: &mut Vec<u8>) -> bool {
+        if self.whole.is_empty() {
+            return false;
+        }
+        let start = out.len();
+        out.extend_from_slice(&self.whole);
+        let mut rest = &mut out[start + Packets::HEADER + self.head_bytes()..];
+        for (bound, value) in self.bound.chunks_exact(2).zip(parameters) {
+            let following = match (bound[0], value) {
+                (kind::LONGLONG, Value::Int(number)) => put(rest, number.to_le_bytes()),
+                (kind::DOUBLE, Value::Double(number)) => put(rest, number.to_le_bytes()),
+                (kind::TINY, Value::Bool(truth)) => put(rest, [(*truth).into()]),
+                _ => None,
+            };
+            let Some(following) = following else {
+                out.truncate(start);
+                return false;
+            };
+            rest = following;
+        }
+        true
+    }
+
+    /// Stores the types of these values; returns whether they must be sent.
+    fn bind(&mut self, parameters: &[Value]) -> bool {
+        let is_first = self.bound.is_empty();
+        if is_first {
+            self.bound = [kind::NULL, 0].repeat(parameters.len());
+        }
+        let mut types_change = is_first;
+        for (bound, value) in self.bound.chunks_exact_mut(2).zip(parameters) {
+            let needed = match value {
+                Value::Null => continue,
+                Value::Bool(_) => kind::TINY,
+                Value::Int(_) => kind::LONGLONG,
+                Value::Double(_) => kind::DOUBLE,
+                Value::Text(_) | Value::List(_) | Value::Document(_) => kind::VAR_STRING,
+                Value::Bytes(_) => kind::BLOB,
+                Value::Decimal(_) => kind::NEWDECIMAL,
+                Value::Date(_) => kind::DATE,
+                Value::Time(_) => kind::TIME,
+                Value::Timestamp(_) => kind::DATETIME,
+            };
+            types_change |= bound[0] != needed;
+            bound[0] = needed;
+        }
+        types_change
+    }
+}
+
+/// The total size of values of fixed size.
+fn sizes(parameters: &[Value]) -> usize {
+    let size = |value: &Value| match value {
+        Value::Bool(_) => 1,
+        _ => 8,
+    };
+    parameters.iter().map(size).sum()
+}
+
+/// Overwrites the first bytes of `at`; returns what follows them.
+#[inline]
+fn put<const SIZE: usize>(at: &mut [u8], bytes: [u8; SIZE]) -> Option<&mut [u8]> {
+    let (place, following) = at.split_first_chunk_mut()?;
+    *place = bytes;
+    Some(following)
+}
+
+/// An incomplete preparation: the definitions of parameters and columns follow the first answer.
+pub(crate) struct Preparation {
+    prepared: Prepared,
+    /// Packets to skip: the definitions of parameters, and the packet that ends them.
+    to_skip: usize,
+    columns: usize,
+    /// Packets that end the column definitions.
+    to_end: usize,
+}
+
+impl Preparation {
+    /// Reads the first answer (`COM_STMT_PREPARE_OK`).
+    pub(crate) fn read(payload: &[u8], agreement: Agreement) -> Option<Self> {
+        let mut scan = Scan(payload);
+        scan.u8()?;
+        let server_id = scan.u32_le()?;
+        let columns = usize::from(scan.u16_le()?);
+        let parameters = usize::from(scan.u16_le()?);
+        let ends = |definitions: usize| usize::from(definitions > 0 && !agreement.deprecates_eof());
+        let prepared = Prepared {
+            server_id,
+            parameter_count: parameters,
+            bound: Vec::new(),
+            whole: Vec::new(),
+            columns: Vec::with_capacity(columns),
+        };
+        let to_skip = parameters + ends(parameters);
+        Some(Self {
+            prepared,
+            to_skip,
+            columns,
+            to_end: ends(columns),
+        })
+    }
+
+    /// Takes one of the packets that follow.
+    pub(crate) fn packet(&mut self, payload: &[u8]) -> Result<(), SystemError> {
+        if self.to_skip > 0 {
+            self.to_skip -= 1;
+        } else if self.columns > 0 {
+            let column = Column::read_named(payload)
+                .ok_or_else(|| refusal::malformed("a column definition", payload))?;
+            self.prepared.columns.push(column);
+            self.columns -= 1;
+        } else {
+            self.to_end = self.to_end.saturating_sub(1);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn is_complete(&self) -> bool {
+        self.to_skip + self.columns + self.to_end == 0
+    }
+
+    pub(crate) fn finish(self) -> Prepared {
+        self.prepared
+    }
+}
+
+/// The id of the statement of a [`crate::Request::Direct`]; the engine does not use it.
+pub(crate) const DIRECT: u32 = u32::MAX;
+
+#[derive(Default)]
+pub(crate) struct Statements {
+    /// `None` where Prepare failed or was never requested.
+    by_id: Vec<Option<Statement>>,
+    direct: Option<Statement>,
+    /// The parameter values of the direct statement, until the server has prepared it.
+    pub values: Vec<Value>,
+}
+
+impl Statements {
+    #[inline]
+    pub fn get(&self, id: u32) -> Option<&Statement> {
+        match id {
+            DIRECT => self.direct.as_ref(),
+            id => self.by_id.get(id as usize)?.as_ref(),
+        }
+    }
+
+    #[inline]
+    pub fn get_mut(&mut self, id: u32) -> Option<&mut Statement> {
+        match id {
+            DIRECT => self.direct.as_mut(),
+            id => self.by_id.get_mut(id as usize)?.as_mut(),
+        }
+    }
+
+    pub fn put(&mut self, id: u32, statement: Statement) {
+        *self.place(id) = Some(statement);
+    }
+
+    /// Removes a statement on the server, which does not answer the request. Here it stays until another takes its
+    /// place: if that cannot be prepared, the next execution shows that it must be.
+    pub fn close(&mut self, id: u32, packets: &mut Packets, out: &mut Vec<u8>) {
+        let Some(Statement::Prepared(old)) = self.get(id) else {
+            return;
+        };
+        packets.begin_command();
+        let close = [&[command::STMT_CLOSE], &old.server_id().to_le_bytes()[..]].concat();
+        packets.append(out, &close);
+        if id == DIRECT {
+            self.direct = None;
+        }
+    }
+
+    fn place(&mut self, id: u32) -> &mut Option<Statement> {
+        if id == DIRECT {
+            return &mut self.direct;
+        }
+        let index = id as usize;
+        if self.by_id.len() <= index {
+            self.by_id.resize_with(index + 1, || None);
+        }
+        &mut self.by_id[index]
+    }
+}

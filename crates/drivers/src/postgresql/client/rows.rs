@@ -1,0 +1,153 @@
+//! Takes the messages with an answer's rows and counts; reports them to the answer without copying.
+
+use assay_values::{BracedElement, CellType, json_of_braced};
+
+use crate::postgresql::message::Fields;
+use crate::{Answer, SystemError};
+
+/// Reads one DataRow. Cells that are not needed are not parsed.
+#[inline]
+pub(crate) fn row(body: &[u8], answer: &mut Answer) -> Result<(), SystemError> {
+    if !answer.wants_cells() {
+        answer.pass_row();
+        return Ok(());
+    }
+    let mut fields = Fields(body);
+    answer.begin_row();
+    for _ in 0..fields.count()? {
+        match usize::try_from(fields.int32()?) {
+            Ok(length) => answer.cell(Some(fields.bytes(length)?)),
+            Err(_) => answer.cell(None),
+        }
+    }
+    answer.end_row();
+    Ok(())
+}
+
+/// The same of an answer with arrays, which it gets as JSON arrays. `elements`: of each column, if it has them.
+#[cold]
+pub(crate) fn row_with_arrays(
+    body: &[u8],
+    elements: &[Option<BracedElement>],
+    answer: &mut Answer,
+) -> Result<(), SystemError> {
+    let mut fields = Fields(body);
+    answer.begin_row();
+    for index in 0..fields.count()? {
+        let Ok(length) = usize::try_from(fields.int32()?) else {
+            answer.cell(None);
+            continue;
+        };
+        let text = fields.bytes(length)?;
+        let of = elements.get(index).copied().flatten();
+        match of.and_then(|of| json_of_braced(text, of)) {
+            Some(json) => answer.cell(Some(&json)),
+            None => answer.cell(Some(text)),
+        }
+    }
+    answer.end_row();
+    Ok(())
+}
+
+/// A column of an answer.
+#[derive(Clone, PartialEq)]
+pub(crate) struct Column {
+    pub name: Box<str>,
+    pub cell_type: CellType,
+    /// Of a column of arrays.
+    pub elements: Option<BracedElement>,
+}
+
+/// Reports each column of a RowDescription.
+pub(crate) fn columns(body: &[u8], mut on_column: impl FnMut(Column)) -> Result<(), SystemError> {
+    /// Table and column number before the type; type size, type modifier and format after it.
+    const BEFORE_THE_TYPE_BYTES: usize = 6;
+    const BEHIND_THE_TYPE_BYTES: usize = 8;
+    let mut fields = Fields(body);
+    for _ in 0..fields.count()? {
+        let name = String::from_utf8_lossy(fields.text()?).into();
+        fields.bytes(BEFORE_THE_TYPE_BYTES)?;
+        let oid = fields.int32()?;
+        fields.bytes(BEHIND_THE_TYPE_BYTES)?;
+        let elements = elements_of(oid);
+        on_column(Column {
+            name,
+            cell_type: elements.map_or_else(|| cell_type(oid), |_| CellType::List),
+            elements,
+        });
+    }
+    Ok(())
+}
+
+/// The cell type of a type's object id.
+fn cell_type(oid: i32) -> CellType {
+    match oid {
+        17 => CellType::HexBytes,
+        114 | 3802 => CellType::Document,
+        1082 => CellType::Date,
+        1083 => CellType::Time,
+        1114 => CellType::Timestamp,
+        1700 => CellType::Decimal,
+        _ => CellType::Plain,
+    }
+}
+
+/// How the elements of an array type are read, by its object id.
+fn elements_of(oid: i32) -> Option<BracedElement> {
+    match oid {
+        1000 => Some(BracedElement::Bool),
+        // Whole numbers, floats, exact numbers, object ids.
+        1005 | 1007 | 1016 | 1021 | 1022 | 1231 | 1028 => Some(BracedElement::Number),
+        199 | 3807 => Some(BracedElement::Json),
+        // Characters, texts of both kinds, names; dates and times; UUIDs, network addresses.
+        1002 | 1009 | 1014 | 1015 | 1003 | 1182 | 1183 | 1115 | 1185 | 1187 | 2951 | 1040
+        | 1041 => Some(BracedElement::Text),
+        _ => None,
+    }
+}
+
+/// The rows that a statement changed, from the tag of its CommandComplete; 0 for those that change
+/// none (`SELECT 5` returns five).
+#[inline]
+pub(crate) fn affected(body: &[u8]) -> u64 {
+    // Four letters identify the tags with a count of changed rows.
+    let (b"UPDA" | b"INSE" | b"DELE" | b"MERG" | b"COPY") = body.first_chunk().unwrap_or(b"none")
+    else {
+        return 0;
+    };
+    // INSERT has an object id (always 0) before its count, the others only the count.
+    let digits = body
+        .strip_suffix(b"\0")
+        .unwrap_or(body)
+        .rsplit(|&byte| byte == b' ')
+        .next();
+    digits
+        .unwrap_or_default()
+        .iter()
+        .fold(0, |count: u64, &byte| {
+            count
+                .wrapping_mul(10)
+                .wrapping_add(u64::from(byte.wrapping_sub(b'0')))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::affected;
+
+    #[test]
+    fn only_statements_that_change_rows_affect_rows() {
+        for (tag, count) in [
+            (&b"UPDATE 1\0"[..], 1),
+            (b"INSERT 0 250\0", 250),
+            (b"DELETE 0\0", 0),
+            (b"COPY 18446744073709551615\0", u64::MAX),
+            (b"MERGE 7\0", 7),
+            (b"SELECT 5\0", 0),
+            (b"COMMIT\0", 0),
+            (b"", 0),
+        ] {
+            assert_eq!(affected(tag), count, "{}", tag.escape_ascii());
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Takes the server's messages while a session opens; writes the client's.
+//!
+//! TLS is requested by a message of eight bytes and answered by one byte outside any message; then follow
+//! the startup message, the authentication, the server's parameters, and the session statements in order.
+
+use postgres_protocol::message::frontend;
+
+use crate::postgresql::client::authentication::Authentication;
+use crate::postgresql::client::refusal;
+use crate::postgresql::message::{Fields, Message, cold, query, tag};
+use crate::{ConnectOptions, ErrorClass, Sender, SystemError};
+
+#[derive(Default)]
+pub(crate) struct Startup {
+    authentication: Authentication,
+    step: Step,
+}
+
+#[derive(Clone, Copy, Default)]
+enum Step {
+    #[default]
+    Authentication,
+    /// Authenticated: parameters follow, then the server is ready.
+    Parameters,
+    /// The session statement of this index is running.
+    Statement(usize),
+}
+
+/// What a session knows about its server.
+#[derive(Default)]
+pub(crate) struct Server {
+    pub version: String,
+    pub process_id: u64,
+    /// The key with which the session's request can be cancelled.
+    pub secret: Vec<u8>,
+}
+
+impl Server {
+    /// The message that cancels the current request; `None` if the server sent no key.
+    pub fn cancel_request(&self) -> Option<Vec<u8>> {
+        const CODE: u32 = 80_877_102;
+        let process_id = u32::try_from(self.process_id).ok()?;
+        let length = u32::try_from(12 + self.secret.len()).ok()?;
+        let words = [length, CODE, process_id].map(u32::to_be_bytes);
+        let is_known = process_id != 0 && !self.secret.is_empty();
+        is_known.then(|| [words.as_flattened(), &self.secret].concat())
+    }
+}
+
+/// Writes the startup message. Settings keep the server's defaults, except the encoding: scripts and
+/// answers are UTF-8.
+pub(crate) fn begin(options: &ConnectOptions, out: &mut Vec<u8>) {
+    let mut parameters = vec![
+        ("user", options.user.as_str()),
+        ("client_encoding", "UTF8"),
+        ("application_name", "assay"),
+    ];
+    if !options.database.is_empty() {
+        parameters.push(("database", &options.database));
+    }
+    cold(out, |buffer| frontend::startup_message(parameters, buffer))
+        .expect("`PostgresqlWire::new` replaced zero bytes in names");
+}
+
+/// Reads the server's one-byte answer to the TLS request; returns whether TLS begins. If not, the session
+/// continues unencrypted, if the caller allows it.
+pub(crate) fn tls_answer(input: &[u8]) -> Result<bool, SystemError> {
+    match input {
+        b"S" => Ok(true),
+        // Further bytes would be read as if they had arrived through TLS (CVE-2021-23222).
+        [b'S', ..] => Err(SystemError::protocol(
+            "TLS to begin",
+            "unencrypted bytes before it",
+        )),
+        [b'N', ..] => Ok(false),
+        // The error of an unauthenticated server must not be shown (CVE-2024-10977).
+        [b'E', ..] => Err(SystemError::protocol(
+            "an answer to the TLS request",
+            "an error",
+        )),
+        _ => {
+            let sample = input[..input.len().min(16)].escape_ascii();
+            Err(SystemError::protocol(
+                "an answer to the TLS request",
+                format_args!("\"{sample}\""),
+            ))
+        }
+    }
+}
+
+/// Who sends these first bytes, if they are an answer to the TLS request, a request to log in, or an error.
+pub(crate) fn sender_of(first: &[u8]) -> Option<Sender> {
+    const LONGEST: usize = 64 * 1024;
+    let is_answer = match *first {
+        [b'S' | b'N'] => true,
+        [kind @ (b'R' | b'E'), a, b, c, d, ref rest @ ..] => {
+            let is_short = u32::from_be_bytes([a, b, c, d]) as usize <= LONGEST;
+            is_short
+                && match kind {
+                    b'R' => matches!(rest, [0, 0, 0, 0..=12, ..]),
+                    // The severity comes first.
+                    _ => matches!(rest, [b'S', b'A'..=b'Z', ..]),
+                }
+        }
+        _ => false,
+    };
+    is_answer.then(|| Sender {
+        name: "a PostgreSQL server".to_owned(),
+        scheme: Some("postgresql"),
+    })
+}
+
+impl Startup {
+    /// Reads one message; returns whether the session is ready for its first request.
+    ///
+    /// # Errors
+    /// Where the server refuses the session or a session statement.
+    pub fn read(
+        &mut self,
+        message: Message<'_>,
+        options: &ConnectOptions,
+        server: &mut Server,
+        out: &mut Vec<u8>,
+    ) -> Result<bool, SystemError> {
+        match (message.tag, self.step) {
+            (tag::AUTHENTICATION, Step::Authentication) => {
+                if self.authentication.read(message.body, options, out)? {
+                    self.step = Step::Parameters;
+                }
+            }
+            (tag::PARAMETER_STATUS, _) => {
+                let mut fields = Fields(message.body);
+                if fields.text()? == b"server_version" {
+                    server.version =
+                        format!("PostgreSQL {}", String::from_utf8_lossy(fields.text()?));
+                }
+            }
+            (tag::BACKEND_KEY, Step::Parameters) => {
+                let mut fields = Fields(message.body);
+                server.process_id = u64::from(fields.int32()?.cast_unsigned());
+                server.secret = fields.0.to_vec();
+            }
+            (tag::READY, Step::Parameters) => return self.next_statement(0, options, out),
+            (tag::READY, Step::Statement(index)) => {
+                return self.next_statement(index + 1, options, out);
+            }
+            (tag::ERROR, step) => return Err(refused(message.body, step, options)?),
+            (tag::NOTICE | tag::NOTIFICATION | tag::NEGOTIATE_VERSION, _) => {}
+            (
+                tag::ROW_DESCRIPTION | tag::DATA_ROW | tag::COMMAND_COMPLETE | tag::EMPTY_QUERY,
+                Step::Statement(_),
+            ) => {}
+            _ => return Err(message.unexpected("a message that opens the session")),
+        }
+        Ok(false)
+    }
+
+    /// Sends session statement `index`; returns whether all were sent, so that the session is ready.
+    fn next_statement(
+        &mut self,
+        index: usize,
+        options: &ConnectOptions,
+        out: &mut Vec<u8>,
+    ) -> Result<bool, SystemError> {
+        let Some(text) = options.session_statements.get(index) else {
+            return Ok(true);
+        };
+        query(text, out)?;
+        self.step = Step::Statement(index);
+        Ok(false)
+    }
+}
+
+fn refused(body: &[u8], step: Step, options: &ConnectOptions) -> Result<SystemError, SystemError> {
+    let mut error = refusal::read(body)?.error;
+    if let Step::Statement(index) = step {
+        let text = &options.session_statements[index];
+        error.message = format!("session statement \"{text}\": {}", error.message);
+    } else if error.code == "3D000" {
+        // No such database: the error of a wrong URL.
+        error.class = ErrorClass::Authentication;
+    }
+    Ok(error)
+}
