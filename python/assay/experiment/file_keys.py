@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from assay import registry
 from assay.contracts.driving import ON_LOST
+from assay.contracts.factors import OF_MACHINE
 from assay.experiment.settings.catalogue import SETTINGS
 from assay.experiment.settings.levels import is_read_by_kind
 from assay.experiment.settings.setting import Setting
@@ -141,7 +142,7 @@ EXPERIMENT = Keys(
         *_settings("", lambda setting: not setting.is_of_tests),
         *_levels(_DRIVEN),
         Key("optional", TEXTS, "Systems and storages without which the others are run, and factors "
-            "(memory, cpus, rtt) whose levels are left out where they cannot be had."),
+            f"({', '.join(OF_MACHINE)}) whose levels are left out where they cannot be had."),
     ),
     exclusive=(("test", "tests"),),
 )  # fmt: skip
