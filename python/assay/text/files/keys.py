@@ -1,5 +1,7 @@
 """The keys that a file may have, declared once: each with its kinds of value, its help, and whether
-it must be there.
+it must be there. A key that is the field of a `Struct` is declared there::
+
+    title: Annotated[str, in_file(TEXT, "One line, for reports.")]
 
 A `TomlTable` that has them refuses every other key, and its reader can ask for none that is not
 declared, nor in another kind. `tools/file_schemas.py` makes the JSON Schema of the file of them.
@@ -8,8 +10,10 @@ declared, nor in another kind. `tools/file_schemas.py` makes the JSON Schema of 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from typing import get_args, get_type_hints
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from assay.errors import Bug
 from assay.text.quantities import Real, Whole
@@ -99,6 +103,29 @@ def _is_asked(declared: Kind, asked: Kind) -> bool:
         case Listed(of=Scalar()):
             return isinstance(declared, Listed | Scalar)
     return False
+
+
+def in_file(kinds: Kind | tuple[Kind, ...], meaning: str) -> Key:
+    """The key that a field of a `Struct` is, by its name. One without a default must be there."""
+    return Key("", kinds, meaning)
+
+
+@cache
+def of_fields(thing: type[Struct]) -> tuple[Key, ...]:
+    """The keys that its fields declare, in their order."""
+    hints = get_type_hints(thing, include_extras=True)
+    return tuple(
+        structs.replace(declared, name=field.name, is_required=field.required)
+        for field in structs.fields(thing)
+        for declared in get_args(hints[field.name])[1:]
+        if isinstance(declared, Key)
+    )
+
+
+def of_names(thing: type[Struct], *names: str) -> tuple[Key, ...]:
+    """Those of these fields, where a file has others between them."""
+    found = {key.name: key for key in of_fields(thing)}
+    return tuple(found[name] for name in names)
 
 
 class Keys(Struct, frozen=True):
