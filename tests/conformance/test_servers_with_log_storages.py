@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from able import one_of_each_line, with_ability
-from assay.contracts.experiment import ServerMachine, SystemChoice
+from assay.contracts.experiment import SystemChoice
+from assay.contracts.factors import ServerMachine
 from assay.contracts.systems.abilities import SeparateLog
 from assay.experiment.choices.storage_words import storage_choices
 from assay.provision.engine.session import session

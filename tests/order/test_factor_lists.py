@@ -17,16 +17,12 @@ NAMES = {
 MOST = 2
 """More of them in one literal are a list."""
 _WORD = re.compile(r"\w+")
-EXCEPTIONS = {
-    "experiment/choices/server_limits.py": "the quantity of each, which has words of its own",
-}
 
 
 def test_no_other_list_of_factors() -> None:
     found = {
         f"{path.relative_to(PRODUCT)}:{line}"
         for path in PRODUCT.rglob("*.py")
-        if str(path.relative_to(PRODUCT)) not in EXCEPTIONS
         for line in _lists(path.read_text(encoding="utf-8"))
     }
     assert not found, f"derive it from contracts/factors.py: {sorted(found)}"

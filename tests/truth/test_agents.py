@@ -1,5 +1,5 @@
 """Two processes that each drive a part of the clients observe together what one process with all of
-them does: the same values, the same counts; a report shows them as one result.
+them does: the same values, the same counts.
 """
 
 from __future__ import annotations
@@ -13,14 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from known_systems import Deployment, NullSystem
-from msgspec.structs import replace
 
-import invented_records as invented
-from assay.api.results import Result
 from assay.contracts.observation import Observation, read_observation
 from assay.contracts.observation.merging.latencies import encoded, merged_latency
 from assay.contracts.observation.merging.simultaneous import merge
-from assay.record import ExperimentRecord, Store
 
 CLIENTS, EACH = 8, 5
 DELAY_NS = 3_000_000
@@ -96,21 +92,6 @@ def drawn(values: Path) -> list[str]:
     return sorted(values.read_text(encoding="utf-8").split())
 
 
-def kept(path: Path, parts: Sequence[Observation]) -> ExperimentRecord:
-    """The record of a run whose step was driven by these agents."""
-    planned = invented.plan([invented.POSTGRESQL], clients=(CLIENTS,))
-    with Store(path) as store:
-        invented.begin(store, planned)
-        store.begin_run(planned.runs[0])
-        store.begin_step(0, "drive")
-        store.observed_by_agents(parts)
-        store.end_step("done")
-        store.end_run("done")
-        store.end_experiment()
-    with Store(path, must_exist=True) as store:
-        return store.latest()
-
-
 def test_two_processes_are_together_what_one_is(null_system: NullSystem, tmp_path: Path) -> None:
     with null_system("postgresql", delay=f"constant:{DELAY_NS // 1_000_000}ms") as deployment:
         (whole,) = driven(deployment, tmp_path / "whole", [(0, CLIENTS)])
@@ -127,36 +108,3 @@ def test_two_processes_are_together_what_one_is(null_system: NullSystem, tmp_pat
     seconds = [line.latency for line in together.intervals if line.latency is not None]
     assert encoded(merged_latency(seconds)) == encoded(together.all_ok.latency)
     assert sum(line.ok for line in together.intervals) == CLIENTS * EACH
-
-
-def test_the_agents_of_a_step_are_one_result(null_system: NullSystem, tmp_path: Path) -> None:
-    with null_system("postgresql", delay="constant:1ms") as deployment:
-        parts = driven(deployment, tmp_path / "values", [(0, 3), (3, CLIENTS - 3)])
-    record = kept(tmp_path / "r.sqlite", parts)
-    (run,) = record.runs
-    assert run.driven == merge(parts)
-    assert [len(step.agents) for step in run.steps] == [2]
-    result = Result(record)
-    (row,) = result.table("runs")
-    assert (row["ok"], row["latency_max_ns"]) == (
-        CLIENTS * EACH,
-        max(one.all_ok.latency.max_ns for one in parts),
-    )
-    (transaction,) = result.table("transactions")
-    assert transaction["count"] == CLIENTS * EACH
-    assert f"ok {CLIENTS * EACH}  aborted 0" in result.report()
-
-
-def test_what_agents_kept_by_themselves_is_added_up_when_it_is_read(
-    null_system: NullSystem, tmp_path: Path
-) -> None:
-    """As where a machine wrote its part and nobody the whole."""
-    with null_system("postgresql", delay="constant:1ms") as deployment:
-        parts = driven(deployment, tmp_path / "values", [(0, 4), (4, 4)])
-    path = tmp_path / "r.sqlite"
-    expected = kept(path, parts).runs[0].driven
-    with Store(path) as store:
-        store._write().change(lambda one: one.execute("DELETE FROM observations WHERE agent = 0"))
-        found = store.latest().runs[0]
-    assert found.driven == expected is not None
-    assert replace(found, steps=()).evidence.is_measured

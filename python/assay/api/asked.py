@@ -9,9 +9,9 @@ from os import PathLike, fsencode, fspath
 from typing import Any, TypeVar
 
 from assay import registry
+from assay.contracts.factors import NOT_LIMITED
 from assay.errors import ArgumentError
 from assay.experiment import Scalar
-from assay.experiment.choices.server_limits import NOT_LIMITED
 from assay.experiment.settings.catalogue import SETTINGS, Words
 from assay.experiment.settings.setting import Setting
 from assay.experiment.settings.value_kinds import (

@@ -12,40 +12,11 @@ from typing import Any, TypedDict, cast
 
 from assay.contracts import factors, server_url
 from assay.contracts.driving import STOPS, DrivingChanges, without
-from assay.contracts.factors import Scalar
+from assay.contracts.factors import Scalar, ServerMachine
+from assay.contracts.storage_choice import BY_URL as BY_URL
+from assay.contracts.storage_choice import StorageChoice as StorageChoice
 from assay.text.rates import Rate
 from assay.text.secrets import HIDDEN, is_secret
-
-
-@dataclass(frozen=True)
-class ServerMachine:
-    """The machine that a server is given: a part of this one, its distance from the clients, and a
-    storage for its log beside that of its data."""
-
-    memory_bytes: int | None = None
-    """Of all its processes together, page cache included; None: not limited."""
-    cpus: float | None = None
-    """CPU time per second that all its processes together may use; None: not limited."""
-    rtt_s: float = 0.0
-    """Round-trip time that is added between clients and server; 0: they are connected directly."""
-    log_storage: StorageChoice | None = None
-    """Of its log (write-ahead log, redo log, binary log); None: that of its data."""
-
-    @property
-    def is_limited(self) -> bool:
-        return self.memory_bytes is not None or self.cpus is not None
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """``memory=64MB``, ``cpus=2``, ``rtt=1ms``, ``log_storage=hdd``: what differs from a server
-        beside the clients with all of this machine."""
-        return tuple(
-            f"{name}={f'{level:.12g}' if isinstance(level, float) else level}"
-            for name, factor in factors.OF_MACHINE.items()
-            if (value := getattr(self, factor.column)) != factor.default
-            for level in [factor.shown(value)]
-        )
-
 
 VERSION = "version"
 """The option that names the version of a system's programs."""
@@ -73,39 +44,6 @@ def brief(label: str) -> str:
     """The label of a system where all of it was said already: without its settings, if they are
     many."""
     return label if len(label) <= _LONG_LABEL else f"{label.partition(' ')[0]} …"
-
-
-@dataclass(frozen=True)
-class StorageChoice:
-    """Where data directories are made: ``kind`` is a name of the registry, or `BY_URL`."""
-
-    name: str = "here"
-    kind: str = "here"
-    directory: str | None = None
-    """Or the device of a kind that takes one."""
-    options: Mapping[str, str] = field(default_factory=dict)
-    """Those of its kind."""
-    may_erase: bool = field(default=False, compare=False)
-    """Whether what is on the device may be destroyed (``--erase``)."""
-    rtt_s: float = 0.0
-    """Round-trip time that is added between clients and a server on it, in place of the levels of
-    ``--rtt``; 0: none of its own."""
-    role: str = ""
-    """What it is by the word of the person who chose it (``disk``, ``solid-state``, ``memory``);
-    empty: what its model or the kernel says."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return (self.name,)
-
-    @property
-    def name_alone(self) -> str:
-        """Without the note behind it: ``disk`` of ``disk (modelled)``."""
-        return self.name.partition(" (")[0]
-
-
-BY_URL = "url"
-"""The kind of a storage on which a server by URL is, by the word of the person who named it."""
 
 
 @dataclass(frozen=True)
@@ -305,7 +243,7 @@ class LeftOut:
     system: str
     """Its label."""
     factor: str
-    """``memory``, ``cpus``, ``rtt`` or ``log_storage``."""
+    """By its name."""
     level: int | float | str
     """In bytes, processors or seconds; or the name of the storage."""
     reason: str
@@ -328,9 +266,6 @@ class LevelsOfTest(TypedDict, total=False):
     parameters: Mapping[str, tuple[Scalar, ...]]
     driving: DrivingChanges
     offered_rates_per_s: tuple[Rate, ...]
-    memory_bytes: tuple[int | None, ...]
-    cpus: tuple[float | None, ...]
-    rtts_s: tuple[float, ...]
     threads: int
     protocol: str | None
 
@@ -349,7 +284,6 @@ class ExperimentChanges(LevelsOfTest, total=False):
     keep_going: bool
     feed: str | None
     storages: tuple[StorageChoice, ...]
-    log_storages: tuple[StorageChoice | None, ...]
     systems: tuple[SystemChoice, ...]
     prices: Mapping[str, StoragePrice]
     system_prices: Mapping[str, SystemPrice]
@@ -399,14 +333,6 @@ class Experiment:
     """The series of tests that were asked for by name, whose tables are what is wanted."""
     threads: int = 0
     """Client threads, at most one per client; 0: one per processor."""
-    memory_bytes: tuple[int | None, ...] = ()
-    """Levels of the memory of each private server; None: not limited. Empty: none is."""
-    cpus: tuple[float | None, ...] = ()
-    """Levels of its processors, in the same way."""
-    rtts_s: tuple[float, ...] = ()
-    """Levels of the round-trip time that is added between clients and server."""
-    log_storages: tuple[StorageChoice | None, ...] = ()
-    """Levels of the storage of the server's log; None: that of its data."""
     protocol: str | None = None
     """One of `PROTOCOLS`; None: the test's own default."""
     input_paths: tuple[str, ...] = ()
@@ -428,14 +354,14 @@ class Experiment:
     """Fields of `Driving` set here, which override the test: field → level."""
     offered_rates_per_s: tuple[Rate, ...] = ()
     """Levels of the offered rate; empty: the test's own."""
-    levels: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
-    """By the factors of `assay.contracts.factors.VARIED_LEVELS`; of one that is missing, the test's
-    own default."""
+    levels: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    """By the factors of `assay.contracts.factors.VARIED`; of one that is missing, the default of
+    the test, or of the server's machine."""
     of_tests: Mapping[str, OfTest] = field(default_factory=dict)
     """By the name of the test."""
     optional: tuple[str, ...] = ()
-    """Names of systems and storages without which the others are run, and of those of ``memory``,
-    ``cpus``, ``rtt`` and ``log_storage`` whose levels are left out where they cannot be had."""
+    """Names of systems and storages without which the others are run, and of factors of the
+    server's machine whose levels are left out where they cannot be had."""
     left_out: tuple[LeftOut, ...] = ()
     """Levels of these that cannot be had here; known once the experiment was planned."""
     title: str = ""
@@ -468,6 +394,11 @@ class Experiment:
 
     is_confined: bool = False
     """It is that of a capsule, which the user has not trusted: what it runs has no rights."""
+
+    @property
+    def log_storages(self) -> tuple[StorageChoice | None, ...]:
+        """Levels of the storage of the server's log; None: that of its data."""
+        return self.levels.get(factors.LOG_STORAGE.name, ())
 
     @property
     def all_storages(self) -> tuple[StorageChoice, ...]:
@@ -520,14 +451,14 @@ class Experiment:
         given: dict[str, Any] = {**changes}
         levels = {
             name: given.pop(factor.asked)
-            for name, factor in factors.VARIED_LEVELS.items()
+            for name, factor in factors.VARIED.items()
             if factor.asked in given
         }
         return replace(self, **given, levels={**self.levels, **levels})
 
     def asked(self, name: str) -> Any:
         """A field, or the levels of the factor that is asked for by this name."""
-        for factor in factors.VARIED_LEVELS.values():
+        for factor in factors.VARIED.values():
             if factor.asked == name:
                 return self.levels.get(factor.name, ())
         return getattr(self, name)
@@ -537,7 +468,7 @@ class Experiment:
         own = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "levels"}
         return {
             **own,
-            **{one.asked: self.asked(one.asked) for one in factors.VARIED_LEVELS.values()},
+            **{one.asked: self.asked(one.asked) for one in factors.VARIED.values()},
         }
 
     def _systems_on(

@@ -1,5 +1,6 @@
 """The factors by which cells are distinguished, each declared once: its names, the part of a cell
-that has its level, the level where nothing is said, and how it is shown.
+that has its level, the level where nothing is said, and how it is shown. What a server is given of
+its machine has them as typed fields.
 
 Fingerprints, names of cells, seeds, `assay compare --between`, the order of reports and the columns
 of the output for programs come from this list. What people write of a factor (its option, its key,
@@ -10,12 +11,14 @@ settings of one system and those of how clients are driven are factors, too, eac
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
 from msgspec import Struct
 
 from assay.contracts.driving import AS_IS, CACHES, CLIENT_PROGRAMS, ENGINE
+from assay.contracts.storage_choice import StorageChoice
 from assay.text import sizes, units
 
 Scalar = str | int | float | bool
@@ -31,7 +34,7 @@ class Part(StrEnum):
     LEVELS = "levels"
     """The levels of the cell (`assay.plan.values.Cell.levels`)."""
     MACHINE = "machine"
-    """What a server is given (`assay.contracts.experiment.ServerMachine`)."""
+    """What a server is given (`ServerMachine`)."""
     DRIVING = "driving"
     """How clients are driven (`assay.contracts.driving.Driving`)."""
     FOUND = "found"
@@ -53,8 +56,9 @@ class Factor(Struct, frozen=True):
     field: str = ""
     """In its part, and its column in tables for programs, with its unit; empty: `name`."""
     asked: str = ""
-    """The field of `assay.contracts.experiment.Experiment` with its levels; empty: it has one level
-    in an experiment, or is not asked for by that name."""
+    """How `assay.contracts.experiment.Experiment` is asked for its levels, and the record keeps
+    them: a field, or one of its `levels`. Empty: it has one level in an experiment, or is not asked
+    for by that name."""
     default: Any = None
     """The value of a cell for which nothing was said; None: every cell says it."""
     kind: str = "string"
@@ -92,7 +96,8 @@ class Factor(Struct, frozen=True):
         return f"{self.name} {level_text(level)}" if self.named is None else self.named(level)
 
 
-_NOT_LIMITED: Final = "none"
+NOT_LIMITED: Final = "none"
+"""The word for a level of the server's machine where it has all of this one."""
 
 TEST = Factor("test", Part.CELL, asked="tests")
 SCRIPT = Factor("script", Part.FOUND, named=str)
@@ -117,7 +122,7 @@ MACHINE = Factor("machine", Part.FOUND, named=str)
 MEMORY = Factor(
     "memory", Part.MACHINE, "memory_bytes", asked="memory_bytes", kind="integer",
     meaning="of the server, page cache included; null: none",
-    level=lambda value: _NOT_LIMITED if value is None else sizes.size_word(value),
+    level=lambda value: NOT_LIMITED if value is None else sizes.size_word(value),
 )  # fmt: skip
 CPUS = Factor(
     "cpus", Part.MACHINE, asked="cpus", kind="number",
@@ -132,7 +137,7 @@ RTT = Factor(
 LOG_STORAGE = Factor(
     "log_storage", Part.MACHINE, asked="log_storages",
     meaning="of the server's log; null: that of its data",
-    level=lambda value: _NOT_LIMITED if value is None else value.name,
+    level=lambda value: NOT_LIMITED if value is None else value.name,
 )  # fmt: skip
 CACHE = Factor("cache", Part.LEVELS, asked="caches", default=AS_IS, meaning=", ".join(CACHES))
 CLIENT_PROGRAM = Factor(
@@ -175,6 +180,38 @@ OF_LEVELS: Final = of_part(Part.LEVELS)
 OF_MACHINE: Final = of_part(Part.MACHINE)
 VARIED_LEVELS: Final = {name: one for name, one in OF_LEVELS.items() if one.asked}
 """Those of the levels of a cell of which an experiment may have several."""
+VARIED: Final = {**OF_MACHINE, **VARIED_LEVELS}
+"""Those whose levels are in `assay.contracts.experiment.Experiment.levels`."""
+
+
+@dataclass(frozen=True)
+class ServerMachine:
+    """The machine that a server is given: a part of this one, its distance from the clients, and a
+    storage for its log beside that of its data."""
+
+    memory_bytes: int | None = None
+    """Of all its processes together, page cache included; None: not limited."""
+    cpus: float | None = None
+    """CPU time per second that all its processes together may use; None: not limited."""
+    rtt_s: float = 0.0
+    """Round-trip time that is added between clients and server; 0: they are connected directly."""
+    log_storage: StorageChoice | None = None
+    """Of its log (write-ahead log, redo log, binary log); None: that of its data."""
+
+    @property
+    def is_limited(self) -> bool:
+        return self.memory_bytes is not None or self.cpus is not None
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """``memory=64MB``, ``cpus=2``, ``rtt=1ms``, ``log_storage=hdd``: what differs from a server
+        beside the clients with all of this machine."""
+        return tuple(
+            f"{name}={f'{level:.12g}' if isinstance(level, float) else level}"
+            for name, factor in OF_MACHINE.items()
+            if (value := getattr(self, factor.column)) != factor.default
+            for level in [factor.shown(value)]
+        )
 
 
 def name_of(factor: str, level: Scalar) -> str:

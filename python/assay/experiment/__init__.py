@@ -21,14 +21,13 @@ from assay.contracts.experiment import (
     MOST_REPETITIONS,
     Experiment,
     ScriptFile,
-    ServerMachine,
     StorageChoice,
     StoragePrice,
     SystemChoice,
     SystemPrice,
     shown_scripts,
 )
-from assay.contracts.factors import Scalar
+from assay.contracts.factors import Scalar, ServerMachine
 
 __all__ = [
     "AS_IS",

@@ -16,6 +16,7 @@ from msgspec import Struct
 from assay.contracts import server_url
 from assay.contracts.driving import reads_of_scripts
 from assay.contracts.experiment import Experiment, StorageChoice
+from assay.contracts.factors import NOT_LIMITED
 from assay.contracts.observation.parts.shape import convert
 from assay.contracts.recorded import (
     ExperimentDocument,
@@ -26,7 +27,7 @@ from assay.contracts.recorded import (
 )
 from assay.contracts.storages.shared_options import options_of
 from assay.experiment.choices.profiles import PROFILE
-from assay.experiment.choices.server_limits import FACTORS, NOT_LIMITED
+from assay.experiment.choices.server_limits import FACTORS
 from assay.experiment.choices.storage_names import written
 from assay.experiment.choices.url_storages import STORAGE
 from assay.experiment.settings.catalogue import SETTINGS

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 
 from assay import registry
 from assay.contracts.driving import ON_LOST
+from assay.contracts.factors import OF_MACHINE
 from assay.experiment.settings.catalogue import SETTINGS
-from assay.experiment.settings.levels import is_read_by_kind
+from assay.experiment.settings.levels import is_read_by_kind, key_of
 from assay.experiment.settings.setting import Setting
-from assay.experiment.settings.value_kinds import Choice, Flag, Levels, NumberOf, Text
 from assay.text import quantities
 from assay.text.files import keys
 from assay.text.files.keys import (
@@ -19,29 +19,11 @@ from assay.text.files.keys import (
     TEXTS,
     Key,
     Keys,
-    Kind,
     Listed,
     OneOf,
     OneOfNames,
 )
 from assay.workload.driving_keys import driving
-
-
-def _kind(setting: Setting) -> Kind:
-    match setting.kind:
-        case NumberOf(quantity=quantity):
-            return keys.NumberWithin(quantity)
-        case Choice(levels=levels):
-            return OneOf(levels)
-        case Flag():
-            return FLAG
-        case Text():
-            return TEXT
-        case Levels(of=tuple() as levels):
-            return Listed(OneOf(levels))
-        case Levels():
-            return Listed(keys.NumberWord())
-    raise AssertionError(f"{setting.name} is not read by its kind")
 
 
 def _settings(table: str, is_asked: Callable[[Setting], bool]) -> Iterator[Key]:
@@ -54,7 +36,7 @@ def _settings(table: str, is_asked: Callable[[Setting], bool]) -> Iterator[Key]:
             and is_read_by_kind(setting)
             and is_asked(setting)
         ):
-            yield Key(name, _kind(setting))
+            yield key_of(setting, name)
 
 
 def _is_of_tests(setting: Setting) -> bool:
@@ -141,7 +123,7 @@ EXPERIMENT = Keys(
         *_settings("", lambda setting: not setting.is_of_tests),
         *_levels(_DRIVEN),
         Key("optional", TEXTS, "Systems and storages without which the others are run, and factors "
-            "(memory, cpus, rtt) whose levels are left out where they cannot be had."),
+            f"({', '.join(OF_MACHINE)}) whose levels are left out where they cannot be had."),
     ),
     exclusive=(("test", "tests"),),
 )  # fmt: skip

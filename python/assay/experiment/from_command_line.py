@@ -10,17 +10,17 @@ from typing import cast
 from assay import registry
 from assay.contracts.driving import NATIVE, DrivingChanges
 from assay.contracts.experiment import Experiment, ExperimentChanges, StorageChoice, SystemChoice
-from assay.contracts.factors import CLIENT_PROGRAM, Scalar
-from assay.errors import ArgumentError, ScriptError
+from assay.contracts.factors import CLIENT_PROGRAM, LOG_STORAGE, RTT, Scalar
+from assay.contracts.systems.abilities import ChecksSettings
+from assay.errors import ArgumentError, AssayError, ScriptError
 from assay.experiment import from_file as experiment_file
-from assay.experiment import log_storages, of_capsule, of_tests, quick
+from assay.experiment import of_capsule, of_tests, quick
 from assay.experiment.choices import (
     checked_choices,
     kept_settings,
     prices,
     profiles,
     server_limits,
-    settings_of_systems,
     storage_words,
     system_names,
 )
@@ -35,6 +35,7 @@ from assay.workload.scripts.script_language import refuse_other_languages
 from assay.workload.values import Workload
 
 __all__ = ["Words", "asked", "experiment"]
+_OF_NO_SYSTEM = "assay_has_no_such_setting"
 
 
 def experiment(words: Words) -> quick.Asked:
@@ -89,7 +90,7 @@ def asked(words: Words) -> quick.Asked:
     storage_words.refuse_shared_devices(result)
     storage_words.check_choices(result.systems, result.storages)
     storage_words.unavailable(result.all_storages)
-    if result.rtts_s and all(storage.rtt_s for storage in result.storages):
+    if result.levels.get(RTT.name) and all(storage.rtt_s for storage in result.storages):
         raise ArgumentError(
             phrase("{--rtt} has no effect: each storage has a round-trip time of its own"),
             hint=phrase("leave out {--rtt}, or the rtt of a storage"),
@@ -139,7 +140,7 @@ def _given(words: Words, start: Experiment, systems: Sequence[SystemChoice]) -> 
     )
     given |= _clients(words.clients)
     if words.log_storage:
-        given["log_storages"] = _log_storages(words, start)
+        given |= cast(ExperimentChanges, {LOG_STORAGE.asked: _log_storages(words, start)})
     given |= _prices(words, start, systems)
     given["driving"] = {**start.driving, **_driving(words)}
     return given
@@ -188,13 +189,30 @@ def _with_systems(words: Words, name: str, levels: tuple[Scalar, ...]) -> str:
     """How to spell it as a setting of the systems that have one of this name; empty: none has."""
     value = ",".join(map(str, levels))
     choices = checked_choices.system_choices(words.on) if words.on else ()
-    found = dict.fromkeys(settings_of_systems.spelled(name, value, choices))
+    found = dict.fromkeys(
+        f"{choice.name}.{name}={value}"
+        for choice in choices
+        if _takes(choice, name, value) and not _takes(choice, _OF_NO_SYSTEM, value)
+    )
     if not found:
         return ""
     settings_said = " ".join("{}" for _ in found)
     return phrase(
         f"as a setting of a system: {settings_said}", *(Mention("set", one) for one in found)
     )
+
+
+def _takes(choice: SystemChoice, name: str, value: str) -> bool:
+    """Whether the system has such a setting, or takes any. Starts no server."""
+    system = registry.system(choice.name)
+    asked = replace(choice, settings={name: value})
+    try:
+        system.check(asked)
+        if choice.url is None and isinstance(system, ChecksSettings):
+            system.refuse_settings(asked)
+    except AssayError:
+        return False
+    return True
 
 
 def _from_scripts(words: Words) -> tuple[Experiment, Workload]:
@@ -234,17 +252,16 @@ def _typed_machines(words: Words) -> set[str]:
 
 def _log_storages(words: Words, start: Experiment) -> tuple[StorageChoice | None, ...]:
     storages = storage_words.storage_choices(words.storage) or start.storages
-    return log_storages.of_words(words.log_storage, storages)
+    return storage_words.log_storages(words.log_storage, storages)
 
 
 def _erasing(asked: Experiment) -> Experiment:
     """What is on the devices of its storages may be destroyed."""
+    logs = tuple(storage and replace(storage, may_erase=True) for storage in asked.log_storages)
     return replace(
         asked,
         storages=tuple(replace(storage, may_erase=True) for storage in asked.storages),
-        log_storages=tuple(
-            storage and replace(storage, may_erase=True) for storage in asked.log_storages
-        ),
+        levels={**asked.levels, LOG_STORAGE.name: logs},
     )
 
 

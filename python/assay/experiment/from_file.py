@@ -17,8 +17,9 @@ from assay.contracts.experiment import (
     StoragePrice,
     SystemChoice,
 )
+from assay.contracts.factors import LOG_STORAGE
 from assay.errors import ArgumentError, ExperimentError
-from assay.experiment import log_storages, of_tests, quick
+from assay.experiment import of_tests, quick
 from assay.experiment.choices import (
     checked_choices,
     kept_settings,
@@ -111,7 +112,7 @@ def _read(
         series=workload.series_among(_named_tests(top, workload)[1]),
         systems=systems,
         storages=storages.of_data,
-        log_storages=storages.of_logs,
+        levels={LOG_STORAGE.name: storages.of_logs} if storages.of_logs else {},
         prices=costs.of_storages,
         system_prices=costs.of_systems,
         input_paths=tuple(str(file.parent / path) for path in _input(top)),
@@ -333,7 +334,7 @@ def _storages(top: TomlTable, *, is_quick: bool) -> _Storages:
         with ErrorPlace(top, key):
             try:
                 if key == "log_storage":
-                    return log_storages.of_words([name], found.values())
+                    return storage_words.log_storages([name], found.values())
                 return storage_words.storage_choices([name])
             except ArgumentError as error:
                 meant = nearest(name, [*registry.storages(), *declared.names()])

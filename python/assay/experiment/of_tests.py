@@ -4,8 +4,7 @@ fields of `Experiment` by test.
 ::
 
     [test.insert]
-    clients = 40                    # and cache, client_program, memory, cpus, rtt, protocol,
-                                    # repetitions
+    clients = 40                    # and each setting that is of tests (`Setting.is_of_tests`)
     systems = ["mydb"]              # of those of the file; storages in the same way
 
     [test.insert.parameters]

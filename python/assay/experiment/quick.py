@@ -18,7 +18,7 @@ from assay.contracts.experiment import (
     StorageChoice,
     driving_with,
 )
-from assay.contracts.factors import CACHE, OF_MACHINE, VARIED_LEVELS, Factor
+from assay.contracts.factors import CACHE, VARIED, Factor
 from assay.errors import ArgumentError
 from assay.text.mentions import phrase
 from assay.workload.values import Quick, Test, Workload
@@ -150,12 +150,10 @@ def _sizes(asked: Experiment, workload: Workload, test: Test) -> dict[str, str]:
         **{name: _listed(counts) for name, counts in asked.group_clients.items()},
         **driving,
         **{
-            name: _listed(map(factor.shown, getattr(asked, factor.asked)))
-            for name, factor in OF_MACHINE.items()
-        },
-        **{
-            factor.heading or name: _listed(asked.levels.get(name) or _levels_of_test(test, factor))
-            for name, factor in VARIED_LEVELS.items()
+            factor.heading or name: _listed(
+                map(factor.shown, asked.levels.get(name) or _levels_of_test(test, factor))
+            )
+            for name, factor in VARIED.items()
         },
         "repetitions": str(asked.repetitions),
         **{f"{_STORAGE}{one.name}": _options(one) for one in asked.storages},

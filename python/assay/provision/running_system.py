@@ -15,7 +15,8 @@ from msgspec import structs
 from assay import env_vars, registry
 from assay.contracts.deployment import Deployment, Node
 from assay.contracts.durability import Durability
-from assay.contracts.experiment import BY_URL, ServerMachine, StorageChoice, SystemChoice
+from assay.contracts.experiment import BY_URL, StorageChoice, SystemChoice
+from assay.contracts.factors import ServerMachine
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.storages.abilities import (
     Accounted,

@@ -28,8 +28,7 @@ from typing import Any, Self, TypeVar
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.events import ClientsAtWork, Event, SecondMeasured
-from assay.contracts.observation import Observation, Observed
-from assay.contracts.observation.merging.simultaneous import merge
+from assay.contracts.observation import Observed
 from assay.contracts.recorded import Build, Command, ExperimentFacts, Machine
 from assay.contracts.storages.abilities import AccountedSecond
 from assay.drive.monitoring.sampler import TimedSample
@@ -322,17 +321,9 @@ class Store(RecordQuestions):
     def observed(self, observation: Observed) -> None:
         """What was measured, in place of its single seconds: state checking."""
         self._end_seconds()
-        self._keep_observation(observation, state="checking", agent=0)
+        document, texts = long_texts.apart(json_text(observation.document))
+        self._keep("observations", document, texts, state="checking")
         self._so_far().add(observation=observation)
-
-    def observed_by_agents(self, parts: Sequence[Observation]) -> Observation:
-        """The same of a step whose clients were driven by several machines: keeps what each of them
-        observed, and gives all of it together, which is kept as the step's."""
-        whole = merge(parts)
-        for agent, one in enumerate(parts, 1):
-            self._keep_observation(one, agent=agent)
-        self.observed(whole)
-        return whole
 
     def amended(self, observation: Observed) -> None:
         """The run's last observation of clients, with what a later step says of it."""
@@ -343,9 +334,9 @@ class Store(RecordQuestions):
         def change(connection: sqlite3.Connection) -> None:
             long_texts.keep(connection, texts)
             connection.execute(
-                "UPDATE observations SET document = ?1 WHERE run_id = ?2 AND agent = 0 AND step = "
+                "UPDATE observations SET document = ?1 WHERE run_id = ?2 AND step = "
                 # A report beside it, of a later step, has a kind.
-                "(SELECT max(step) FROM observations WHERE run_id = ?2 AND agent = 0 "
+                "(SELECT max(step) FROM observations WHERE run_id = ?2 "
                 "AND json_extract(document, '$.kind') IS NULL)",
                 values,
             )
@@ -554,13 +545,6 @@ class Store(RecordQuestions):
 
         self._write().change(whole)
 
-    def _keep_observation(
-        self, observation: Observed, *, state: str | None = None, **key: int
-    ) -> None:
-        """Long statements, which it names, stand apart."""
-        document, texts = long_texts.apart(json_text(observation.document))
-        self._keep("observations", document, texts, state=state, **key)
-
     def _keep(
         self,
         table: str,
@@ -568,7 +552,6 @@ class Store(RecordQuestions):
         texts: Texts = NO_TEXTS,
         *,
         state: str | None = None,
-        **key: int,
     ) -> None:
         """Adds a row to the current step, and the texts of its document that stand apart. ``state``
         is ignored if the run has named steps, whose kinds decide its state."""
@@ -579,7 +562,7 @@ class Store(RecordQuestions):
             long_texts.keep(connection, texts)
             if table == "observations":
                 live_progress.forget(connection, run_id, step)
-            insert(connection, table, run_id=run_id, step=step, document=document, **key)
+            insert(connection, table, run_id=run_id, step=step, document=document)
             if entered is not None:
                 run_states.enter(connection, run_id, entered, now_ns)
 

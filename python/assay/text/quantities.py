@@ -146,7 +146,7 @@ class Duration(Real, frozen=True):
 
 
 class Size(Real, frozen=True):
-    """Bytes; a word may name a unit of 1024 bytes or its powers: ``64M``, ``64MB``, ``64MiB``."""
+    """Whole bytes; a word may name a unit of 1024 bytes or its powers: ``64M``, ``64MB``."""
 
     @property
     def expected(self) -> str:
@@ -156,12 +156,12 @@ class Size(Real, frozen=True):
     def _range(self) -> str:
         return f"a size in bytes from {_size(self.least)} to {_size(self.most)}"
 
-    def of_word(self, word: str) -> float:
+    def of_word(self, word: str) -> int:
         found = _SIZE.fullmatch(word.strip().lower())
         value = math.nan if found is None else float(found[1]) * _SIZE_UNITS[found[2]]
         if not self.holds(value):
             raise ValueError(f"expected {self.expected}, found {shown(word)}")
-        return value
+        return int(value)
 
 
 class Percent(Real, frozen=True):

@@ -70,8 +70,7 @@ def _metric(
             raise section.error(f"the test does not run {script!r}", "scripts", hint=hint)
     return DerivedMetric(
         name=name,
-        title=section.text("title"),
-        help=section.text("help"),
+        **section.fields(DerivedMetric),
         value=keys.expression(section, "value"),
         test=test,
         scripts=named,

@@ -6,11 +6,13 @@ import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Annotated
 
 from msgspec import Struct
 
 from assay.contracts.recorded import DerivedRecord
 from assay.errors import ExperimentError
+from assay.text.files.keys import TEXT, in_file
 from assay.workload.parameters import Scalar
 from assay.workload.schema import Expression, evaluate
 
@@ -25,8 +27,8 @@ INPUTS = {
 
 class DerivedMetric(Struct, frozen=True):
     name: str
-    title: str
-    help: str
+    title: Annotated[str, in_file(TEXT, "Its name, for reports.")]
+    help: Annotated[str, in_file(TEXT, "What it says, in a few words.")]
     value: Expression
     test: str
     """Empty: it is derived from the metrics of other tests."""

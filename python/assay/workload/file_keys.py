@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from assay import registry
 from assay.contracts.driving import CACHES
-from assay.contracts.experiment import PROTOCOLS
 from assay.text import quantities
 from assay.text.files.keys import (
     FLAG,
@@ -20,14 +19,16 @@ from assay.text.files.keys import (
     NumberWithin,
     OneOf,
     OneOfNames,
+    of_fields,
+    of_names,
 )  # fmt: skip
 from assay.text.units import TIME_UNITS
 from assay.workload.declared_metrics import BETTER
-from assay.workload.derived_metrics import INPUTS
+from assay.workload.derived_metrics import INPUTS, DerivedMetric
 from assay.workload.driving_keys import IN_WORKLOADS, SCRIPTS, STEP
-from assay.workload.parameters import PARAMETER_TYPES
-from assay.workload.tests.declared_tests import DATA
+from assay.workload.parameters import Parameter
 from assay.workload.tests.procedures import PROCEDURES
+from assay.workload.values import TITLE, Quick, Test
 
 
 def _named(of: Kind) -> Keys:
@@ -42,7 +43,7 @@ def _tables(of: Keys) -> Keys:
 
 def _steps() -> Mapping[str, Keys]:
     """By their ``do``; without those of other packages that declare no keys."""
-    declared = {name: registry.step(name).keys for name in sorted(registry.steps())}
+    declared = {name: registry.step(name).declared_keys() for name in sorted(registry.steps())}
     do = Key("do", OneOfNames(registry.steps), "The kind of step.", is_required=True)
     return {
         name: Keys((do, *own, *STEP)) for name, own in declared.items() if own is not None
@@ -51,24 +52,12 @@ def _steps() -> Mapping[str, Keys]:
 
 SHOWN = ("elapsed", "latency", "load_time", "size_on_disk", "throughput")
 """What [report.TEST] can show of each run (`assay.report.cells.aggregates.KEYS`)."""
-_TITLE = "One line, for reports."
-_REPRODUCES = Key("reproduces", TEXT, "What is repeated, for the report: a paper and its table.")
+_TITLE = TITLE.help
+(_REPRODUCES,) = of_names(Test, "reproduces")
 _UNIT = Key("unit", OneOf(tuple(TIME_UNITS)), "The unit of a time.")
 _PARAMETER = Keys(
     (
-        Key("type", OneOf(PARAMETER_TYPES), "The type of its values.", is_required=True),
-        Key("default", SCALAR, "Its value where none is given.", is_required=True),
-        Key("help", TEXT, "What it is, with its unit.", is_required=True),
-        Key("least", NumberWithin(quantities.NUMBER), "The least number allowed."),
-        Key("most", NumberWithin(quantities.NUMBER), "The largest number allowed."),
-        Key("multiple_of", NumberWithin(quantities.MULTIPLE), "The number of which a whole number "
-            "must be a multiple."),
-        Key("bytes_per_unit", NumberWithin(quantities.BYTES_PER_UNIT), "How many bytes of data "
-            "each unit of it makes, as the source counts them: reports then have the size that a "
-            "search over it found."),
-        Key("levels", TEXTS, "The values allowed."),
-        Key("tests", TEXTS, "The tests that have it; otherwise all."),
-        Key("quick", SCALAR, "Its value in a quick version (--quick)."),
+        *of_fields(Parameter),
         Key("needs", help="Level → capabilities that a run needs at this level.",
             below=_named(TEXTS)),
         Key("languages", help="Level → the languages of the systems that have it; otherwise all.",
@@ -77,8 +66,7 @@ _PARAMETER = Keys(
 )  # fmt: skip
 _QUICK = Keys(
     (
-        Key("clients", Listed(NumberWithin(quantities.CLIENTS)),
-            "Numbers of concurrent clients, each measured."),
+        *of_fields(Quick),
         *IN_WORKLOADS,
     )
 )  # fmt: skip
@@ -119,29 +107,15 @@ _DEFERRED = Keys(
 _TEST = Keys(
     (
         *SCRIPTS,
-        Key("title", TEXT, _TITLE, is_required=True),
-        Key("help", TEXT, "What is measured, in a sentence.", is_required=True),
-        _REPRODUCES,
+        *of_names(Test, "title", "help", "reproduces"),
         Key("steps", help="[[tests.NAME.steps]]: what the test does, in order; without steps: "
             "load and drive.", below=Keys(variant="do", variants=_steps), is_list=True),
         Key("procedure", OneOf(PROCEDURES), "A short name of common steps."),
-        Key("clients", Listed(NumberWithin(quantities.CLIENTS)),
-            "Numbers of concurrent clients, each measured."),
+        *of_names(Test, "clients"),
         *IN_WORKLOADS,
         Key("cache", TEXTS, "States of the caches when a measurement begins, each measured."),
-        Key("cold_each_script", FLAG, "Whether, where caches are cold, the system is restarted "
-            "with cold caches before each script, not the first alone; the time of a run is the "
-            "sum of theirs."),
-        Key("protocol", OneOf(PROTOCOLS), "How statements are sent."),
-        Key("data", OneOf(DATA), "The data on which the test runs."),
-        Key("changes_data", FLAG,
-            "Whether the test changes the loaded data; false is enforced."),
-        Key("allows_native_client", FLAG, "Whether a system's own client program can run it "
-            "(--client-program native): plain scripts in their order, nothing changed."),
-        Key("compare_results", FLAG,
-            "Whether all systems must answer every transaction with the same rows."),
-        Key("reads_device", FLAG, "Whether it measures reads from the device: where nothing is "
-            "read from it, no number of it is compared."),
+        *of_names(Test, "cold_each_script", "protocol", "data", "changes_data",
+                  "allows_native_client", "compare_results", "reads_device"),
         Key("data_to_buffer", (TEXT, NumberWithin(quantities.DATA_TO_BUFFER)),
             "How many times larger the data are than the system's buffer: a number, or a "
             "parameter."),
@@ -304,8 +278,7 @@ _SHEET = Keys(
 )  # fmt: skip
 _DERIVED = Keys(
     (
-        Key("title", TEXT, "Its name, for reports.", is_required=True),
-        Key("help", TEXT, "What it says, in a few words.", is_required=True),
+        *of_fields(DerivedMetric),
         Key("test", TEXT, "The test whose runs have it; without one it is derived from the metrics "
             "above it, of several tests."),
         Key("scripts", TEXTS, "The scripts whose transactions it reads; otherwise all of the "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Annotated
 
 from msgspec import Struct, field
 
@@ -10,6 +11,7 @@ from assay.contracts import capabilities, factors
 from assay.contracts.languages import LANGUAGES
 from assay.errors import ArgumentError
 from assay.registry import unknown
+from assay.text.files.keys import SCALAR, TEXT, TEXTS, NumberWithin, OneOf, in_file
 from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
 from assay.text.quantities import (
@@ -24,29 +26,43 @@ from assay.text.quantities import (
 )
 
 Scalar = str | int | float | bool
+_TYPES: Mapping[str, type] = {"int": int, "float": float, "text": str, "bool": bool}
+_BOOLEANS = {"yes": True, "true": True, "no": False, "false": False}
+PARAMETER_TYPES = tuple(_TYPES)
 
 
 class Parameter(Struct, frozen=True):
     """A parameter that a user can set: ``--set copies=10``."""
 
     name: str
-    type: str
-    """``int``, ``float``, ``text`` or ``bool``."""
-    default: Scalar
-    help: str
-    least: int | float | None = None
-    most: int | float | None = None
-    multiple_of: int = 1
-    """Of a whole number."""
-    bytes_per_unit: float | None = None
-    """How much data each unit of it makes, as the source of the workload counts them; None: it does
-    not say."""
-    levels: tuple[str, ...] = ()
-    """The values allowed; empty: any."""
-    tests: tuple[str, ...] = ()
-    """Tests that have it; empty: all."""
-    quick: Scalar | None = None
-    """The value in a quick version (``--quick``); None: the same as otherwise."""
+    type: Annotated[str, in_file(OneOf(PARAMETER_TYPES), "The type of its values.")]
+    default: Annotated[Scalar, in_file(SCALAR, "Its value where none is given.")]
+    help: Annotated[str, in_file(TEXT, "What it is, with its unit.")]
+    least: Annotated[
+        int | float | None, in_file(NumberWithin(NUMBER), "The least number allowed.")
+    ] = None
+    most: Annotated[
+        int | float | None, in_file(NumberWithin(NUMBER), "The largest number allowed.")
+    ] = None
+    multiple_of: Annotated[
+        int,
+        in_file(NumberWithin(MULTIPLE), "The number of which a whole number must be a multiple."),
+    ] = 1
+    bytes_per_unit: Annotated[
+        float | None,
+        in_file(
+            NumberWithin(BYTES_PER_UNIT),
+            "How many bytes of data each unit of it makes, as the source counts them: reports then "
+            "have the size that a search over it found.",
+        ),
+    ] = None
+    levels: Annotated[tuple[str, ...], in_file(TEXTS, "The values allowed.")] = ()
+    """Empty: any."""
+    tests: Annotated[tuple[str, ...], in_file(TEXTS, "The tests that have it; otherwise all.")] = ()
+    quick: Annotated[Scalar | None, in_file(SCALAR, "Its value in a quick version (--quick).")] = (
+        None
+    )
+    """None: the same as otherwise."""
     needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Level → capabilities that a run needs at this level (`assay.contracts.capabilities`)."""
     languages: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -105,11 +121,6 @@ class Parameter(Struct, frozen=True):
         return type(value) is _TYPES[self.type]
 
 
-_TYPES: Mapping[str, type] = {"int": int, "float": float, "text": str, "bool": bool}
-_BOOLEANS = {"yes": True, "true": True, "no": False, "false": False}
-PARAMETER_TYPES = tuple(_TYPES)
-
-
 def read(section: TomlTable) -> list[Parameter]:
     """Every parameter of ``[parameters]``; raises `ExperimentError` with the line."""
     for name in section.names():
@@ -130,52 +141,31 @@ def refuse_factor(name: str) -> None:
         )
 
 
-def _bound(section: TomlTable, key: str) -> int | float | None:
-    """None where the section has none."""
-    if key not in section:
-        return None
-    bound = section.number(key, NUMBER)
-    if section.choice("type", PARAMETER_TYPES) != "float" and not float(bound).is_integer():
-        raise section.error(f"{key} = {bound}: expected a whole number", key)
-    return bound
-
-
-def _multiple_of(section: TomlTable) -> int:
-    if "multiple_of" not in section:
-        return 1
-    if section.choice("type", PARAMETER_TYPES) != "int":
+def _refuse_of_other_types(section: TomlTable, parameter: Parameter) -> None:
+    """Raises `ExperimentError` for a key that parameters of this type do not have."""
+    for key, bound in (("least", parameter.least), ("most", parameter.most)):
+        if bound is not None and parameter.type != "float" and not float(bound).is_integer():
+            raise section.error(f"{key} = {bound}: expected a whole number", key)
+    if "multiple_of" in section and parameter.type != "int":
         raise section.error(
             "multiple_of: only of whole numbers", "multiple_of", hint='type = "int"'
         )
-    return section.whole("multiple_of", MULTIPLE)
-
-
-def _bytes_per_unit(section: TomlTable) -> float | None:
-    if "bytes_per_unit" not in section:
-        return None
-    if section.choice("type", PARAMETER_TYPES) not in ("int", "float"):
+    if "bytes_per_unit" in section and parameter.type not in ("int", "float"):
         raise section.error(
             "bytes_per_unit: only of numbers", "bytes_per_unit", hint='type = "int"'
         )
-    return float(section.number("bytes_per_unit", BYTES_PER_UNIT))
 
 
 def _parameter(name: str, section: TomlTable) -> Parameter:
+    said = section.fields(Parameter)
+    levels = said.get("levels", ())
     parameter = Parameter(
         name=name,
-        type=section.choice("type", PARAMETER_TYPES),
-        default=section.scalar("default"),
-        help=section.text("help"),
-        least=_bound(section, "least"),
-        most=_bound(section, "most"),
-        multiple_of=_multiple_of(section),
-        bytes_per_unit=_bytes_per_unit(section),
-        levels=section.texts("levels", ()),
-        tests=section.texts("tests", ()),
-        quick=section.scalar("quick") if "quick" in section else None,
-        needs=_needs(section.section("needs"), section.texts("levels", ())),
-        languages=_languages(section.section("languages"), section.texts("levels", ())),
+        **said,
+        needs=_needs(section.section("needs"), levels),
+        languages=_languages(section.section("languages"), levels),
     )
+    _refuse_of_other_types(section, parameter)
     least, most = parameter.least, parameter.most
     if least is not None and most is not None and least > most:
         raise section.error(f"least = {least} is above most = {most}", "least")

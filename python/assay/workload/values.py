@@ -10,7 +10,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -19,10 +19,13 @@ from assay import registry
 from assay.contracts.dialects.protocol import Table
 from assay.contracts.driving import AS_IS, Driving, DrivingChanges
 from assay.contracts.engine.rows import GeneratedDocument
+from assay.contracts.experiment import PROTOCOLS
 from assay.contracts.languages import SQL
 from assay.contracts.observation import Headline, ResponseLimit
 from assay.contracts.recorded import SheetRecord, WorkloadRecord
 from assay.registry import unknown
+from assay.text import quantities
+from assay.text.files.keys import FLAG, TEXT, Listed, NumberWithin, OneOf, in_file
 from assay.text.files.toml_file import TomlData
 from assay.workload.derived_metrics import DerivedMetric
 from assay.workload.in_dialect import Speaks, Writes, own
@@ -74,10 +77,17 @@ class MixedScripts(Protocol):
     def mix(self) -> Mapping[str, int]: ...
 
 
+TITLE = in_file(TEXT, "One line, for reports.")
+REPRODUCES = in_file(TEXT, "What is repeated, for the report: a paper and its table.")
+CLIENT_COUNTS = in_file(
+    Listed(NumberWithin(quantities.CLIENTS)), "Numbers of concurrent clients, each measured."
+)
+
+
 class Quick(Struct, frozen=True):
     """What the quick version of a test has in place of its own."""
 
-    clients: tuple[int, ...] = ()
+    clients: Annotated[tuple[int, ...], CLIENT_COUNTS] = ()
     """Empty: as many as ever."""
     driving: DrivingChanges = field(default_factory=DrivingChanges)
     """Fields of `Driving`."""
@@ -87,9 +97,9 @@ class Test(Struct, frozen=True):
     """One test of the workload."""
 
     name: str
-    title: str
-    help: str
-    reproduces: str = ""
+    title: Annotated[str, TITLE]
+    help: Annotated[str, in_file(TEXT, "What is measured, in a sentence.")]
+    reproduces: Annotated[str, REPRODUCES] = ""
     steps: tuple[Step, ...] = field(default_factory=lambda: (registry.step("load")(), Drive()))
     """The steps, in order."""
     scripts: tuple[str, ...] = ()
@@ -99,27 +109,48 @@ class Test(Struct, frozen=True):
     ``deck``: as many of each as its weight, shuffled, until none is left, and again."""
     mix: Mapping[str, int | str] = field(default_factory=dict)
     """Name → weight in the mix, or the parameter that holds it; other scripts have the weight 1."""
-    clients: tuple[int, ...] = (1,)
+    clients: Annotated[tuple[int, ...], CLIENT_COUNTS] = (1,)
     driving: Driving = field(default_factory=Driving)
     """Numbers may be names of parameters."""
     caches: tuple[str, ...] = (AS_IS,)
     """Levels of `CACHES`."""
-    cold_each_script: bool = False
-    """Whether, where caches are cold, they are so when each script begins, not the first alone."""
-    protocol: str = "prepared"
-    data: str = "loaded"
-    """``loaded``, or ``empty``: the tables are created without rows."""
-    changes_data: bool = True
-    """Whether the test may change the data. Where false, sessions are read-only if the system
-    supports it."""
-    allows_native_client: bool = False
-    """Whether a system's own client program can run it: all its scripts in order, a number of
-    times, as one file of statements."""
-    compare_results: bool = False
-    """Whether all systems of an experiment must answer every transaction with the same rows."""
-    reads_device: bool = False
-    """Whether it measures reads from the device: where nothing is read from it, its numbers are of
-    something else."""
+    cold_each_script: Annotated[
+        bool,
+        in_file(
+            FLAG,
+            "Whether, where caches are cold, the system is restarted with cold caches before each "
+            "script, not the first alone; the time of a run is the sum of theirs.",
+        ),
+    ] = False
+    protocol: Annotated[str, in_file(OneOf(PROTOCOLS), "How statements are sent.")] = "prepared"
+    data: Annotated[
+        str, in_file(OneOf(("loaded", "empty")), "The data on which the test runs.")
+    ] = "loaded"
+    """``empty``: the tables are created without rows."""
+    changes_data: Annotated[
+        bool, in_file(FLAG, "Whether the test changes the loaded data; false is enforced.")
+    ] = True
+    """Where false, sessions are read-only if the system supports it."""
+    allows_native_client: Annotated[
+        bool,
+        in_file(
+            FLAG,
+            "Whether a system's own client program can run it (--client-program native): plain "
+            "scripts in their order, nothing changed.",
+        ),
+    ] = False
+    compare_results: Annotated[
+        bool,
+        in_file(FLAG, "Whether all systems must answer every transaction with the same rows."),
+    ] = False
+    reads_device: Annotated[
+        bool,
+        in_file(
+            FLAG,
+            "Whether it measures reads from the device: where nothing is read from it, no number "
+            "of it is compared.",
+        ),
+    ] = False
     data_to_buffer: float | str | None = None
     """The ratio of the data's size to the buffer's size, or the parameter that has it; None: the
     buffer is not sized."""

@@ -19,7 +19,7 @@ from msgspec import structs
 
 import invented_records as invented
 from assay.contracts import factors
-from assay.contracts.experiment import ServerMachine
+from assay.contracts.factors import ServerMachine
 from assay.contracts.storage_facts import StorageFacts
 from assay.experiment import Experiment, StorageChoice, SystemChoice
 from assay.plan import Cell, Plan, PlannedRun, fingerprint

@@ -6,8 +6,16 @@ from dataclasses import fields
 
 from assay.contracts import factors
 from assay.contracts.driving import Driving
-from assay.contracts.experiment import Experiment, ServerMachine
-from assay.contracts.factors import FACTORS, NAMES, OF_LEVELS, OF_MACHINE, VARIED_LEVELS, Part
+from assay.contracts.experiment import Experiment
+from assay.contracts.factors import (
+    FACTORS,
+    NAMES,
+    OF_LEVELS,
+    OF_MACHINE,
+    VARIED,
+    Part,
+    ServerMachine,
+)
 from assay.experiment.settings.catalogue import SETTINGS
 from assay.experiment.settings.value_kinds import Levels
 from assay.plan.values import Cell
@@ -35,9 +43,10 @@ def test_every_setting_with_levels_is_a_factor_and_can_be_asked_for() -> None:
         if isinstance(one.kind, Levels)
     }
     assert with_levels <= asked
-    assert {one.asked for one in VARIED_LEVELS.values()} <= with_levels, "no option asks for it"
+    with_options = {one.factor.name for one in SETTINGS.values() if one.factor}
+    assert set(VARIED) <= with_options, "no option asks for it"
     known = {one.name for one in fields(Experiment)}
-    assert asked - {one.asked for one in VARIED_LEVELS.values()} <= known
+    assert asked - {one.asked for one in VARIED.values()} <= known
     assert len(NAMES) == len(set(NAMES))
 
 

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from assay.contracts.experiment import ServerMachine, StorageChoice, SystemChoice
+from assay.contracts.experiment import StorageChoice, SystemChoice
+from assay.contracts.factors import ServerMachine
 from assay.errors import ArgumentError, ExperimentError
-from assay.experiment.choices import server_limits, system_identity
+from assay.experiment.choices import system_identity
 from assay.experiment.from_command_line import Words, asked
+from assay.experiment.settings import unused_settings
 from assay.plan import plan
 
 _SSD = "ssd=loop[fs=ext4,size=200M]"
@@ -78,13 +80,13 @@ def test_levels_that_cannot_be(words: Words, reason: str) -> None:
 )
 def test_systems_that_are_refused(system: SystemChoice, reason: str) -> None:
     apart = replace(system, machine=ServerMachine(log_storage=StorageChoice("here")))
-    assert reason in str(server_limits.why_refused(apart))
+    assert reason in str(unused_settings.why_refused(apart))
 
 
 def test_a_raw_device_holds_no_log() -> None:
     raw = StorageChoice("dev", "raw")
     apart = SystemChoice("postgresql", machine=ServerMachine(log_storage=raw))
-    assert "the storage 'dev' has no file system" in str(server_limits.why_refused(apart))
+    assert "the storage 'dev' has no file system" in str(unused_settings.why_refused(apart))
 
 
 def test_a_log_on_the_default_storage_is_another_cell_than_one_with_the_data() -> None:

@@ -264,9 +264,9 @@ def test_the_content_of_a_run_changes_with_all_that_determines_its_result(tmp_pa
         contents(replace(one, systems=(replace(A, settings={"x": "1"}),))),
         contents(replace(one, storages=(replace(HERE, options={"size": "1G"}),))),
         contents(replace(one, levels={"cache": ("cold",)})),
-        contents(replace(one, memory_bytes=(1 << 30,))),
-        contents(replace(one, cpus=(1.0,))),
-        contents(replace(one, rtts_s=(0.001,))),
+        contents(replace(one, levels={"memory": (1 << 30,)})),
+        contents(replace(one, levels={"cpus": (1.0,)})),
+        contents(replace(one, levels={"rtt": (0.001,)})),
         contents(load_sessions=2),
     ]  # fmt: skip
     feed.write_text("SELECT 2")

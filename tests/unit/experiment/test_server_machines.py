@@ -14,6 +14,7 @@ from assay.experiment import Experiment, ServerMachine, SystemChoice
 from assay.experiment import from_command_line as words
 from assay.experiment import from_file as experiment_file
 from assay.experiment.choices import server_limits
+from assay.experiment.settings import unused_settings
 from assay.lab.preflight.optional_levels import plan_here
 from assay.lab.preflight.refusal import why_refused
 from assay.plan import plan, server_machines
@@ -69,9 +70,9 @@ def test_a_file_says_the_same_and_the_command_line_replaces_it(tmp_path: Path) -
         'memory = ["none", "1GB"]\ncpus = 2\nrtt = [0, "1ms"]\n'
     )
     found, _ = experiment_file.read(file)
-    assert (found.memory_bytes, found.cpus, found.rtts_s) == ((None, 1024 * MB), (2.0,), (0, 0.001))
+    assert found.levels == {"memory": (None, 1024 * MB), "cpus": (2.0,), "rtt": (0, 0.001)}
     replaced, _ = words.experiment(words.Words(str(file), memory="64MB"))
-    assert (replaced.memory_bytes, replaced.rtts_s) == ((64 * MB,), (0, 0.001))
+    assert (replaced.levels["memory"], replaced.levels["rtt"]) == ((64 * MB,), (0, 0.001))
 
 
 @pytest.mark.parametrize(
@@ -161,7 +162,7 @@ def test_a_running_server_cannot_be_limited_and_can_be_moved_away() -> None:
     assert server_limits.why_memory_not_limited(url) is not None
     assert server_limits.why_cpus_not_limited(url) is not None
     assert server_limits.why_not_moved(url) is None
-    assert server_limits.why_refused(url) is None, "nothing is asked of it"
+    assert unused_settings.why_refused(url) is None, "nothing is asked of it"
     assert ServerMachine().words == ()
 
 

@@ -90,7 +90,7 @@ def test_two_scripts_take_turns(tmp_path: Path) -> None:
         },
         {"levels": {"cache": ("cold", "warm")}},
         {"storages": (StorageChoice(), StorageChoice("tmpfs", "tmpfs"))},
-        {"memory_bytes": (1 << 30, 2 << 30)},
+        {"levels": {"memory": (1 << 30, 2 << 30)}},
     ],
     ids=lambda factor: next(iter(factor)),
 )

@@ -217,9 +217,9 @@ def test_another_order_or_cell_of_the_file_keeps_what_has_ended(path: Path) -> N
     ("before", "now"),
     [
         ({"levels": {"cache": ("as-is", "cold")}}, {"levels": {"cache": ("as-is", "warm")}}),
-        ({"memory_bytes": (None, 1 << 30)}, {"memory_bytes": (None, 1 << 31)}),
-        ({"cpus": (None, 2.0)}, {"cpus": (None, 1.0)}),
-        ({"rtts_s": (0.0, 0.001)}, {"rtts_s": (0.0, 0.002)}),
+        ({"levels": {"memory": (None, 1 << 30)}}, {"levels": {"memory": (None, 1 << 31)}}),
+        ({"levels": {"cpus": (None, 2.0)}}, {"levels": {"cpus": (None, 1.0)}}),
+        ({"levels": {"rtt": (0.0, 0.001)}}, {"levels": {"rtt": (0.0, 0.002)}}),
         ({"storages": ("here", "loop[size=1G]")}, {"storages": ("here", "loop[size=2G]")}),
         (
             {"storages": ("here", "modelled[profile=scsi-15k]")},

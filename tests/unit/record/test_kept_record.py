@@ -21,6 +21,8 @@ pytestmark = pytest.mark.slow
 DATA = Path(__file__).parents[2] / "data" / "records"
 EXPERIMENTS = range(1, 14)
 RUNS = 26
+GONE: dict[str, dict[str, Any]] = {"observations": {"agent": 0}}
+"""Columns that later versions have no more, with the one value that was kept in them."""
 
 
 @pytest.fixture(scope="module")
@@ -116,9 +118,11 @@ def test_its_tables_keep_their_columns_and_values(records: Path) -> None:
         before = {name: _rows(connection, name) for name in names}
         schema.prepare(connection, records, schema.migrations())
         for name, rows in before.items():
-            columns = rows[0] if rows else ()
+            gone = GONE.get(name, {})
+            assert all(gone.items() <= row.items() for row in rows)
+            columns = [column for column in (rows[0] if rows else ()) if column not in gone]
             kept = [{column: row[column] for column in columns} for row in _rows(connection, name)]
-            assert kept == rows, name
+            assert kept == [{column: row[column] for column in columns} for row in rows], name
         assert not connection.execute("PRAGMA foreign_key_check").fetchall()
 
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from assay.contracts.experiment import ServerMachine, SystemChoice
+from assay.contracts.experiment import SystemChoice
+from assay.contracts.factors import ServerMachine
 from assay.errors import ArgumentError
 from assay.systems.cassandra import CASSANDRA, system
 from assay.systems.cassandra.settings import is_in_effect

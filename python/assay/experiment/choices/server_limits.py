@@ -1,17 +1,15 @@
-"""Takes the words of ``--memory``, ``--cpus`` and ``--rtt``; returns their levels, and the systems
-of an experiment on every combination of them and of ``--log-storage``."""
+"""Takes an experiment; returns its systems on every combination of what their servers are given of
+the machine; says why a system cannot be given a part of it."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from assay import _engine, registry
-from assay.contracts import factors
-from assay.contracts.experiment import Experiment, ServerMachine, StorageChoice, SystemChoice
-from assay.contracts.factors import OF_MACHINE
+from assay.contracts.experiment import Experiment, StorageChoice, SystemChoice
+from assay.contracts.factors import OF_MACHINE, ServerMachine
 from assay.contracts.storages.abilities import RawDevice
 from assay.contracts.systems.abilities import (
     BoundedInProcess,
@@ -21,42 +19,7 @@ from assay.contracts.systems.abilities import (
 )
 from assay.errors import ArgumentError
 from assay.text.mentions import Mention, phrase
-from assay.text.quantities import CPUS, MEMORY_BYTES, RTT_S, Quantity
 from assay.text.sizes import size_word
-
-NOT_LIMITED = "none"
-_QUANTITIES: Final[Mapping[str, Quantity]] = {"memory": MEMORY_BYTES, "cpus": CPUS, "rtt": RTT_S}
-
-
-def memory(words: Iterable[str]) -> tuple[int | None, ...]:
-    """``8GB,1GB``, ``none`` for a server that is not limited."""
-    return tuple(None if word.strip() == NOT_LIMITED else _bytes(word) for word in words)
-
-
-def _bytes(word: str) -> int:
-    return int(_number("memory", word, phrase("{--memory 8GB,1GB}")))
-
-
-def cpus(words: Iterable[str]) -> tuple[float | None, ...]:
-    return tuple(
-        None if word.strip() == NOT_LIMITED else _number("cpus", word, phrase("{--cpus 2,1}"))
-        for word in words
-    )
-
-
-def rtts(words: Iterable[str]) -> tuple[float, ...]:
-    """``0,1ms``; 0: connected directly."""
-    return tuple(_number("rtt", word, phrase("{--rtt 0,1ms}")) for word in words)
-
-
-def _number(name: str, word: str, hint: str) -> float:
-    try:
-        return _QUANTITIES[name].of_word(word)
-    except ValueError as error:
-        or_none = f"{NOT_LIMITED} or " if name != "rtt" else ""
-        message = str(error).replace("expected ", f"expected {or_none}", 1)
-        raise ArgumentError(phrase("{}: {}", Mention(name), message), hint=hint) from None
-
 
 FACTORS: Final = tuple(OF_MACHINE)
 """What a server is given: the options and the keys of an experiment file."""
@@ -77,7 +40,7 @@ def systems_on_machines(experiment: Experiment) -> list[SystemChoice]:
 
 def _levels(experiment: Experiment, system: SystemChoice, name: str) -> tuple[Any, ...]:
     """Those that this system is given."""
-    asked: tuple[Any, ...] = getattr(experiment, OF_MACHINE[name].asked)
+    asked = experiment.levels.get(name, ())
     left_out = {
         one.level for one in experiment.left_out if (one.system, one.factor) == (system.label, name)
     }
@@ -108,14 +71,6 @@ def level(machine: ServerMachine, name: str) -> Any:
     machine."""
     found = plain(machine, name)
     return None if found == OF_MACHINE[name].default else found
-
-
-def why_refused(choice: SystemChoice) -> str | None:
-    """Why the system cannot be given its machine; None: it can."""
-    for name, why_not in _WHY_NOT.items():
-        if level(choice.machine, name) is not None and (reason := why_not(choice)):
-            return f"{choice.label}: {reason}"
-    return None
 
 
 def why_memory_not_limited(choice: SystemChoice) -> str | None:
@@ -183,14 +138,6 @@ def why_log_not_apart(choice: SystemChoice) -> str | None:
         if storage.rtt_s:
             return f"the storage {storage.name!r} of its log has an rtt of its own"
     return None
-
-
-_WHY_NOT: Final[Mapping[str, Callable[[SystemChoice], str | None]]] = {
-    factors.MEMORY.name: why_memory_not_limited,
-    factors.CPUS.name: why_cpus_not_limited,
-    factors.RTT.name: why_not_moved,
-    factors.LOG_STORAGE.name: why_log_not_apart,
-}
 
 
 def _has_own_processes(choice: SystemChoice) -> bool:

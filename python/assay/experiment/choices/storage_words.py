@@ -16,6 +16,7 @@ from msgspec import Struct, field
 
 from assay import env_vars, registry
 from assay.contracts.experiment import Experiment, StorageChoice, SystemChoice
+from assay.contracts.factors import NOT_LIMITED
 from assay.contracts.option_spec import spelled
 from assay.contracts.storages.abilities import (
     ErasesDevice,
@@ -60,6 +61,23 @@ _WORD = re.compile(
 def storage_choices(words: Iterable[str], *, may_erase: bool = False) -> tuple[StorageChoice, ...]:
     """The choices for words of ``--storage``, each a list of storages separated by commas."""
     return tuple(choice for one in words for choice in _choices(one, may_erase))
+
+
+def log_storages(
+    words: Iterable[str], storages: Iterable[StorageChoice]
+) -> tuple[StorageChoice | None, ...]:
+    """The levels for words of ``--log-storage``: each a storage by its name among those of the
+    experiment, or as a storage is written; ``none``: the log is with the data."""
+    named = {name: storage for storage in storages for name in (storage.name_alone, storage.name)}
+    found: list[StorageChoice | None] = []
+    for word in (word for listed in words for word in split(listed)):
+        if word == NOT_LIMITED:
+            found.append(None)
+        elif word in named:
+            found.append(named[word])
+        else:
+            found += storage_choices([word])
+    return tuple(found)
 
 
 def _choices(words: str, may_erase: bool) -> Iterator[StorageChoice]:

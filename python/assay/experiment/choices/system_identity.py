@@ -19,7 +19,8 @@ from typing import Any
 
 from assay import registry
 from assay.contracts import server_url
-from assay.contracts.experiment import BY_URL, ServerMachine, StorageChoice, SystemChoice
+from assay.contracts.experiment import BY_URL, StorageChoice, SystemChoice
+from assay.contracts.factors import ServerMachine
 from assay.contracts.systems.abilities import HasDefaultPort
 from assay.errors import ArgumentError, PluginFailed
 from assay.experiment.choices.storage_names import written

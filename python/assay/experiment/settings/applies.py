@@ -9,13 +9,15 @@ from msgspec import Struct
 
 from assay import registry
 from assay.contracts.driving import COLD_CACHES
-from assay.contracts.experiment import Experiment
+from assay.contracts.experiment import Experiment, SystemChoice
 from assay.contracts.factors import CACHE, GENERATORS
-from assay.experiment.choices import server_limits
 from assay.experiment.choices.storage_words import erased_devices
 from assay.text.mentions import phrase
 from assay.workload.tests.declared_drives import OF_GROUPS
 from assay.workload.values import Test, Workload
+
+WhyNot = Callable[[SystemChoice], str | None]
+"""Why a system cannot be given its level; None: it can."""
 
 
 class Applies(Struct, frozen=True):
@@ -69,6 +71,13 @@ def _of_test(
     return Applies(lambda _experiment, _workload, test, _field: means_something(test), because)
 
 
+def to_machines(why_not: WhyNot, because: str) -> Applies:
+    """Of a factor of the server's machine, which some system can be given."""
+    return _of_experiment(
+        lambda experiment: any(why_not(system) is None for system in experiment.systems), because
+    )
+
+
 _NO_SCRIPTS = "its clients run no scripts"
 
 TO_CLIENTS = Applies(_has_clients, "it has no clients")
@@ -87,32 +96,6 @@ TO_NO_SCRIPTS = _of_experiment(
     lambda experiment: not experiment.scripts, "its clients run the scripts that are named"
 )
 TO_CACHES = _of_test(lambda test: test.caches_can_be_set, lambda test: test.why_no_cache or "")
-TO_MEMORY = _of_experiment(
-    lambda experiment: any(
-        server_limits.why_memory_not_limited(system) is None for system in experiment.systems
-    ),
-    "only a server that Assay starts can be limited, or a library in the client's own process that "
-    "bounds its memory",
-)
-TO_PROCESSORS = _of_experiment(
-    lambda experiment: any(
-        server_limits.why_cpus_not_limited(system) is None for system in experiment.systems
-    ),
-    "only a server that Assay starts can be limited, not one that is running already, and not a "
-    "library in the client's own process",
-)
-TO_CONNECTIONS = _of_experiment(
-    lambda experiment: any(
-        server_limits.why_not_moved(system) is None for system in experiment.systems
-    ),
-    "its systems run in the client's own process",
-)
-TO_LOGS = _of_experiment(
-    lambda experiment: any(
-        server_limits.why_log_not_apart(system) is None for system in experiment.systems
-    ),
-    "none of its systems is a server that Assay starts with its log on a storage of its own",
-)
 TO_OWN_SERVERS = _of_experiment(
     lambda experiment: any(system.url is None for system in experiment.systems),
     "servers that are named by their URL stay on the storage they are on",

@@ -49,10 +49,19 @@ from assay.text.units import exact_duration
 from assay.workload.driving import NO_PAUSE
 
 
-def _declared(default: Any, *declared: Any, factor: Factor | None = None, **further: Any) -> Any:
-    """``factor``: whose levels it sets."""
+def _declared(
+    default: Any,
+    *declared: Any,
+    factor: Factor | None = None,
+    because: str = "",
+    **further: Any,
+) -> Any:
+    """``factor``: whose levels it sets. ``because``: why it applies to none of the systems, of each
+    of which ``why_not`` says why it cannot be given a level."""
     if factor is not None:
-        further["experiment_field"] = factor.asked
+        further = {**further, "factor": factor, "experiment_field": factor.asked}
+    if because:
+        further["applies"] = applies.to_machines(further["why_not"], because)
     return field(default=default, metadata={"setting": Setting(*declared, **further)})
 
 
@@ -155,33 +164,35 @@ class Words:
     )  # fmt: skip
 
     memory: str | None = _declared(
-        None, Levels(quantities.MEMORY_BYTES, may_be_none=True), Heading.MACHINE, metavar="SIZE,…",
-        factor=factors.MEMORY, read=server_limits.memory, show=size_word,
-        is_of_tests=True,
-        applies=applies.TO_MEMORY,
+        None, Levels(quantities.MEMORY_BYTES, may_be_none=True, example="8GB,1GB"),
+        Heading.MACHINE, metavar="SIZE,…", factor=factors.MEMORY, show=size_word, is_of_tests=True,
+        why_not=server_limits.why_memory_not_limited,
+        because="only a server that Assay starts can be limited, or a library in the client's own "
+        "process that bounds its memory",
         help="Memory of a private server, page cache included (8GB,1GB; none: all), each size a "
         "cell.",
     )  # fmt: skip
     cpus: str | None = _declared(
-        None, Levels(quantities.CPUS, may_be_none=True), Heading.MACHINE, metavar="N,…",
-        factor=factors.CPUS, read=server_limits.cpus,
-        show="{:.12g}".format,
-        is_of_tests=True,
-        applies=applies.TO_PROCESSORS,
+        None, Levels(quantities.CPUS, may_be_none=True, example="2,1"), Heading.MACHINE,
+        metavar="N,…", factor=factors.CPUS, show="{:.12g}".format, is_of_tests=True,
+        why_not=server_limits.why_cpus_not_limited,
+        because="only a server that Assay starts can be limited, not one that is running already, "
+        "and not a library in the client's own process",
         help="Processors of a private server (2,0.5; none: all), each number a cell.",
     )  # fmt: skip
     rtt: str | None = _declared(
-        None, Levels(quantities.RTT_S), Heading.MACHINE, metavar="D,…",
-        factor=factors.RTT, read=server_limits.rtts, show=exact_duration,
-        is_of_tests=True,
-        applies=applies.TO_CONNECTIONS,
+        None, Levels(quantities.RTT_S, example="0,1ms"), Heading.MACHINE, metavar="D,…",
+        factor=factors.RTT, show=exact_duration, is_of_tests=True,
+        why_not=server_limits.why_not_moved,
+        because="its systems run in the client's own process",
         help="Round-trip time to add between clients and server (0,1ms), each a cell: a proxy "
         "delays every byte by half of it.",
     )  # fmt: skip
     log_storage: tuple[str, ...] = _declared(
         (), NameList(), Heading.MACHINE, metavar="STORAGE,…",
-        factor=factors.LOG_STORAGE,
-        applies=applies.TO_LOGS,
+        factor=factors.LOG_STORAGE, why_not=server_limits.why_log_not_apart,
+        because="none of its systems is a server that Assay starts with its log on a storage of "
+        "its own",
         help="Storage of the server's log (write-ahead, redo and binary log), each a cell: as "
         "--storage has it, a name from there, or none: with the data.",
         file_help="Storages of the server's log (write-ahead, redo and binary log), each a cell: "

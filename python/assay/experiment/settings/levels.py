@@ -17,6 +17,7 @@ from assay.experiment.settings.error_spelling import of_file
 from assay.experiment.settings.setting import Setting
 from assay.experiment.settings.value_kinds import Choice, Flag, Levels, NumberOf, Text
 from assay.text import quantities
+from assay.text.files.keys import FLAG, TEXT, Key, Listed, NumberWithin, NumberWord, OneOf
 from assay.text.files.toml_file import TomlTable
 from assay.text.quantities import Real, Whole
 from assay.workload import driving
@@ -61,25 +62,32 @@ def is_read_by_kind(setting: Setting) -> bool:
     return bool(setting.experiment_field) and isinstance(setting.kind, kinds)
 
 
-def value_of(section: TomlTable, setting: Setting, key: str) -> Any:
+def key_of(setting: Setting, name: str) -> Key:
+    """The key of that name, without its table, which has the kind of the setting."""
     match setting.kind:
-        case NumberOf(quantity=Whole() as quantity):
-            return section.whole(key, quantity)
-        case NumberOf(quantity=Real() as quantity):
-            return section.number(key, quantity)
+        case NumberOf(quantity=quantity):
+            return Key(name, NumberWithin(quantity))
         case Choice(levels=levels):
-            return section.choice(key, levels)
+            return Key(name, OneOf(levels))
         case Flag():
-            return section.boolean(key)
+            return Key(name, FLAG)
         case Text():
-            with ErrorPlace(section, key):
-                return setting.value(section.text(key))
+            return Key(name, TEXT)
         case Levels(of=tuple() as levels):
-            return section.choices(key, levels)
+            return Key(name, Listed(OneOf(levels)))
         case Levels():
-            with ErrorPlace(section, key):
-                return setting.levels(section.words(key))
+            return Key(name, Listed(NumberWord()))
     raise AssertionError(f"{setting.name} is not read by its kind")
+
+
+def value_of(section: TomlTable, setting: Setting, key: str) -> Any:
+    with ErrorPlace(section, key):
+        match setting.kind:
+            case Text():
+                return setting.value(section.text(key))
+            case Levels(of=Whole() | Real()):
+                return setting.levels(section.words(key))
+        return section.value(key_of(setting, key))
 
 
 def parameters(section: TomlTable, workload: Workload) -> dict[str, tuple[Scalar, ...]]:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from assay.contracts.experiment import Experiment, SystemChoice
+from assay.contracts.factors import NOT_LIMITED
 from assay.errors import ArgumentError
-from assay.experiment.choices.server_limits import NOT_LIMITED
 from assay.experiment.choices.system_identity import of_choice, of_storage
 from assay.experiment.settings.catalogue import SETTINGS
 from assay.experiment.settings.setting import Setting

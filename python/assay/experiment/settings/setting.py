@@ -9,8 +9,9 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from assay.contracts.factors import Factor
 from assay.errors import ArgumentError
-from assay.experiment.settings.applies import Applies
+from assay.experiment.settings.applies import Applies, WhyNot
 from assay.experiment.settings.value_kinds import Flag, Kind, Levels, NameList, NumberOf, Text
 from assay.text.mentions import Mention, phrase
 
@@ -65,6 +66,10 @@ class Setting(Struct, frozen=True):
     """A level of `Levels`, as it is written."""
     applies: Applies | None = None
     """None: to every test."""
+    factor: Factor | None = None
+    """Whose levels it sets."""
+    why_not: WhyNot | None = None
+    """Of a factor of the server's machine."""
     is_short_for: str = ""
     """Another setting, which is the only one that Python and files know."""
     known_as: tuple[str, ...] = ()

@@ -1,15 +1,27 @@
 """Takes an experiment, its workload and the words of the command line; refuses settings that have
-no effect on any of its tests."""
+no effect on any of its tests. Says why a system cannot be given what is asked of its machine."""
 
 from __future__ import annotations
 
-from assay.contracts.experiment import Experiment
+from assay.contracts.experiment import Experiment, SystemChoice
 from assay.errors import ArgumentError
+from assay.experiment.choices import server_limits
 from assay.experiment.settings.applies import steps_say
 from assay.experiment.settings.catalogue import SETTINGS, Words
 from assay.experiment.settings.setting import Setting
 from assay.text.mentions import Mention, phrase
 from assay.workload.values import Test, Workload
+
+
+def why_refused(choice: SystemChoice) -> str | None:
+    """Why the system cannot be given its machine; None: it can."""
+    for setting in SETTINGS.values():
+        if setting.factor is None or setting.why_not is None:
+            continue
+        is_given = server_limits.level(choice.machine, setting.factor.name) is not None
+        if is_given and (reason := setting.why_not(choice)):
+            return f"{choice.label}: {reason}"
+    return None
 
 
 def refuse_unused(experiment: Experiment, workload: Workload, words: Words) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 
 from assay import registry
-from assay.contracts.factors import Scalar
+from assay.contracts.factors import NOT_LIMITED, Scalar
 from assay.errors import ArgumentError
 from assay.text.mentions import Mention, phrase
 from assay.text.quantities import Duration, Quantity
@@ -61,6 +61,8 @@ class Levels(Struct, frozen=True):
     """A level, in a message about one that is not known."""
     may_be_none: bool = False
     """Whether ``none`` is one: not limited."""
+    example: str = ""
+    """Some of them, as a hint shows them; empty: no hint does."""
     may_be_of_groups: bool = False
     """Whether each group of clients may have its own."""
 
@@ -68,14 +70,24 @@ class Levels(Struct, frozen=True):
         """Each of them, of what a command line has in one word."""
         return words.split(",") if isinstance(self.of, tuple) else self.of.split(words)
 
-    def read(self, option: str, words: Iterable[str]) -> tuple[Scalar, ...]:
-        """From each word. Raises `ArgumentError`."""
+    def read(self, option: str, words: Iterable[str]) -> tuple[Scalar | None, ...]:
+        """From each word; None: not limited. Raises `ArgumentError`."""
         if isinstance(self.of, tuple):
             return tuple(_known(self.of, option, self.what, words))
+        of = self.of
+        return tuple(self._number(option, of, word) for word in words)
+
+    def _number(self, option: str, of: Quantity, word: str) -> Scalar | None:
+        if self.may_be_none and word.strip() == NOT_LIMITED:
+            return None
         try:
-            return tuple(map(self.of.of_word, words))
+            return of.of_word(word)
         except ValueError as error:
-            raise ArgumentError(phrase("{}: {}", Mention(option), str(error))) from None
+            message = str(error)
+            if self.may_be_none:
+                message = message.replace("expected ", f"expected {NOT_LIMITED} or ", 1)
+            hint = phrase("{}", Mention(option, self.example)) if self.example else None
+            raise ArgumentError(phrase("{}: {}", Mention(option), message), hint=hint) from None
 
 
 def _known(known: Sequence[str], option: str, what: str, words: Iterable[str]) -> Iterator[str]:

@@ -21,7 +21,8 @@ from assay.drive.isolation import too_strong
 from assay.drive.prepare import Compiled
 from assay.errors import ArgumentError
 from assay.experiment import COLD_CACHES, SystemChoice
-from assay.experiment.choices import server_limits, storage_words
+from assay.experiment.choices import storage_words
+from assay.experiment.settings import unused_settings
 from assay.lab.driving import cache, generators, native_clients
 from assay.lab.run_context import replicas
 from assay.plan import PlannedRun
@@ -59,7 +60,7 @@ def why_not_on_machine(run: PlannedRun) -> str | None:
     """Why its system cannot be as it is asked for, on the machine that it is given; None: it
     can."""
     choice, storage = run.cell.system, run.cell.storage
-    if refused := server_limits.why_refused(choice):
+    if refused := unused_settings.why_refused(choice):
         return refused
     system = registry.system(choice.name)
     try:

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from assay.contracts.experiment import ServerMachine
+from assay.contracts.factors import ServerMachine
 from assay.contracts.storages.group_limits import GroupLimit
 from assay.errors import MachineLimit
 from assay.provision.limits.hierarchies import around_us, parents

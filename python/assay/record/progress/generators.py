@@ -18,7 +18,7 @@ _OBSERVED = """
 SELECT 0, json_extract(seen.document, '$.elapsed_ns') / 1e9, UNMEASURED,
        seen.document -> '$.generators'
 FROM observations AS seen LEFT JOIN drives USING (run_id, step)
-WHERE run_id = ? AND step = ? AND agent = 0
+WHERE run_id = ? AND step = ?
 """
 _CLIENTS = "SELECT clients FROM generators_at_work WHERE run_id = ? AND step = ?"
 _UNMEASURED = (

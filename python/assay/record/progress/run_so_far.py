@@ -46,7 +46,7 @@ class RunSoFar(Struct):
         self.steps.append(
             StepRecord(
                 position, do, name, state, "", None, None,
-                dataset=None, drive=None, scripts=(), observation=None, agents=(), samples=(),
+                dataset=None, drive=None, scripts=(), observation=None, samples=(),
                 checks=(),
             )
         )  # fmt: skip

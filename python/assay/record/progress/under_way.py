@@ -90,7 +90,7 @@ class MeasuredRates(NamedTuple):
 _SECOND = msgspec.json.Decoder(Interval)
 _OBSERVED_MACHINE = """
 SELECT json_extract(document, '$.machine_seconds') FROM observations
-WHERE run_id = ? AND step = ? AND agent = 0
+WHERE run_id = ? AND step = ?
 """
 _LATEST = """
 SELECT experiments.id, title, experiments.begun_unix_ns, experiments.ended_unix_ns,
@@ -115,7 +115,7 @@ ORDER BY second, rowid
 """
 _OBSERVED = """
 SELECT one.value, NULL FROM observations, json_each(document, '$.intervals') AS one
-WHERE run_id = ? AND step = ? AND agent = 0 AND json_extract(one.value, '$.second') > ?
+WHERE run_id = ? AND step = ? AND json_extract(one.value, '$.second') > ?
 ORDER BY json_extract(one.value, '$.second'), one.id
 """
 
@@ -211,7 +211,7 @@ def seconds(connection: Connection, place: Place, after: int) -> tuple[list[Kept
     """Those that have passed behind that second; and whether they are all of the step, which was
     observed."""
     has_ended = connection.execute(
-        "SELECT 1 FROM observations WHERE run_id = ? AND step = ? AND agent = 0", place
+        "SELECT 1 FROM observations WHERE run_id = ? AND step = ?", place
     ).fetchone()
     question = _OBSERVED if has_ended else _PASSED
     found: dict[int, list[Interval]] = {}
@@ -235,7 +235,7 @@ def whole_seconds(connection: Connection, place: Place) -> int:
     """Of a step that was observed: how many passed before the last transactions were waited for."""
     question = (
         "SELECT (json_extract(document, '$.elapsed_ns') - json_extract(document, '$.drained_ns')) "
-        "/ 1000000000 FROM observations WHERE run_id = ? AND step = ? AND agent = 0"
+        "/ 1000000000 FROM observations WHERE run_id = ? AND step = ?"
     )
     row = connection.execute(question, place).fetchone()
     return 0 if row is None else max(0, row[0])

@@ -192,8 +192,6 @@ class StepRecord(Struct, frozen=True):
     scripts: tuple[ScriptRecord, ...]
     observation: Observed | None
     """What it reported; of all its clients together."""
-    agents: tuple[Observation, ...]
-    """The observations of each machine, where several drove the clients."""
     samples: tuple[TimedSample, ...]
     checks: tuple[Check, ...]
     open_files: tuple[OpenFile, ...] = ()

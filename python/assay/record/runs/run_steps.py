@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypedDict
 
 from assay import registry
-from assay.contracts.observation import Observation, Observed, ShapeError, decode_observed
-from assay.contracts.observation.merging.simultaneous import merge
+from assay.contracts.observation import Observed, decode_observed
 from assay.record.file import long_texts, rows_of_runs
 from assay.record.file.json_text import storable
 from assay.record.file.long_texts import LongTexts
@@ -139,7 +138,7 @@ class _Kept:
         self.checks = read("document", "checks")
         self.scripts = read("name, path, text, weight, digest", "scripts", "position")
         self.texts = LongTexts(connection)
-        self.observations = read("agent, document", "observations", "agent")
+        self.observations = read("document", "observations")
         self.samples = run_samples.samples(connection, runs)
         self.open_files = run_samples.open_files(connection, runs)
         self.storage_requests = storage_requests.of_runs(connection, runs)
@@ -158,8 +157,6 @@ def _step(
     ended_unix_ns: int | None,
 ) -> StepRecord:
     place = (run_id, position)
-    observed = [(agent, kept.texts.whole(text)) for agent, text in kept.observations.get(place, ())]
-    observation, agents = _observed(observed, f"run {run_id}: observation")
     return StepRecord(
         position,
         do,
@@ -171,8 +168,7 @@ def _step(
         dataset=_document(kept.datasets, place),
         drive=_document(kept.drives, place),
         scripts=tuple(_script(kept.texts, *values) for values in kept.scripts.get(place, ())),
-        observation=observation,
-        agents=agents,
+        observation=_observed(kept, place),
         samples=kept.samples.get(place, ()),
         open_files=kept.open_files.get(place, ()),
         storage_requests=kept.storage_requests.get(place, ()),
@@ -181,24 +177,12 @@ def _step(
     )
 
 
-def _observed(
-    rows: Iterable[tuple[int, str]], name: str
-) -> tuple[Observed | None, tuple[Observation, ...]]:
-    """What the step reported, and the observations of each machine where several drove its clients;
-    where only these are kept, they add up to the step's. ``rows``: agent and document."""
-    whole: Observed | None = None
-    agents: list[Observation] = []
-    for agent, text in rows:
-        one = decode_observed(text, registry.step_reports(), name)
-        if not agent:
-            whole = one
-        elif isinstance(one, Observation):
-            agents.append(one)
-        else:
-            raise ShapeError(f"{name} of agent {agent}: expected clients that were driven")
-    if whole is None and agents:
-        whole = merge(agents)
-    return whole, tuple(agents)
+def _observed(kept: _Kept, place: Place) -> Observed | None:
+    """None where the step ended before it reported something."""
+    if not (found := kept.observations.get(place)):
+        return None
+    text = kept.texts.whole(found[0][0])
+    return decode_observed(text, registry.step_reports(), f"run {place[0]}: observation")
 
 
 def _script(

@@ -17,7 +17,22 @@ from typing import Any, TypeAlias
 
 from assay.errors import Bug, ExperimentError
 from assay.text.files import text_file
-from assay.text.files.keys import FLAG, SCALAR, TEXT, Keys, Kind, Listed, NumberWithin, OneOf
+from assay.text.files.keys import (
+    FLAG,
+    SCALAR,
+    TEXT,
+    AnyText,
+    Key,
+    Keys,
+    Kind,
+    Listed,
+    NumberWithin,
+    OneOf,
+    OneOfNames,
+    Scalar,
+    TrueOrFalse,
+    of_fields,
+)
 from assay.text.nearest import did_you_mean, nearest
 from assay.text.quantities import INTEGER, NUMBER, Duration, Percent, Real, Whole, shown
 
@@ -269,6 +284,47 @@ class TomlTable:
             key, None, _SCALAR, lambda value: isinstance(value, str | int | float | bool)
         )
         return tuple(str(word).lower() if isinstance(word, bool) else str(word) for word in listed)
+
+    def value(self, key: Key, *known: Any) -> Any:
+        """What stands under a key, read as its declaration says. ``known``: what else its reader
+        takes."""
+        name = key.name
+        if key.read is not None:
+            return key.read(self, name, *known)
+        match key.kinds:
+            case AnyText():
+                return self.text(name)
+            case TrueOrFalse():
+                return self.boolean(name)
+            case Scalar():
+                return self.scalar(name)
+            case OneOf(words=words):
+                return self.choice(name, words)
+            case OneOfNames(names=names):
+                return self.choice(name, names())
+            case NumberWithin(quantity=Whole() as quantity):
+                return self.whole(name, quantity)
+            case NumberWithin(quantity=Real() as quantity):
+                return self.number(name, quantity)
+            case Listed(of=AnyText(), may_be_empty=may_be_empty):
+                return self.texts(name, may_be_empty=may_be_empty)
+            case Listed(of=OneOf(words=words)):
+                return self.choices(name, words)
+            case Listed(of=NumberWithin(quantity=Whole() as quantity)):
+                return self.wholes(name, quantity)
+            case Listed(of=NumberWithin(quantity=Real() as quantity)):
+                return self.numbers(name, quantity)
+        raise Bug(f"{name} is not read by its kind alone")
+
+    def fields(self, thing: type, *known: Any) -> dict[str, Any]:
+        """The fields of a value that declare their keys: those that must be there, and those that
+        the file says; the others have their defaults."""
+        declared = of_fields(thing)
+        return {
+            key.name: self.value(key, *known)
+            for key in declared
+            if key.is_required or key.name in self
+        }
 
     def section(self, key: str) -> TomlTable:
         """The table under ``key``; an empty one where there is none."""

@@ -9,7 +9,6 @@ from msgspec import Struct, structs
 
 from assay.contracts.capabilities import CAPABILITIES
 from assay.contracts.driving import AS_IS, CACHES, STOPS, Driving
-from assay.contracts.experiment import PROTOCOLS
 from assay.errors import ArgumentError
 from assay.text import quantities
 from assay.text.files.toml_file import TomlTable
@@ -27,8 +26,6 @@ from assay.workload.tests import (
     procedures,
 )
 from assay.workload.values import Quick, Script, Test
-
-DATA = ("loaded", "empty")
 
 
 class NamesOfTests(Struct, frozen=True):
@@ -59,23 +56,13 @@ def _test(name: str, section: TomlTable, known: NamesOfTests) -> Test:
     scripts = declared_scripts.read(section, known.scripts, known.parameters)
     test = Test(
         name=name,
-        title=section.text("title"),
-        help=section.text("help"),
-        reproduces=section.text("reproduces", ""),
+        **section.fields(Test),
         steps=_steps(section, known),
         scripts=scripts.names,
         order=scripts.order,
         mix=scripts.mix,
-        clients=section.wholes("clients", quantities.CLIENTS, (1,)),
         driving=Driving(**driving.read(section, known.parameters)),
         caches=_caches(section),
-        cold_each_script=section.boolean("cold_each_script", False),
-        protocol=section.choice("protocol", PROTOCOLS, "prepared"),
-        data=section.choice("data", DATA, "loaded"),
-        changes_data=section.boolean("changes_data", True),
-        allows_native_client=section.boolean("allows_native_client", False),
-        compare_results=section.boolean("compare_results", False),
-        reads_device=section.boolean("reads_device", False),
         data_to_buffer=_data_to_buffer(section, known.parameters),
         checks=_checks(section, "checks", known, tuple(known.checks)),
         counted_checks=_checks(section, "counted_checks", known, ()),
@@ -202,8 +189,7 @@ def _caches(section: TomlTable) -> tuple[str, ...]:
 
 def _quick(section: TomlTable, parameters: Mapping[str, Parameter]) -> Quick:
     """``[tests.NAME.quick]``: what ``--quick`` sets."""
-    clients = section.wholes("clients", quantities.CLIENTS, ())
-    found = Quick(clients, driving.read(section, parameters))
+    found = Quick(**section.fields(Quick), driving=driving.read(section, parameters))
     section.done()
     return found
 

@@ -40,7 +40,7 @@ CREATE VIEW outcomes AS
          json_extract(document, '$.drained_ns') AS drained_ns,     -- of elapsed_ns: waiting for the last ends
          json_extract(document, '$.statements') AS statements,
          step
-  FROM observations WHERE agent = 0;
+  FROM observations;
 
 CREATE VIEW groups AS
   -- Transaction outcomes of each group of clients; a run without groups has one, named ''.
@@ -58,7 +58,7 @@ CREATE VIEW groups AS
          coalesce(json_extract(one.value, '$.throughput_per_s'),  -- until its own last end
                   json_extract(one.value, '$.outcomes.ok') * 1e9
                     / nullif(json_extract(document, '$.elapsed_ns'), 0)) AS throughput_per_s
-  FROM observations, json_each(document, '$.groups') AS one WHERE agent = 0
+  FROM observations, json_each(document, '$.groups') AS one
   UNION ALL
   SELECT run_id, step, '',
          json_extract(document, '$.clients'),
@@ -72,7 +72,7 @@ CREATE VIEW groups AS
          json_extract(document, '$.outcomes.retries'),
          json_extract(document, '$.outcomes.ok') * 1e9 / nullif(json_extract(document, '$.elapsed_ns'), 0)
   FROM observations
-  WHERE agent = 0 AND json_type(document, '$.groups') IS NULL AND json_type(document, '$.outcomes') IS NOT NULL;
+  WHERE json_type(document, '$.groups') IS NULL AND json_type(document, '$.outcomes') IS NOT NULL;
 
 CREATE VIEW times AS
   -- Per transaction type and outcome. time is latency (from the intended start in an open loop, from the
@@ -81,13 +81,13 @@ CREATE VIEW times AS
   -- NULL: all groups of clients together.
   WITH parts AS (
     SELECT run_id, step, NULL AS group_name, each.value AS one
-    FROM observations, json_each(document, '$.transactions') AS each WHERE agent = 0
+    FROM observations, json_each(document, '$.transactions') AS each
     UNION ALL
-    SELECT run_id, step, NULL, json_extract(document, '$.passes') FROM observations WHERE agent = 0
+    SELECT run_id, step, NULL, json_extract(document, '$.passes') FROM observations
     UNION ALL
     SELECT run_id, step, json_extract(own.value, '$.name'), each.value
     FROM observations, json_each(document, '$.groups') AS own, json_each(own.value, '$.transactions') AS each
-    WHERE agent = 0 AND json_array_length(document, '$.groups') > 1
+    WHERE json_array_length(document, '$.groups') > 1
   )
   SELECT run_id, step, group_name, json_extract(one, '$.name') AS transaction_name,
          measured.key AS time,
@@ -128,14 +128,14 @@ CREATE VIEW statement_times AS
          json_extract(one.value, '$.service_time.p99_9_ns') AS p99_9_ns,
          json_extract(one.value, '$.service_time.max_ns') AS max_ns,
          step
-  FROM observations, json_each(document, '$.per_statement') AS one WHERE agent = 0;
+  FROM observations, json_each(document, '$.per_statement') AS one;
 
 CREATE VIEW machine_seconds AS
   -- What the machine of the clients did in each second of a measurement, per second; NULL: not known. Of a run that is
   -- under way: the seconds that have passed.
   WITH parts AS (
     SELECT run_id, step, each.value AS one
-    FROM observations, json_each(document, '$.machine_seconds') AS each WHERE agent = 0
+    FROM observations, json_each(document, '$.machine_seconds') AS each
     UNION ALL
     SELECT run_id, step, machine FROM seconds WHERE machine IS NOT NULL
   )
@@ -158,7 +158,7 @@ CREATE VIEW intervals AS
   -- One row per second and group of clients; group_name '': the only group. Percentiles: NULL of too few transactions
   -- (p50 needs 6, p99 368). Of a run that is under way: the seconds that have passed.
   WITH parts AS (
-    SELECT run_id, step, each.value AS one FROM observations, json_each(document, '$.intervals') AS each WHERE agent = 0
+    SELECT run_id, step, each.value AS one FROM observations, json_each(document, '$.intervals') AS each
     UNION ALL
     SELECT run_id, step, document FROM seconds
   )
@@ -194,7 +194,7 @@ CREATE VIEW errors AS
          json_extract(one.value, '$.retried') AS retried,
          json_extract(one.value, '$.certainty') AS certainty,      -- undone, or unknown: may have committed
          step
-  FROM observations, json_each(document, '$.errors') AS one WHERE agent = 0;
+  FROM observations, json_each(document, '$.errors') AS one;
 
 CREATE VIEW client_ends AS
   -- How and when each client ended.
@@ -204,7 +204,7 @@ CREATE VIEW client_ends AS
          json_extract(one.value, '$.transactions') AS transactions,
          json_extract(one.value, '$.state') AS state,
          step
-  FROM observations, json_each(document, '$.client_ends') AS one WHERE agent = 0;
+  FROM observations, json_each(document, '$.client_ends') AS one;
 
 CREATE VIEW results AS
   -- What the statements answered: rows and a digest of them, and how many answers were unlike it.
@@ -215,4 +215,4 @@ CREATE VIEW results AS
          json_extract(one.value, '$.answers') AS answers,
          json_extract(one.value, '$.differing') AS differing,
          step
-  FROM observations, json_each(document, '$.results') AS one WHERE agent = 0;
+  FROM observations, json_each(document, '$.results') AS one;

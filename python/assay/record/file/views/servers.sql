@@ -61,12 +61,12 @@ CREATE VIEW costs AS
          json_extract(document, '$.machine_cost.load_1min_peak') AS machine_load_1min_peak,
          json_extract(document, '$.machine_cost.cached_peak_bytes') AS machine_cached_peak_bytes,
          json_extract(document, '$.machine_cost.dirty_peak_bytes') AS machine_dirty_peak_bytes
-  FROM observations WHERE agent = 0;
+  FROM observations;
 
 CREATE VIEW server_counters AS
   -- How far the server's own counters went on during the measurement (buffer_hits, buffer_misses).
   SELECT run_id, counted.key AS name, counted.value AS count, step
-  FROM observations, json_each(document, '$.server_counters') AS counted WHERE agent = 0;
+  FROM observations, json_each(document, '$.server_counters') AS counted;
 
 CREATE VIEW cache_states AS
   -- What was done to the caches before the measurement, and what it left there.
@@ -75,7 +75,7 @@ CREATE VIEW cache_states AS
          json_extract(document, '$.cache_state.done') AS done,                  -- JSON: array of texts
          json_extract(document, '$.cache_state.file_bytes') AS file_bytes,      -- of the data directories
          json_extract(document, '$.cache_state.cached_bytes') AS cached_bytes   -- of them, in the page cache
-  FROM observations WHERE agent = 0 AND json_extract(document, '$.cache_state') IS NOT NULL;
+  FROM observations WHERE json_extract(document, '$.cache_state') IS NOT NULL;
 
 CREATE VIEW machine_memory AS
   -- The memory of the machine in each measurement, and what of the data was in it at the end.
@@ -91,4 +91,4 @@ CREATE VIEW machine_memory AS
          json_extract(document, '$.machine_cost.interrupts') AS interrupts,
          json_extract(document, '$.data_in_memory.file_bytes') AS data_file_bytes,
          json_extract(document, '$.data_in_memory.cached_bytes') AS data_cached_bytes
-  FROM observations WHERE agent = 0;
+  FROM observations;

@@ -19,7 +19,7 @@ CREATE VIEW service AS
          json_extract(document, '$.littles_law.latency_ns') AS latency_ns,
          step
   FROM observations
-  WHERE agent = 0 AND json_type(document, '$.transactions_per_client') IS NOT NULL;
+  WHERE json_type(document, '$.transactions_per_client') IS NOT NULL;
 
 CREATE VIEW standstills AS
   -- When nothing went on, since the beginning of the measurement. who is system (no transaction ended while
@@ -28,17 +28,17 @@ CREATE VIEW standstills AS
          json_extract(one.value, '$.from_ns') AS from_ns,
          json_extract(one.value, '$.to_ns') AS to_ns,
          step
-  FROM observations, json_each(document, '$.stalls') AS one WHERE agent = 0
+  FROM observations, json_each(document, '$.stalls') AS one
   UNION ALL
   SELECT run_id, 'client',
          json_extract(one.value, '$.from_ns'),
          json_extract(one.value, '$.to_ns'),
          step
-  FROM observations, json_each(document, '$.suspensions') AS one WHERE agent = 0;
+  FROM observations, json_each(document, '$.suspensions') AS one;
 
 CREATE VIEW outages AS
   -- Times in which no client had a session; since the beginning of the measurement.
   SELECT run_id, json_extract(one.value, '$.from_ns') AS from_ns,
          json_extract(one.value, '$.to_ns') AS to_ns,
          step
-  FROM observations, json_each(document, '$.outages') AS one WHERE agent = 0;
+  FROM observations, json_each(document, '$.outages') AS one;
