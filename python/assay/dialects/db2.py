@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from assay.contracts.dialects.protocol import Table
-from assay.dialects.bounded_indexes import BoundedIndexes, codes, type_words
+from assay.dialects.bounded_indexes import BoundedIndexes, codes, script_words, type_words
 from assay.dialects.limits import SchemaLimits
 
 _LEVELS: Mapping[str, str] = {
@@ -59,6 +59,9 @@ class Db2Dialect(BoundedIndexes):
             "timestamp": "TIMESTAMP(6)",
             "bytes": "BLOB(16M)",
         }
+    )
+    script_words: Mapping[str, str] = script_words(
+        {"matches": "regexp_like({0}, {1})", "substring": "substr({0}, {1}, {2})"}
     )
 
     def marks_query(self, database: str) -> str | None:

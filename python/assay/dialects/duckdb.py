@@ -38,6 +38,12 @@ class DuckdbDialect(StandardSql):
         "bytes": "BLOB",
         "json": "JSON",
     }
+    script_words: Mapping[str, str] = {
+        **StandardSql.script_words,
+        "for_update": "",  # of two that change one row the second is refused
+        "matches": "regexp_matches({0}, {1})",
+        "strictest_level": "repeatable read",
+    }
 
     isolation_levels: tuple[str, ...] = ()
     own_isolation = "repeatable read"

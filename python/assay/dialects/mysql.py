@@ -117,6 +117,11 @@ class MysqlDialect(StandardSql):
         "bytes": "LONGBLOB",
         "json": "JSON",
     }
+    script_words: Mapping[str, str] = {
+        **StandardSql.script_words,
+        "clustering_index": "alter table {1} add primary key ({2})",
+        "of_table": "on {0}",
+    }
 
     lock_refused_codes: tuple[str, ...] = ("1242",)
 

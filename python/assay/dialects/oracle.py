@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from assay.contracts.dialects.protocol import Column, Table
-from assay.dialects.bounded_indexes import BoundedIndexes, codes, type_words, words
+from assay.dialects.bounded_indexes import BoundedIndexes, codes, script_words, type_words, words
 from assay.dialects.limits import SchemaLimits
 from assay.errors import ArgumentError
 
@@ -74,6 +74,9 @@ class OracleDialect(BoundedIndexes):
             "bool": "NUMBER(1)",
             "bytes": "BLOB",
         }
+    )
+    script_words: Mapping[str, str] = script_words(
+        {"matches": "regexp_like({0}, {1})", "substring": "substr({0}, {1}, {2})"}
     )
 
     def default(self, column: Column) -> str:

@@ -54,6 +54,14 @@ class PostgresqlDialect(StandardSql):
         "bytes": "BYTEA",
         "json": "JSONB",
     }
+    script_words: Mapping[str, str] = {
+        **StandardSql.script_words,
+        "clustering_index": "create unique index {0} on {1} ({2}); cluster {1} using {0}",
+        "matches": "{0} ~ {1}",
+        "order_rows": "cluster {0} using {1}",
+        "position": "strpos({0}, {1})",
+        "using_hash": "using hash",
+    }
     has_braced_arrays = True
 
     lock_refused_codes: tuple[str, ...] = ()

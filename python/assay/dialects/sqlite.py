@@ -74,6 +74,12 @@ class SqliteDialect(StandardSql):
         "timestamp": "TEXT",
         "bytes": "BLOB",
     }
+    script_words: Mapping[str, str] = {
+        **StandardSql.script_words,
+        "character_code": "unicode({0})",
+        "for_update": "",
+        "year": "cast(substr({0}, 1, 4) as integer)",
+    }
 
     isolation_levels: tuple[str, ...] = ("serializable",)
 
