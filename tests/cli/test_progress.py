@@ -301,6 +301,5 @@ def test_throughput_is_shown_during_a_run(
     ]
     assert run_program(words) == 0
     printed = capsys.readouterr().err
-    assert re.search(r"^  \d s: [\d,.]+k? TPS, p99 [\d.]+ m?µ?s, 8 clients; about", printed, re.M), (
-        printed
-    )
+    line = r"^  \d s: [\d,.]+k? TPS, p99 [\d.]+ m?µ?s, 8 clients; about"
+    assert re.search(line, printed, re.M), printed

@@ -119,9 +119,10 @@ def _lost(outcomes: Outcomes) -> str:
 
 
 def _why_counted(observation: Observation, reconnects: bool) -> str | None:
-    """Why failed transactions, if not all failed, limit the number and do not make it invalid: all errors are conflicts
-    of concurrent transactions, statements over their limit, or lost connections of clients that
-    reconnect. (Where they are not expected, the run itself has failed.)"""
+    """Why failed transactions, if not all failed, limit the number and do not make it invalid: all
+    errors are conflicts of concurrent transactions, statements over their limit, or lost
+    connections of clients that reconnect. (Where they are not expected, the run itself has
+    failed.)"""
     of_limit = [error for error in observation.errors if error.code == STATEMENT_LIMIT]
     classes = {error.class_ for error in observation.errors if error not in of_limit}
     words = ["the limit of a statement"] if of_limit else []
