@@ -93,17 +93,6 @@ def test_more_throughput_is_a_speed_up_and_more_time_is_not(path: Path) -> None:
     assert shown(table(report, "parallel")) == [["sqlite", "4.000", "8.000", "2.00"]]
 
 
-def test_the_limits_of_a_server_are_shown_where_there_are_any(path: Path) -> None:
-    experiment = invented.experiment(path, invented.plan([invented.POSTGRESQL]), 2.0)
-    titles = [column.title for column in table(build(experiment), "systems").columns]
-    assert "control group" not in titles
-    limits = {"memory_limit_bytes": 64 << 20, "cpu_limit": 0.5}
-    runs = tuple(invented.changed(run, "deployment", **limits) for run in experiment.runs)
-    systems = table(build(structs.replace(experiment, runs=runs)), "systems")
-    place = [column.title for column in systems.columns].index("control group")
-    assert shown(systems)[0][place] == "64MB of memory, 0.5 processors"
-
-
 def test_every_factor_that_varies_is_shown(path: Path) -> None:
     planned = invented.plan([invented.SQLITE], clients=(1, 2))
     report = build(invented.experiment(path, planned, 2.0))
@@ -229,23 +218,6 @@ def test_a_failed_repetition_leaves_a_number_of_the_others(path: Path) -> None:
     assert shown(found) == [["sqlite", "1.150 (1.100-1.200) [1]"]]
     assert "[1] indicative: 2 of 3 repetitions ended" in found.notes
     assert "run 3, sqlite, here, 8 clients: failed (killed)" in found.notes
-
-
-def test_failed_transactions_are_in_the_outcome_line(path: Path) -> None:
-    outcomes = {"scheduled": 16, "ok": 13, "aborted": 0, "failed": 2, "unknown": 1, "skipped": 0}
-    errors = [
-        {"class": "timeout", "code": "57014", "message": "canceling statement", "count": 2,
-         "transaction": "S01", "first_at_ns": 5}
-    ]  # fmt: skip
-    planned = invented.plan([invented.POSTGRESQL])
-    changes = {"observation": {"outcomes": outcomes, "errors": errors}}
-    report = build(invented.experiment(path, planned, 1.0, **changes))
-    line = "outcome  ok 13  aborted 0  failed 2  unknown 1  skipped 0 = scheduled 16"
-    assert line in lines(report)
-    assert shown(table(report, "parallel_errors")) == [
-        ["1", "S01", "timeout", "57014", "2", "canceling statement"]
-    ]
-    assert shown(table(report, "parallel")) == [["postgresql", "1.000 [1]"]]
 
 
 def test_an_account_that_does_not_add_up_is_not_hidden(path: Path) -> None:

@@ -234,17 +234,6 @@ def test_the_first_look_has_each_class_together(
     assert "(their commits are not equally durable (postgresql: D3;" in said
 
 
-def test_what_was_measured_is_shown_for_each_system_on_each_storage(tmp_path: Path) -> None:
-    shown = table(build(mixed(tmp_path / "r.sqlite")), "durability")
-    assert [[cell.shown for cell in row.cells] for row in shown.rows] == [
-        ["postgresql", "here", "D3", "flushed before every answer", "50 of 50 commits", "8.00",
-         "-"],
-        ["postgresql fsync=off", "here", "D1", "written, not flushed", "0 of 48 commits", "4.00",
-         "fsync = off"],
-        ["sqlite", "here", "D3", "flushed before every answer", "50 of 50 commits", "8.00", "-"],
-    ]  # fmt: skip
-
-
 def test_what_sessions_executed_is_shown_and_explained_where_they_did(tmp_path: Path) -> None:
     set_ = structs.replace(WRITTEN, session_statements=("set synchronous_commit = off",))
     for name, found, explained in (("a", set_, 1), ("b", WRITTEN, 0)):

@@ -3,8 +3,6 @@ and whether storages rank alike."""
 
 from __future__ import annotations
 
-import io
-import json
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -20,7 +18,6 @@ from assay.judge import RunWarning
 from assay.probe import Probe
 from assay.record import ExperimentRecord, Store
 from assay.report.build import build
-from assay.report.forms import json as json_form
 from assay.report.summaries import first_look
 from assay.report.values import Report, ReportTable
 
@@ -126,31 +123,6 @@ def test_a_merged_record_has_the_probes_of_its_runs(path: Path, tmp_path: Path) 
     with Store(other, must_exist=True) as store:
         assert [run.probe.flushes.per_s for run in store.latest().runs if run.probe
                 and run.probe.flushes] == list(FLUSHES.values())  # fmt: skip
-
-
-def test_each_storage_has_a_row_of_figures(path: Path) -> None:
-    report = build(recorded(path, elapsed=(4.0, 2.0, 1.0), commits=16))
-    found = tables(report)["storage_probes"]
-    assert shown(found)[0] == [
-        "slow", "3000", "12000", "48000", "96000", "500 MB/s", "400 MB/s", "50.00",
-    ]  # fmt: skip
-    assert "by fio-1.0 in 2 s" in found.notes[1]
-
-
-def test_commit_efficiency_is_commits_by_flushes(path: Path) -> None:
-    report = build(recorded(path, elapsed=(4.0, 2.0, 1.0), commits=16))
-    assert shown(tables(report)["parallel_commit_efficiency"]) == [
-        ["postgresql", "slow", "8", "4.000", "50.00", "0.08", "-"],
-        ["postgresql", "middle", "8", "8.000", "100.0", "0.08", "-"],
-        ["postgresql", "fast", "8", "16.00", "200.0", "0.08", "-"],
-    ]
-    limited = tables(report)["parallel_commit_efficiency"].of_all
-    assert limited.startswith("all numbers: indicative: one")
-    stream = io.StringIO()
-    json_form.render(report, stream)
-    document = json.loads(stream.getvalue())["tables"]
-    assert [run["commit_efficiency"] for run in document["runs"]] == [0.08] * 3
-    assert [one["flushes_per_s"] for one in document["storage_probes"]] == [50.0, 100.0, 200.0]
 
 
 def test_the_summary_of_one_cell_has_its_commit_efficiency(path: Path) -> None:
@@ -397,16 +369,6 @@ def test_storages_are_ranked_where_no_two_durability_classes_are_known(
         store.end_experiment()
         found = tables(build(store.latest()))
     assert ("parallel_storage_ranks" in found) == is_ranked
-
-
-def test_the_throughput_of_each_storage_is_divided_by_that_of_the_first(path: Path) -> None:
-    planned = invented.plan([invented.POSTGRESQL], STORAGES[:2], repetitions=2)
-    seconds = {("postgresql", "slow", 8): [4.0, 5.0], ("postgresql", "middle", 8): [2.0, 2.0]}
-    found = tables(build(invented.experiment(path, planned, seconds)))
-    (row,) = shown(found["parallel_storage_ratios"])
-    # 4 and 3.2 TPS; 8 TPS.
-    assert row[:4] == ["postgresql", "8", "middle", "slow"]
-    assert [row[4].partition(" ")[0], row[5]] == ["2.22", "2.00-2.50"]
 
 
 def test_storages_are_not_divided_where_clients_starved_or_the_results_have_it(path: Path) -> None:
