@@ -121,11 +121,6 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def script_words(own: Mapping[str, str]) -> Mapping[str, str]:
-    """Those of standard SQL, but for these."""
-    return {**StandardSql.script_words, **own}
-
-
 def type_words(own: Mapping[str, str]) -> Mapping[str, str]:
     """Those of the standard, but for these."""
     return {**StandardSql.type_words, **own}

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from assay.contracts.dialects.protocol import Table
-from assay.dialects.bounded_indexes import BoundedIndexes, codes, script_words, type_words
+from assay.dialects.bounded_indexes import BoundedIndexes, codes, type_words
 from assay.dialects.limits import SchemaLimits
+from assay.dialects.standard import script_words
 
 _LEVELS: Mapping[str, str] = {
     "read uncommitted": "UR",
@@ -60,7 +61,7 @@ class Db2Dialect(BoundedIndexes):
             "bytes": "BLOB(16M)",
         }
     )
-    script_words: Mapping[str, str] = script_words(
+    script_words = script_words(
         {"matches": "regexp_like({0}, {1})", "substring": "substr({0}, {1}, {2})"}
     )
 

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from assay.contracts.dialects.protocol import Column, Table
-from assay.dialects.bounded_indexes import BoundedIndexes, codes, script_words, type_words, words
+from assay.dialects.bounded_indexes import BoundedIndexes, codes, type_words, words
 from assay.dialects.limits import SchemaLimits
+from assay.dialects.standard import script_words
 from assay.errors import ArgumentError
 
 # Those of V$RESERVED_WORDS that are reserved, from the SQL Language Reference, appendix E.
@@ -75,7 +76,7 @@ class OracleDialect(BoundedIndexes):
             "bytes": "BLOB",
         }
     )
-    script_words: Mapping[str, str] = script_words(
+    script_words = script_words(
         {"matches": "regexp_like({0}, {1})", "substring": "substr({0}, {1}, {2})"}
     )
 

@@ -330,3 +330,8 @@ class StandardSql(NamedInText, MinimalDialect):
 def may_be_long(column: Column) -> bool:
     """Whether values of the column may be longer than an index entry of bounded size can hold."""
     return column.wide or column.has_any_length
+
+
+def script_words(own: Mapping[str, str]) -> Mapping[str, str]:
+    """Those of standard SQL, but for these."""
+    return {**StandardSql.script_words, **own}
