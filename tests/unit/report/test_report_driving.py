@@ -6,7 +6,6 @@ Long because each kind of table has an invented observation of its own.
 from __future__ import annotations
 
 import dataclasses
-import io
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
@@ -29,8 +28,9 @@ from assay.report.cells import cell_runs
 from assay.report.declared import aggregates
 from assay.report.forms import table
 from assay.report.sections import timeline
-from assay.report.values import Report, ReportTable
+from assay.report.values import ReportTable
 from golden_record import DEVICE, MS, OPEN, OUTCOMES, open_loop, seconds, transaction
+from shown_report import cells_of, row_of, table_of, text_of
 
 CLOSED = Driving(duration_s=20.0)
 COUNTED = Driving(transactions=20)
@@ -48,25 +48,12 @@ def driven(record: ExperimentRecord) -> Observation:
     return run.driven
 
 
-def found(report: Report, name: str) -> ReportTable:
-    return next(one for part in report.sections for one in part.tables if one.name == name)
-
-
-def rows(shown: ReportTable) -> list[list[str]]:
-    return [[cell.shown for cell in row.cells] for row in shown.rows]
-
-
-def by_title(shown: ReportTable, row: int = 0) -> dict[str, str]:
-    titles = [column.title for column in shown.columns]
-    return dict(zip(titles, rows(shown)[row], strict=True))
-
-
 def test_a_closed_loop_says_from_when_latency_is_measured(tmp_path: Path) -> None:
     closed = transaction("move", 1950, times={"latency": 4 * MS, "service_time": 4 * MS})
-    shown = found(
+    shown = table_of(
         build(experiment(tmp_path, CLOSED, **open_loop(transactions=[closed]))), "load_times"
     )
-    assert len(rows(shown)) == 1
+    assert len(cells_of(shown)) == 1
     assert "from the actual start" in shown.notes[0]
 
 
@@ -80,7 +67,7 @@ def test_no_digit_is_shown_that_the_histogram_does_not_have(tmp_path: Path) -> N
         record = experiment(
             tmp_path / folder, CLOSED, **open_loop(transactions=[short], **observed)
         )
-        shown = by_title(found(build(record), "load_times"))
+        shown = row_of(table_of(build(record), "load_times"))
         return [shown[name] for name in ("p50", "p90", "p95", "p99", "max")]
 
     # Older observations do not have it: their resolution was 512 ns.
@@ -92,12 +79,14 @@ def test_no_digit_is_shown_that_the_histogram_does_not_have(tmp_path: Path) -> N
 def test_written_bytes_are_of_the_device_or_not_measured(tmp_path: Path) -> None:
     def costs(name: str, **changes: Any) -> ReportTable:
         (tmp_path / name).mkdir()
-        return found(build(experiment(tmp_path / name, OPEN, **open_loop(**changes))), "load_costs")
+        return table_of(
+            build(experiment(tmp_path / name, OPEN, **open_loop(**changes))), "load_costs"
+        )
 
     assert "by the whole device under the data" in " ".join(costs("device").notes)
     unknown = costs("memory", device_cost=None)
     assert "not measured; no block device" in " ".join(unknown.notes)
-    assert "device written" not in by_title(unknown)
+    assert "device written" not in row_of(unknown)
 
 
 def test_a_second_without_transactions_is_in_the_timeline() -> None:
@@ -202,7 +191,7 @@ def test_where_the_latency_limit_skipped_the_missing_ones_it_is_named(tmp_path: 
     warned = kinds(record)
     assert WarningKind.OFFERED_RATE_NOT_REACHED.id not in warned
     assert "70.00/s of 100/s, 600 skipped" in warned[WarningKind.SKIPPED_BY_LATENCY_LIMIT.id]
-    assert by_title(found(build(record), "driving"))["latency limit"] == "1 ns"
+    assert row_of(table_of(build(record), "driving"))["latency limit"] == "1 ns"
 
 
 @pytest.mark.parametrize(
@@ -231,7 +220,7 @@ def test_a_good_run_has_no_warning(tmp_path: Path) -> None:
 def test_a_recovered_outage_makes_the_run_indicative(tmp_path: Path) -> None:
     lost = {"outcomes": {**OUTCOMES, "unknown": 4, "ok": 1946}}
     riding = Driving(duration_s=20.0, reconnect_timeout_s=60.0)
-    shown = found(build(experiment(tmp_path, riding, **open_loop(**lost))), "load")
+    shown = table_of(build(experiment(tmp_path, riding, **open_loop(**lost))), "load")
     number = shown.rows[0].cells[2].number
     assert number is not None
     assert (number.verdict, "outage" in number.judged.reason) == ("indicative", True)
@@ -245,9 +234,7 @@ def test_a_record_without_driving_options_is_reported(tmp_path: Path) -> None:
     with Store(path) as store:
         record = store.experiment(1)
     assert record.runs[0].driving is None
-    stream = io.StringIO()
-    table.render(build(record), stream)
-    assert "How the clients were driven" not in stream.getvalue()
+    assert "How the clients were driven" not in text_of(table, build(record))
 
 
 def test_common_queries_are_answered_by_the_views(tmp_path: Path) -> None:
@@ -327,13 +314,13 @@ def test_flushes_without_data_are_no_writes_where_they_are_counted(tmp_path: Pat
         (tmp_path / name).mkdir()
         cost = {**DEVICE, "empty_writes": empty}
         report = build(experiment(tmp_path / name, OPEN, **open_loop(device_cost=cost)))
-        table = found(report, "load_device")
-        assert by_title(table)["writes"] == shown
+        table = table_of(report, "load_device")
+        assert row_of(table)["writes"] == shown
         assert any(said in str(note) for note in table.notes)
 
 
 def test_a_device_without_a_cache_has_no_flushes(tmp_path: Path) -> None:
     cost = {**DEVICE, "flushes": None}
     report = build(experiment(tmp_path, OPEN, **open_loop(device_cost=cost)))
-    shown = by_title(found(report, "load_device"))
+    shown = row_of(table_of(report, "load_device"))
     assert (shown["flushes/s"], shown["flushes"], shown["reads"]) == ("-", "-", "1.000")

@@ -7,7 +7,6 @@ import io
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from msgspec import structs
@@ -34,6 +33,7 @@ from assay.report.values import (
     count,
     text,
 )
+from shown_report import text_of
 
 
 @pytest.fixture(scope="module")
@@ -46,14 +46,8 @@ def quick(tmp_path: Path) -> Report:
     return build(golden_record.of_a_quick_test(tmp_path / "r.sqlite"))
 
 
-def written(form: Any, report: Report, detail: bool | None = None) -> str:
-    stream = io.StringIO()
-    form.render(report, stream, detail=detail)
-    return stream.getvalue()
-
-
 def test_a_large_table_leaves_out_details_with_a_note(report: Report) -> None:
-    brief, full = written(table_form, report), written(table_form, report, detail=True)
+    brief, full = text_of(table_form, report), text_of(table_form, report, detail=True)
     assert "2 tables of details left out; --detail shows them" in brief
     assert "Each run" not in brief
     assert "Each run" in full
@@ -70,7 +64,7 @@ def test_a_table_is_never_wider_than_80_columns_and_loses_nothing(tmp_path: Path
     report = build(
         invented.experiment(tmp_path / "r.sqlite", planned, 1234.5, workload=golden_record.PAPER)
     )
-    text = written(table_form, report, detail=True)
+    text = text_of(table_form, report, detail=True)
     assert max(len(line) for line in text.splitlines()) <= 80
     for storage in storages:
         assert storage.name in text
@@ -84,7 +78,7 @@ def test_names_with_options_are_broken_in_headings_before_a_table_is_split(tmp_p
     planned = invented.plan([invented.SQLITE], storages)
     declared = {"report": golden_record.PAPER["report"]}
     report = build(invented.experiment(tmp_path / "r.sqlite", planned, 1.0, workload=declared))
-    text = written(table_form, report)
+    text = text_of(table_form, report)
     result = text[text.index("Test parallel") : text.index("Transaction out")]
     assert len(re.findall("^─", result, re.MULTILINE)) == 1
     assert re.search(r"^ +\[fs=ext4, +\[fs=xfs, +\[fs=btrfs, +loop +loop$", result, re.MULTILINE)
@@ -101,10 +95,9 @@ def test_texts_are_broken_at_the_ends_of_words() -> None:
     )
     section = Section("s", (), (ReportTable("t", "t", columns, tuple(rows), label_columns=2),))
     made = Report("r", (1,), Path("r"), {}, (section,), (), 1)
-    stream = io.StringIO()
-    table_form.render(made, stream)
+    rendered = text_of(table_form, made)
     words = {"modelled[profile=scsi-15k,", "size=128M]", "loop[size=128M,mount=nobarrier]"}
-    assert words <= set(stream.getvalue().split()), stream.getvalue()
+    assert words <= set(rendered.split()), rendered
     version = "PostgreSQL 15.18 (Debian 15.18-0+deb12u1) at 127.0.0.1"
     assert list(upright.lines_of(version, 13)) == [
         "PostgreSQL", "15.18 (Debian", "15.18-0+", "deb12u1) at", "127.0.0.1",
@@ -119,11 +112,11 @@ def test_details_behind_a_bracket_have_none_of_their_own() -> None:
 
 def test_nothing_but_a_terminal_gets_colour(quick: Report) -> None:
     for form in (table_form, markdown_form, csv_form, json_form):
-        assert "\x1b" not in written(form, quick)
+        assert "\x1b" not in text_of(form, quick)
 
 
 def test_markdown_rows_have_as_many_cells_as_their_heads(report: Report) -> None:
-    text = written(markdown_form, report)
+    text = text_of(markdown_form, report)
     tables = [part.splitlines() for part in text.split("\n\n") if part.startswith("|")]
     assert len(tables) > 10
     for table in tables:
@@ -133,7 +126,7 @@ def test_markdown_rows_have_as_many_cells_as_their_heads(report: Report) -> None
 
 
 def test_titles_are_escaped_in_markdown(report: Report) -> None:
-    text = written(markdown_form, structs.replace(report, title="<script>alert(1)</script>"))
+    text = text_of(markdown_form, structs.replace(report, title="<script>alert(1)</script>"))
     assert text.startswith("# \\<script>alert(1)\\</script>\n")
 
 
@@ -152,7 +145,7 @@ def test_a_row_is_found_by_its_name(tmp_path: Path) -> None:
     two."""
     system = SystemChoice("postgresql", url="postgresql://u@127.0.0.1/d")
     planned = invented.plan([system], test="checks", clients=(1,))
-    text = written(table_form, build(invented.experiment(tmp_path / "r.sqlite", planned, 1.5)))
+    text = text_of(table_form, build(invented.experiment(tmp_path / "r.sqlite", planned, 1.5)))
     assert text.count("postgresql at 127.0.0.1") == len(re.findall("postgresql at", text))
     for section in text.split("\n\n"):
         assert len(re.findall("^ *─", section, re.MULTILINE)) <= 1, section
@@ -192,7 +185,7 @@ def test_the_title_of_a_block_widens_no_column_and_is_whole(tmp_path: Path) -> N
     planned = invented.plan([invented.POSTGRESQL, invented.SQLITE], [invented.HERE, long])
     declared = {"report": {"parallel": {"title": "T", "rows": "clients", "columns": "system"}}}
     found = invented.experiment(tmp_path / "r.sqlite", planned, 2.0, workload=declared)
-    text = written(table_form, build(found))
+    text = text_of(table_form, build(found))
     part = text[text.index("\nT\n") : text.index("Storages compared")]
     assert f"storage={long.name}" in "".join(part.split())
     assert max(map(len, part.splitlines())) <= 80
@@ -207,9 +200,7 @@ def test_few_runs_stand_side_by_side_before_a_table_is_cut(
     monkeypatch.setenv("COLUMNS", str(width))
     planned = invented.plan([invented.POSTGRESQL, invented.SQLITE])
     experiment = invented.experiment(tmp_path / "r.sqlite", planned, 2.0)
-    stream = io.StringIO()
-    table_form.render(build(experiment), stream, detail=True)
-    shown = stream.getvalue()
+    shown = text_of(table_form, build(experiment), True)
     assert max(map(len, shown.splitlines())) <= width
     part = shown.partition("Each run\n")[2].partition("\n\n")[0]
     assert part.count("system") == 1, "labels stand there once, so it is not cut"
