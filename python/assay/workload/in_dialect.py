@@ -79,7 +79,8 @@ class DeclaredNames:
     def written(self, text: str, dialect: Writes) -> str:
         """The text of a script, or of a statement, with its names and words as the dialect writes
         them. Raises `ArgumentError` for a word without its arguments."""
-        text = _with_words(text, dialect)
+        spoken = dialect if isinstance(dialect, StandardSql) else StandardSql
+        text = with_words(text, spoken.script_words)
         if '"' not in text:
             return text
         pieces = _engine.cut_at_names(text, dialect.literal_style)
@@ -100,18 +101,19 @@ class DeclaredNames:
         return dialect.quoted(name) if isinstance(dialect, QuotesNames) else quoted
 
 
-def _with_words(text: str, dialect: Speaks) -> str:
-    """The text with what the dialect says in place of each word in braces."""
-    spoken = dialect if isinstance(dialect, StandardSql) else StandardSql
-    words, pieces, copied = spoken.script_words, list[str](), 0
+def with_words(text: str, words: Mapping[str, str] = StandardSql.script_words) -> str:
+    """The text with what a dialect says in place of each word in braces; else as in standard
+    SQL."""
+    pieces, copied = list[str](), 0
     while found := _WORD.search(text, copied):
         arguments, end = list[str](), found.end()
         if found[0].endswith("("):
             arguments, end = _arguments(text, end)
         try:
-            said = words[found[1]].format(*(_with_words(one, dialect) for one in arguments))
-        except IndexError:
-            raise ArgumentError(f"{text[found.start() : end]}: too few arguments") from None
+            said = words[found[1]].format(*(with_words(one, words) for one in arguments))
+        except (IndexError, KeyError, ValueError):
+            word, form = text[found.start() : end], words[found[1]]
+            raise ArgumentError(f"{word}: too few arguments for {form!r}") from None
         pieces += [text[copied : found.start()], said]
         copied = end
     return "".join([*pieces, text[copied:]])
