@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from assay.report.build import build
-from assay.report.values import Report, ReportTable, Row
+from assay.report.values import Row
 from assay.storages.modelled import MODELLED
 from commands import Assay
+from shown_report import table_of
 
 FILE = """
 reproduces = "Beebe 2011"
@@ -41,10 +42,6 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def table(report: Report, name: str) -> ReportTable:
-    return next(one for part in report.sections for one in part.tables if one.name == name)
-
-
 def numbers(row: Row) -> list[float | None]:
     return [cell.number.value if cell.number else None for cell in row.cells]
 
@@ -64,7 +61,7 @@ def test_both_tables_have_the_papers_rows_and_columns(
     assert "Server processes" not in ended.out  # numbers of the paper's text are in the report
     report = build(ended.experiment)
 
-    one = table(report, "sequential_paper")
+    one = table_of(report, "sequential_paper")
     titles = [column.title for column in one.columns]
     assert titles == ["system", "numbers", "disk", "Fusion-io", "speed-up"]
     rows = [[cell.shown for cell in row.cells[:2]] for row in one.rows]
@@ -81,7 +78,7 @@ def test_both_tables_have_the_papers_rows_and_columns(
     assert "disk: plates (modelled)" in one.notes
     assert "copies: 100 published, 1 measured" in one.notes
 
-    two = table(report, "parallel_paper")
+    two = table_of(report, "parallel_paper")
     columns = [column.title.split("\n") for column in two.columns[2:]]
     assert columns == [
         [system, title]
@@ -95,9 +92,9 @@ def test_both_tables_have_the_papers_rows_and_columns(
     assert [row.cells[0].shown for row in ours] == ["2", "8"]
     assert all(value for value in numbers(ours[0])[-3:]), "SQLite, at a level the paper lacks"
 
-    of_servers = table(report, "processes_paper")
+    of_servers = table_of(report, "processes_paper")
     assert [row.cells[0].shown for row in of_servers.rows][:1] == ["MySQL"]
-    claims = table(report, "claims")
+    claims = table_of(report, "claims")
     judged = {row.block_title: row.cells[-1].shown for row in claims.rows}
     mysql = next(word for claim, word in judged.items() if "MySQL hardly gains" in claim)
     assert mysql.startswith("open: ")

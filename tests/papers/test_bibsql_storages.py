@@ -8,9 +8,9 @@ import pytest
 
 from assay.probe import fio
 from assay.report.build import build
-from assay.report.values import Report, ReportTable
 from assay.storages.modelled import MODELLED
 from commands import Assay
+from shown_report import table_of
 
 STORAGES = {
     "here": "here",
@@ -26,10 +26,6 @@ pytestmark = [
 ]
 
 
-def table(report: Report, name: str) -> ReportTable:
-    return next(one for part in report.sections for one in part.tables if one.name == name)
-
-
 @pytest.mark.alone  # storages are not ranked beside other programs
 def test_a_column_for_each_storage_speed_ups_and_probes(
     assay: Assay, beebe: Path, available: list[str]
@@ -43,7 +39,7 @@ def test_a_column_for_each_storage_speed_ups_and_probes(
     assert ended.status == 0, ended.err
     report = build(ended.experiment)
 
-    times = table(report, "sequential")
+    times = table_of(report, "sequential")
     assert [column.title for column in times.columns] == [
         "system", *STORAGES, "speed-up\nloop", "speed-up\ndisk (modelled)",
     ]  # fmt: skip
@@ -54,7 +50,7 @@ def test_a_column_for_each_storage_speed_ups_and_probes(
         speed_ups = [cell.number.value for cell in row.cells[4:] if cell.number]
         assert speed_ups == pytest.approx([here / other for other in others])
 
-    probes = table(report, "storage_probes")
+    probes = table_of(report, "storage_probes")
     places = [part.title for part in report.sections]
     assert places.index("Storages by probe") == places.index("Test sequential") + 1
     by_storage = {row.cells[0].shown: row for row in probes.rows}
@@ -62,9 +58,9 @@ def test_a_column_for_each_storage_speed_ups_and_probes(
     reads = by_storage["disk (modelled)"].cells[1].number
     # Half a turn of its platter takes 2 ms, whatever the machine.
     assert reads is not None and reads.value < 500
-    models = table(report, "modelled_disks")
+    models = table_of(report, "modelled_disks")
     assert {row.cells[0].shown for row in models.rows} == {"disk (modelled)"}
 
-    ranks = table(report, "sequential_storage_ranks")
+    ranks = table_of(report, "sequential_storage_ranks")
     expected = [(system, "1", "3", "reads/s, depth 1") for system in systems]
     assert [tuple(cell.shown for cell in row.cells[:4]) for row in ranks.rows] == expected

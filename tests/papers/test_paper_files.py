@@ -11,17 +11,13 @@ from assay.errors import SystemUnderTestError
 from assay.report.build import build
 from assay.report.papers.claims import judged_claims
 from assay.report.papers.claims.judgement import ClaimVerdict
-from assay.report.values import Report, ReportTable
 from assay.storages.block.file_systems import kernel_has
 from block_devices import HAS_LOOP_DEVICES
 from commands import Assay
+from shown_report import table_of
 
 EXPERIMENTS = registry.EXPERIMENTS_FOLDER
 IN_MEMORY = ("--storage", "tmpfs", "--no-probe", "--no-durability", "--repetitions", "1")
-
-
-def table(report: Report, name: str) -> ReportTable:
-    return next(one for part in report.sections for one in part.tables if one.name == name)
 
 
 def is_missing(name: str) -> bool:
@@ -39,9 +35,11 @@ def test_kreymer_1995(assay: Assay) -> None:
     )  # fmt: skip
     assert ended.status == 0, ended.err
     report = build(ended.experiment)
-    scaled = [[cell.shown for cell in row.cells[:3]] for row in table(report, "scaled_down").rows]
+    scaled = [
+        [cell.shown for cell in row.cells[:3]] for row in table_of(report, "scaled_down").rows
+    ]
     assert ["updates", "1000", "5"] in scaled
-    rows = table(report, "published_and_measured_table").rows
+    rows = table_of(report, "published_and_measured_table").rows
     assert [row.cells[2].shown for row in rows] == ["published", "measured", "measured ÷ published"]
     assert [cell.shown for cell in rows[0].cells[3:]] == [
         "0.07",
@@ -54,9 +52,9 @@ def test_kreymer_1995(assay: Assay) -> None:
     assert all(cell.number for cell in rows[1].cells[3:])
     is_divided = [cell.number is not None for cell in rows[2].cells[3:]]
     assert is_divided == [True, False, True, False, False, False], "one record is one of any set"
-    connect = table(report, "published_and_measured_connect")
+    connect = table_of(report, "published_and_measured_connect")
     assert connect.rows[0].cells[2].shown == "12" and connect.rows[1].cells[2].number
-    cpu = table(report, "published_and_measured_update")
+    cpu = table_of(report, "published_and_measured_update")
     assert [cell.shown for cell in cpu.rows[0].cells] == [
         "mSQL 1.0.7", "1000", "published", "", "80", "15",
     ]  # fmt: skip
@@ -103,7 +101,7 @@ def test_ciarrocchi_2002(assay: Assay) -> None:
         "--memory", "none,160MB", *IN_MEMORY,
     )  # fmt: skip
     assert ended.status == 0, ended.err
-    of_table = table(build(ended.experiment), "published_and_measured_osdb")
+    of_table = table_of(build(ended.experiment), "published_and_measured_osdb")
     ours = [row.cells for row in of_table.rows if row.cells[2].shown == "measured"]
     assert [cells[1].shown for cells in ours] == ["64MB", "none"] * 2
     assert all(cells[3].number and cells[3].number.value > 0 for cells in ours)
@@ -121,7 +119,7 @@ def test_a_file_system_that_the_kernel_does_not_have_is_named(assay: Assay) -> N
         "--only", "single", "--no-probe", "--no-durability",
     )  # fmt: skip
     assert ended.status == 0, ended.err
-    rows = table(build(ended.experiment), "published_and_measured_single").rows
+    rows = table_of(build(ended.experiment), "published_and_measured_single").rows
     found = {row.cells[1].shown: row.cells[3] for row in rows if row.cells[2].shown == "measured"}
     assert found["ext3-journal"].number
     assert "kernel has no file system minix" in found["minix"].note
@@ -141,12 +139,12 @@ def test_scalzo_2001(assay: Assay, monkeypatch: pytest.MonkeyPatch) -> None:
     )  # fmt: skip
     assert ended.status == 0, ended.err
     report = build(ended.experiment)
-    rows = table(report, "published_and_measured_oltp").rows
+    rows = table_of(report, "published_and_measured_oltp").rows
     assert [cell.shown for cell in rows[0].cells[:3]] == ["not stated", "ext2", "published"]
     ours = ["mariadb", "ext2", "measured"]
     (measured,) = (row for row in rows if [cell.shown for cell in row.cells[:3]] == ours)
     assert all(cell.number and cell.number.value > 0 for cell in measured.cells[3:])
-    rows = table(report, "published_and_measured_single").rows
+    rows = table_of(report, "published_and_measured_single").rows
     (measured,) = (row for row in rows if [cell.shown for cell in row.cells[:3]] == ours)
     assert [cell.number is not None for cell in measured.cells[3:]] == [True, False, True]
     words = {

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from assay.contracts.dialects.protocol import Table
 from assay.dialects import reads
-from assay.dialects.standard import StandardSql
+from assay.dialects.standard import StandardSql, script_words
 
 # The reserved ones of the keywords of version 11.4, plain words that `[word]` or `"word"` makes
 # names of.
@@ -99,6 +99,14 @@ class CubridDialect(StandardSql):
         "bool": "SMALLINT",
         "bytes": "BIT VARYING",
     }
+    script_words = script_words(
+        {
+            "dividend": "cast({0} as double)",  # a quotient has the digits of the sum
+            "of_table": "on {0}",
+            "strictest_level": "repeatable read",  # a snapshot
+            "summand": "cast({0} as bigint)",  # sums of INT have 32 bits, for averages too
+        }
+    )
 
     def add_foreign_keys(self, table: Table, options: Mapping[str, str]) -> list[str]:
         """A statement for each: ALTER TABLE adds one at a time."""

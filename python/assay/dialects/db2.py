@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from assay.contracts.dialects.protocol import Table
 from assay.dialects.bounded_indexes import BoundedIndexes, codes, type_words
 from assay.dialects.limits import SchemaLimits
+from assay.dialects.standard import script_words
 
 _LEVELS: Mapping[str, str] = {
     "read uncommitted": "UR",
@@ -59,6 +60,9 @@ class Db2Dialect(BoundedIndexes):
             "timestamp": "TIMESTAMP(6)",
             "bytes": "BLOB(16M)",
         }
+    )
+    script_words = script_words(
+        {"matches": "regexp_like({0}, {1})", "substring": "substr({0}, {1}, {2})"}
     )
 
     def marks_query(self, database: str) -> str | None:

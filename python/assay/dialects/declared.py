@@ -49,6 +49,7 @@ class Attributes(TypedDict, total=False):
     isolation_levels: tuple[str, ...]
     level_words: Mapping[str, str]
     type_words: Mapping[str, str]
+    script_words: Mapping[str, str]
     truth_words: Mapping[str, str]
     error_classes: Mapping[str, str]
     error_phrases: Mapping[str, str]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from assay.contracts.dialects.protocol import Table
-from assay.dialects.standard import StandardSql
+from assay.dialects.standard import StandardSql, script_words
 
 # Those of duckdb_keywords() in version 2.0 that cannot name a table or a column (found by trying
 # each).
@@ -38,6 +38,13 @@ class DuckdbDialect(StandardSql):
         "bytes": "BLOB",
         "json": "JSON",
     }
+    script_words = script_words(
+        {
+            "for_update": "",  # of two that change one row the second is refused
+            "matches": "regexp_matches({0}, {1})",
+            "strictest_level": "repeatable read",
+        }
+    )
 
     isolation_levels: tuple[str, ...] = ()
     own_isolation = "repeatable read"

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from assay.contracts.dialects.protocol import Column, Table
 from assay.dialects.limits import SchemaLimits
-from assay.dialects.standard import StandardSql, may_be_long
+from assay.dialects.standard import StandardSql, may_be_long, script_words
 from assay.errors import ArgumentError
 
 _PREFIX_CHARACTERS = 100
@@ -117,6 +117,12 @@ class MysqlDialect(StandardSql):
         "bytes": "LONGBLOB",
         "json": "JSON",
     }
+    script_words = script_words(
+        {
+            "clustering_index": "alter table {1} add primary key ({2})",
+            "of_table": "on {0}",
+        }
+    )
 
     lock_refused_codes: tuple[str, ...] = ("1242",)
 

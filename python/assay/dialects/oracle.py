@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from assay.contracts.dialects.protocol import Column, Table
 from assay.dialects.bounded_indexes import BoundedIndexes, codes, type_words, words
 from assay.dialects.limits import SchemaLimits
+from assay.dialects.standard import script_words
 from assay.errors import ArgumentError
 
 # Those of V$RESERVED_WORDS that are reserved, from the SQL Language Reference, appendix E.
@@ -74,6 +75,9 @@ class OracleDialect(BoundedIndexes):
             "bool": "NUMBER(1)",
             "bytes": "BLOB",
         }
+    )
+    script_words = script_words(
+        {"matches": "regexp_like({0}, {1})", "substring": "substr({0}, {1}, {2})"}
     )
 
     def default(self, column: Column) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from assay.contracts.dialects.protocol import Column, Table
 from assay.dialects.limits import SchemaLimits
-from assay.dialects.standard import StandardSql, may_be_long
+from assay.dialects.standard import StandardSql, may_be_long, script_words
 
 _PREFIX_CHARACTERS = 200
 _NOT_VALID = " (not valid: no query uses it)"
@@ -54,6 +54,15 @@ class PostgresqlDialect(StandardSql):
         "bytes": "BYTEA",
         "json": "JSONB",
     }
+    script_words = script_words(
+        {
+            "clustering_index": "create unique index {0} on {1} ({2}); cluster {1} using {0}",
+            "matches": "{0} ~ {1}",
+            "order_rows": "cluster {0} using {1}",
+            "position": "strpos({0}, {1})",
+            "using_hash": "using hash",
+        }
+    )
     has_braced_arrays = True
 
     lock_refused_codes: tuple[str, ...] = ()

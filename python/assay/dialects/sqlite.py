@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from assay.contracts.dialects.protocol import Table
 from assay.dialects.limits import SchemaLimits
 from assay.dialects.minimal import MinimalDialect
-from assay.dialects.standard import StandardSql
+from assay.dialects.standard import StandardSql, script_words
 
 # Those of sqlite_keywords() in version 3.54 that the parser does not also take for names (found by
 # trying each as the name of a table and of a column).
@@ -74,6 +74,13 @@ class SqliteDialect(StandardSql):
         "timestamp": "TEXT",
         "bytes": "BLOB",
     }
+    script_words = script_words(
+        {
+            "character_code": "unicode({0})",
+            "for_update": "",
+            "year": "cast(substr({0}, 1, 4) as integer)",
+        }
+    )
 
     isolation_levels: tuple[str, ...] = ("serializable",)
 

@@ -74,6 +74,23 @@ class StandardSql(NamedInText, MinimalDialect):
     place of ``{n}``: ``VARCHAR({n} CHAR)``. Without one for ``json``, JSON is kept as text."""
     truth_words: Mapping[str, str] = {"true": "TRUE", "false": "FALSE"}
     """How the default of a column spells them."""
+    script_words: Mapping[str, str] = {
+        "character_code": "ascii({0})",
+        "clustering_index": "create unique index {0} on {1} ({2})",
+        "dividend": "{0}",  # a sum of decimals that is divided to more digits than it has
+        "for_update": "for update",
+        "matches": "{0} regexp {1}",
+        "of_table": "",  # behind DROP INDEX
+        "order_rows": "",  # of the table {0} by its index {1}
+        "position": "instr({0}, {1})",
+        "strictest_level": "serializable",
+        "substring": "substring({0}, {1}, {2})",
+        "summand": "{0}",  # an INTEGER whose sum may need more bits
+        "using_hash": "",
+        "year": "extract(year from {0})",
+    }
+    """What stands for a word in braces of a script that is for all dialects, as ``{year(day)}``;
+    its arguments are ``{0}``, ``{1}`` …"""
 
     def kept(self, table: Table) -> Table:
         """The table with the types that its values are kept in, where the dialect has a choice."""
@@ -313,3 +330,8 @@ class StandardSql(NamedInText, MinimalDialect):
 def may_be_long(column: Column) -> bool:
     """Whether values of the column may be longer than an index entry of bounded size can hold."""
     return column.wide or column.has_any_length
+
+
+def script_words(own: Mapping[str, str]) -> Mapping[str, str]:
+    """Those of standard SQL, but for these."""
+    return {**StandardSql.script_words, **own}

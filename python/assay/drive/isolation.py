@@ -10,6 +10,7 @@ from assay.contracts.dialects.protocol import Dialect
 from assay.contracts.driving import ISOLATION_LEVELS
 from assay.contracts.engine.drive import ScriptDocument
 from assay.contracts.observation.parts.transactions import BegunLevelReport
+from assay.workload.in_dialect import with_words
 from assay.workload.values import Script, Workload
 
 _BEGIN = re.compile(rf"^[ \t]*\\begin[ \t]+({'|'.join(ISOLATION_LEVELS)})\b", re.MULTILINE)
@@ -31,14 +32,14 @@ def other_isolation(
     begun: Iterable[BegunLevelReport],
 ) -> dict[str, str]:
     """Isolation level that a script names → the one at which its transactions are, where that is
-    another: the system has it not, or an override names a weaker one. ``scripts``: as they are
+    another: the system has it not, or its own text names a weaker one. ``scripts``: as they are
     sent; ``begun``: which of their places clients reached."""
     other: dict[str, str] = {}
     in_effect = _levels_in_effect(dialect)
     sent = {script.name: script.text for script in scripts}
     for place in begun:
         common = workload.scripts.get(place.script)
-        named = _BEGIN.findall(common.text) if common is not None else []
+        named = _BEGIN.findall(with_words(common.text)) if common is not None else []
         # A common form with other places than an override cannot be compared with it.
         is_alike = len(named) == len(_BEGIN.findall(sent[place.script])) > place.number
         level = named[place.number] if is_alike else place.level

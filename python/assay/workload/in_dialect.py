@@ -3,7 +3,8 @@ has it: the text of its own or of its line, or the common one with names as it w
 
 Text in double quotes is a name there, as in standard SQL: ``"year"``. One that the workload
 declares is written as in the statement that makes it, bare where the dialect does not reserve it;
-any other one letter by letter, in the dialect's own quotes.
+any other one letter by letter, in the dialect's own quotes. ``{year(day)}`` is a word of the
+dialect's `script_words` with its arguments.
 """
 
 from __future__ import annotations
@@ -14,11 +15,15 @@ from typing import Protocol, TypeVar
 
 from assay import _engine
 from assay.contracts.dialects.protocol import QuotesNames, Table
+from assay.dialects.standard import StandardSql
+from assay.errors import ArgumentError
 
 INSTANCE = "{instance}"
 """The placeholder in a table's name for the number of the instance."""
 _LITERAL = re.compile(r"'[^']*'|--[^\n]*")
 _BARE = re.compile(r"(?<![\w:`\[])[A-Za-z_]\w*+(?!\s*\()")
+_WORD = re.compile(r"\{(" + "|".join(StandardSql.script_words) + r")(?:\}|\()")
+_TOKEN = re.compile(r"'(?:[^']|'')*'|.", re.DOTALL)
 Own = TypeVar("Own")
 
 
@@ -72,7 +77,10 @@ class DeclaredNames:
         return name in self._plain or self._of_instances.fullmatch(name) is not None
 
     def written(self, text: str, dialect: Writes) -> str:
-        """The text of a script, or of a statement, with its names as the dialect writes them."""
+        """The text of a script, or of a statement, with its names and words as the dialect writes
+        them. Raises `ArgumentError` for a word without its arguments."""
+        spoken = dialect if isinstance(dialect, StandardSql) else StandardSql
+        text = with_words(text, spoken.script_words)
         if '"' not in text:
             return text
         pieces = _engine.cut_at_names(text, dialect.literal_style)
@@ -91,3 +99,38 @@ class DeclaredNames:
         if name in self:
             return dialect.identifier(name)
         return dialect.quoted(name) if isinstance(dialect, QuotesNames) else quoted
+
+
+def with_words(text: str, words: Mapping[str, str] = StandardSql.script_words) -> str:
+    """The text with what a dialect says in place of each word in braces; else as in standard
+    SQL."""
+    pieces, copied = list[str](), 0
+    while found := _WORD.search(text, copied):
+        arguments, end = list[str](), found.end()
+        if found[0].endswith("("):
+            arguments, end = _arguments(text, end)
+        try:
+            said = words[found[1]].format(*(with_words(one, words) for one in arguments))
+        except (IndexError, KeyError, ValueError):
+            word, form = text[found.start() : end], words[found[1]]
+            raise ArgumentError(f"{word}: too few arguments for {form!r}") from None
+        pieces += [text[copied : found.start()], said]
+        copied = end
+    return "".join([*pieces, text[copied:]])
+
+
+def _arguments(text: str, start: int) -> tuple[list[str], int]:
+    """The arguments of a word, cut at the commas that are in no parentheses, and the place behind
+    its ``)}``."""
+    arguments, depth = [""], 0
+    for token in _TOKEN.finditer(text, start):
+        if token[0] == ")" and not depth:
+            if not text.startswith("}", token.end()):
+                break
+            return [one.strip() for one in arguments], token.end() + 1
+        depth += {"(": 1, ")": -1}.get(token[0], 0)
+        if token[0] == "," and not depth:
+            arguments.append("")
+        else:
+            arguments[-1] += token[0]
+    raise ArgumentError(f"{text[start:].splitlines()[0]}: expected )}} behind its arguments")

@@ -402,18 +402,19 @@ class Workload(Struct, frozen=True):
         """The script of that name for one dialect: its override, that of the dialects it derives
         from or of its language, if there is one; else the common text, with names as the dialect
         writes them."""
-        return own(self.overrides, name, dialect) or self._written(self.scripts[name], dialect)
+        return own(self.overrides, name, dialect) or self.written(self.scripts[name], dialect)
 
     def checks_for(self, dialect: Writes) -> tuple[Script, ...]:
         """The consistency checks for one dialect, as `script_for`; those that have no text in its
         language are left out."""
         return tuple(
-            own(self.overrides, name, dialect) or self._written(check, dialect)
+            own(self.overrides, name, dialect) or self.written(check, dialect)
             for name, check in self.checks.items()
             if self.is_spoken(name, dialect)
         )
 
-    def _written(self, script: Script, dialect: Writes) -> Script:
+    def written(self, script: Script, dialect: Writes) -> Script:
+        """With names and words as the dialect writes them, where its text is for all dialects."""
         if not script.is_for_all:
             return script
         return replace(script, text=self.schema.names.written(script.text, dialect))

@@ -36,6 +36,7 @@ from assay.report.cells import cell_runs
 from assay.report.comparison_tables import comparison as report
 from assay.report.comparison_tables import comparison_document
 from assay.report.forms import markdown, table
+from shown_report import text_of
 
 FAST = (1.00, 1.02, 0.99, 1.01, 1.00)
 SLOW = (1.21, 1.19, 1.20, 1.22, 1.18)
@@ -962,9 +963,7 @@ def test_the_document_is_of_its_schema_in_every_case(folder: Path) -> None:
         stream = io.StringIO()
         comparison_document.write_csv(made, stream)
         assert len(stream.getvalue().splitlines()) == 1 + len(document["ratios"])
-        stream = io.StringIO()
-        markdown.render(report.build(made), stream)
-        assert stream.getvalue().startswith("# B compared with A")
+        assert text_of(markdown, report.build(made)).startswith("# B compared with A")
 
 
 def test_a_short_report_is_short(folder: Path) -> None:

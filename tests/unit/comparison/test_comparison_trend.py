@@ -21,6 +21,7 @@ from assay.report.charts import draw
 from assay.report.comparison_tables import trend as report
 from assay.report.comparison_tables import trend_document
 from assay.report.forms import table
+from shown_report import text_of
 
 pytestmark = pytest.mark.slow
 
@@ -56,9 +57,8 @@ def test_points_are_in_the_order_of_time_with_ratios(tmp_path: Path) -> None:
 def test_a_change_is_found_where_it_began_and_is_said(tmp_path: Path) -> None:
     found = of_times(tmp_path, 1.0, 1.02, 0.99, 1.01, 1.0, 1.2, 1.21, 1.19, 1.22, 1.2)
     assert [place for place, one in enumerate(found.points) if one.adjusted_p is not None] == [5]
-    stream = io.StringIO()
-    table.render(report.build([found], [tmp_path]), stream, detail=True)
-    assert "slower" in stream.getvalue() and "0.834 of those before" in stream.getvalue()
+    rendered = text_of(table, report.build([found], [tmp_path]), True)
+    assert "slower" in rendered and "0.834 of those before" in rendered
     rows = trend_document.document([found])["points"]
     assert [row["is_change_point"] for row in rows].count(True) == 1
     (chart,) = report.build([found], [tmp_path]).sections[0].figures
@@ -86,9 +86,7 @@ def test_a_value_of_0_hides_no_change(
     ]
     found = trends(runs, "failed")
     assert [at for at, one in enumerate(found[0].points) if one.adjusted_p is not None] == [place]
-    stream = io.StringIO()
-    table.render(report.build(found, [tmp_path]), stream, detail=True)
-    assert said in " ".join(stream.getvalue().split())
+    assert said in " ".join(text_of(table, report.build(found, [tmp_path]), True).split())
 
 
 def test_a_file_and_the_one_it_was_merged_into_count_once(tmp_path: Path) -> None:
@@ -135,9 +133,8 @@ def test_a_trend_begins_anew_where_the_script_was_changed(tmp_path: Path) -> Non
     assert not found.is_long_enough and found.segment_means[4] > 1.9 * found.segment_means[5]
     assert [one.name for one in found.points[5].differs] == ["text of the scripts"]
     assert [point.to_previous is None for point in found.points] == [True, *[False] * 4] * 2
-    stream = io.StringIO()
-    table.render(report.build([found], [tmp_path]), stream, detail=True)
-    assert "other work" in stream.getvalue() and "slower" not in stream.getvalue()
+    rendered = text_of(table, report.build([found], [tmp_path]), True)
+    assert "other work" in rendered and "slower" not in rendered
     (chart,) = report.build([found], [tmp_path]).sections[0].figures
     assert [len(one.points) for one in chart.series] == [5, 5] * 2, "no line joins other work"
     lines = re.findall(r'aria-roledescription="line mark"|class="mark-line[^"]*"', draw.svg(chart))
@@ -209,6 +206,4 @@ def test_what_limits_the_runs_of_a_point_is_said(tmp_path: Path) -> None:
     assert [one.verdict for one in chart.series[0].points] == ["valid", "indicative"]
     assert chart.series[0].points[1].runs == tuple(run.id for _, run in limited)
     assert "hollow points: indicative" in draw.svg(chart)
-    stream = io.StringIO()
-    table.render(report.build(found, [path]), stream, detail=True)
-    assert "[1] indicative: short measurement" in stream.getvalue()
+    assert "[1] indicative: short measurement" in text_of(table, report.build(found, [path]), True)

@@ -38,6 +38,7 @@ from assay.report.forms import json as json_form
 from assay.report.page.document import render as page
 from assay.report.summaries import first_look
 from assay.report.values import Report
+from shown_report import text_of
 
 D3, D1 = Durability("D3"), Durability("D1")
 CLOSE = (1.00, 1.01, 1.02, 1.01, 1.0)
@@ -252,9 +253,7 @@ def test_every_form_has_the_sentence_and_what_explains_it(tmp_path: Path) -> Non
 
 
 def written(report: Report) -> str:
-    stream = io.StringIO()
-    json_form.render(report, stream)
-    return stream.getvalue()
+    return text_of(json_form, report)
 
 
 def test_equal_systems_are_not_ranked_and_what_was_seen_is_said(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from assay.report.build import build
 from assay.report.forms import json as json_form
 from assay.report.forms import markdown, table
 from assay.report.page.document import render as page
+from shown_report import text_of
 
 NOISE = (1.0, 1.012, 0.991, 1.004, 0.997)
 SETTINGS = {"jit": ("on", "off"), "work_mem": ("4MB", "64MB"), "wal_level": ("minimal", "logical")}
@@ -110,17 +111,13 @@ def test_every_form_has_sentence_and_table(tmp_path: Path) -> None:
     report = build(experiment)
     said = sentence(only(experiment))
     for form in (table, markdown):
-        stream = io.StringIO()
-        form.render(report, stream)
-        shown = " ".join(stream.getvalue().split())
+        shown = " ".join(text_of(form, report).split())
         assert said.split("; ")[0] in shown.replace("\\", "")
         assert "What each factor changes over all of the grid" in shown
     stream = io.StringIO()
     page(report, stream)
     assert "matters: off is" in stream.getvalue()
-    stream = io.StringIO()
-    json_form.render(report, stream)
-    (of_test,) = json.loads(stream.getvalue())["effects"]
+    (of_test,) = json.loads(text_of(json_form, report))["effects"]
     assert of_test["sentence"] == said
     assert len(of_test["effects"]) == 6
     first = of_test["effects"][0]
@@ -162,9 +159,7 @@ def test_durability_that_a_setting_lowers_is_said_where_none_was_measured(tmp_pa
         ),
     )
     assert "as fast as on (unequal durability)" in sentence(only(unmeasured))
-    stream = io.StringIO()
-    table.render(build(unmeasured), stream, detail=True)
-    shown = " ".join(stream.getvalue().split())
+    shown = " ".join(text_of(table, build(unmeasured), True).split())
     assert "commits are not equally durable: off: fsync = off, on: not lowered" in shown
     disturbed = (invented.disturbed(unmeasured.runs[0], 0.4), *unmeasured.runs[1:])
     assert "as fast as on (unequal durability)" in sentence(

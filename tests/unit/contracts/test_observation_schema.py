@@ -1,10 +1,8 @@
-"""The engine's structs and the classes of Python describe the same observation, and so does the
-golden file."""
+"""The engine's structs and the classes of Python describe the same observation."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -12,10 +10,8 @@ import pytest
 
 from assay import _engine
 from assay.cli.commands.schema import observation
-from assay.contracts.observation import VERSION, EngineObservation, Observation
+from assay.contracts.observation import EngineObservation, Observation
 from tests.unit.contracts.schema_fields import fields
-
-GOLDEN = Path(__file__).parents[2] / "data" / "observation_fields.txt"
 
 OF_THE_LABORATORY = {"Unfinished.responds": "boolean or null, may be left out"}
 """What Python adds within a type of the engine's."""
@@ -29,14 +25,6 @@ def test_python_and_rust_know_the_same_fields_of_the_same_types() -> None:
     schema: dict[str, Any] = msgspec.json.schema(EngineObservation)
     schema["$defs"]["Observation"] = schema["$defs"].pop("EngineObservation")
     assert fields(schema, "") == engine_fields() | OF_THE_LABORATORY
-
-
-def test_a_changed_field_needs_a_change_of_the_golden_file() -> None:
-    """If a key changes its meaning or is removed, `VERSION` is raised on both sides and
-    `assay.contracts.observation.step_reports.step_report` reads the version before."""
-    lines = [f"version {VERSION}"]
-    lines += [f"{name}: {kind}" for name, kind in sorted(engine_fields().items())]
-    assert GOLDEN.read_text(encoding="utf-8").splitlines() == lines
 
 
 def test_fields_that_python_adds_are_optional() -> None:

@@ -20,6 +20,31 @@ from assay.workload.reader import read
 
 EXPECTED = Path(__file__).with_name("constructs.sql")
 PLAIN = Table("t", (Column("c", "int"),))
+WHOLE = Table(
+    "order",
+    (
+        Column("data", "int", not_null=True, default="7"),
+        Column("is_good", "bool", default="true"),
+        Column("born", "date", default="2000-01-31"),
+        Column("name", "varchar(9)"),
+        Column("place", "text"),
+        Column("story", "text", wide=True),
+        Column("at", "timestamp"),
+        Column("raw", "bytes"),
+    ),
+    primary_key=("data",),
+    unique=(("name",), ("story",)),
+    indexes=(
+        Index("by_name", ("name",)),
+        Index("by_story", ("story",)),
+        Index("by_place", ("place",)),
+        Index("b", ("born", "at"), descending=frozenset({"at"})),
+    ),
+    foreign_keys=(
+        ForeignKey("f1", ("data",), "t", ("id",)),
+        ForeignKey("f2", ("name",), "u", ("n",)),
+    ),
+)
 DIALECTS = (CUBRID, DB2, INGRES, ORACLE, SQL_SERVER)
 
 
@@ -91,7 +116,7 @@ def test_each_construct_is_spelled_as_expected(request: pytest.FixtureRequest) -
             for one in DIALECTS
         ),
     ]
-    for words, table in _constructs():
+    for words, table in [("all of them in one table", WHOLE), *_constructs()]:
         lines.append(f"-- {words}")
         by_text: dict[str, list[str]] = {}
         for dialect in DIALECTS:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay import registry
-from assay.contracts.dialects.protocol import Column, ForeignKey, Index, RecognisesReads, Table
+from assay.contracts.dialects.protocol import RecognisesReads
 from assay.dialects.cubrid import CODES, CUBRID
 from assay.errors import ArgumentError
 
@@ -36,33 +36,6 @@ def test_a_statement_only_reads_where_nothing_in_it_can_write(
 ) -> None:
     assert isinstance(CUBRID, RecognisesReads)
     assert CUBRID.only_reads(statement) is expected
-
-
-def test_names_types_and_keys_that_differ_from_standard_sql() -> None:
-    table = Table(
-        "order",
-        (
-            Column("data", "int", not_null=True, default="7"),
-            Column("is_good", "bool", default="true"),
-            Column("at", "timestamp"),
-            Column("raw", "bytes"),
-        ),
-        primary_key=("data",),
-        indexes=(Index("order_at", ("at",), descending=frozenset({"at"})),),
-        foreign_keys=(
-            ForeignKey("f1", ("data",), "t", ("id",)),
-            ForeignKey("f2", ("at",), "u", ("id",)),
-        ),
-    )
-    assert CUBRID.create_table(table, {}) == [
-        'CREATE TABLE "order" (\n  "data" INT DEFAULT 7 NOT NULL,\n  is_good SMALLINT DEFAULT 1,\n'
-        '  "at" DATETIME,\n  raw BIT VARYING,\n  PRIMARY KEY ("data")\n)'
-    ]
-    assert CUBRID.create_indexes(table) == ['CREATE INDEX order_at ON "order" ("at" DESC)']
-    assert CUBRID.add_foreign_keys(table, {}) == [
-        'ALTER TABLE "order" ADD CONSTRAINT f1 FOREIGN KEY ("data") REFERENCES t (id)',
-        'ALTER TABLE "order" ADD CONSTRAINT f2 FOREIGN KEY ("at") REFERENCES u (id)',
-    ]
 
 
 def test_levels_of_isolation() -> None:

@@ -73,15 +73,3 @@ def test_identifiers_are_quoted_where_the_parser_needs_it() -> None:
 def test_a_literal_means_the_text(text: str | None) -> None:
     with closing(sqlite3.connect(":memory:")) as connection:
         assert connection.execute(f"SELECT {SQLITE.literal(text)}").fetchone() == (text,)
-
-
-def test_every_neutral_type_has_a_spelling() -> None:
-    types = "int bigint decimal(9,2) float double char(3) varchar(9) text date timestamp bool bytes"
-    columns = tuple(Column(f"c{n}", one) for n, one in enumerate(types.split()))
-    (statement,) = SQLITE.create_table(Table("all_types", columns), {})
-    with closing(sqlite3.connect(":memory:")) as connection:
-        connection.execute(statement)
-        made = [row[2] for row in connection.execute("PRAGMA table_info(all_types)")]
-    assert " ".join(made) == (
-        "INTEGER INTEGER DECIMAL(9,2) REAL DOUBLE CHAR(3) VARCHAR(9) TEXT TEXT TEXT BOOLEAN BLOB"
-    )

@@ -12,6 +12,7 @@ from assay.contracts.dialects.protocol import Column, Dialect, Table, View
 from assay.dialects.mysql import MysqlDialect
 from assay.dialects.standard import StandardSql
 from assay.drive.document import written
+from assay.errors import ArgumentError
 from assay.load.tables import views
 from assay.systems.dbapi.dialects import DIALECTS, loaded_by_insert
 from assay.workload import ad_hoc_script, reader
@@ -180,3 +181,19 @@ def test_no_common_script_has_a_bare_name_that_a_dialect_reserves(name: str) -> 
             statements = "\n".join(line for line in lines if not line.startswith("\\"))
             bare = names.reserved_in(statements, dialect)
             assert not bare, f"{script.path} for {dialect.name}: write them in double quotes"
+
+
+def test_a_word_in_braces_is_said_by_the_dialect_with_its_arguments() -> None:
+    text = "select {substring(note, {position(note, ',')} + 1, f(1, ')'))} from t {for_update}"
+    names = DeclaredNames(())
+    assert names.written(text, SPOKEN["db2"]) == (
+        "select substr(note, instr(note, ',') + 1, f(1, ')')) from t for update"
+    )
+    assert names.written(text, SPOKEN["sqlite"]).endswith(" from t ")
+    assert names.written("'[0-9]{2}' {other(1)}", SPOKEN["db2"]) == "'[0-9]{2}' {other(1)}"
+
+
+@pytest.mark.parametrize("text", ["select {year}", "select {year(day}", "select {year(day) }"])
+def test_a_word_without_its_arguments_is_refused(text: str) -> None:
+    with pytest.raises(ArgumentError, match="argument"):
+        DeclaredNames(()).written(text, SPOKEN["db2"])

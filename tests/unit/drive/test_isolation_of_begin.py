@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from assay.dialects.cubrid import CUBRID
 from assay.dialects.duckdb import DUCKDB
 from assay.dialects.postgresql import POSTGRESQL
@@ -64,16 +66,18 @@ SELECT 1;
     assert (begun.script, begun.number, begun.level) == ("one", 1, "repeatable read")
 
 
-def test_a_weaker_level_that_an_override_names_is_said_and_limits_the_number(
-    tmp_path: Path,
+@pytest.mark.parametrize("level", ["serializable", "{strictest_level}"])
+def test_a_weaker_level_that_an_override_or_a_word_names_is_said_and_limits_the_number(
+    tmp_path: Path, level: str
 ) -> None:
     need("duckdb")
     test = 'scripts = ["one.sql"]\npasses = 1\n'
-    folder = folder_of(tmp_path, test, one="\\begin serializable\nSELECT 1;\n\\commit\n")
-    (folder / "overrides" / "duckdb").mkdir(parents=True)
-    (folder / "overrides" / "duckdb" / "one.sql").write_text(
-        "-- DuckDB has no serializable transactions\n\\begin repeatable read\nSELECT 1;\n\\commit\n"
-    )
+    folder = folder_of(tmp_path, test, one=f"\\begin {level}\nSELECT 1;\n\\commit\n")
+    if level == "serializable":
+        (folder / "overrides" / "duckdb").mkdir(parents=True)
+        (folder / "overrides" / "duckdb" / "one.sql").write_text(
+            "-- it has no such level\n\\begin repeatable read\nSELECT 1;\n\\commit\n"
+        )
     (run,) = ran(folder, "duckdb").runs
     assert run.driven is not None
     assert run.driven.other_isolation == {"serializable": "repeatable read"}

@@ -21,6 +21,7 @@ from assay.record import ExperimentRecord, Store
 from assay.report.build import build
 from assay.report.forms import github_summary, hdr_log, intervals_csv, openmetrics
 from commands import Assay
+from shown_report import text_of
 
 pytestmark = pytest.mark.slow
 
@@ -28,9 +29,7 @@ KEPT_RECORD = Path(__file__).parents[2] / "data" / "records" / "version-25.sqlit
 
 
 def written(form: Any, experiment: ExperimentRecord, detail: bool | None = None) -> str:
-    stream = io.StringIO()
-    form.render(build(experiment), stream, detail=detail)
-    return stream.getvalue()
+    return text_of(form, build(experiment), detail)
 
 
 @pytest.fixture(scope="module")

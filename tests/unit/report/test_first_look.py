@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import lzma
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -193,27 +192,6 @@ def test_throughput_is_that_of_the_repetitions(tmp_path: Path) -> None:
     assert beginning(lines, "throughput") == expected
 
 
-def test_the_first_look_has_everything_important(tmp_path: Path) -> None:
-    lines = one_run(tmp_path)
-    assert lines[0] == "bibsql.parallel: postgresql, here, 8 clients"
-    assert beginning(lines, "verdict") == "indicative: one repetition"
-    assert beginning(lines, "throughput") == "8.000 TPS, 16 transactions in 2.000 s"
-    assert beginning(lines, "errors") == "none"
-    assert beginning(lines, "checks") == "2 of 2 right"
-    assert any("fix: --repetitions 5 or more" in line for line in lines)
-
-
-def test_a_failed_run_says_why_and_what_the_first_error_was(tmp_path: Path) -> None:
-    outcomes = {"scheduled": 16, "ok": 13, "aborted": 0, "failed": 2, "unknown": 1, "skipped": 0}
-    error = {"class": "timeout", "code": "57014", "message": "canceling statement", "count": 2,
-             "transaction": "S01", "first_at_ns": 5}  # fmt: skip
-    observed: Mapping[str, Any] = {"outcomes": outcomes, "errors": [error]}
-    lines = one_run(tmp_path, observation=observed, end=("failed", "3 transactions failed"))
-    assert beginning(lines, "verdict") == "invalid: 3 transactions failed"
-    assert beginning(lines, "errors").startswith("2 of 16 transactions failed, 1 unknown; first:")
-    assert "timeout: canceling" in " ".join(lines)
-
-
 def test_an_unknown_outcome_is_not_called_failed(tmp_path: Path) -> None:
     outcomes = {"scheduled": 16, "ok": 12, "aborted": 0, "failed": 1, "unknown": 3, "skipped": 0}
     planned = invented.plan([invented.SQLITE], repetitions=2)
@@ -298,22 +276,6 @@ def test_the_line_of_a_group_has_its_maximum(
     line = beginning(look(found, width), "  readers")
     assert line.endswith("s") and " max " in line.replace("\u00a0", " ")
     assert ("p95" in line) == (width == 200)
-
-
-def test_a_wrong_answer_is_named(tmp_path: Path) -> None:
-    lines = one_run(tmp_path, checks=invented.checks({"S01": 155}))
-    assert beginning(lines, "checks") == "1 of 2 right; wrong: S01"
-    assert beginning(lines, "verdict") == "invalid: wrong answers: S01"
-
-
-def test_each_group_of_clients_has_a_line(tmp_path: Path) -> None:
-    planned = invented.plan([invented.POSTGRESQL])
-    plain = invented.observation(planned.runs[0].cell, 2 * invented.S)
-    group = {key: plain[key] for key in ("outcomes", "transactions")}
-    groups = [{"name": name, **group} for name in ("readers", "writers")]
-    lines = one_run(tmp_path, observation={"groups": groups})
-    assert beginning(lines, "  readers").startswith("8.000 TPS")
-    assert beginning(lines, "  writers").startswith("8.000 TPS")
 
 
 def test_cells_that_differ_in_their_clients_stay_apart_and_are_whole_in_a_file(
@@ -508,12 +470,6 @@ def test_a_run_ends_with_it_and_detail_shows_the_rest(
 def device(reads: int, busy_s: float) -> dict[str, Any]:
     cost = {"device": "vda", "read_bytes": 0, "written_bytes": 0, "reads": reads, "writes": 32}
     return {**cost, "busy_ns": round(busy_s * invented.S), "queue_ns": 0}
-
-
-def test_what_the_device_did_is_a_line_where_it_explains_the_numbers(tmp_path: Path) -> None:
-    observed = {"device_cost": device(13, 1.9)}
-    lines = one_run(tmp_path, observation=observed, deployment={"storage": OWN})
-    assert beginning(lines, "device") == "reads 0.81, writes 2.0 per transaction; 95 % busy"
 
 
 def test_a_long_cause_leaves_room_for_its_fix(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from assay.report.build import build
 from assay.report.forms import json as json_form
 from assay.report.page.document import render as page
 from assay.report.summaries import first_look
+from shown_report import text_of
 
 CLIENTS = (1, 2, 4, 8, 16)
 EVEN = (1.0, 1.02, 0.99, 1.01, 0.98)
@@ -83,9 +84,7 @@ def test_it_is_said_with_the_answer_and_below_the_chart(tmp_path: Path) -> None:
     stream = io.StringIO()
     page(report, stream)
     assert "<p>knee: throughput no longer rises from 4 clients on</p>" in stream.getvalue()
-    stream = io.StringIO()
-    json_form.render(report, stream)
-    (asked,) = json.loads(stream.getvalue())["answers"]
+    (asked,) = json.loads(text_of(json_form, report))["answers"]
     assert asked["knees"] == [{"at": {}, "clients": 4, "most": 16}]
 
 

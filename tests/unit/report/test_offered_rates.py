@@ -20,6 +20,7 @@ from assay.report.comparison_tables import comparison
 from assay.report.forms import table
 from assay.report.page.document import render as page
 from assay.report.summaries import first_look
+from shown_report import text_of
 
 SECONDS = 10.0
 
@@ -77,9 +78,7 @@ def test_a_comparison_says_which_side_kept_it(tmp_path: Path) -> None:
             side(name, name, [measured(tmp_path / f"{name}{kept}", {500.0: reached})])
             for name, reached in (("A", 499), ("B", kept))
         ]
-        stream = io.StringIO()
-        table.render(comparison.build(compare(*sides)), stream)
-        return " ".join(stream.getvalue().split())
+        return " ".join(text_of(table, comparison.build(compare(*sides))).split())
 
     assert "offered rate kept: yes, on both sides" in shown(498)
     assert "offered rate kept: A yes, B no (410.0/s of 500/s)" in shown(410)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -21,6 +20,7 @@ from assay.report.forms.as_measured import as_measured
 from assay.report.papers import paper_figure as published_figures
 from assay.report.papers import paper_table, published_measured
 from assay.report.values import Number, ReportCell, ReportColumn, ReportTable, Row, absent
+from shown_report import text_of
 
 PUBLISHED: dict[str, Any] = {
     "source": "the paper",
@@ -144,10 +144,9 @@ def test_the_numbers_of_a_row_divide_and_have_the_judgement_of_the_claim(
     assert claims.rows[0].cells[-1].shown == "open: the interval reaches over the limit"
     assert claims.rows[0].cells[2].shown.startswith("disk ÷ solid state = 1.33 (")
     assert "measured: geometric means of the repetitions" in table.notes
-    stream = io.StringIO()
-    github_summary.render(build(replace(record, reproduces="the paper")), stream)
-    assert "claims of the paper: 1 judgement: 1 open (1: " in stream.getvalue()
-    assert "disk ÷ solid state = 1.33 (" in stream.getvalue()
+    rendered = text_of(github_summary, build(replace(record, reproduces="the paper")))
+    assert "claims of the paper: 1 judgement: 1 open (1: " in rendered
+    assert "disk ÷ solid state = 1.33 (" in rendered
 
 
 def test_a_chart_has_one_unit_and_says_which_table_it_is_of() -> None:

@@ -28,8 +28,8 @@ from assay.report.forms import csv as csv_form
 from assay.report.forms import github_summary, openmetrics, table
 from assay.report.forms import json as json_form
 from assay.report.summaries import first_look, summary
-from assay.report.values import Report
 from assay.text import units
+from shown_report import text_of
 
 OPEN = Driving(duration_s=6.0, arrival="constant", offered_rate_per_s=4000.0)
 FINE = {"lowest_ns": 1, "significant_digits": 3, "highest_ns": 3600 * 10**9}
@@ -70,30 +70,24 @@ def _timed(run: RunRecord, latency: dict[str, Any], ok: int) -> RunRecord:
     )
 
 
-def written(form: Any, report: Report) -> str:
-    stream = io.StringIO()
-    form.render(report, stream)
-    return stream.getvalue()
-
-
 def texts(record: ExperimentRecord) -> Iterator[tuple[str, str]]:
     """What people read: the first look, the report as a table, the summary of the page, GitHub's
     summary."""
     report = build(record)
     yield "first look", "\n".join(first_look.lines(record, report, 100, "assay report 1"))
-    yield "table", written(table, report)
+    yield "table", text_of(table, report)
     made = summary.section(record, cell_runs.cells(record, record.runs))
     yield "page", " ".join(cell.shown for t in made.tables for row in t.rows for cell in row.cells)
-    yield "github", written(github_summary, report)
+    yield "github", text_of(github_summary, report)
 
 
 def rows(record: ExperimentRecord, name: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(written(json_form, build(record)))["tables"][name]
+    found: list[dict[str, Any]] = json.loads(text_of(json_form, build(record)))["tables"][name]
     return found
 
 
 def csv_rows(record: ExperimentRecord) -> list[dict[str, str]]:
-    lines = written(csv_form, build(record)).splitlines()
+    lines = text_of(csv_form, build(record)).splitlines()
     return list(csv.DictReader(line for line in lines if not line.startswith("#")))
 
 
@@ -138,7 +132,7 @@ def test_where_most_never_ran_no_face_has_a_percentile(overloaded: ExperimentRec
         assert row["latency_why_null"] == said
     assert rows(overloaded, "runs")[0]["latency_unanswered"] == 14_597
     assert csv_rows(overloaded)[0]["latency_why_null"] == said
-    metrics = written(openmetrics, build(overloaded))
+    metrics = text_of(openmetrics, build(overloaded))
     assert 'quantile="0.99"} +Inf' in metrics and "_sum" not in metrics
     report = build(overloaded)
     assert all(figure.points for section in report.sections for figure in section.figures)

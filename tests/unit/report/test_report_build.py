@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +20,8 @@ from assay.report.forms import github_summary
 from assay.report.sections import conditions
 from assay.report.summaries import first_look
 from assay.report.tidy import experiment as tidy
-from assay.report.values import Report, ReportTable
+from assay.report.values import Report
+from shown_report import cells_of, lines_of, table_of, text_of
 
 SPEED_UP = {"report": {"parallel": {"title": "t", "speed_up": True}}}
 
@@ -29,18 +29,6 @@ SPEED_UP = {"report": {"parallel": {"title": "t", "speed_up": True}}}
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "records.sqlite"
-
-
-def table(report: Report, name: str) -> ReportTable:
-    return next(one for section in report.sections for one in section.tables if one.name == name)
-
-
-def shown(found: ReportTable) -> list[list[str]]:
-    return [[cell.shown for cell in row.cells] for row in found.rows]
-
-
-def lines(report: Report) -> list[str]:
-    return [line for section in report.sections for line in section.lines]
 
 
 def warning_names(report: Report) -> list[str]:
@@ -56,7 +44,7 @@ def begun(path: Path, planned: invented.Plan) -> Store:
 def test_one_storage_has_no_speed_up(path: Path) -> None:
     planned = invented.plan([invented.POSTGRESQL])
     report = build(invented.experiment(path, planned, 2.0, workload=SPEED_UP))
-    assert shown(table(report, "parallel")) == [["postgresql", "2.000 [1]", "one storage"]]
+    assert cells_of(table_of(report, "parallel")) == [["postgresql", "2.000 [1]", "one storage"]]
 
 
 def test_a_speed_up_has_the_range_its_repetitions_allow(path: Path) -> None:
@@ -65,7 +53,7 @@ def test_a_speed_up_has_the_range_its_repetitions_allow(path: Path) -> None:
     )
     elapsed = {("sqlite", "here", 1): (9.0, 10.0, 11.0), ("sqlite", "ssd", 1): (5.0, 4.5, 5.5)}
     report = build(invented.experiment(path, planned, elapsed, workload=SPEED_UP))
-    number = table(report, "parallel").rows[0].cells[3].number
+    number = table_of(report, "parallel").rows[0].cells[3].number
     assert number is not None
     assert (number.value, number.low, number.high) == (2.0, 9 / 5.5, 11 / 4.5)
 
@@ -76,10 +64,10 @@ def test_a_duration_is_not_shown_as_the_time_that_a_test_took(path: Path) -> Non
     )
     report = build(invented.experiment(path, planned, 2.0, workload=SPEED_UP))
     why = "ended by its duration"
-    assert [row[:3] for row in shown(table(report, "parallel"))] == [["sqlite", why, why]]
-    stream = io.StringIO()
-    github_summary.render(report, stream)
-    titles, _, *rows = [line for line in stream.getvalue().splitlines() if line.startswith("|")]
+    assert [row[:3] for row in cells_of(table_of(report, "parallel"))] == [["sqlite", why, why]]
+    titles, _, *rows = [
+        line for line in text_of(github_summary, report).splitlines() if line.startswith("|")
+    ]
     place = titles.split("|").index(" time, s ")
     assert [row.split("|")[place].strip() for row in rows[:2]] == ["", ""]
 
@@ -90,24 +78,13 @@ def test_more_throughput_is_a_speed_up_and_more_time_is_not(path: Path) -> None:
     declared = {"title": "t", "speed_up": True, "value": "throughput"}
     workload = {"report": {"parallel": declared}}
     report = build(invented.experiment(path, planned, elapsed, workload=workload))
-    assert shown(table(report, "parallel")) == [["sqlite", "4.000", "8.000", "2.00"]]
-
-
-def test_the_limits_of_a_server_are_shown_where_there_are_any(path: Path) -> None:
-    experiment = invented.experiment(path, invented.plan([invented.POSTGRESQL]), 2.0)
-    titles = [column.title for column in table(build(experiment), "systems").columns]
-    assert "control group" not in titles
-    limits = {"memory_limit_bytes": 64 << 20, "cpu_limit": 0.5}
-    runs = tuple(invented.changed(run, "deployment", **limits) for run in experiment.runs)
-    systems = table(build(structs.replace(experiment, runs=runs)), "systems")
-    place = [column.title for column in systems.columns].index("control group")
-    assert shown(systems)[0][place] == "64MB of memory, 0.5 processors"
+    assert cells_of(table_of(report, "parallel")) == [["sqlite", "4.000", "8.000", "2.00"]]
 
 
 def test_every_factor_that_varies_is_shown(path: Path) -> None:
     planned = invented.plan([invented.SQLITE], clients=(1, 2))
     report = build(invented.experiment(path, planned, 2.0))
-    found = table(report, "parallel")
+    found = table_of(report, "parallel")
     assert [row.block for row in found.rows] == [{"clients": 1}, {"clients": 2}]
 
 
@@ -119,9 +96,7 @@ def test_parameters_that_were_asked_for_and_are_in_no_column_stand_in_the_head(p
     found = structs.replace(found, experiment=asked, runs_ended=0)
     assert build(found).facts["parameters"] == "copies 10"
     assert "parameters   copies 10" in first_look.lines(found, build(found), 80, "assay report")
-    stream = io.StringIO()
-    github_summary.render(build(found), stream)
-    visible = stream.getvalue().partition("<details>")[0]
+    visible = text_of(github_summary, build(found)).partition("<details>")[0]
     assert "parameters: copies 10" in visible and "unfinished: 0 of 1 run has ended" in visible
     other = structs.replace(found.runs[0], id=2, parameters={"copies": 20})
     assert not conditions.parameters(structs.replace(found, runs=(*found.runs, other)))
@@ -134,8 +109,8 @@ def test_the_reason_of_a_refused_cell_is_a_footnote(path: Path) -> None:
         store.end_run("refused", reason="sqlite has no restart")
         invented.write_run(store, planned.runs[1], invented.S)
         report = build(store.latest())
-    found = table(report, "load")
-    assert shown(found)[0][:3] == ["sqlite", "8", "refused [1]"]
+    found = table_of(report, "load")
+    assert cells_of(found)[0][:3] == ["sqlite", "8", "refused [1]"]
     assert "[1] refused: sqlite has no restart" in found.notes
 
 
@@ -151,20 +126,20 @@ def test_wrong_answers_make_a_number_invalid_and_are_named(path: Path) -> None:
                 store, run, invented.S, checks=checks, observation={"results": results}
             )
         report = build(store.latest())
-    assert shown(table(report, "parallel")) == [
+    assert cells_of(table_of(report, "parallel")) == [
         ["sqlite", "1.000 [1]"],
         ["postgresql", "1.000 [2]"],
     ]
-    assert "[2] invalid: wrong answers: S01" in table(report, "parallel").notes
-    found = table(report, "parallel_checks")
-    assert shown(found) == [
+    assert "[2] invalid: wrong answers: S01" in table_of(report, "parallel").notes
+    found = table_of(report, "parallel_checks")
+    assert cells_of(found) == [
         ["S01", "ISBN without ISBN-13", "156", "156", "155! [1]", "no"],
         ["S02", "confused ISBN-13", "0", "0", "0", "yes"],
     ]
     assert "[1] wrong: S01, run 2: 156 rows expected" in found.notes
     assert (
         "checks  3 of 4 right; wrong: S01 (postgresql); the same rows everywhere: 1 of 2"
-        in lines(report)
+        in lines_of(report)
     )
 
 
@@ -172,7 +147,7 @@ def test_answers_without_expected_counts_are_compared_with_each_other(path: Path
     checks = [{**check, "expected": None, "ok": None} for check in invented.checks()]
     planned = invented.plan([invented.SQLITE, invented.POSTGRESQL])
     report = build(invented.experiment(path, planned, 1.0, checks=checks))
-    assert shown(table(report, "parallel_checks"))[0][2:] == ["unknown", "156", "156", "yes"]
+    assert cells_of(table_of(report, "parallel_checks"))[0][2:] == ["unknown", "156", "156", "yes"]
 
 
 def test_answers_of_systems_in_several_languages_stand_in_one_table(path: Path) -> None:
@@ -190,9 +165,9 @@ def test_answers_of_systems_in_several_languages_stand_in_one_table(path: Path) 
     assert [one.name for section in report.sections for one in section.tables].count(
         "parallel_checks"
     ) == 1
-    found = table(report, "parallel_checks")
-    assert shown(found) == [["S01", "ISBN without ISBN-13", "unknown", "156", "156", "yes"]]
-    (line,) = [line for line in lines(report) if line.startswith("checks")]
+    found = table_of(report, "parallel_checks")
+    assert cells_of(found) == [["S01", "ISBN without ISBN-13", "unknown", "156", "156", "yes"]]
+    (line,) = [line for line in lines_of(report) if line.startswith("checks")]
     assert "1 answer compared: the same on all 2 systems" in line
 
 
@@ -209,8 +184,8 @@ def test_interrupted_runs_have_no_number_and_a_reason(path: Path) -> None:
             observation=refused,
             end=("failed", "not every client could connect"),
         )
-        found = table(build(store.latest()), "parallel")
-    assert shown(found) == [
+        found = table_of(build(store.latest()), "parallel")
+    assert cells_of(found) == [
         ["sqlite", "failed [1]"],
         ["postgresql", "failed [2]"],
         ["mariadb engine=MyISAM", "not run"],
@@ -225,34 +200,17 @@ def test_a_failed_repetition_leaves_a_number_of_the_others(path: Path) -> None:
             invented.write_run(store, run, run.repetition * invented.S // 10 + invented.S)
         store.begin_run(planned.runs[2])
         store.end_run("failed", reason="killed")
-        found = table(build(store.latest()), "parallel")
-    assert shown(found) == [["sqlite", "1.150 (1.100-1.200) [1]"]]
+        found = table_of(build(store.latest()), "parallel")
+    assert cells_of(found) == [["sqlite", "1.150 (1.100-1.200) [1]"]]
     assert "[1] indicative: 2 of 3 repetitions ended" in found.notes
     assert "run 3, sqlite, here, 8 clients: failed (killed)" in found.notes
-
-
-def test_failed_transactions_are_in_the_outcome_line(path: Path) -> None:
-    outcomes = {"scheduled": 16, "ok": 13, "aborted": 0, "failed": 2, "unknown": 1, "skipped": 0}
-    errors = [
-        {"class": "timeout", "code": "57014", "message": "canceling statement", "count": 2,
-         "transaction": "S01", "first_at_ns": 5}
-    ]  # fmt: skip
-    planned = invented.plan([invented.POSTGRESQL])
-    changes = {"observation": {"outcomes": outcomes, "errors": errors}}
-    report = build(invented.experiment(path, planned, 1.0, **changes))
-    line = "outcome  ok 13  aborted 0  failed 2  unknown 1  skipped 0 = scheduled 16"
-    assert line in lines(report)
-    assert shown(table(report, "parallel_errors")) == [
-        ["1", "S01", "timeout", "57014", "2", "canceling statement"]
-    ]
-    assert shown(table(report, "parallel")) == [["postgresql", "1.000 [1]"]]
 
 
 def test_an_account_that_does_not_add_up_is_not_hidden(path: Path) -> None:
     outcomes = {"scheduled": 16, "ok": 15, "aborted": 0, "failed": 0, "unknown": 0, "skipped": 0}
     planned = invented.plan([invented.SQLITE])
     report = build(invented.experiment(path, planned, 1.0, observation={"outcomes": outcomes}))
-    assert any("≠ scheduled 16" in line for line in lines(report))
+    assert any("≠ scheduled 16" in line for line in lines_of(report))
 
 
 def fields_experiment(path: Path, observation: dict[str, Any], declared: Any) -> ExperimentRecord:
@@ -286,7 +244,7 @@ def test_declared_fields_are_columns(path: Path) -> None:
         ],
     }
     report = build(fields_experiment(path, observation, declared))
-    assert shown(table(report, "limit")) == [["postgresql", "1", "100", "98", "none"]]
+    assert cells_of(table_of(report, "limit")) == [["postgresql", "1", "100", "98", "none"]]
 
 
 def test_a_declared_time_has_its_unit_and_a_truth_is_yes_or_no(path: Path) -> None:
@@ -308,8 +266,8 @@ def test_a_declared_time_has_its_unit_and_a_truth_is_yes_or_no(path: Path) -> No
             {"key": "tables.bibtab.rows", "title": "rows"},
         ],
     }
-    found = table(build(fields_experiment(path, observation, declared)), "limit")
-    assert shown(found) == [["postgresql", "1 [1]", "1500", "yes", "4"]]
+    found = table_of(build(fields_experiment(path, observation, declared)), "limit")
+    assert cells_of(found) == [["postgresql", "1 [1]", "1500", "yes", "4"]]
     assert [column.heading for column in found.columns][-3:] == ["time, ms", "equal", "rows"]
 
 
@@ -350,7 +308,7 @@ def test_of_repetitions_the_summary_has_each_median_and_the_table_says_what_limi
     report = build(experiment)
     (row,) = report.summary.tables[0].rows
     assert "medians: time 200.0 ms; files 8; equal yes" in [cell.shown for cell in row.cells]
-    notes = table(report, "limit").notes
+    notes = table_of(report, "limit").notes
     assert notes == (
         "time: with its commit",
         "[1] the cell is indicative: repetitions differ by 100 %",
@@ -366,8 +324,8 @@ def test_published_numbers_of_other_conditions_are_not_shown_beside(path: Path) 
     }
     planned = invented.plan([invented.SQLITE], parameters={"copies": 10})
     workload = {"published": {"parallel": published}}
-    found = table(build(invented.experiment(path, planned, 1.0, workload=workload)), "parallel")
-    assert shown(found) == [["sqlite", "1.000 [1]"]]
+    found = table_of(build(invented.experiment(path, planned, 1.0, workload=workload)), "parallel")
+    assert cells_of(found) == [["sqlite", "1.000 [1]"]]
     assert "published for copies = 100, not 10" in found.notes
 
 
@@ -399,7 +357,7 @@ def test_cells_stand_in_the_order_in_which_they_were_asked_for(path: Path) -> No
     by_lot = sorted(planned.runs, key=lambda run: run.position * 7 % 11)
     runs = tuple(replace(run, position=place) for place, run in enumerate(by_lot))
     record = invented.experiment(path, replace(planned, runs=runs), 1.0)
-    of_costs = shown(table(build(record), "parallel_costs"))
+    of_costs = cells_of(table_of(build(record), "parallel_costs"))
     expected = [
         [system, storage, clients]
         for clients in ("8", "2")
@@ -414,7 +372,7 @@ def test_cells_stand_in_the_order_in_which_they_were_asked_for(path: Path) -> No
 def test_an_experiment_without_measurements_has_a_report(path: Path) -> None:
     with begun(path, invented.plan([invented.SQLITE])) as store:
         report = build(store.latest())
-    assert shown(table(report, "parallel")) == [["sqlite", "not run"]]
+    assert cells_of(table_of(report, "parallel")) == [["sqlite", "not run"]]
 
 
 def test_storages_and_states_of_the_cache_are_one_grid(tmp_path: Path) -> None:
@@ -432,7 +390,7 @@ def test_storages_and_states_of_the_cache_are_one_grid(tmp_path: Path) -> None:
         )
         for run in record.runs
     )
-    grid = table(build(structs.replace(record, runs=runs)), "parallel")
+    grid = table_of(build(structs.replace(record, runs=runs)), "parallel")
     assert [column.title for column in grid.columns] == [
         "system", "here\ncold", "here\nwarm", "ssd\ncold", "ssd\nwarm",
         "speed-up\ncold", "speed-up\nwarm",
@@ -463,10 +421,10 @@ def test_a_cold_cell_has_its_first_execution_and_no_average_over_the_warming(
         store.end_experiment()
         record = store.latest()
     report = build(record)
-    titles = [column.title for column in table(report, "parallel").columns]
+    titles = [column.title for column in table_of(report, "parallel").columns]
     place = titles.index("first execution")
     assert titles[place : place + 3] == ["first execution", "warm after", "TPS"]
-    cold, warm = (row[place : place + 3] for row in shown(table(report, "parallel")))
+    cold, warm = (row[place : place + 3] for row in cells_of(table_of(report, "parallel")))
     assert cold == ["80 ms", "3 s", ""]
     assert warm[:2] == ["", ""] and warm[2]
     (summary,) = report.summary.tables

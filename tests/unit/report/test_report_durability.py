@@ -23,7 +23,8 @@ from assay.record import ExperimentRecord, Store
 from assay.report.build import build
 from assay.report.forms import json
 from assay.report.summaries import first_look
-from assay.report.values import Report, ReportTable
+from assay.report.values import Report
+from shown_report import table_of
 
 FLUSHED = Durability(
     "D3", commits=50, flushed_before_answer=50, payload_bytes=50 * 1024, written_bytes=50 * 8192
@@ -67,11 +68,6 @@ def mixed(path: Path, report: Any = None, **observed: Any) -> ExperimentRecord:
         **observed,
     )
     return made
-
-
-def table(report: Report, name: str) -> ReportTable:
-    tables = [one for section in report.sections for one in section.tables]
-    return next(one for one in tables if one.name == name)
 
 
 def results(report: Report) -> list[tuple[str, list[str]]]:
@@ -164,7 +160,7 @@ def test_memory_is_named_beside_ratios_and_prices_and_where_it_is_compared(tmp_p
         made = store.latest()
     report = build(made)
     for name in ("parallel_storage_ratios", "parallel_prices"):
-        said = " ".join(table(report, name).notes)
+        said = " ".join(table_of(report, name).notes)
         assert "same" not in said
         assert "durability was not measured on loop" in said
         assert "tmpfs: memory, where all is lost with the power" in said
@@ -234,22 +230,11 @@ def test_the_first_look_has_each_class_together(
     assert "(their commits are not equally durable (postgresql: D3;" in said
 
 
-def test_what_was_measured_is_shown_for_each_system_on_each_storage(tmp_path: Path) -> None:
-    shown = table(build(mixed(tmp_path / "r.sqlite")), "durability")
-    assert [[cell.shown for cell in row.cells] for row in shown.rows] == [
-        ["postgresql", "here", "D3", "flushed before every answer", "50 of 50 commits", "8.00",
-         "-"],
-        ["postgresql fsync=off", "here", "D1", "written, not flushed", "0 of 48 commits", "4.00",
-         "fsync = off"],
-        ["sqlite", "here", "D3", "flushed before every answer", "50 of 50 commits", "8.00", "-"],
-    ]  # fmt: skip
-
-
 def test_what_sessions_executed_is_shown_and_explained_where_they_did(tmp_path: Path) -> None:
     set_ = structs.replace(WRITTEN, session_statements=("set synchronous_commit = off",))
     for name, found, explained in (("a", set_, 1), ("b", WRITTEN, 0)):
         made = experiment(tmp_path / f"{name}.sqlite", {0: {"durability": found}}, report=None)
-        shown = table(build(made), "durability")
+        shown = table_of(build(made), "durability")
         said = [note for note in shown.notes if note.startswith("sessions execute: ")]
         assert len(said) == explained
         assert (shown.rows[0].cells[-1].shown == "set synchronous_commit = off") is bool(said)
@@ -262,7 +247,7 @@ def test_nothing_is_said_where_nothing_was_measured(tmp_path: Path) -> None:
     json.render(report, stream)
     names = [one.name for section in report.sections for one in section.tables]
     assert "durability" not in names
-    assert "durability" not in table(report, "parallel").title
+    assert "durability" not in table_of(report, "parallel").title
 
 
 @pytest.mark.parametrize(

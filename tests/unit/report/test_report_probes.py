@@ -3,8 +3,6 @@ and whether storages rank alike."""
 
 from __future__ import annotations
 
-import io
-import json
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -20,9 +18,9 @@ from assay.judge import RunWarning
 from assay.probe import Probe
 from assay.record import ExperimentRecord, Store
 from assay.report.build import build
-from assay.report.forms import json as json_form
 from assay.report.summaries import first_look
-from assay.report.values import Report, ReportTable
+from assay.report.values import Report
+from shown_report import cells_of, tables_of
 
 STORAGES = tuple(StorageChoice(name, "here", f"/{name}") for name in ("slow", "middle", "fast"))
 FLUSHES = {"slow": 50.0, "middle": 100.0, "fast": 200.0}
@@ -50,14 +48,6 @@ def recorded(
     observation = {} if commits is None else {"commits": commits}
     given = {"probes": probes(), "observation": observation, **changes}
     return invented.experiment(path, planned, seconds, **given)
-
-
-def tables(report: Report) -> dict[str, ReportTable]:
-    return {one.name: one for section in report.sections for one in section.tables}
-
-
-def shown(table: ReportTable) -> list[list[str]]:
-    return [[cell.shown for cell in row.cells] for row in table.rows]
 
 
 def lines(report: Report) -> list[str]:
@@ -99,7 +89,7 @@ def test_a_storage_that_was_probed_again_has_a_row_for_each_probe(path: Path) ->
             invented.write_run(store, run, invented.S, probes=probes, observation={"commits": 16})
         store.end_experiment()
         report = build(store.latest())
-    found = shown(tables(report)["storage_probes"])
+    found = cells_of(tables_of(report)["storage_probes"])
     assert [(row[0], row[1], row[-1]) for row in found] == [
         ("here", "1", "100.0"), ("here", "3, 5", "250.0"), ("ssd", "2, 4, 6", "500.0")
     ]  # fmt: skip
@@ -128,31 +118,6 @@ def test_a_merged_record_has_the_probes_of_its_runs(path: Path, tmp_path: Path) 
                 and run.probe.flushes] == list(FLUSHES.values())  # fmt: skip
 
 
-def test_each_storage_has_a_row_of_figures(path: Path) -> None:
-    report = build(recorded(path, elapsed=(4.0, 2.0, 1.0), commits=16))
-    found = tables(report)["storage_probes"]
-    assert shown(found)[0] == [
-        "slow", "3000", "12000", "48000", "96000", "500 MB/s", "400 MB/s", "50.00",
-    ]  # fmt: skip
-    assert "by fio-1.0 in 2 s" in found.notes[1]
-
-
-def test_commit_efficiency_is_commits_by_flushes(path: Path) -> None:
-    report = build(recorded(path, elapsed=(4.0, 2.0, 1.0), commits=16))
-    assert shown(tables(report)["parallel_commit_efficiency"]) == [
-        ["postgresql", "slow", "8", "4.000", "50.00", "0.08", "-"],
-        ["postgresql", "middle", "8", "8.000", "100.0", "0.08", "-"],
-        ["postgresql", "fast", "8", "16.00", "200.0", "0.08", "-"],
-    ]
-    limited = tables(report)["parallel_commit_efficiency"].of_all
-    assert limited.startswith("all numbers: indicative: one")
-    stream = io.StringIO()
-    json_form.render(report, stream)
-    document = json.loads(stream.getvalue())["tables"]
-    assert [run["commit_efficiency"] for run in document["runs"]] == [0.08] * 3
-    assert [one["flushes_per_s"] for one in document["storage_probes"]] == [50.0, 100.0, 200.0]
-
-
 def test_the_summary_of_one_cell_has_its_commit_efficiency(path: Path) -> None:
     planned = invented.plan([invented.POSTGRESQL], STORAGES[:1])
     found = invented.experiment(path, planned, 4.0, probes=probes(), observation={"commits": 16})
@@ -167,7 +132,7 @@ def test_clients_that_pause_say_how_many_commits_there_are(path: Path) -> None:
     found = invented.experiment(path, planned, 4.0, probes=probes(), observation=changes)
     report = build(found)
     assert "efficiency" not in "\n".join(first_look.lines(found, report, 120, "assay report"))
-    notes = tables(report)["parallel_commit_efficiency"].notes
+    notes = tables_of(report)["parallel_commit_efficiency"].notes
     assert notes[-1].endswith("the clients paused: they were at work 0.55 % of the time")
 
 
@@ -182,10 +147,10 @@ def test_every_number_of_a_cell_is_the_median_of_its_repetitions(path: Path) -> 
     # 16 and 5.33 TPS of 50 flushes/s; a median of 20 and 60 ms.
     assert "10.67 TPS, median of 2 repetitions (5.333-16.00), commit efficiency 0.21" in summary
     assert "p50 40.0 ms" in summary.replace("\u00a0", " ")
-    found = tables(report)
-    row = shown(found["parallel"])[0]
+    found = tables_of(report)
+    row = cells_of(found["parallel"])[0]
     assert [one.partition(" ")[0] for one in row[2:6]] == ["10.67", "5.333-16.00", "40.0", "n<368"]
-    row = shown(found["parallel_commit_efficiency"])[0]
+    row = cells_of(found["parallel_commit_efficiency"])[0]
     assert [one.partition(" ")[0] for one in row[2:6]] == ["8", "10.67", "50.00", "0.21"]
     for name in ("parallel", "parallel_commit_efficiency"):
         assert any("mean of the middle two" in note for note in found[name].notes)
@@ -229,8 +194,8 @@ def test_why_there_are_more_commits_than_flushes_is_said(
         # 160 commits/s on a storage that flushes 100 times per second.
         invented.write_run(store, planned.runs[0], invented.S, probes=probes(), **changes)
         store.end_experiment()
-        table = tables(build(store.latest()))["parallel_commit_efficiency"]
-    assert shown(table) == [
+        table = tables_of(build(store.latest()))["parallel_commit_efficiency"]
+    assert cells_of(table) == [
         ["postgresql", "middle", str(clients), "160.0", "100.0", "1.60 [1]", each]
     ]
     assert table.notes[-1].startswith("[1] above 1:")
@@ -251,8 +216,8 @@ def test_nothing_is_derived_from_clients_that_were_starved(path: Path) -> None:
         store.end_experiment()
         found = store.latest()
     report = build(found)
-    table = tables(report)["parallel_commit_efficiency"]
-    assert [row[-2] for row in shown(table)] == ["0.32", "0.16", "- [1]"]
+    table = tables_of(report)["parallel_commit_efficiency"]
+    assert [row[-2] for row in cells_of(table)] == ["0.32", "0.16", "- [1]"]
     assert table.notes[-1] == "[1] no efficiency: starved clients"
     assert lines(report) == [
         "postgresql, 8 clients: 2 left to rank; left out: fast (starved clients)"
@@ -265,7 +230,7 @@ def test_a_probe_that_others_disturbed_is_marked_wherever_it_is_used(path: Path)
     report = build(recorded(path, elapsed=(4.0, 2.0, 1.0), commits=16, probes=disturbed))
     said = "the probe's flushes/s were between 10.00 and 90.00: the machine was busy"
     for name in ("storage_probes", "parallel_commit_efficiency"):
-        assert said in " ".join(tables(report)[name].notes)
+        assert said in " ".join(tables_of(report)[name].notes)
     (line,) = lines(report)
     assert "too near to rank" in line
     assert "by the probe nearly equal, of one rank: slow and middle and fast" in line
@@ -308,7 +273,7 @@ def test_the_reason_why_there_is_no_efficiency_is_named(
             observation = {"commits": number}
             invented.write_run(store, run, invented.S, probes=probed, observation=observation)
         store.end_experiment()
-        table = tables(build(store.latest()))["parallel_commit_efficiency"]
+        table = tables_of(build(store.latest()))["parallel_commit_efficiency"]
     assert table.notes[-1] == f"[1] no efficiency: {why}"
 
 
@@ -317,7 +282,7 @@ def test_a_run_that_commits_nothing_has_no_commit_efficiency(
     path: Path, commits: int | None
 ) -> None:
     report = build(recorded(path, elapsed=(4.0, 2.0, 1.0), commits=commits))
-    assert "parallel_commit_efficiency" not in tables(report)
+    assert "parallel_commit_efficiency" not in tables_of(report)
 
 
 @pytest.mark.parametrize(
@@ -343,7 +308,7 @@ def test_flushes_for_which_no_commit_waits_are_no_measure(
             invented.write_run(store, run, invented.S, probes=found, **changes)
         store.end_experiment()
         report = build(store.latest())
-    rows = shown(tables(report)["parallel_commit_efficiency"])
+    rows = cells_of(tables_of(report)["parallel_commit_efficiency"])
     assert [row[-2] for row in rows] == ["0.32", "0.16", why]
     assert lines(report) == [f"postgresql, 8 clients: 2 left to rank; left out: fast ({why})"]
 
@@ -395,29 +360,19 @@ def test_storages_are_ranked_where_no_two_durability_classes_are_known(
             }
             invented.write_run(store, run, invented.S * place, probes=probes(), **changes)
         store.end_experiment()
-        found = tables(build(store.latest()))
+        found = tables_of(build(store.latest()))
     assert ("parallel_storage_ranks" in found) == is_ranked
-
-
-def test_the_throughput_of_each_storage_is_divided_by_that_of_the_first(path: Path) -> None:
-    planned = invented.plan([invented.POSTGRESQL], STORAGES[:2], repetitions=2)
-    seconds = {("postgresql", "slow", 8): [4.0, 5.0], ("postgresql", "middle", 8): [2.0, 2.0]}
-    found = tables(build(invented.experiment(path, planned, seconds)))
-    (row,) = shown(found["parallel_storage_ratios"])
-    # 4 and 3.2 TPS; 8 TPS.
-    assert row[:4] == ["postgresql", "8", "middle", "slow"]
-    assert [row[4].partition(" ")[0], row[5]] == ["2.22", "2.00-2.50"]
 
 
 def test_storages_are_not_divided_where_clients_starved_or_the_results_have_it(path: Path) -> None:
     planned = invented.plan([invented.POSTGRESQL], STORAGES[:2])
     starved = RunWarning("starved-clients", "")
-    found = tables(build(invented.experiment(path, planned, 1.0, warnings=[starved])))
-    (row,) = shown(found["parallel_storage_ratios"])
+    found = tables_of(build(invented.experiment(path, planned, 1.0, warnings=[starved])))
+    (row,) = cells_of(found["parallel_storage_ratios"])
     assert row[4].startswith("-")
     speed_up = {"report": {"parallel": {"title": "t", "speed_up": True}}}
     report = build(invented.experiment(path.with_name("s"), planned, 1.0, workload=speed_up))
-    assert "parallel_storage_ratios" not in tables(report)
+    assert "parallel_storage_ratios" not in tables_of(report)
 
 
 def test_two_storages_have_no_rank_correlation(path: Path) -> None:
@@ -432,7 +387,7 @@ def test_why_a_storage_was_not_probed_is_said(path: Path) -> None:
         name: Probe(storage=name, begun_unix_ns=1, seconds=2.0, reason=why) for name in FLUSHES
     }
     report = build(recorded(path, elapsed=(4.0, 2.0, 1.0), commits=16, probes=not_probed))
-    assert "storage_probes" not in tables(report), "a table without a number"
+    assert "storage_probes" not in tables_of(report), "a table without a number"
     (setup,) = (one for one in report.sections if one.title == "Setup")
     assert setup.lines == (f"storages not probed: slow, middle, fast: {why}",)
-    assert "parallel_commit_efficiency" not in tables(report)
+    assert "parallel_commit_efficiency" not in tables_of(report)

@@ -28,15 +28,14 @@ from assay.report.forms import json as json_form
 from assay.report.forms import table
 from assay.report.tidy.schema import DETAILS, schema
 from assay.report.tidy.tables import TABLES
+from shown_report import text_of
 
 ROOT = Path(__file__).parents[3]
 KEPT_RECORD = ROOT / "tests" / "data" / "records" / "version-25.sqlite.xz"
 
 
 def document(experiment: ExperimentRecord, detail: bool | None = None) -> dict[str, Any]:
-    stream = io.StringIO()
-    json_form.render(build(experiment), stream, detail=detail)
-    found: dict[str, Any] = json.loads(stream.getvalue())
+    found: dict[str, Any] = json.loads(text_of(json_form, build(experiment), detail))
     _published().validate(found)
     return found
 
@@ -193,11 +192,11 @@ def test_processor_states_that_the_ticks_contradict_are_marked(
         found = invented.changed(
             run, "observation", machine_cost=states, client_cost={**cost, **of_client}
         )
-        stream = io.StringIO()
-        table.render(build(replace(parallel, runs=(found,))), stream, detail=True)
         (row,) = document(replace(parallel, runs=(found,)))["tables"]["runs"]
         contradicted: str | None = row["machine_states_contradicted"]
-        is_marked = "contradict the states" in " ".join(stream.getvalue().split())
+        is_marked = "contradict the states" in " ".join(
+            text_of(table, build(replace(parallel, runs=(found,))), True).split()
+        )
         assert is_marked is (contradicted is not None)
         return contradicted
 
@@ -250,9 +249,7 @@ def test_details_can_be_left_out(parallel: ExperimentRecord) -> None:
 def test_csv_is_a_line_per_run_with_a_version_and_numbers_as_numbers(
     parallel: ExperimentRecord,
 ) -> None:
-    stream = io.StringIO()
-    csv_form.render(build(parallel), stream)
-    lines = list(csv.DictReader(io.StringIO(stream.getvalue())))
+    lines = list(csv.DictReader(io.StringIO(text_of(csv_form, build(parallel)))))
     rows = document(parallel)["tables"]["runs"]
     assert len(lines) == len(rows) == 6
     assert {line["version"] for line in lines} == {"2"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from assay.report.comparison_tables import comparison_document
 from assay.report.forms import json as json_form
 from assay.report.forms import openmetrics, table
 from assay.report.summaries import first_look, summary
+from shown_report import text_of
 
 MS = 1_000_000
 TRANSACTIONS = {"read": 9900, "insert": 100}
@@ -106,11 +106,10 @@ def test_a_metric_of_the_whole_run_has_no_types() -> None:
 
 
 def test_a_comparison_shows_the_type_that_differs_alone(made: Comparison) -> None:
-    stream = io.StringIO()
-    table.render(report.build(made), stream, detail=False)
-    assert "transaction types that differ" in stream.getvalue()
-    assert "latency_p50_ns[insert]" in stream.getvalue()
-    assert "[read]" not in stream.getvalue()
+    rendered = text_of(table, report.build(made), False)
+    assert "transaction types that differ" in rendered
+    assert "latency_p50_ns[insert]" in rendered
+    assert "[read]" not in rendered
     ratios = comparison_document.document(made)["ratios"]
     (found,) = [one for one in ratios if one["metric"] == "latency_p50_ns[insert]"]
     assert found["ratio"] == pytest.approx(4) and found["verdict"] == "slower"
@@ -140,20 +139,15 @@ def test_a_type_has_a_trend(tmp_path: Path) -> None:
 
 def test_a_report_has_each_type_over_the_repetitions(tmp_path: Path) -> None:
     made = build(mix(tmp_path / "r", 4.0))
-    stream = io.StringIO()
-    table.render(made, stream)
-    assert "1.01 (1.00-1.02)" in stream.getvalue() and "4.04 (4.00-4.08)" in stream.getvalue()
-    stream = io.StringIO()
-    json_form.render(made, stream)
-    rows = json.loads(stream.getvalue())["tables"]["transaction_types"]
+    rendered = text_of(table, made)
+    assert "1.01 (1.00-1.02)" in rendered and "4.04 (4.00-4.08)" in rendered
+    rows = json.loads(text_of(json_form, made))["tables"]["transaction_types"]
     (insert,) = [one for one in rows if one["transaction"] == "insert"]
     names = ("throughput_per_s", "latency_p50_min_ns", "latency_p50_ns", "latency_p50_max_ns")
     assert [insert[name] for name in names] == [10, 4 * MS, 4.04 * MS, 4.08 * MS]
-    stream = io.StringIO()
-    openmetrics.render(made, stream)
     assert any(
         line.startswith("assay_transaction_latency_seconds") and 'transaction="insert"' in line
-        for line in stream.getvalue().splitlines()
+        for line in text_of(openmetrics, made).splitlines()
     )
 
 

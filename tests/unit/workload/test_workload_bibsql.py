@@ -11,6 +11,7 @@ import pytest
 
 from assay import registry
 from assay.contracts.events import Events
+from assay.dialects.sqlite import SQLITE
 from assay.experiment import Experiment
 from assay.load.bibsql import beebe, bibliography
 from assay.report.declared import declaration
@@ -76,7 +77,7 @@ def test_the_checks_of_journals_find_what_is_missing_and_what_overlaps(bibsql: W
         rows += [("article", "s.bib", f"S{n}", f"J{n}", f"{3 * n}", "7", "1--9") for n in range(4)]
         entries.executemany("insert into bibtab values (?, ?, ?, ?, ?, ?, ?)", rows)
         found = {
-            name: entries.execute(bibsql.scripts[name].text).fetchall()
+            name: entries.execute(bibsql.script_for(name, SQLITE).text).fetchall()
             for name in bibsql.test("journals").scripts
         }
     assert found == {

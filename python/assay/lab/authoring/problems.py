@@ -194,6 +194,7 @@ def _texts(workload: Workload) -> Iterator[tuple[Script, Dialect]]:
         return dialects[word] if word in dialects else spoken[0]
 
     for script in (*workload.scripts.values(), *workload.checks.values()):
-        yield script, of(script.language or "sql")
+        dialect = of(script.language or "sql")
+        yield workload.written(script, dialect), dialect
     for (word, _), script in workload.overrides.items():
         yield script, of(word)

@@ -83,6 +83,8 @@ def read(file: Path) -> StandardSql:
     base = BoundedIndexes if is_bounded else OnlyStandardSql
     found["type_words"] = {**base.type_words, **_table(top, "types", (*base.type_words, "json"))}
     found["truth_words"] = {**base.truth_words, **_table(top, "truth_words", base.truth_words)}
+    words = base.script_words
+    found["script_words"] = {**words, **_table(top, "script_words", words)}
     classes = _table(top, "error_classes", ERROR_CLASSES)
     found["error_classes"] = {
         code: of_codes for of_codes, codes in classes.items() for code in codes.split()

@@ -3,7 +3,7 @@ select n_name, round(sum(ol_amount), 2) as revenue
 from customer, orders, order_line, stock, supplier, nation, region
 where c_id = o_c_id and c_w_id = o_w_id and c_d_id = o_d_id and ol_w_id = o_w_id and ol_d_id = o_d_id and ol_o_id = o_id
   and ol_w_id = s_w_id and ol_i_id = s_i_id and su_suppkey = (s_w_id * s_i_id) % 10000
-  and n_nationkey = ascii(substr(c_state, 1, 1)) and su_nationkey = n_nationkey and n_regionkey = r_regionkey
+  and n_nationkey = {character_code(substr(c_state, 1, 1))} and su_nationkey = n_nationkey and n_regionkey = r_regionkey
   and r_name = 'EUROPE' and o_entry_d >= '2007-01-02 00:00:00'
 group by n_name
 order by revenue desc, n_name;

@@ -1,5 +1,5 @@
 -- Q17: half the revenue of orders of small quantities of an item
-select round(sum(ol_amount) / 2.0, 4) as avg_yearly
+select round({dividend(sum(ol_amount))} / 2.0, 4) as avg_yearly
 from order_line, (
   select i_id, avg(ol_quantity) as usual
   from item, order_line

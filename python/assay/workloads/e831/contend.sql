@@ -7,7 +7,7 @@
 \set name format('X:%04d', :record)
 \set val (:record + :client_id) % 4096
 \if :sets = 'transactions'
-\begin serializable
+\begin {strictest_level}
 \endif
 update "data" set exp = :at where name = :name and exp = 2000000000;
 insert into "data" (name, "start", exp, val, lo, hi)

@@ -9,7 +9,7 @@
 \begin repeatable read
 \for d in 1..10
 \set o NULL
-select no_o_id as o from new_order where no_w_id = :w and no_d_id = :d order by no_o_id limit 1 for update \aset
+select no_o_id as o from new_order where no_w_id = :w and no_d_id = :d order by no_o_id limit 1 {for_update} \aset
 \if :o is not null
 delete from new_order where no_w_id = :w and no_d_id = :d and no_o_id = :o;
 \expect rows 1

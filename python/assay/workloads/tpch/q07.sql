@@ -11,7 +11,7 @@
 \set until date('1996-12-31')
 select supp_nation, cust_nation, l_year, round(sum(volume), 4) as revenue
 from (
-  select n1.n_name as supp_nation, n2.n_name as cust_nation, extract(year from l_shipdate) as l_year,
+  select n1.n_name as supp_nation, n2.n_name as cust_nation, {year(l_shipdate)} as l_year,
     l_extendedprice * (1 - l_discount) as volume
   from supplier, lineitem, orders, customer, nation n1, nation n2
   where s_suppkey = l_suppkey and o_orderkey = l_orderkey and c_custkey = o_custkey

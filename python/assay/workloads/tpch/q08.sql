@@ -11,9 +11,9 @@
 \endif
 \set from date('1995-01-01')
 \set until date('1996-12-31')
-select o_year, round(sum(case when nation = :nation then volume else 0 end) / sum(volume), 6) as mkt_share
+select o_year, round({dividend(sum(case when nation = :nation then volume else 0 end))} / sum(volume), 6) as mkt_share
 from (
-  select extract(year from o_orderdate) as o_year, l_extendedprice * (1 - l_discount) as volume, n2.n_name as nation
+  select {year(o_orderdate)} as o_year, l_extendedprice * (1 - l_discount) as volume, n2.n_name as nation
   from part, supplier, lineitem, orders, customer, nation n1, nation n2, region
   where p_partkey = l_partkey and s_suppkey = l_suppkey and l_orderkey = o_orderkey and o_custkey = c_custkey
     and c_nationkey = n1.n_nationkey and n1.n_regionkey = r_regionkey and r_name = :region

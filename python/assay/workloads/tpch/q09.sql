@@ -6,7 +6,7 @@
 \endif
 select nation, o_year, round(sum(amount), 4) as sum_profit
 from (
-  select n_name as nation, extract(year from o_orderdate) as o_year,
+  select n_name as nation, {year(o_orderdate)} as o_year,
     l_extendedprice * (1 - l_discount) - ps_supplycost * l_quantity as amount
   from part, supplier, lineitem, partsupp, orders, nation
   where s_suppkey = l_suppkey and ps_suppkey = l_suppkey and ps_partkey = l_partkey and p_partkey = l_partkey

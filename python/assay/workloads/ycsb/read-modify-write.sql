@@ -14,7 +14,7 @@
 \set stamp (:client_id % 10000) * 100000000 + (:transaction_number + 1) % 100000000
 \set field random(0, :fieldcount - 1)
 \if :in_transaction
-\begin serializable
+\begin {strictest_level}
 \endif
 \if :readallfields or :writeallfields
 select field0, field1, field2, field3, field4, field5, field6, field7, field8, field9

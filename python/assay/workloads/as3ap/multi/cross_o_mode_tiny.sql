@@ -1,5 +1,5 @@
 -- o_mode_tiny: level 3
-\begin serializable
+\begin {strictest_level}
 select * from tiny;
 \expect rows 1
 \commit

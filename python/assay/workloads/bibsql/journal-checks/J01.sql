@@ -8,7 +8,7 @@ with articles as (
 ), volumes as (
   select distinct filename, journal, cast(volume as decimal(9, 0)) as volume_number
   from articles
-  where 2 * of_journal > of_file and volume regexp '^[0-9]{1,9}$'
+  where 2 * of_journal > of_file and {matches(volume, '^[0-9]{1,9}$')}
 ), pairs as (
   select filename, journal, volume_number,
     lead(volume_number) over (partition by filename, journal order by volume_number) as next_number

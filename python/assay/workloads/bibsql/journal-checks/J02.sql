@@ -8,7 +8,7 @@ with articles as (
 ), issues as (
   select distinct filename, journal, volume, cast("number" as decimal(9, 0)) as issue_number
   from articles
-  where 2 * of_journal > of_file and "number" regexp '^[0-9]{1,9}$'
+  where 2 * of_journal > of_file and {matches("number", '^[0-9]{1,9}$')}
 ), pairs as (
   select filename, journal, volume, issue_number,
     coalesce(lag(issue_number) over (partition by filename, journal, volume order by issue_number), 0)

@@ -7,10 +7,10 @@ with articles as (
   where bibtype = 'article'
 ), numbered as (
   select filename, label, journal, volume, "number", pages,
-    cast(substring(pages, 1, instr(pages, '--') - 1) as decimal(9, 0)) as first_page,
-    cast(substring(pages, instr(pages, '--') + 2) as decimal(9, 0)) as last_page
+    cast(substring(pages, 1, {position(pages, '--')} - 1) as decimal(9, 0)) as first_page,
+    cast(substring(pages, {position(pages, '--')} + 2) as decimal(9, 0)) as last_page
   from articles
-  where 2 * of_journal > of_file and pages regexp '^[0-9]{1,9}--[0-9]{1,9}$'
+  where 2 * of_journal > of_file and {matches(pages, '^[0-9]{1,9}--[0-9]{1,9}$')}
 ), placed as (
   select filename, label, journal, volume, "number", pages, first_page,
     max(last_page) over (

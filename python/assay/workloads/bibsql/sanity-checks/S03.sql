@@ -1,5 +1,5 @@
 -- S03: old-style CODEN of five characters
 select filename, label from bibtab
-where coden regexp '^.....$'
+where {matches(coden, '^.....$')}
 order by filename, "year", label;
 \expect rows :S03

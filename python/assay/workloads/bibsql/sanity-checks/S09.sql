@@ -1,5 +1,5 @@
 -- S09: thirteen digits in ISBN
 select filename, label from bibtab
-where isbn regexp '(^|[^0-9])97[89][0-9]{10}'
+where {matches(isbn, '(^|[^0-9])97[89][0-9]{10}')}
 order by filename, "year", label;
 \expect rows :S09

@@ -1,6 +1,6 @@
 -- S25: malformed DOI
 select filename, label from bibtab
 where doi is not null
-and not doi regexp '(^|doi.org/)10[.][0-9]+/'
+and not {matches(doi, '(^|doi.org/)10[.][0-9]+/')}
 order by filename, "year", label;
 \expect rows :S25

@@ -5,6 +5,6 @@
 -- Of several tables nothing says how many updates each has: all of them at most.
 \set least case when :tables = 1 then :ok_update_index else 0 end
 select summed.added, :least as acknowledged
-from (select sum(k) - :loaded as added from :{sbtest}) summed
+from (select sum({summand(k)}) - :loaded as added from :{sbtest}) summed
 where summed.added < :least or summed.added > :most;
 \endfor

@@ -1,6 +1,0 @@
--- CUBRID and DuckDB have no serializable transactions: their strictest level is a snapshot
--- mod_100_rand: level 3, a hundred tuples are changed
-\begin repeatable read
-update updates set col_double = col_double + 100000000 where col_int between 1001 and 1100;
-\expect rows 100
-\commit

@@ -1,6 +1,0 @@
--- CUBRID and DuckDB have no serializable transactions: their strictest level is a snapshot
--- mod_100_seq_abort: level 3, a change of a hundred tuples is rolled back
-\begin repeatable read
-update updates set col_double = col_double + 100000000 where col_key between 1001 and 1100;
-\expect rows 100
-rollback;

@@ -1,6 +1,0 @@
--- CUBRID and DuckDB have no serializable transactions: their strictest level is a snapshot
--- sel_1_ncl_3: level 3
-\begin repeatable read
-select col_key, col_int, col_signed, col_code, col_double, col_name from updates where col_code = 'BENCHMARKS';
-\expect rows 1
-\commit

@@ -1,5 +1,0 @@
--- CUBRID sums integers as integers of 32 bits: larger ones here
--- The server has the updates that it acknowledged: before them, signed has the same values in updates and in uniques
-select changed.added
-from (select (select sum(cast(col_signed as bigint)) from updates) - (select sum(cast(col_signed as bigint)) from uniques) as added from tiny) changed
-where changed.added < :ok_oltp_update or changed.added > :ok_oltp_update + :unknown_oltp_update;

@@ -1,3 +1,0 @@
--- PostgreSQL orders a table by an index in a step of its own
--- cluster_tenpct: nothing, where the load has made the clustered index or the system has none
-cluster tenpct using tenpct_pkey;

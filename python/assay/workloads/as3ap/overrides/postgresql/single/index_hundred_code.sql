@@ -1,3 +1,0 @@
--- PostgreSQL has hash indexes
--- index_hundred_code: a secondary hash index; a B-tree where the system has none
-create index hundred_code on hundred using hash (col_code);

@@ -1,3 +1,0 @@
--- PostgreSQL has hash indexes
--- index_tenpct_name: a secondary hash index; a B-tree where the system has none
-create index tenpct_name on tenpct using hash (col_name);

@@ -1,3 +1,0 @@
--- PostgreSQL has hash indexes
--- index_uniques_code: a secondary hash index; a B-tree where the system has none
-create index uniques_code on uniques using hash (col_code);

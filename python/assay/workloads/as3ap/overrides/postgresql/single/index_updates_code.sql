@@ -1,3 +1,0 @@
--- PostgreSQL has hash indexes
--- index_updates_code: a secondary hash index; a B-tree where the system has none
-create index updates_code on updates using hash (col_code);

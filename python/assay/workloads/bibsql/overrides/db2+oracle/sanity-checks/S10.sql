@@ -1,7 +1,0 @@
--- Db2 and Oracle have no REGEXP operator: the condition REGEXP_LIKE matches
--- S10: malformed ISSN
-select filename, label from bibtab
-where issn is not null
-and not regexp_like(issn, '[0-9]{4}-[0-9]{3}[0-9Xx]')
-order by filename, year, label;
-\expect rows :S10

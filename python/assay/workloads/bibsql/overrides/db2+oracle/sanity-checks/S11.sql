@@ -1,9 +1,0 @@
--- Db2 and Oracle have no REGEXP operator: the condition REGEXP_LIKE matches
--- S11: CODEN of neither four nor six characters
-select filename, label from bibtab
-where coden is not null
-and coden not like '%,%'
-and not regexp_like(coden, '^[A-Z0-9]{4}$')
-and not regexp_like(coden, '^[A-Z0-9]{6}$')
-order by filename, year, label;
-\expect rows :S11

@@ -1,9 +1,0 @@
--- DuckDB has no REGEXP operator: the function regexp_matches matches
--- S02: confused ISBN-13: ten characters where thirteen belong
-select distinct filename from bibtab
-where regexp_matches(isbn13, '^[0-9Xx]{10}$')
-or regexp_matches(isbn13, '^[0-9Xx]{10}[^0-9]')
-or regexp_matches(isbn13, '[^0-9Xx][0-9Xx]{10}$')
-or regexp_matches(isbn13, '[^0-9Xx][0-9Xx]{10}[^0-9Xx]')
-order by filename;
-\expect rows :S02

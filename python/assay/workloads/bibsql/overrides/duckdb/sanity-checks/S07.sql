@@ -1,7 +1,0 @@
--- DuckDB has no REGEXP operator: the function regexp_matches matches
--- S07: ISBN that is no ISBN-10
-select filename, label from bibtab
-where isbn is not null
-and not regexp_matches(isbn, '[0-9]{9}[0-9Xx]')
-order by filename, year, label;
-\expect rows :S07

@@ -1,7 +1,0 @@
--- DuckDB has no REGEXP operator: the function regexp_matches matches
--- S08: ISBN-13 with prefix 978 but no ISBN
-select filename, label from bibtab
-where isbn is null
-and regexp_matches(isbn13, '^978')
-order by filename, year, label;
-\expect rows :S08

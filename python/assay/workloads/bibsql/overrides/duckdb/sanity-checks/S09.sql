@@ -1,6 +1,0 @@
--- DuckDB has no REGEXP operator: the function regexp_matches matches
--- S09: thirteen digits in ISBN
-select filename, label from bibtab
-where regexp_matches(isbn, '(^|[^0-9])97[89][0-9]{10}')
-order by filename, year, label;
-\expect rows :S09

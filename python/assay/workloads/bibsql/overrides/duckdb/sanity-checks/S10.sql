@@ -1,7 +1,0 @@
--- DuckDB has no REGEXP operator: the function regexp_matches matches
--- S10: malformed ISSN
-select filename, label from bibtab
-where issn is not null
-and not regexp_matches(issn, '[0-9]{4}-[0-9]{3}[0-9Xx]')
-order by filename, year, label;
-\expect rows :S10

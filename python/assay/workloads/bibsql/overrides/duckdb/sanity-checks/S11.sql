@@ -1,9 +1,0 @@
--- DuckDB has no REGEXP operator: the function regexp_matches matches
--- S11: CODEN of neither four nor six characters
-select filename, label from bibtab
-where coden is not null
-and coden not like '%,%'
-and not regexp_matches(coden, '^[A-Z0-9]{4}$')
-and not regexp_matches(coden, '^[A-Z0-9]{6}$')
-order by filename, year, label;
-\expect rows :S11

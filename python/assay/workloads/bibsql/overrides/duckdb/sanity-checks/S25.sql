@@ -1,7 +1,0 @@
--- DuckDB has no REGEXP operator: the function regexp_matches matches
--- S25: malformed DOI
-select filename, label from bibtab
-where doi is not null
-and not regexp_matches(doi, '(^|doi.org/)10[.][0-9]+/')
-order by filename, year, label;
-\expect rows :S25

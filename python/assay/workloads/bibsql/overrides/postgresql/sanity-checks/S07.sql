@@ -1,7 +1,0 @@
--- PostgreSQL has no REGEXP operator: ~ matches, !~ does not
--- S07: ISBN that is no ISBN-10
-select filename, label from bibtab
-where isbn is not null
-and isbn !~ '[0-9]{9}[0-9Xx]'
-order by filename, year, label;
-\expect rows :S07

@@ -1,7 +1,0 @@
--- PostgreSQL has no REGEXP operator: ~ matches
--- S08: ISBN-13 with prefix 978 but no ISBN
-select filename, label from bibtab
-where isbn is null
-and isbn13 ~ '^978'
-order by filename, year, label;
-\expect rows :S08

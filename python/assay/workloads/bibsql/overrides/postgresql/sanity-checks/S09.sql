@@ -1,6 +1,0 @@
--- PostgreSQL has no REGEXP operator: ~ matches
--- S09: thirteen digits in ISBN
-select filename, label from bibtab
-where isbn ~ '(^|[^0-9])97[89][0-9]{10}'
-order by filename, year, label;
-\expect rows :S09

@@ -1,7 +1,0 @@
--- PostgreSQL has no REGEXP operator: ~ matches, !~ does not
--- S25: malformed DOI
-select filename, label from bibtab
-where doi is not null
-and doi !~ '(^|doi.org/)10[.][0-9]+/'
-order by filename, year, label;
-\expect rows :S25
