@@ -72,7 +72,7 @@ def tell_a_run(stream: io.StringIO) -> None:
         shown(RunEnded(4, "failed", "the server went away"))
 
 
-def test_a_repetition_that_is_measured_again_is_told_by_its_number_and_not_by_a_place() -> None:
+def test_a_repetition_that_is_measured_again_is_named_by_its_number_and_not_by_a_place() -> None:
     stream = io.StringIO()
     with progress(stream) as shown:
         shown(structs.replace(RUN, position=12, repetition=4, in_place_of=2))

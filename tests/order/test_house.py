@@ -7,12 +7,12 @@ import pytest
 from tools.house import counts
 
 LIMITS = {
-    "tracked files": 3160,
-    "lines": 346_000,
-    "Python modules": 1050,
+    "tracked files": 3154,
+    "lines": 345_000,
+    "Python modules": 1044,
     "pairs of classes that share their fields": 103,
     "classes that are a run": 13,
-    "kinds of column": 5,
+    "kinds of column": 3,
 }
 """Lower them where a change allows it. One that needs more takes it from elsewhere."""
 LEAST_MEDIAN_LINES = 91

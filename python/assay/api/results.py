@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from assay import registry
 from assay.api import asked
@@ -28,8 +28,9 @@ from assay.record import ExperimentRecord, RunRecord
 from assay.record.metrics.catalogue import METRICS
 from assay.record.runs.run_ends import ENDED, exit_status
 from assay.report.build import build
+from assay.report.program_tables import PARAMETER
 from assay.report.tidy.tables import TABLES
-from assay.report.values import TidyRow, number_in, whole_in, word_in
+from assay.report.values import TidyRow, number_in
 from assay.text import mentions
 
 Row = TidyRow
@@ -303,75 +304,52 @@ def data_frame(rows: list[Row]) -> Any:
     return pandas.DataFrame.from_records([dict(row) for row in rows])
 
 
-_PARAMETER = "parameter_"
+_NONE = {"str": "", "int": 0, "float": 0.0}
+"""Type of a field → what it is where a column is null; of others None."""
 
 
-def _factors(row: Row) -> _Factors:
-    return _Factors(
-        workload=word_in(row, "workload"),
-        test=word_in(row, "test"),
-        system=word_in(row, "system"),
-        storage=word_in(row, "storage"),
-        machine=word_in(row, "machine"),
-        memory_bytes=whole_in(row, "memory_bytes"),
-        cpus=number_in(row, "cpus"),
-        rtt_s=number_in(row, "rtt_s") or 0.0,
-        clients=whole_in(row, "clients") or 0,
-        protocol=word_in(row, "protocol"),
-        arrival=word_in(row, "arrival"),
-        cache=word_in(row, "cache"),
-        client_program=word_in(row, "client_program"),
-        offered_rate_per_s=cast(float | None, row["offered_rate_per_s"]),
-        levels={name: cast(Scalar | None, row[name]) for name in COLUMNS if name in row},
-        parameters={
-            name.removeprefix(_PARAMETER): value
-            for name, value in row.items()
-            if name.startswith(_PARAMETER) and isinstance(value, str | int | float)
+def _of_columns(kind: type[Cell | Run], row: Row) -> dict[str, Any]:
+    """The fields that are columns, by their names."""
+    same = {one.name: one.type for one in fields(kind) if one.name in row}
+    return {
+        **{
+            name: _NONE.get(str(type_)) if row[name] is None else row[name]
+            for name, type_ in same.items()
         },
-    )
+        "fingerprint": row["cell"],
+        "latency": _latency(row),
+        "levels": {name: row[name] for name in COLUMNS if name in row},
+        "parameters": {
+            name.removeprefix(PARAMETER): value
+            for name, value in row.items()
+            if name.startswith(PARAMETER)
+        },
+    }
 
 
 def _cell(row: Row) -> Cell:
-    return Cell(
-        **vars(_factors(row)),
-        fingerprint=word_in(row, "cell"),
-        repetitions=whole_in(row, "repetitions") or 0,
-        measured=whole_in(row, "measured") or 0,
-        verdict=word_in(row, "verdict"),
-        verdict_reason=word_in(row, "verdict_reason"),
-        throughput_per_s=_spread(row, "throughput", "_per_s"),
-        elapsed_ns=_spread(row, "elapsed", "_ns"),
-        latency=_latency(row),
-    )
+    spreads = {
+        "throughput_per_s": _spread(row, "throughput", "_per_s"),
+        "elapsed_ns": _spread(row, "elapsed", "_ns"),
+    }
+    return Cell(**_of_columns(Cell, row) | spreads)
 
 
 def _run(record: RunRecord, row: Row) -> Run:
-    return Run(
-        **vars(_factors(row)),
-        number=record.id,
-        fingerprint=record.cell_fingerprint,
-        repetition=record.repetition,
-        seed=record.seed,
-        state=record.state,
-        reason=record.reason,
-        verdict=word_in(row, "verdict"),
-        verdict_reason=word_in(row, "verdict_reason"),
-        warnings=tuple(warnings) if isinstance(warnings := row["warnings"], list) else (),
-        durability_class=word_in(row, "durability_class") or None,
-        throughput_per_s=number_in(row, "throughput_per_s"),
-        elapsed_ns=whole_in(row, "elapsed_ns"),
-        latency=_latency(row),
-        passes=_passes(record),
-        checks=tuple(
-            Check(
-                check["id"], expected_rows(check), check["found"], check["ok"], check["note"],
-            )
+    others = {
+        "number": record.id,
+        "seed": record.seed,
+        "warnings": tuple(warning.name for warning in record.warnings),
+        "passes": _passes(record),
+        "checks": tuple(
+            Check(check["id"], expected_rows(check), check["found"], check["ok"], check["note"])
             for check in record.checks
         ),
-        metrics={name: number_in(row, name) for name in METRICS},
-        observed=record.observation,
-        reports=record.reports,
-    )  # fmt: skip
+        "metrics": {name: number_in(row, name) for name in METRICS},
+        "observed": record.observation,
+        "reports": record.reports,
+    }
+    return Run(**_of_columns(Run, row) | others)
 
 
 def _passes(record: RunRecord) -> Percentiles | None:
@@ -394,13 +372,5 @@ def _spread(row: Row, name: str, unit: str) -> Spread | None:
 
 
 def _latency(row: Row) -> Percentiles:
-    return Percentiles(
-        min_ns=whole_in(row, "latency_min_ns"),
-        mean_ns=number_in(row, "latency_mean_ns"),
-        p50_ns=whole_in(row, "latency_p50_ns"),
-        p90_ns=whole_in(row, "latency_p90_ns"),
-        p95_ns=whole_in(row, "latency_p95_ns"),
-        p99_ns=whole_in(row, "latency_p99_ns"),
-        p99_9_ns=whole_in(row, "latency_p99_9_ns"),
-        max_ns=whole_in(row, "latency_max_ns"),
-    )
+    times: dict[str, Any] = {name: row[f"latency_{name}"] for name in Percentiles.__annotations__}
+    return Percentiles(**times)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypedDict, TypeVar
+from typing import Any, TypedDict, TypeVar
 
 from msgspec import Struct, field
 
@@ -32,6 +32,9 @@ PUBLISHED, PUBLISHED_SPEED_UP = "published", "published speed-up"
 """Roles of columns that charts compare; published columns stand in the order of the measured
 ones."""
 
+TidyValue = str | int | float | bool | None | list[str]
+TidyRow = Mapping[str, TidyValue]
+"""Of a tidy table: each column by its name."""
 
 Part = TypeVar("Part")
 
@@ -97,7 +100,12 @@ class ReportCell(Struct, frozen=True):
 
 
 class ReportColumn(Struct, frozen=True):
-    title: str
+    """A value of each row: with a title in tables for people, with a name in those for programs,
+    with both in both. What a row is read from, its source, is the same for all columns of a
+    table."""
+
+    title: str = ""
+    """For people; unique in its table."""
     is_number: bool = False
     """Numbers are aligned to the right."""
     unit: str = ""
@@ -106,6 +114,34 @@ class ReportColumn(Struct, frozen=True):
     """Columns of one group stand side by side where a table that is too wide is split."""
     role: str = ""
     """`MEASURED`, `SPEED_UP`, `PUBLISHED`, `PUBLISHED_SPEED_UP`; empty: another number."""
+    is_label: bool = False
+    """Whether it identifies a row within its block; such columns are the leading ones."""
+    cell: Callable[[Any], ReportCell] | None = None
+    """What people see of a source; None: what is known of `value` alone."""
+    where: Mapping[str, Scalar] = field(default_factory=dict)
+    """Of a pivot: levels that a cell must have in addition to those of the row."""
+    name: str = ""
+    """For programs, with its unit; unique in its table."""
+    kind: str = ""
+    """A type of JSON Schema: integer, number, string, boolean, array (of strings); or scalar."""
+    meaning: str = ""
+    """A few words, in the published schema."""
+    value: Callable[[Any], TidyValue] = lambda _: None
+    """What programs get of a source."""
+    is_nullable: bool = True
+
+    def known(self, source: Any) -> TidyValue:
+        """An empty text says that there is nothing, which is null where a column may be."""
+        found = self.value(source)
+        return None if self.is_nullable and found == "" else found
+
+    def shown(self, source: Any) -> ReportCell:
+        if self.cell is not None:
+            return self.cell(source)
+        found = self.known(source)
+        if isinstance(found, int | float) and not isinstance(found, bool):
+            return ReportCell(units.digits(found), Number(found, "count"))
+        return ReportCell("" if found is None else str(found))
 
     @property
     def heading(self) -> str:
@@ -192,11 +228,6 @@ class WarningNote(Struct, frozen=True):
         return (
             f"{self.cause}: {details}" if self.cause.endswith(")") else f"{self.cause} ({details})"
         )
-
-
-TidyValue = str | int | float | bool | None | list[str]
-TidyRow = Mapping[str, TidyValue]
-"""Of a tidy table: each column by its name."""
 
 
 def number_in(row: TidyRow, column: str) -> float | None:

@@ -23,7 +23,7 @@ UNITS = {"ns", "bytes", "per_s", "per_min", "ratio", "count"}
 
 
 def test_a_metric_is_a_column_of_runs_and_can_be_a_condition() -> None:
-    columns = {column.name: column for column in TABLES["runs"][1]}
+    columns = {column.name: column for column in TABLES["runs"].columns}
     assert METRICS.keys() <= columns.keys()
     assert all(metric.unit in UNITS for metric in METRICS.values())
     for name, metric in COMPARED.items():

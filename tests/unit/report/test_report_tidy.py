@@ -26,8 +26,8 @@ from assay.report.build import build
 from assay.report.forms import csv as csv_form
 from assay.report.forms import json as json_form
 from assay.report.forms import table
-from assay.report.tidy.schema import DETAILS, schema
-from assay.report.tidy.tables import TABLES
+from assay.report.tidy.schema import schema
+from assay.report.tidy.tables import DETAILS, TABLES
 from shown_report import text_of
 
 ROOT = Path(__file__).parents[3]
@@ -66,7 +66,7 @@ def parallel(tmp_path_factory: pytest.TempPathFactory) -> ExperimentRecord:
 @pytest.mark.parametrize("table", TABLES)
 def test_no_two_columns_of_a_table_have_one_name(table: str) -> None:
     """The last one would hide the others."""
-    names = [column.name for column in TABLES[table][1]]
+    names = [column.name for column in TABLES[table].every_column]
     assert sorted(names) == sorted(set(names))
 
 

@@ -19,8 +19,8 @@ from assay.experiment.choices.storage_words import storage_choices
 from assay.judge import judge_run
 from assay.record import ExperimentRecord, Store
 from assay.report.build import build
+from assay.report.sections.storages import STORAGES
 from assay.report.summaries import first_look
-from assay.report.tidy import storages
 from assay.storages.disk_model.options import model_of
 from assay.storages.options import values
 
@@ -165,5 +165,5 @@ def test_direct_i_o_of_a_loop_device_is_shown(tmp_path: Path) -> None:
         folder.mkdir()
         experiment = record(folder, MODELLED, direct=is_direct)
         assert expected in " ".join(form(experiment, "table").split())
-        (storage,) = storages.rows(experiment.runs)
+        (storage,) = STORAGES.rows(experiment)
         assert storage["has_direct_io"] is is_direct

@@ -23,8 +23,8 @@ from assay.probe.measure import HOW_TO_INSTALL, NOT_INSTALLED
 from assay.provision.running_system import directory_on
 from assay.provision.undo.leftovers import clear_leftovers
 from assay.record.metrics import probed_flushes
-from assay.report.tidy.columns import row
-from assay.report.tidy.probes import MEASURED
+from assay.report.columns import row
+from assay.report.storage_tables.probes import MEASURED
 from assay.report.values import number_in
 from assay.text.quantities import PROBE_S
 from assay.text.units import digits

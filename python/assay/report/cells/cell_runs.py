@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -219,12 +219,27 @@ def label(level: Scalar | None, runs: tuple[int, ...] = ()) -> ReportCell:
     return ReportCell(cell_names.level_text(level), level=level, runs=runs)
 
 
-def label_columns(cells: Sequence[CellRuns], factors: Sequence[str]) -> tuple[ReportColumn, ...]:
-    """The columns of `label_cells`."""
+def label_columns(
+    cells: Sequence[CellRuns],
+    factors: Sequence[str],
+    run: Callable[[Any], RunRecord] | None = None,
+) -> tuple[ReportColumn, ...]:
+    """The cell's levels, as the first columns of a table. The source of a row is a pair of a cell
+    and what else is shown of it. ``run``: of that, where the row is about one run alone."""
+
+    def of(name: str) -> Callable[[Any], ReportCell]:
+        def labelled(source: tuple[CellRuns, Any]) -> ReportCell:
+            cell, what = source
+            return label(cell.level(name), cell.run_ids if run is None else (run(what).id,))
+
+        return labelled
+
     return tuple(
         ReportColumn(
             factor_list.heading(name),
             is_number=all(isinstance(level, int | float) for level in levels(cells, name)),
+            is_label=True,
+            cell=of(name),
         )
         for name in factors
     )

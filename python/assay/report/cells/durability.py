@@ -21,8 +21,10 @@ from assay.judge.evidence.durability import (
     is_in_memory,
 )
 from assay.record import RunRecord
+from assay.report import columns
 from assay.report.cells.cell_runs import DURABILITY, CellRuns
-from assay.report.values import ReportColumn, ReportTable, Row, text
+from assay.report.columns import texts
+from assay.report.values import ReportTable
 from assay.text import units
 
 NONE = "none"
@@ -62,11 +64,11 @@ def table(runs: Iterable[RunRecord]) -> ReportTable | None:
         "system", "storage", DURABILITY, "meaning", "flushed before the answer",
         "write\namplification", "lowered by", *(["sessions execute"] if has_settings else []),
     )  # fmt: skip
-    return ReportTable(
+    return columns.table(
         DURABILITY,
         "Durability",
-        tuple(map(ReportColumn, titles)),
-        tuple(Row(tuple(text(cell) for cell in row)) for row in rows),
+        texts(titles),
+        rows,
         notes=(
             "flushed before the answer: commits after which the device had ended a flush (fsync) "
             "before the client had its answer; of one client's, one after another: 50, or 48 where "

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from assay.contracts.observation import Latency, Observation, Resolution
 from assay.judge.statistics import samples
-from assay.judge.statistics.samples import BY_NAME, NOT_REACHED, SHARES, UNREACHED
+from assay.judge.statistics.samples import BY_NAME, NOT_REACHED, UNREACHED
 from assay.judge.statistics.spread import middle_places
 from assay.report.values import Number, ReportCell, absent
 from assay.text import units
@@ -54,14 +54,6 @@ def width_of(key: str, value: float, observation: Observation | None) -> int:
     if observation is None or not is_percentile(key):
         return 0
     return bucket_width_ns(value, observation.resolution)
-
-
-def cells(times: Latency, unit: str, resolution: Resolution) -> tuple[ReportCell, ...]:
-    """n, each of `SHARES`, and the maximum, which needs no more than one sample."""
-    return (
-        ReportCell(str(times.due), Number(times.due, "count")),
-        *(cell(times, name, unit, resolution) for name in (*SHARES, "max")),
-    )
 
 
 def cell(times: Latency, name: str, unit: str, resolution: Resolution) -> ReportCell:

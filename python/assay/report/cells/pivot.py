@@ -9,8 +9,9 @@ runs are combined (its aggregate: `assay.report.declared.aggregates`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from assay.experiment import Scalar
@@ -24,12 +25,16 @@ Aggregate = Callable[[CellRuns], ReportCell]
 """Combines the runs of a cell into one table cell."""
 
 
-class PivotColumn(Struct, frozen=True):
-    title: str
-    aggregate: Aggregate
-    where: Mapping[str, Scalar] = field(default_factory=dict)
-    """Levels that a cell must have in addition to those of the row."""
-    unit: str = ""
+def value_column(
+    title: str,
+    aggregate: Aggregate,
+    where: Mapping[str, Scalar] = MappingProxyType({}),
+    unit: str = "",
+) -> ReportColumn:
+    """``where``: levels that a cell must have in addition to those of the row."""
+    return ReportColumn(
+        title, is_number=True, unit=unit, role=MEASURED, cell=aggregate, where=dict(where)
+    )
 
 
 class PivotRow(Struct, frozen=True):
@@ -43,7 +48,7 @@ class PivotRow(Struct, frozen=True):
 def pivot_rows(
     cells: Sequence[CellRuns],
     rows: Sequence[str],
-    columns: Sequence[PivotColumn],
+    columns: Sequence[ReportColumn],
     ordered: Sequence[str] = (),
 ) -> list[PivotRow]:
     """A row for each combination of levels that has a cell, ordered by the levels of ``ordered``,
@@ -59,18 +64,11 @@ def pivot_rows(
         )
         if any(of_columns):
             shown = tuple(
-                NOT_ASKED if cell is None else replace(column.aggregate(cell), runs=cell.run_ids)
+                NOT_ASKED if cell is None else replace(column.shown(cell), runs=cell.run_ids)
                 for cell, column in zip(of_columns, columns, strict=True)
             )
             made.append(PivotRow(levels, of_columns, shown))
     return made
-
-
-def value_columns(columns: Sequence[PivotColumn]) -> tuple[ReportColumn, ...]:
-    return tuple(
-        ReportColumn(column.title, is_number=True, unit=column.unit, role=MEASURED)
-        for column in columns
-    )
 
 
 def table_row(

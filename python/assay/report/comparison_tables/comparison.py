@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 
 from assay.comparison.compare_sides import designs
 from assay.comparison.fail_conditions import ConditionResult
@@ -12,8 +13,10 @@ from assay.comparison.sides import differences, factors, safeguards
 from assay.comparison.sides.values import Comparison, Difference, Machines
 from assay.judge.statistics.estimate import Design
 from assay.judge.warnings.kinds import ENOUGH_REPETITIONS
+from assay.report import columns
+from assay.report.columns import path, words
 from assay.report.comparison_tables import ratio_tables
-from assay.report.values import Report, ReportColumn, ReportTable, Row, Section, text
+from assay.report.values import Report, Section
 from assay.text import terminal_lines, units
 
 _MOST_DIFFERENCES = 6
@@ -121,27 +124,16 @@ def _ratios(comparison: Comparison) -> Iterator[Section]:
 def _conditions(judged: Sequence[ConditionResult]) -> Iterator[Section]:
     if not judged:
         return
-    table = ReportTable(
+    table = columns.table(
         "conditions",
         "by cell",
         (
-            ReportColumn("condition"),
-            ReportColumn("cell"),
-            ReportColumn("answer"),
-            ReportColumn("found"),
+            words("condition", path("condition", "text"), is_label=True),
+            words("cell", path("cell"), is_label=True),
+            words("answer", path("answer", "value")),
+            words("found", path("reason")),
         ),
-        tuple(
-            Row(
-                (
-                    text(one.condition.text),
-                    text(one.cell),
-                    text(one.answer.value),
-                    text(one.reason),
-                )
-            )
-            for one in judged
-        ),
-        label_columns=2,
+        judged,
     )
     yield Section("Conditions", (), (table,))
 
@@ -164,15 +156,16 @@ def _differences(comparison: Comparison) -> Iterator[Section]:
     left_out = len(shared) - len(lines) + len(own)
     if left_out:
         lines.append(f"{units.counted(left_out, 'further difference')}  --detail")
-    table = ReportTable(
+    table = columns.table(
         "differences",
         "what differs in equal cells",
-        (ReportColumn("cell"), ReportColumn("what"), ReportColumn("A"), ReportColumn("B")),
-        tuple(
-            Row((text(name), text(one.name), text(one.a or "none"), text(one.b or "none")))
-            for name, one in [*(("all", one) for one in shared), *own]
+        (
+            words("cell", itemgetter(0), is_label=True),
+            words("what", lambda source: source[1].name, is_label=True),
+            words("A", lambda source: source[1].a or "none"),
+            words("B", lambda source: source[1].b or "none"),
         ),
-        label_columns=2,
+        [*(("all", one) for one in shared), *own],
         is_detail=True,
     )
     yield Section("What differs", tuple(lines), (table,))
@@ -190,19 +183,18 @@ def _unequal(comparison: Comparison) -> Iterator[Section]:
         if left := len(found) - len(few):
             cells = units.counted(left, "further cell" if few else "cell")
             lines.append(f"{side}  {cells}: --detail")
-    table = ReportTable(
+    table = columns.table(
         "unequal_cells",
         "cells of one side",
         (
-            ReportColumn("only in"),
-            ReportColumn("cell"),
-            ReportColumn("differs from the nearest of the other in"),
+            words("only in", path("side"), is_label=True),
+            words("cell", path("name"), is_label=True),
+            words(
+                "differs from the nearest of the other in",
+                lambda source: _in_what(source.differences),
+            ),
         ),
-        tuple(
-            Row((text(one.side), text(one.name), text(_in_what(one.differences))))
-            for one in comparison.unequal
-        ),
-        label_columns=2,
+        comparison.unequal,
         is_detail=True,
     )
     yield Section("Unequal cells", tuple(lines), (table,))

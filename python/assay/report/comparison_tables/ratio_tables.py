@@ -6,16 +6,20 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
+from operator import itemgetter
+from typing import Any
 
 from msgspec.structs import replace
 
 from assay.comparison.ratios.verdicts import NOT_COMPARABLE, NOT_DECIDED
 from assay.comparison.sides.values import Compared, ComparedCell, Comparison, Machines
 from assay.judge.statistics.estimate import CONFIDENCE
-from assay.report import footnotes
+from assay.report import columns, footnotes
 from assay.report.cells import factor_order
+from assay.report.columns import numbers, words
 from assay.report.comparison_tables import ratio_cells
-from assay.report.values import ReportCell, ReportColumn, ReportTable, Row, absent, text
+from assay.report.values import ReportCell, ReportColumn, ReportTable, absent, text
 from assay.text import units
 
 _FEW = 3
@@ -62,30 +66,24 @@ def _in_order(comparison: Comparison) -> list[ComparedCell]:
 def _verdicts(comparison: Comparison, shown: Shown) -> ReportTable:
     """The short one."""
     word, of_all = _said_of_all(comparison, shown)
-    rows = [
-        Row(
-            (
-                _name(shown, cell),
-                ratio_cells.ratio_cell(one.estimate),
-                ratio_cells.interval_cell(one.estimate, one.repetitions),
-                *([] if word else [_verdict(comparison, cell, one, of_all)]),
-            ),
-            _block(shown, cell, one),
-        )
-        for cell, one in shown
-    ]
-    numbers = (ReportColumn(name, is_number=True) for name in ("B/A", "interval"))
-    columns = (ReportColumn("cell"), *numbers, *([] if word else [ReportColumn("verdict")]))
     notes = (
         *_notes_of_cells(comparison),
         *_disagreeing_medians(shown),
         *_several(shown, "; an interval is that of one alone"),
     )
-    title = f"{_one_metric(shown)}ratios of B to A with {units.share(CONFIDENCE)} intervals"
-    found = ReportTable(
-        "verdicts", title, columns, tuple(rows), notes, of_all=_sentence(word, of_all)
+    return _table(
+        "verdicts",
+        f"{_one_metric(shown)}ratios of B to A with {units.share(CONFIDENCE)} intervals",
+        (
+            ReportColumn("cell", cell=lambda source: _name(shown, source[0])),
+            *(column for column in _NUMBERS if column.title in ("B/A", "interval")),
+            *([] if word else [_verdict_column(comparison, of_all)]),
+        ),
+        shown,
+        block=lambda source: _block(shown, *source),
+        notes=notes,
+        of_all=_sentence(word, of_all),
     )
-    return footnotes.numbered(found)
 
 
 def _sentence(word: str, of_all: Sequence[str]) -> str:
@@ -98,17 +96,6 @@ def _ratios(comparison: Comparison, shown: Shown, *, is_detail: bool = False) ->
     """``is_detail``: the verdicts stand in a table before this one, with the notes on them."""
     word, of_all = _said_of_all(comparison, shown)
     has_verdicts = not (is_detail or word)
-    rows = [
-        Row(
-            (
-                _name(shown, cell),
-                *_numbers(one),
-                *([_verdict(comparison, cell, one, of_all)] if has_verdicts else []),
-            ),
-            _block(shown, cell, one),
-        )
-        for cell, one in shown
-    ]
     notes = (
         *([] if is_detail else _notes_of_cells(comparison)),
         *_meaning(shown),
@@ -116,75 +103,92 @@ def _ratios(comparison: Comparison, shown: Shown, *, is_detail: bool = False) ->
         *_several(shown, "; interval and detectable difference are those of one alone, so an "
         "interval may exclude 1 by chance"),
     )  # fmt: skip
-    title = f"{_one_metric(shown)}ratios of B to A with {units.share(CONFIDENCE)} intervals"
-    columns = (
-        ReportColumn("cell"),
-        *_number_columns(),
-        *([ReportColumn("verdict")] if has_verdicts else []),
+    return _table(
+        "ratios",
+        f"{_one_metric(shown)}ratios of B to A with {units.share(CONFIDENCE)} intervals",
+        (
+            ReportColumn("cell", cell=lambda source: _name(shown, source[0])),
+            *_NUMBERS,
+            *([_verdict_column(comparison, of_all)] if has_verdicts else []),
+        ),
+        shown,
+        block=lambda source: _block(shown, *source),
+        notes=notes,
+        is_detail=is_detail,
+        of_all="" if is_detail else _sentence(word, of_all),
     )
-    said = "" if is_detail else _sentence(word, of_all)
-    found = ReportTable(
-        "ratios", title, columns, tuple(rows), notes, is_detail=is_detail, of_all=said
-    )
-    return footnotes.numbered(found)
+
+
+def _table(name: str, title: str, *rest: Any, **others: Any) -> ReportTable:
+    return footnotes.numbered(columns.table(name, title, *rest, **others))
 
 
 def _metrics(comparison: Comparison, shown: Shown) -> ReportTable:
-    rows = [
-        Row(
-            (
-                text(one.metric.name),
-                *_numbers(one),
-                *_statistics(one),
-                _verdict(comparison, cell, one),
-            ),
-            {"": cell.name} if len(comparison.cells) > 1 else {},
-        )
-        for cell, one in shown
-    ]
-    columns = (
-        ReportColumn("metric"),
-        *_number_columns(),
-        ReportColumn("effect", is_number=True),
-        ReportColumn("adjusted p", is_number=True),
-        ReportColumn("verdict"),
+    return _table(
+        "metrics",
+        f"all metrics, ratios of B to A with {units.share(CONFIDENCE)} intervals",
+        (_METRIC, *_NUMBERS, *_STATISTICS, _verdict_column(comparison)),
+        shown,
+        block=partial(_cell_above, comparison),
+        is_detail=True,
     )
-    title = f"all metrics, ratios of B to A with {units.share(CONFIDENCE)} intervals"
-    return footnotes.numbered(ReportTable("metrics", title, columns, tuple(rows), is_detail=True))
 
 
 def _types(comparison: Comparison, shown: Shown) -> ReportTable:
     """What the numbers of a whole mix hide. The table of all metrics has every type."""
-    rows = [
-        Row(
-            (text(one.metric.name), *_numbers(one), _verdict(comparison, cell, one)),
-            {"": cell.name} if len(comparison.cells) > 1 else {},
-        )
-        for cell, one in shown
-    ]
-    columns = (ReportColumn("metric"), *_number_columns(), ReportColumn("verdict"))
-    title = "transaction types that differ, though the whole does not in this direction"
-    return footnotes.numbered(ReportTable("types", title, columns, tuple(rows)))
+    return _table(
+        "types",
+        "transaction types that differ, though the whole does not in this direction",
+        (_METRIC, *_NUMBERS, _verdict_column(comparison)),
+        shown,
+        block=partial(_cell_above, comparison),
+    )
 
 
-def _number_columns() -> list[ReportColumn]:
-    names = ("A", "B", "B/A", "interval", "detectable", "runs")
-    return [ReportColumn(name, is_number=True) for name in names]
+def _cell_above(comparison: Comparison, source: tuple[ComparedCell, Compared]) -> dict[str, str]:
+    return {"": source[0].name} if len(comparison.cells) > 1 else {}
 
 
-def _numbers(compared: Compared) -> Iterator[ReportCell]:
-    for value in (compared.a, compared.b):
-        yield absent("none") if value is None else ratio_cells.value_cell(value, compared.metric)
-    yield ratio_cells.ratio_cell(compared.estimate)
-    yield ratio_cells.interval_cell(compared.estimate, compared.repetitions)
-    yield ratio_cells.detectable_cell(compared.estimate)
-    yield text(f"{len(compared.a_values)}+{len(compared.b_values)}")
+def _mean(title: str, name: str) -> ReportColumn:
+    def cell(compared: Compared) -> ReportCell:
+        value = getattr(compared, name)
+        return absent("none") if value is None else ratio_cells.value_cell(value, compared.metric)
+
+    return numbers(title, cell)
 
 
-def _statistics(compared: Compared) -> Iterator[ReportCell]:
-    size, p = compared.estimate and compared.estimate.effect_size, compared.adjusted_p
-    yield absent("none") if size is None else text(f"{size:.1f}")
-    yield absent("none") if p is None else text("<0.001" if p < 0.001 else f"{p:.3f}")
+def _effect(compared: Compared) -> ReportCell:
+    size = compared.estimate and compared.estimate.effect_size
+    return absent("none") if size is None else text(f"{size:.1f}")
+
+
+def _p(compared: Compared) -> ReportCell:
+    p = compared.adjusted_p
+    return absent("none") if p is None else text("<0.001" if p < 0.001 else f"{p:.3f}")
+
+
+_METRIC = words("metric", lambda source: source[1].metric.name)
+_NUMBERS = columns.of(
+    itemgetter(1),
+    [
+        _mean("A", "a"),
+        _mean("B", "b"),
+        numbers("B/A", lambda source: ratio_cells.ratio_cell(source.estimate)),
+        numbers(
+            "interval",
+            lambda source: ratio_cells.interval_cell(source.estimate, source.repetitions),
+        ),
+        numbers("detectable", lambda source: ratio_cells.detectable_cell(source.estimate)),
+        numbers("runs", lambda source: text(f"{len(source.a_values)}+{len(source.b_values)}")),
+    ],
+)
+_STATISTICS = columns.of(itemgetter(1), [numbers("effect", _effect), numbers("adjusted p", _p)])
+
+
+def _verdict_column(comparison: Comparison, of_all: Sequence[str] = ()) -> ReportColumn:
+    return ReportColumn(
+        "verdict", cell=lambda source: _verdict(comparison, source[0], source[1], of_all)
+    )
 
 
 def _verdict(

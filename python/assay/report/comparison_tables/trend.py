@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from assay.comparison.change_points import LEAST_VALUES
-from assay.comparison.trend import Trend
-from assay.judge.statistics.estimate import CONFIDENCE
-from assay.report import footnotes
+from assay.comparison.trend import Trend, TrendPoint
+from assay.judge.statistics.estimate import CONFIDENCE, Estimate
+from assay.report import columns, footnotes
+from assay.report.columns import numbers, words
 from assay.report.comparison_tables.ratio_cells import interval_cell, ratio_text, value_cell
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point
-from assay.report.values import (
-    Report,
-    ReportCell,
-    ReportColumn,
-    ReportTable,
-    Row,
-    Section,
-    absent,
-    text,
-)
+from assay.report.values import Report, ReportCell, ReportColumn, Section, absent, text
 from assay.text import units
 
 
@@ -42,50 +35,50 @@ def build(trends: Sequence[Trend], records: Sequence[Path]) -> Report:
 
 def _section(trend: Trend) -> Section:
     is_of_several = len({point.record for point in trend.points}) > 1
-    labels = (*(["record"] if is_of_several else []), "experiment", "begun")
     name = f"trend_{trend.fingerprint[:12]}"
-    table = ReportTable(
+
+    def of_point(title: str, cell: Callable[[TrendPoint], ReportCell]) -> ReportColumn:
+        return numbers(title, lambda place: cell(trend.points[place]))
+
+    table = columns.table(
         name,
         f"{trend.metric.name}, with {units.share(CONFIDENCE)} intervals of the ratios",
         (
-            *(ReportColumn(name) for name in labels),
-            ReportColumn("value", is_number=True),
-            ReportColumn("runs", is_number=True),
-            ReportColumn("to first", is_number=True),
-            ReportColumn("to previous", is_number=True),
-            ReportColumn("interval", is_number=True),
-            ReportColumn("change"),
+            *([words("record", lambda at: trend.points[at].record, is_label=True)] * is_of_several),
+            words("experiment", lambda at: trend.points[at].experiment, is_label=True),
+            words("begun", lambda at: _local_time(trend.points[at].begun_unix_ns), is_label=True),
+            of_point("value", partial(_value, trend)),
+            of_point("runs", lambda point: text(len(point.values))),
+            of_point("to first", lambda point: _ratio(point.to_first)),
+            of_point("to previous", lambda point: _ratio(point.to_previous)),
+            numbers("interval", partial(_interval, trend)),
+            words("change", partial(_change, trend)),
         ),
-        tuple(
-            Row((*([text(point.record)] if is_of_several else []), *_cells(trend, place)))
-            for place, point in enumerate(trend.points)
-        ),
-        tuple(_notes(trend)),
-        label_columns=len(labels),
+        range(len(trend.points)),
+        notes=tuple(_notes(trend)),
     )
     figures = (_figure(name, trend),) if len(trend.points) > 1 else ()
     return Section(trend.name, (), (footnotes.numbered(table),), figures)
 
 
-def _cells(trend: Trend, place: int) -> Iterator[ReportCell]:
-    point = trend.points[place]
-    previous = point.to_previous
-    yield text(point.experiment)
-    yield text(_local_time(point.begun_unix_ns))
+def _value(trend: Trend, point: TrendPoint) -> ReportCell:
     reasons = "; ".join(sorted(point.runs_reasons))
     is_limited = point.runs_verdict == "indicative"
-    yield replace(
+    return replace(
         value_cell(point.value, trend.metric), note=f"indicative: {reasons}" if is_limited else ""
     )
-    yield text(len(point.values))
-    for found in (point.to_first, previous):
-        yield absent("") if found is None else text(ratio_text(found.ratio))
-    if previous is None or previous.interval() is None:
-        yield absent("")
-    else:
-        repetitions = min(len(point.values), len(trend.points[place - 1].values))
-        yield interval_cell(previous, repetitions)
-    yield text(_change(trend, place))
+
+
+def _ratio(estimate: Estimate | None) -> ReportCell:
+    return absent("") if estimate is None else text(ratio_text(estimate.ratio))
+
+
+def _interval(trend: Trend, place: int) -> ReportCell:
+    point = trend.points[place]
+    if (previous := point.to_previous) is None or previous.interval() is None:
+        return absent("")
+    repetitions = min(len(point.values), len(trend.points[place - 1].values))
+    return interval_cell(previous, repetitions)
 
 
 def _change(trend: Trend, place: int) -> str:

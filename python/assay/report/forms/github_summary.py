@@ -10,7 +10,7 @@ from typing import TextIO
 from assay.judge.statistics.samples import NOT_REACHED
 from assay.report.forms.for_people import for_people
 from assay.report.forms.markdown import answer_lines, table_lines
-from assay.report.tidy.factors import SHOWN_IF_VARIED
+from assay.report.program_tables import SHOWN_IF_VARIED
 from assay.report.values import CLAIMS, Report, TidyRow, number_in, whole_in, word_in
 from assay.text import markdown_lines, units
 from assay.text.markdown_lines import escaped

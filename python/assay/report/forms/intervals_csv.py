@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TextIO
 
 from assay.report.forms.csv import write_rows
-from assay.report.tidy.factors import FACTORS
+from assay.report.program_tables import FACTORS, PARAMETER
 from assay.report.tidy.parts import INTERVALS
 from assay.report.tidy.schema import VERSION
 from assay.report.values import Report
@@ -21,10 +21,10 @@ def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> Non
     tables = report.tidy["tables"]
     runs = {row["run"]: row for row in tables["runs"]}
     parameters = dict.fromkeys(
-        name for row in runs.values() for name in row if name.startswith("parameter_")
+        name for row in runs.values() for name in row if name.startswith(PARAMETER)
     )
     factors = [*(column.name for column in FACTORS), *parameters, *_OF_RUN]
-    names = [*factors, *(column.name for column in INTERVALS)]
+    names = [*factors, *(column.name for column in INTERVALS.columns)]
     rows = (
         {**{name: runs[interval["run"]].get(name) for name in factors}, **interval}
         for interval in tables["intervals"]

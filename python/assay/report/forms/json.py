@@ -14,7 +14,8 @@ from msgspec import structs
 from assay.comparison.conclusions import effect_sentences, sentences
 from assay.comparison.conclusions.clauses import TOGETHER
 from assay.comparison.conclusions.effects import SettingEffects
-from assay.report.tidy.schema import DETAILS, VERSION
+from assay.report.tidy.schema import VERSION
+from assay.report.tidy.tables import DETAILS
 from assay.report.values import Report
 from assay.text.visible import visible_lines
 

@@ -18,7 +18,7 @@ from assay.judge.statistics.samples import BY_NAME
 from assay.judge.verdict import WORDS
 from assay.record.metrics.catalogue import METRICS
 from assay.record.metrics.clients import LATENCIES, MEAN, THROUGHPUT, UNANSWERED
-from assay.report.tidy.factors import SHOWN_IF_VARIED
+from assay.report.program_tables import SHOWN_IF_VARIED
 from assay.report.values import Report, TidyRow, number_in
 from assay.text.visible import visible
 

@@ -19,11 +19,11 @@ from assay.experiment import Scalar
 from assay.judge.statistics.samples import UNREACHED
 from assay.record import ExperimentRecord, RunRecord
 from assay.record.metrics import catalogue
-from assay.report.cells import in_force
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.declared import selection
 from assay.report.papers.claims.claim_case import JudgedClaim
-from assay.report.tidy import claims as tidy_claims
+from assay.report.papers.published_measured import claims
+from assay.report.sections import storages
 from assay.text.secrets import without_secrets
 
 
@@ -133,7 +133,7 @@ def facts_of(experiment: ExperimentRecord) -> Facts:
         storages=list(_storages(experiment)),
         data=list(_data(runs)),
         cells=[_cell(cell) for cell in selection.all_cells(experiment)],
-        claims=[_claim(one) for one in tidy_claims.claims(experiment)],
+        claims=[_claim(one) for one in claims(experiment)],
     )
 
 
@@ -188,7 +188,7 @@ def _brought_by(run: RunRecord) -> str:
 
 
 def _storages(experiment: ExperimentRecord) -> Iterator[StorageSummary]:
-    asked = in_force.asked(experiment)
+    asked = storages.asked(experiment)
     seen = set()
     for run in experiment.runs:
         if run.deployment is None:

@@ -13,7 +13,7 @@ from assay.plan.cell_names import CACHE
 from assay.record import ExperimentRecord
 from assay.report.cells import cell_runs, durability
 from assay.report.cells.cell_runs import DURABILITY, TEST, CellRuns
-from assay.report.cells.pivot import PivotColumn, pivot_rows, table_row, value_columns
+from assay.report.cells.pivot import pivot_rows, table_row, value_column
 from assay.report.declared import aggregates, client_process, notes
 from assay.report.declared.published import HARDWARE, Published, printed_cell
 from assay.report.declared.series import Series, SeriesColumn
@@ -64,7 +64,7 @@ def table(
         label_columns=len(labels),
         columns=(
             *(ReportColumn(name, is_number=name == series.rows) for name in labels),
-            *value_columns(columns),
+            *columns,
         ),
         rows=tuple(rows),
         notes=(
@@ -94,7 +94,7 @@ def _shared(by_test: Mapping[str, Sequence[CellRuns]], every: Sequence[CellRuns]
     return [name for name in dict.fromkeys(varying) if all(name in cell.factors for cell in every)]
 
 
-def _column(column: SeriesColumn, less: Sequence[str]) -> PivotColumn:
+def _column(column: SeriesColumn, less: Sequence[str]) -> ReportColumn:
     """``less``: what the test has less of than its paper, which the title says."""
     median = aggregates.median(column.read, column.unit)
 
@@ -103,7 +103,7 @@ def _column(column: SeriesColumn, less: Sequence[str]) -> PivotColumn:
         notes = (client_process.note(cell, (column.read.path,)) if made.number else "", made.note)
         return replace(made, note="; ".join(filter(None, notes)))
 
-    return PivotColumn(
+    return value_column(
         f"{column.title} ({', '.join(less)})" if less else column.title,
         shown,
         {TEST: column.test, **({CACHE: column.cache} if column.cache else {})},

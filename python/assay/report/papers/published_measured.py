@@ -6,9 +6,11 @@ paper's claims with their judgements.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from assay.record import ExperimentRecord
+from assay.report import columns
+from assay.report.columns import number, path, string, words
 from assay.report.declared import published, selection
 from assay.report.papers import paper_figure as published_figures
 from assay.report.papers import paper_table, published_table
@@ -17,30 +19,36 @@ from assay.report.papers.claims.claim_case import JudgedClaim
 from assay.report.papers.claims.claimed_ratios import ByRatio, by_ratio
 from assay.report.papers.claims.comparability import MODELLED
 from assay.report.papers.claims.judgement import ALIKE, Outcome
+from assay.report.program_tables import ProgramTable
 from assay.report.sections import conditions
-from assay.report.values import CLAIMS, ReportColumn, ReportTable, Row, Section, text
+from assay.report.values import CLAIMS as OF_CLAIMS
+from assay.report.values import ReportCell, ReportTable, Section, text
 from assay.text import units
 
 TITLE = "Published and measured"
+
+
+def _text(name: str) -> Callable[[JudgedClaim], ReportCell]:
+    return lambda source: text(getattr(source, name))
 
 
 def section(experiment: ExperimentRecord) -> Section | None:
     """None where the experiment reproduces no paper."""
     if not experiment.reproduces:
         return None
-    claims = judged_claims.judged(experiment)
-    tables = list(_published_tables(experiment, by_ratio(claims)))
+    judged = claims(experiment)
+    tables = list(_published_tables(experiment, by_ratio(judged)))
     figures = [figure for one in tables for figure in published_figures.of_pairs(one)]
-    if (of_paper := paper_table.section(experiment, claims)) is not None:
+    if (of_paper := paper_table.section(experiment, judged)) is not None:
         figures = [*of_paper.figures, *figures]
         tables = [*of_paper.tables, *tables]
-    if claims:
-        tables.append(_claims_table(claims))
+    if judged:
+        tables.append(_claims_table(judged))
     if shrunk := _scaled_table(experiment):
         tables.insert(0, shrunk)
     if not tables:
         return None
-    lines = (_summary(claims), *_contradicted(claims)) if claims else ()
+    lines = (_summary(judged), *_contradicted(judged)) if judged else ()
     return Section(TITLE, lines, tuple(tables), tuple(figures))
 
 
@@ -61,10 +69,71 @@ def _published_tables(experiment: ExperimentRecord, of_claims: ByRatio) -> Itera
         beside = published.of_record(experiment.workload, name)
         if beside is None or beside.layout is not None:
             continue
-        columns = published_columns.of_table(experiment.workload, name, beside)
-        if {column.test for column in columns} & tests:
-            made = published_table.table(experiment, name, beside, columns, found, of_claims)
+        found_columns = published_columns.of_table(experiment.workload, name, beside)
+        if {column.test for column in found_columns} & tests:
+            made = published_table.table(experiment, name, beside, found_columns, found, of_claims)
             yield from () if made is None else (made,)
+
+
+SCALED = ProgramTable(
+    "One row per test and setting that differs from the full size.",
+    [
+        string("test", "of the workload"),
+        string("name", "of a parameter, or what else was changed"),
+        string("full", "levels in the full size"),
+        string("here", "levels in this experiment", path("quick")),
+        string(
+            "reason",
+            "why it was left out: it is optional, and cannot be had here; null: it was not",
+        ),
+    ],
+    lambda experiment: iter(experiment.experiment.get("scaled", ())),
+)
+CLAIMS = ProgramTable(
+    "One row per claim of a paper that was judged, and what it was judged for.",
+    [
+        string("claim", "what the paper says", path("claim", "text")),
+        string("source", "table or section of the paper", path("claim", "source")),
+        string(
+            "kind", "order, equal, times, growth, equals, at_least, at_most", path("claim", "kind")
+        ),
+        string(
+            "of", "levels of other factors for which it was judged; null: none vary", title="of"
+        ),
+        number(
+            "published",
+            "ratio, or exponent of the printed values in the range that was run; null: not "
+            "printed, or a range of ratios is",
+            path("expected"), title="published", is_number=False, cell=_text("published"),
+        ),
+        number(
+            "published_low", "from here: all ratios that are printed so",
+            path("claim", "ratio", "low"),
+        ),
+        number("published_high", "to here", path("claim", "ratio", "high")),
+        number(
+            "measured", "ratio or exponent", path("number", "value"),
+            title="measured", is_number=False, cell=_text("measured"),
+        ),
+        number(
+            "measured_low", "from here, with 95 % confidence", path("number", "low")
+        ),
+        number("measured_high", "to here", path("number", "high")),
+        string("outcome", "confirmed, direction confirmed, contradicted or open"),
+        string(
+            "judged", "same order, same ratio, reversed, no order seen, not comparable …",
+            path("word"), title="judged", cell=_text("sentence"),
+        ),
+        string("why", "reason of the judgement, beside that word"),
+        string("remark", "what it was measured on, where that is a model: no reason"),
+    ],
+    lambda experiment: iter(claims(experiment)),
+)  # fmt: skip
+
+
+def claims(experiment: ExperimentRecord) -> list[JudgedClaim]:
+    """Of an experiment that reproduces a paper."""
+    return judged_claims.judged(experiment) if experiment.reproduces else []
 
 
 def _scaled_table(experiment: ExperimentRecord) -> ReportTable | None:
@@ -76,39 +145,27 @@ def _scaled_table(experiment: ExperimentRecord) -> ReportTable | None:
         by_change.setdefault((one.name, one.full, here), []).append(one.test)
     if not by_change:
         return None
-    return ReportTable(
-        name="scaled_down",
-        title="Scaled down",
-        columns=(
-            ReportColumn("what"),
-            ReportColumn("full size"),
-            ReportColumn("here"),
-            ReportColumn("tests"),
+    return columns.table(
+        "scaled_down",
+        "Scaled down",
+        (
+            words("what", lambda change: change[0]),
+            words("full size", lambda change: change[1] or "-"),
+            words("here", lambda change: change[2] or "-"),
+            words("tests", lambda change: ", ".join(by_change[change])),
         ),
-        rows=tuple(
-            Row((text(name), text(full or "-"), text(quick or "-"), text(", ".join(tests))))
-            for (name, full, quick), tests in by_change.items()
-        ),
+        by_change,
     )
 
 
 def _claims_table(claims: Sequence[JudgedClaim]) -> ReportTable:
-    rows = []
-    for one in claims:
-        block = {"": one.claim.shown}
-        cells = (one.of, one.published, one.measured, one.sentence)
-        rows.append(Row(tuple(text(cell) for cell in cells), block))
     is_alike = any(ALIKE in one.measured for one in claims)
-    return ReportTable(
-        name=CLAIMS,
-        title="Claims of the paper",
-        columns=(
-            ReportColumn("of"),
-            ReportColumn("published"),
-            ReportColumn("measured"),
-            ReportColumn("judged"),
-        ),
-        rows=tuple(rows),
+    return columns.table(
+        OF_CLAIMS,
+        "Claims of the paper",
+        CLAIMS.named("of", "published", "measured", "judged"),
+        claims,
+        block=lambda source: {"": source.claim.shown},
         notes=(
             "x: the last of an order ÷ the first; ratios are of the geometric means of the "
             "repetitions (tables of each test have medians)",

@@ -4,24 +4,17 @@ systems returned the same rows; of dumps that differ, the first rows that do."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from operator import itemgetter
 
 from assay.judge.check.answers import Check, expected_rows, is_counted, is_not_run, not_applicable
 from assay.judge.check.dumps import shown_row
 from assay.load.dataset_facts import DatasetFacts
 from assay.record import RunRecord
+from assay.report import columns
 from assay.report.cells.cell_runs import CellRuns
+from assay.report.columns import numbers, run_column, words
 from assay.report.sections import check_counts
-from assay.report.values import (
-    ReportCell,
-    ReportColumn,
-    ReportTable,
-    Row,
-    Section,
-    absent,
-    count,
-    run_number,
-    text,
-)
+from assay.report.values import ReportCell, ReportColumn, ReportTable, Section, absent, count
 
 _MOST_ROWS = 5
 """That are shown of those missing in a dump, and of those unexpected."""
@@ -46,31 +39,32 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
 
 def _differing_rows(test: str, runs: Iterable[RunRecord]) -> Iterator[ReportTable]:
     """The first rows of each dump that are missing or unexpected; none where no dump differs."""
-    rows: list[Row] = []
-    columns: dict[str, None] = {}
+    rows: list[tuple[int, str, str, str]] = []
+    header: dict[str, None] = {}
     for run in runs:
         for check in run.checks:
             if (differing := check.get("differing_rows")) is None:
                 continue
-            columns[", ".join(differing["columns"])] = None
+            header[", ".join(differing["columns"])] = None
             for difference, of_dump in (
                 ("missing", differing["missing"]),
                 ("unexpected", differing["unexpected"]),
             ):
-                head = (run_number(run.id), text(check["id"]), text(difference))
-                rows += [Row((*head, text(shown_row(row)))) for row in of_dump[:_MOST_ROWS]]
+                shown = map(shown_row, of_dump[:_MOST_ROWS])
+                rows += [(run.id, check["id"], difference, row) for row in shown]
     if rows:
-        yield ReportTable(
-            name=f"{test}_differing_rows",
-            title="Rows that differ from the expected dump",
-            label_columns=3,
-            columns=(
-                ReportColumn("run", is_number=True),
-                *map(ReportColumn, ("check", "difference", "row")),
+        yield columns.table(
+            f"{test}_differing_rows",
+            "Rows that differ from the expected dump",
+            (
+                run_column(itemgetter(0)),
+                words("check", itemgetter(1), is_label=True),
+                words("difference", itemgetter(2), is_label=True),
+                words("row", itemgetter(3)),
             ),
-            rows=tuple(rows),
+            rows,
             notes=(
-                f"row: {'; '.join(columns)}",
+                f"row: {'; '.join(header)}",
                 f"{_MOST_ROWS} of each kind and check at most; all of them are in the record, in "
                 "its view differing_rows",
             ),
@@ -96,50 +90,42 @@ def _table(name: str, runs: Sequence[RunRecord]) -> ReportTable:
     labels = list(dict.fromkeys(run.system_on_machine for run in runs))
     by_id = _checks_by_id(runs)
     agreements = {check_id: _agreement(runs, check_id) for check_id in by_id}
-    has_digests = any(agreements.values())
-    rows = []
-    for check_id, checks in by_id.items():
-        # A check that one system cannot express says nothing of the rows that others should find.
-        known = next((check for _, check in checks if not is_not_run(check)), checks[0][1])
-        expected = None if is_not_run(known) else expected_rows(known)
-        why_absent = "only counted" if is_counted(known) else "unknown"
-        why_unknown = known["note"] if known["ok"] is None and not is_not_run(known) else ""
-        by_label = [
-            [(run, check) for run, check in checks if run.system_on_machine == label]
-            for label in labels
-        ]
-        rows.append(
-            Row(
-                (
-                    ReportCell(str(check_id)),
-                    ReportCell(str(checks[0][1]["title"])),
-                    absent(why_absent, why_unknown) if expected is None else count(expected),
-                    *(_found(of_system) for of_system in by_label),
-                    *([ReportCell(agreements[check_id])] if has_digests else []),
-                )
-            )
-        )
     described = dict.fromkeys(_described(run.data) for run in runs)
-    return ReportTable(
-        name=name,
-        label_columns=2,
-        title=f"Rows found on {'; '.join(described)}",
-        columns=(
-            ReportColumn("check"),
-            ReportColumn("title"),
-            ReportColumn("expected", is_number=True),
-            *(ReportColumn(label, is_number=True) for label in labels),
-            *([ReportColumn("same rows")] if has_digests else []),
+
+    def of_system(label: str) -> ReportColumn:
+        def shown(check_id: str) -> ReportCell:
+            checks = by_id[check_id]
+            return _found([(run, one) for run, one in checks if run.system_on_machine == label])
+
+        return numbers(label, shown)
+
+    same_rows = [words("same rows", agreements.__getitem__)] if any(agreements.values()) else []
+    return columns.table(
+        name,
+        f"Rows found on {'; '.join(described)}",
+        (
+            words("check", str, is_label=True),
+            words("title", lambda check_id: by_id[check_id][0][1]["title"], is_label=True),
+            numbers("expected", lambda check_id: _expected(by_id[check_id])),
+            *map(of_system, labels),
+            *same_rows,
         ),
-        rows=tuple(rows),
+        by_id,
         notes=(
-            *(
-                ["same rows: in every answer to every client, of every system (by digest)"]
-                if has_digests
-                else []
-            ),
+            ("same rows: in every answer to every client, of every system (by digest)",)
+            if same_rows
+            else ()
         ),
     )
+
+
+def _expected(checks: Sequence[tuple[RunRecord, Check]]) -> ReportCell:
+    # A check that one system cannot express says nothing of the rows that others should find.
+    known = next((check for _, check in checks if not is_not_run(check)), checks[0][1])
+    if not is_not_run(known) and (expected := expected_rows(known)) is not None:
+        return count(expected)
+    why_unknown = known["note"] if known["ok"] is None and not is_not_run(known) else ""
+    return absent("only counted" if is_counted(known) else "unknown", why_unknown)
 
 
 def _found(checks: Sequence[tuple[RunRecord, Check]]) -> ReportCell:

@@ -10,14 +10,15 @@ from assay.contracts.deployment import Address, Delay, Deployment
 from assay.contracts.experiment import Scaled
 from assay.contracts.factors import PROTOCOL
 from assay.contracts.recorded import Machine
-from assay.contracts.storage_facts import StorageFacts
 from assay.experiment import Driving, quick
 from assay.load.dataset_facts import DatasetFacts
 from assay.record import ExperimentRecord, RunRecord
 from assay.record.runs.records import ContinuationRecord
-from assay.report.cells import cell_runs, durability, in_force
-from assay.report.sections import headroom, profiles
-from assay.report.values import ReportColumn, ReportTable, Row, Section, text
+from assay.report import columns
+from assay.report.cells import cell_runs, durability
+from assay.report.columns import texts
+from assay.report.sections import headroom, profiles, storages
+from assay.report.values import ReportTable, Section
 from assay.text import units
 from assay.text.sizes import size_word
 
@@ -35,7 +36,7 @@ def facts(experiment: ExperimentRecord) -> dict[str, str]:
         "workload": f"{experiment.workload.get('name', '')}, "
         f"version {str(experiment.workload.get('fingerprint', ''))[:12]}",
         "parameters": parameters(experiment),
-        "storages": in_force.named(experiment),
+        "storages": storages.named(experiment),
         "data": "; ".join(dict.fromkeys(_data(run.data) for run in experiment.runs if run.data)),
         "machines" if len(machines) > 1 else "machine": "; ".join(
             f"{named}: {machine(one)}" if named else machine(one) for named, one in machines.items()
@@ -192,8 +193,8 @@ def section(
     tables = (
         _systems_table(brought_up),
         profiles.table(experiment),
-        _storages_table(brought_up),
-        in_force.table(brought_up),
+        storages.table(brought_up),
+        storages.in_force_table(brought_up),
         durability.table(brought_up),
         _driving_table(brought_up),
         headroom.table(brought_up),
@@ -223,11 +224,11 @@ def _systems_table(runs: Iterable[RunRecord]) -> ReportTable:
         for place, title in enumerate(titles)
         if title != "control group" or any(row[place] for row in rows)
     ]
-    return _table(
+    return columns.table(
         "systems",
         "Systems",
-        [titles[place] for place in shown],
-        [[row[place] for place in shown] for row in rows],
+        (column for place, column in enumerate(texts(titles)) if place in shown),
+        rows,
     )
 
 
@@ -239,45 +240,6 @@ def _control_group(deployment: Deployment) -> str:
     if deployment.cpu_limit is not None:
         words.append(units.counted(deployment.cpu_limit, "processor"))
     return ", ".join(words)
-
-
-def _storages_table(runs: Iterable[RunRecord]) -> ReportTable:
-    rows = dict.fromkeys(
-        (
-            storage.name,
-            "-" if storage.kind == "url" else storage.kind,
-            storage.file_system or "-",
-            _device(storage),
-            units.size(storage.size_bytes) if storage.size_bytes else "-",
-            storage.mount_options or "-",
-            storage.scheduler or "-",
-            storage.write_cache or "-",
-        )
-        for run in runs
-        if run.deployment
-        for storage in run.deployment.all_storages
-    )
-    titles = ("storage", "kind", "file system", "device", "size")
-    of_devices = ("mount options", "scheduler", "write cache")
-    known = [
-        place
-        for place, title in enumerate((*titles, *of_devices))
-        if title in titles or any(row[place] != "-" for row in rows)
-    ]
-    return _table(
-        "storages",
-        "Storages",
-        [(*titles, *of_devices)[place] for place in known],
-        [[row[place] for place in known] for row in rows],
-    )
-
-
-def _device(storage: StorageFacts) -> str:
-    """Of a loop device, also whether its data pass by the page cache of the machine."""
-    device = storage.device or "-"
-    if storage.has_direct_io is None:
-        return device
-    return f"{device} ({'direct I/O' if storage.has_direct_io else 'no direct I/O'})"
 
 
 def _driving_table(runs: Sequence[RunRecord]) -> ReportTable | None:
@@ -296,7 +258,7 @@ def _driving_table(runs: Sequence[RunRecord]) -> ReportTable | None:
         for test, protocol, options in described
     )
     titles = ("test", "protocol", *(name.replace("_", " ") for name in names))
-    return _table("driving", "How the clients were driven", titles, rows)
+    return columns.table("driving", "How the clients were driven", texts(titles), rows)
 
 
 def _described(driving: Driving) -> dict[str, str]:
@@ -314,17 +276,6 @@ def _with_unit(name: str, level: str) -> tuple[str, str]:
         return name.removesuffix("_s"), units.short_duration(float(level))
     except ValueError:
         return name, level
-
-
-def _table(
-    name: str, title: str, titles: Iterable[str], rows: Iterable[Iterable[str]]
-) -> ReportTable:
-    return ReportTable(
-        name,
-        title,
-        tuple(map(ReportColumn, titles)),
-        tuple(Row(tuple(text(cell) for cell in row)) for row in rows),
-    )
 
 
 def _reached_by(deployment: Deployment) -> str:

@@ -7,7 +7,7 @@ in the client's process cannot be separated, and is counted as the client's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from msgspec.structs import replace
@@ -16,21 +16,12 @@ from assay.contracts.metric import Metric
 from assay.contracts.observation import Observation
 from assay.record.metrics.catalogue import METRICS
 from assay.record.metrics.costs import CLIENT_CPU, SERVER_CPU, why_unseen
-from assay.report.cells import cell_runs
+from assay.report.cells import by_cell, cell_runs
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
-from assay.report.values import (
-    Number,
-    ReportCell,
-    ReportColumn,
-    ReportTable,
-    Row,
-    Section,
-    absent,
-    size,
-)
+from assay.report.columns import numbers
+from assay.report.values import Number, ReportCell, ReportColumn, Section, absent, size
 from assay.text import units
 
-_Shown = Callable[[DrivenRun], ReportCell]
 _UNITS = {"ns": "µs"}
 """Unit of a metric → of its column; of others each number names its own."""
 
@@ -41,16 +32,12 @@ def section(test: str, measured_cells: Sequence[CellRuns]) -> Section | None:
     if not measured:
         return None
     factors = cell_runs.varying(measured_cells, "system", "clients")
-    columns = _columns()
-    rows = [(cell, [show(run) for _, show in columns.values()]) for cell, run in measured]
     always = (CLIENT_CPU.column, SERVER_CPU.column)
-    places = [
-        place
-        for place, name in enumerate(columns)
-        if name in always or not all(cells[place].is_absent for _, cells in rows)
-    ]
-    titles = list(columns)
-    shown = {titles[place]: columns[titles[place]][0] for place in places}
+    shown = {
+        column.title: column
+        for column in _columns()
+        if column.title in always or not all(column.shown(run).is_absent for _, run in measured)
+    }
     notes = ["client: this process with all its threads"]
     if any(run.run.evidence.is_embedded for _, run in measured):
         notes[0] += "; a system embedded in it is included"
@@ -64,18 +51,12 @@ def section(test: str, measured_cells: Sequence[CellRuns]) -> Section | None:
     has_server = any(run.driven.server_cost for _, run in measured)
     if has_server and "device written" not in shown:
         notes.append("bytes read and written: not measured; no block device is under the data")
-    table = ReportTable(
-        name=f"{test}_costs",
-        label_columns=len(factors),
-        title="CPU time, context switches and bytes per transaction; memory in total",
-        columns=(
-            *cell_runs.label_columns(measured_cells, factors),
-            *(ReportColumn(title, is_number=True, unit=unit) for title, unit in shown.items()),
-        ),
-        rows=tuple(
-            Row((*cell_runs.label_cells(cell, factors), *(cells[place] for place in places)))
-            for cell, cells in rows
-        ),
+    table = by_cell.table(
+        f"{test}_costs",
+        "CPU time, context switches and bytes per transaction; memory in total",
+        (measured_cells, factors),
+        shown.values(),
+        measured,
         notes=(*notes, *cell_runs.of_middle(measured_cells)),
     )
     return Section("CPU and memory", (), (table,))
@@ -99,28 +80,24 @@ def _of_logs(driven: Sequence[Observation]) -> list[str]:
 NOT_KNOWN = "not known"
 
 
-def _columns() -> dict[str, tuple[str, _Shown]]:
-    """Title → unit, if the cells do not name theirs, and cell: what the client took, the server,
-    the device under the data and the rest."""
+def _columns() -> list[ReportColumn]:
+    """What the client took, the server, the device under the data and the rest."""
     listed = [metric for metric in METRICS.values() if metric.column]
     of_client = [metric for metric in listed if metric.name.startswith("client_")]
     of_server = [metric for metric in listed if metric.name.startswith("server_")]
     of_others = [metric for metric in listed if metric not in (*of_client, *of_server)]
-    return {
-        **_of_metrics(of_client),
-        "memory": ("", _memory),
-        **_of_metrics(of_server),
-        "client share": ("", _share),
-        **_of_metrics(of_others),
-        "buffer hits": ("", lambda run: _hits(run.driven)),
-    }
+    return [
+        *map(_of_metric, of_client),
+        numbers("memory", _memory),
+        *map(_of_metric, of_server),
+        numbers("client share", _share),
+        *map(_of_metric, of_others),
+        numbers("buffer hits", lambda run: hits_cell(run.driven, NOT_KNOWN)),
+    ]
 
 
-def _of_metrics(metrics: Sequence[Metric]) -> dict[str, tuple[str, _Shown]]:
-    return {
-        metric.column: (_UNITS.get(metric.unit, ""), partial(_measured, metric))
-        for metric in metrics
-    }
+def _of_metric(metric: Metric) -> ReportColumn:
+    return numbers(metric.column, partial(_measured, metric), _UNITS.get(metric.unit, ""))
 
 
 def client_per_transaction(run: DrivenRun) -> ReportCell:
@@ -179,8 +156,7 @@ def _share(run: DrivenRun) -> ReportCell:
     )
 
 
-def _hits(observation: Observation) -> ReportCell:
+def hits_cell(observation: Observation, why_none: str) -> ReportCell:
+    """The share that `hit_ratio` gives."""
     ratio = hit_ratio(observation)
-    return (
-        absent(NOT_KNOWN) if ratio is None else ReportCell(f"{ratio:.2%}", Number(ratio, "ratio"))
-    )
+    return absent(why_none) if ratio is None else ReportCell(f"{ratio:.2%}", Number(ratio, "ratio"))

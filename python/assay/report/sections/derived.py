@@ -8,23 +8,19 @@ from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from assay.contracts.observation import DerivedValue
 from assay.contracts.recorded import DerivedRecord
 from assay.judge import derived_metrics, verdict
 from assay.judge.statistics.spread import spread
 from assay.record import ExperimentRecord
+from assay.report import columns
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
-from assay.report.values import (
-    Number,
-    ReportCell,
-    ReportColumn,
-    ReportTable,
-    Row,
-    Section,
-    absent,
-    judged,
-)
+from assay.report.columns import nullable, number, numbers, path, string
+from assay.report.program_tables import ProgramTable
+from assay.report.values import Number, ReportCell, ReportColumn, Section, absent, judged
 from assay.text import units
 from assay.workload.derived_metrics import DerivedMetric
 
@@ -93,27 +89,27 @@ def sections(experiment: ExperimentRecord) -> Iterator[Section]:
     labels = _labels(together)
     found = [_all_found(metrics, one) for one in together]
     titles = [metric for metric in metrics if any(metric["name"] in one for one in found)]
-    rows = tuple(
-        Row(
-            (
-                *(cell_runs.label(_level(one, name), _runs(one)) for name in labels),
-                *(
-                    values[metric["name"]].cell if metric["name"] in values else absent("")
-                    for metric in titles
-                ),
-            )
+    of_rows = list(zip(together, found, strict=True))
+
+    def label(name: str, column: ReportColumn) -> ReportColumn:
+        return replace(
+            column, cell=lambda row: cell_runs.label(_level(row[0], name), _runs(row[0]))
         )
-        for one, values in zip(together, found, strict=True)
-    )
-    table = ReportTable(
-        name="derived",
-        title="Derived metrics",
-        label_columns=len(labels),
-        columns=(
-            *cell_runs.label_columns(every, labels),
-            *(ReportColumn(metric["title"], is_number=True) for metric in titles),
+
+    def metric_column(metric: DerivedRecord) -> ReportColumn:
+        def shown(row: tuple[Together, Mapping[str, _Found]]) -> ReportCell:
+            return row[1][metric["name"]].cell if metric["name"] in row[1] else absent("")
+
+        return numbers(metric["title"], shown)
+
+    table = columns.table(
+        "derived",
+        "Derived metrics",
+        (
+            *map(label, labels, cell_runs.label_columns(every, labels)),
+            *map(metric_column, titles),
         ),
-        rows=rows,
+        of_rows,
         notes=tuple(f"{metric['title']}: {metric['help']}" for metric in titles),
     )
     yield Section("Derived metrics", (), (table,))
@@ -143,6 +139,20 @@ def rows(experiment: ExperimentRecord) -> Iterator[DerivedRow]:
                 runs = tuple(map(str, _runs(together)))
                 value = None if number is None else number.value
                 yield DerivedRow(metric["name"], metric["title"], runs, value, why_none)
+
+
+DERIVED = ProgramTable(
+    "One row per run and metric that its workload derives for its test; and one per metric that is "
+    "derived from several tests, and each combination of cells that differ in their test.",
+    [
+        string("metric", "its name in the workload", path("name")),
+        string("title", "in reports"),
+        nullable("runs", "array", "their numbers; one: it is of a run"),
+        number("value", "null: there is none"),
+        string("why_null", "why there is none; empty: there is one", path("why_none")),
+    ],
+    rows,
+)
 
 
 def _metrics(experiment: ExperimentRecord) -> Sequence[DerivedRecord]:

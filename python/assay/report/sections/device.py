@@ -8,7 +8,7 @@ off ``iostat`` and ``top``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec.structs import replace
 
@@ -18,32 +18,20 @@ from assay.judge.evidence import cache, machine_states
 from assay.judge.evidence.durability import HIGHEST, comparable_durability
 from assay.judge.statistics.spread import median_of_all
 from assay.record.metrics.costs import LESS_THAN_A_TICK, why_unseen
-from assay.report.cells import cell_runs
+from assay.report.cells import by_cell, cell_runs
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
+from assay.report.columns import numbers, path
 from assay.report.values import (
     Number,
     ReportCell,
     ReportColumn,
     ReportTable,
-    Row,
     Section,
     absent,
     size,
 )
 from assay.text import units
 
-_DEVICE = (
-    "reads/s", "read/s", "writes/s", "written/s", "flushes/s", "reads", "writes", "flushes",
-    "busy", "queue",
-)  # fmt: skip
-_MACHINE = (
-    "user", "system", "iowait", "steal", "idle", "load", "load, 5 min", "load, 15 min",
-    "server CPU",
-)  # fmt: skip
-_MEMORY = (
-    "used", "free", "buffers", "cached", "dirty", "shared", "swap", "context switches/s",
-    "interrupts/s", "data in memory",
-)  # fmt: skip
 _OF_LIMIT = "of its CPUs"
 _WRITES = "writes: requests that carry data"
 _WRITES_WITH_FLUSHES = "writes: as the kernel counts them, with flushes that carry no data"
@@ -63,42 +51,32 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
         "way; queue: requests under way, mean; flushes: of its volatile cache, - where it has "
         f"none; {_WRITES if is_apart else _WRITES_WITH_FLUSHES}"
     )
+    of_limit = [numbers(_OF_LIMIT, _of_limit)] if is_limited else []
+    counted = [(cell, run) for cell, run in measured if _is_counted(run.driven)]
+    of_log = [(cell, run) for cell, run in measured if run.driven.log_device_cost]
+    of_machine = [(cell, run) for cell, run in measured if run.driven.machine_cost]
     tables = [
         _table(
             f"{test}_device",
             "Requests of the device under the data: per second, and per transaction",
-            _DEVICE,
-            [
-                (cell, _device(run.driven, run.driven.device_cost, is_apart=is_apart))
-                for cell, run in measured
-                if _is_counted(run.driven)
-            ],
+            _device("device_cost", is_apart=is_apart),
+            counted,
             cells,
             about,
-            is_detail=False,
         ),
         _table(
             f"{test}_log_device",
             "Requests of the device under the log, where that is on a storage of its own",
-            _DEVICE,
-            [
-                (cell, _device(run.driven, run.driven.log_device_cost, is_apart=is_apart))
-                for cell, run in measured
-                if run.driven.log_device_cost
-            ],
+            _device("log_device_cost", is_apart=is_apart),
+            of_log,
             cells,
             about,
-            is_detail=False,
         ),
         _table(
             f"{test}_machine",
             "Processor states of the whole machine, and its load",
-            (*_MACHINE, *([_OF_LIMIT] if is_limited else [])),
-            [
-                (cell, (*_machine(run), *([_of_limit(run)] if is_limited else [])))
-                for cell, run in measured
-                if run.driven.machine_cost
-            ],
+            (*_MACHINE, *of_limit),
+            of_machine,
             cells,
             "states and server CPU: share of all processors"
             + (f"; {_OF_LIMIT}: share of what --cpus allows it" if is_limited else "")
@@ -110,7 +88,7 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
             f"{test}_memory",
             "Memory of the whole machine, its context switches and interrupts",
             _MEMORY,
-            [(cell, _memory(run)) for cell, run in measured if run.driven.machine_cost],
+            of_machine,
             cells,
             "largest value of any sample, of free the smallest; used: what programs could not "
             "have; buffers: blocks of devices, cached: files in the page cache, dirty: of them not "
@@ -202,94 +180,134 @@ def _each_of_all(runs: Iterable[DrivenRun], name: str) -> float | None:
 def _table(
     name: str,
     title: str,
-    titles: Sequence[str],
-    rows: Sequence[tuple[CellRuns, tuple[ReportCell, ...]]],
+    shown: Iterable[ReportColumn],
+    rows: Sequence[tuple[CellRuns, DrivenRun]],
     measured: Sequence[CellRuns],
     note: str,
     *,
-    is_detail: bool,
+    is_detail: bool = False,
 ) -> ReportTable | None:
     if not rows:
         return None
-    factors = cell_runs.varying(measured, "system", "clients")
-    return ReportTable(
-        name=name,
-        label_columns=len(factors),
-        title=title,
-        columns=(
-            *cell_runs.label_columns(measured, factors),
-            *(ReportColumn(one, is_number=True) for one in titles),
-        ),
-        rows=tuple(Row((*cell_runs.label_cells(cell, factors), *cells)) for cell, cells in rows),
-        notes=(note, *cell_runs.of_middle(measured)),
-        is_detail=is_detail,
-    )
+    labels = (measured, cell_runs.varying(measured, "system", "clients"))
+    notes = (note, *cell_runs.of_middle(measured))
+    return by_cell.table(name, title, labels, shown, rows, notes=notes, is_detail=is_detail)
 
 
-def _device(
-    driven: Observation, device: DeviceCost | None, *, is_apart: bool
-) -> tuple[ReportCell, ...]:
-    elapsed_s, count = driven.elapsed_ns / 1e9, driven.outcomes.ended
-    if device is None:
-        return ()
-    of_writes = device.data_writes if is_apart else device.writes
-    requests = (device.reads, of_writes, device.flushes)
-    reads, writes, flushes = (_rate(total, elapsed_s) for total in requests)
-    busy, queue_ns = _busy_share(driven, device), device.queue_ns
-    return (
-        reads,
-        _bytes_rate(device.read_bytes, elapsed_s),
-        writes,
-        _bytes_rate(device.written_bytes, elapsed_s),
-        flushes,
-        *(_each(total, count) for total in requests),
-        absent("") if busy is None else _share(busy),
-        _ratio(None if queue_ns is None else queue_ns / 1e9, elapsed_s),
-    )
+def _device(name: str, *, is_apart: bool) -> list[ReportColumn]:
+    """``name``: of the field of an observation that has the device's cost."""
+
+    def per_s(title: str, of: str, show: Callable[[int | None, float], ReportCell]) -> ReportColumn:
+        total = path("driven", name, of)
+        return numbers(title, lambda run: show(total(run), run.driven.elapsed_ns / 1e9))
+
+    def per_transaction(title: str, of: str) -> ReportColumn:
+        total = path("driven", name, of)
+        return numbers(title, lambda run: _each(total(run), run.driven.outcomes.ended))
+
+    def busy(run: DrivenRun) -> ReportCell:
+        share = _busy_share(run.driven, getattr(run.driven, name))
+        return absent("") if share is None else _share(share)
+
+    def queue(run: DrivenRun) -> ReportCell:
+        queue_ns = getattr(run.driven, name).queue_ns
+        elapsed_s = run.driven.elapsed_ns / 1e9
+        return _ratio(None if queue_ns is None else queue_ns / 1e9, elapsed_s)
+
+    of_writes = "data_writes" if is_apart else "writes"
+    return [
+        per_s("reads/s", "reads", _rate),
+        per_s("read/s", "read_bytes", _bytes_rate),
+        per_s("writes/s", of_writes, _rate),
+        per_s("written/s", "written_bytes", _bytes_rate),
+        per_s("flushes/s", "flushes", _rate),
+        per_transaction("reads", "reads"),
+        per_transaction("writes", of_writes),
+        per_transaction("flushes", "flushes"),
+        numbers("busy", busy),
+        numbers("queue", queue),
+    ]
 
 
-def _machine(run: DrivenRun) -> tuple[ReportCell, ...]:
-    machine, server = run.driven.machine_cost, run.driven.server_cost
-    if machine is None or not machine.capacity_ns:
-        return tuple(absent("") for _ in _MACHINE)
-    states = (
-        machine.user_ns, machine.system_ns, machine.iowait_ns, machine.steal_ns, machine.idle_ns
-    )  # fmt: skip
-    wrong = machine_states.contradiction(run.run.evidence)
-    note = f"the kernel's ticks contradict the states: {wrong}" if wrong else ""
-    return (
-        *(replace(_share(time_ns / machine.capacity_ns), note=note) for time_ns in states),
-        *(
-            absent("-")
-            if load is None
-            else ReportCell(units.digits(load, 3), Number(load, "ratio"))
-            for load in (machine.load_1min_peak, machine.load_5min_peak, machine.load_15min_peak)
-        ),
-        _of_server(server, machine.capacity_ns) if server else absent(why_unseen(run.run)),
-    )
+def _of_capacity(title: str, show: Callable[[DrivenRun, float], ReportCell]) -> ReportColumn:
+    """``show``: takes the time that all processors had, in nanoseconds."""
+
+    def shown(run: DrivenRun) -> ReportCell:
+        machine = run.driven.machine_cost
+        if machine is None or not machine.capacity_ns:
+            return absent("")
+        return show(run, machine.capacity_ns)
+
+    return numbers(title, shown)
 
 
-def _memory(run: DrivenRun) -> tuple[ReportCell, ...]:
-    machine, data = run.driven.machine_cost, run.driven.data_in_memory
-    if machine is None:
-        return tuple(absent("") for _ in _MEMORY)
-    sizes = (
-        machine.used_peak_bytes, machine.free_least_bytes, machine.buffers_peak_bytes,
-        machine.cached_peak_bytes, machine.dirty_peak_bytes, machine.shared_peak_bytes,
-        machine.swap_used_peak_bytes,
-    )  # fmt: skip
-    elapsed_s = run.driven.elapsed_ns / 1e9
-    return (
-        *(absent("-") if one is None else size(one) for one in sizes),
-        _rate(machine.context_switches, elapsed_s),
-        _rate(machine.interrupts, elapsed_s),
-        absent("not seen")
-        if data is None
-        else ReportCell(
-            f"{units.size(data.cached_bytes)} of {units.size(data.file_bytes)}",
-            Number(data.cached_bytes, "bytes"),
-        ),
-    )
+def _state(title: str) -> ReportColumn:
+    """Of the processors."""
+
+    def shown(run: DrivenRun, capacity_ns: float) -> ReportCell:
+        wrong = machine_states.contradiction(run.run.evidence)
+        note = f"the kernel's ticks contradict the states: {wrong}" if wrong else ""
+        time_ns = getattr(run.driven.machine_cost, f"{title}_ns")
+        return replace(_share(time_ns / capacity_ns), note=note)
+
+    return _of_capacity(title, shown)
+
+
+def _load(title: str, name: str) -> ReportColumn:
+    def shown(run: DrivenRun, _capacity_ns: float) -> ReportCell:
+        load = getattr(run.driven.machine_cost, name)
+        if load is None:
+            return absent("-")
+        return ReportCell(units.digits(load, 3), Number(load, "ratio"))
+
+    return _of_capacity(title, shown)
+
+
+def _server_cpu(run: DrivenRun, capacity_ns: float) -> ReportCell:
+    server = run.driven.server_cost
+    return _of_server(server, capacity_ns) if server else absent(why_unseen(run.run))
+
+
+_MACHINE = (
+    *map(_state, ("user", "system", "iowait", "steal", "idle")),
+    _load("load", "load_1min_peak"),
+    _load("load, 5 min", "load_5min_peak"),
+    _load("load, 15 min", "load_15min_peak"),
+    _of_capacity("server CPU", _server_cpu),
+)
+
+
+def _memory(title: str, name: str) -> ReportColumn:
+    return numbers(title, lambda run: size(getattr(run.driven.machine_cost, name)))
+
+
+def _per_s(title: str, name: str) -> ReportColumn:
+    def shown(run: DrivenRun) -> ReportCell:
+        return _rate(getattr(run.driven.machine_cost, name), run.driven.elapsed_ns / 1e9)
+
+    return numbers(title, shown)
+
+
+def _data_in_memory(run: DrivenRun) -> ReportCell:
+    data = run.driven.data_in_memory
+    if data is None:
+        return absent("not seen")
+    shown = f"{units.size(data.cached_bytes)} of {units.size(data.file_bytes)}"
+    return ReportCell(shown, Number(data.cached_bytes, "bytes"))
+
+
+_MEMORY = (
+    _memory("used", "used_peak_bytes"),
+    _memory("free", "free_least_bytes"),
+    _memory("buffers", "buffers_peak_bytes"),
+    _memory("cached", "cached_peak_bytes"),
+    _memory("dirty", "dirty_peak_bytes"),
+    _memory("shared", "shared_peak_bytes"),
+    _memory("swap", "swap_used_peak_bytes"),
+    _per_s("context switches/s", "context_switches"),
+    _per_s("interrupts/s", "interrupts"),
+    numbers("data in memory", _data_in_memory),
+)
 
 
 def _cpu_limit(run: DrivenRun) -> float | None:
@@ -315,8 +333,8 @@ def _rate(total: int | None, elapsed_s: float) -> ReportCell:
     return ReportCell(units.digits(total / elapsed_s), Number(total / elapsed_s, "per_s"))
 
 
-def _bytes_rate(total: int, elapsed_s: float) -> ReportCell:
-    if not elapsed_s:
+def _bytes_rate(total: int | None, elapsed_s: float) -> ReportCell:
+    if total is None or not elapsed_s:
         return absent("-")
     return ReportCell(units.size(total / elapsed_s), Number(total / elapsed_s, "bytes_per_s"))
 

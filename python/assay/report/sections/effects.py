@@ -10,16 +10,9 @@ from assay.comparison.ratios.verdicts import NO_DIFFERENCE, NOT_DECIDED
 from assay.judge.statistics.estimate import CONFIDENCE
 from assay.judge.statistics.factorial import ERROR_OF_POOLED
 from assay.plan import cell_names
-from assay.report.values import (
-    Number,
-    ReportCell,
-    ReportColumn,
-    ReportTable,
-    Row,
-    Section,
-    absent,
-    text,
-)
+from assay.report import columns
+from assay.report.columns import numbers, words
+from assay.report.values import Number, ReportCell, ReportColumn, ReportTable, Section, absent, text
 from assay.text import units
 
 
@@ -29,49 +22,51 @@ def section(setting_effects: SettingEffects, name: str) -> Section:
 
 
 def _table(setting_effects: SettingEffects, name: str) -> ReportTable:
-    return ReportTable(
-        name=f"{name}_effects",
-        title=f"What each factor changes over all of the grid: {setting_effects.metric.label}, "
+    return columns.table(
+        f"{name}_effects",
+        f"What each factor changes over all of the grid: {setting_effects.metric.label}, "
         f"{units.counted(setting_effects.runs, 'run')} of "
         f"{units.counted(setting_effects.cells, 'cell')}",
-        label_columns=2,
-        columns=(
-            ReportColumn("effect"),
-            ReportColumn("levels"),
-            ReportColumn("ratio", is_number=True),
-            ReportColumn(f"{CONFIDENCE:.0%} interval", is_number=True),
-            ReportColumn("p", is_number=True),
-            ReportColumn("verdict"),
+        (
+            words("effect", _factors, is_label=True),
+            words("levels", _levels, is_label=True),
+            numbers("ratio", _ratio),
+            numbers(f"{CONFIDENCE:.0%} interval", _interval),
+            numbers("p", _p),
+            ReportColumn("verdict", cell=_verdict),
         ),
-        rows=tuple(map(_row, setting_effects.effects)),
+        setting_effects.effects,
         notes=tuple(_notes(setting_effects)),
     )
 
 
-def _row(effect: Effect) -> Row:
-    interval = (
-        absent("-")
-        if effect.low is None or effect.high is None
-        else text(f"{units.digits(effect.low)} to {units.digits(effect.high)}")
+def _factors(effect: Effect) -> str:
+    return " and ".join(change.factor for change in effect.of)
+
+
+def _levels(effect: Effect) -> str:
+    return " and ".join(
+        f"{cell_names.level_text(one.level)} / {cell_names.level_text(one.compared_with)}"
+        for one in effect.of
     )
-    shown = units.digits(effect.ratio)
-    return Row((
-        text(" and ".join(change.factor for change in effect.of)),
-        text(" and ".join(
-            f"{cell_names.level_text(one.level)} / {cell_names.level_text(one.compared_with)}"
-            for one in effect.of
-        )),
-        ReportCell(
-            shown, Number(effect.ratio, "ratio", effect.combinations, effect.low, effect.high)
-        ),
-        interval,
-        absent("-") if effect.adjusted_p is None else text(_p(effect.adjusted_p)),
-        _verdict(effect),
-    ))  # fmt: skip
 
 
-def _p(value: float) -> str:
-    return "<0.001" if value < 0.001 else f"{value:.3f}"
+def _ratio(effect: Effect) -> ReportCell:
+    made = Number(effect.ratio, "ratio", effect.combinations, effect.low, effect.high)
+    return ReportCell(units.digits(effect.ratio), made)
+
+
+def _interval(effect: Effect) -> ReportCell:
+    if effect.low is None or effect.high is None:
+        return absent("-")
+    return text(f"{units.digits(effect.low)} to {units.digits(effect.high)}")
+
+
+def _p(effect: Effect) -> ReportCell:
+    value = effect.adjusted_p
+    if value is None:
+        return absent("-")
+    return text("<0.001" if value < 0.001 else f"{value:.3f}")
 
 
 def _verdict(effect: Effect) -> ReportCell:

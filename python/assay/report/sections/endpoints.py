@@ -6,22 +6,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
+from typing import NamedTuple
 
-from assay.contracts.observation import EndpointReport, GroupReport, StalenessReport
+from assay.contracts.observation import EndpointReport, Resolution, StalenessReport
 from assay.judge.statistics import samples
 from assay.record import RunRecord
 from assay.record.metrics import replicas
-from assay.report.cells import cell_runs, percentiles
-from assay.report.cells.cell_runs import CellRuns, DrivenRun
+from assay.report.cells import by_cell, cell_runs, percentiles
+from assay.report.cells.cell_runs import CellRuns, middle_runs
+from assay.report.columns import (
+    integer,
+    never_null,
+    number,
+    numbers,
+    of,
+    path,
+    string,
+    times,
+    why_null,
+    words,
+)
+from assay.report.program_tables import RUN, ProgramTable, of_runs
 from assay.report.values import (
     Number,
     ReportCell,
     ReportColumn,
     ReportTable,
-    Row,
     Section,
     absent,
-    count,
+    rate,
     text,
 )
 from assay.text import units
@@ -31,7 +44,137 @@ _STALENESS = (
     "from the primary's answer that a number was written, ten times a second, to the replica's "
     "answer that has it; numbers that were not read count with the time until the end"
 )
-_OUTCOMES = ("ok", "aborted", "failed", "unknown")
+
+
+class ServerUsed(NamedTuple):
+    """What a group of clients did at a server; the source of a row."""
+
+    run: RunRecord
+    group: str
+    endpoint: EndpointReport
+    resolution: Resolution
+
+    @property
+    def role(self) -> str:
+        """As the server said it; empty: all of them are alike."""
+        members = self.run.deployment.members if self.run.deployment is not None else ()
+        return next((one.role.name for one in members if one.name == self.endpoint.name), "")
+
+    @property
+    def first_error(self) -> str:
+        first = min(self.endpoint.errors, key=attrgetter("first_at_ns"), default=None)
+        return "" if first is None else f"{first.class_} after {first.first_at_ns / 1e9:.1f} s"
+
+
+class StaleReplica(NamedTuple):
+    """The source of a row."""
+
+    run: RunRecord
+    replica: StalenessReport
+
+
+def _in_ms(value_ns: int | None, why_none: str = "") -> ReportCell:
+    if value_ns is None:
+        return absent(why_none)
+    return ReportCell(units.digits(value_ns / 1e6), Number(value_ns, "ns"))
+
+
+def _age(name: str, meaning: str) -> ReportColumn:
+    return integer(
+        f"age_{name}_ns",
+        meaning,
+        lambda replica: replicas.percentile(replica, name),
+        title=name,
+        unit="ms",
+        show=lambda value_ns: _in_ms(value_ns, f"n<{samples.needed_for(name)}"),
+    )
+
+
+def _lost(after_s: float | None) -> ReportCell:
+    return text("" if after_s is None else f"after {after_s:.1f} s")
+
+
+def _servers(run: RunRecord) -> Iterator[ServerUsed]:
+    """Empty where it had one."""
+    if (driven := run.driven) is not None:
+        for group in driven.groups:
+            for endpoint in group.endpoints:
+                yield ServerUsed(run, group.name, endpoint, driven.resolution)
+
+
+def _replicas(run: RunRecord) -> Iterator[StaleReplica]:
+    for replica in run.driven.staleness if run.driven else ():
+        yield StaleReplica(run, replica)
+
+
+SERVERS = ProgramTable(
+    "One row per run, group and server, where a run had several.",
+    [
+        RUN,
+        never_null(
+            "group", "string", "of clients; empty: the only one", title="group", is_label=True
+        ),
+        never_null(
+            "server", "string", "HOST:PORT, or its socket", path("endpoint", "name"),
+            title="server", is_label=True,
+        ),
+        string("role", "as it said itself; null: all are alike", title="role"),
+        *of(
+            path("endpoint"),
+            [
+                integer("clients", "that used it", title="clients"),
+                number(
+                    "throughput_per_s", "ok, by the time of the group", title="TPS", show=rate
+                ),
+                integer("ok", "transactions, succeeded", title="ok"),
+                integer("aborted", "rolled back as the workload asked", title="aborted"),
+                integer("failed", "ended with an error", title="failed"),
+                integer("unknown", "may have committed, or not", title="unknown"),
+                integer("late", "ended beyond the latency limit"),
+                integer("retries", "further attempts"),
+                *of(path("all_ok"), times("latency", "latency", "latency")),
+                why_null(path("all_ok", "latency")),
+            ],
+        ),
+    ],
+    of_runs(_servers),
+    is_detail=True,
+)  # fmt: skip
+STALENESS = ProgramTable(
+    "One row per run and replica of which it was measured.",
+    [
+        RUN,
+        *of(
+            path("replica"),
+            [
+                never_null(
+                    "server", "string", "HOST:PORT of the replica", path("name"),
+                    title="replica", is_label=True,
+                ),
+                integer("numbers", "written to the primary in the measurement", title="numbers"),
+                integer(
+                    "not_read", "of them, not read by the end: they count with their age then",
+                    title="not read",
+                ),
+                _age("p50", "until a number was read; null: too few"),
+                _age("p99", "the same"),
+                integer(
+                    "age_max_ns", "the same", path("max_ns"), title="max", unit="ms", show=_in_ms
+                ),
+                integer(
+                    "resolution_ns", "how much too high an age may be, 99th percentile",
+                    title="resolution", unit="ms", show=_in_ms,
+                ),
+                number(
+                    "lost_after_s", "when it stopped answering; null: it did not",
+                    title="lost", is_number=False, show=_lost,
+                ),
+            ],
+        ),
+    ],
+    of_runs(_replicas),
+    is_detail=True,
+)  # fmt: skip
 
 
 def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
@@ -42,123 +185,53 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
 
 
 def _servers_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
-    measured = [
-        (cell, run, group, endpoint)
-        for cell, run in cell_runs.middle_runs(cells)
-        for group, endpoint in _endpoints(run)
-    ]
-    if not measured:
+    used = [(cell, one) for cell, run in middle_runs(cells) for one in _servers(run.run)]
+    if not used:
         return None
-    factors = cell_runs.varying(cells, "system")
-    has_groups = any(group.name for _, _, group, _ in measured)
-    unit = percentiles.unit_of(endpoint.all_ok.latency for *_, endpoint in measured)
-    return ReportTable(
-        name=f"{test}_endpoints",
-        title="Each server that clients used, in one measurement",
-        label_columns=len(factors) + has_groups + 1,
-        columns=(
-            *cell_runs.label_columns(cells, factors),
-            *([ReportColumn("group")] if has_groups else []),
-            ReportColumn("server"),
-            ReportColumn("role"),
-            ReportColumn("clients", is_number=True),
-            ReportColumn("TPS", is_number=True),
-            *(ReportColumn(name, is_number=True, unit=unit) for name in _PERCENTILES),
-            *(ReportColumn(name, is_number=True) for name in _OUTCOMES),
-            ReportColumn("first error"),
+    unit = percentiles.unit_of(one.endpoint.all_ok.latency for _, one in used)
+
+    def latency(name: str) -> ReportColumn:
+        return numbers(
+            name,
+            lambda source: percentiles.cell(
+                source.endpoint.all_ok.latency, name, unit, source.resolution
+            ),
+            unit,
+        )
+
+    has_groups = any(one.group for _, one in used)
+    first = ("group", "server", "role", "clients", "throughput_per_s")[not has_groups :]
+    return by_cell.table(
+        f"{test}_endpoints",
+        "Each server that clients used, in one measurement",
+        (cells, cell_runs.varying(cells, "system")),
+        (
+            *SERVERS.named(*first),
+            *map(latency, _PERCENTILES),
+            *SERVERS.named("ok", "aborted", "failed", "unknown"),
+            words("first error", path("first_error")),
         ),
-        rows=tuple(
-            Row(
-                (
-                    *cell_runs.label_cells(cell, factors),
-                    *([text(group.name)] if has_groups else []),
-                    text(endpoint.name),
-                    text(_role(run.run, endpoint)),
-                    count(endpoint.clients),
-                    *_numbers(run, endpoint, unit),
-                    text(_first_error(endpoint)),
-                )
-            )
-            for cell, run, group, endpoint in measured
-        ),
+        used,
         notes=cell_runs.of_middle(cells),
     )
 
 
-def _endpoints(run: DrivenRun) -> Iterator[tuple[GroupReport, EndpointReport]]:
-    for group in run.driven.groups:
-        for endpoint in group.endpoints:
-            yield group, endpoint
-
-
-def _role(run: RunRecord, endpoint: EndpointReport) -> str:
-    """As the server said it; empty: all of them are alike."""
-    members = run.deployment.members if run.deployment is not None else ()
-    return next((one.role.name for one in members if one.name == endpoint.name), "")
-
-
-def _numbers(run: DrivenRun, endpoint: EndpointReport, unit: str) -> list[ReportCell]:
-    rate, resolution = endpoint.throughput_per_s, run.driven.resolution
-    times = endpoint.all_ok.latency
-    return [
-        ReportCell(units.digits(rate), Number(rate, "per_s")),
-        *(percentiles.cell(times, name, unit, resolution) for name in _PERCENTILES),
-        *(count(getattr(endpoint, name)) for name in _OUTCOMES),
-    ]
-
-
-def _first_error(endpoint: EndpointReport) -> str:
-    first = min(endpoint.errors, key=attrgetter("first_at_ns"), default=None)
-    return "" if first is None else f"{first.class_} after {first.first_at_ns / 1e9:.1f} s"
-
-
 def _staleness_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
-    measured = [
-        (cell, one) for cell, run in cell_runs.middle_runs(cells) for one in run.driven.staleness
-    ]
-    if not measured:
+    stale = [(cell, one) for cell, run in middle_runs(cells) for one in _replicas(run.run)]
+    if not stale:
         return None
-    factors = cell_runs.varying(cells, "system")
-    return ReportTable(
-        name=f"{test}_staleness",
-        title="How stale each replica was, in one measurement",
-        label_columns=len(factors) + 1,
-        columns=(
-            *cell_runs.label_columns(cells, factors),
-            ReportColumn("replica"),
-            ReportColumn("numbers", is_number=True),
-            *(ReportColumn(name, is_number=True, unit="ms") for name in (*_PERCENTILES, "max")),
-            ReportColumn("resolution", is_number=True, unit="ms"),
-            ReportColumn("not read", is_number=True),
-            ReportColumn("lost"),
-        ),
-        rows=tuple(
-            Row(
-                (
-                    *cell_runs.label_cells(cell, factors),
-                    text(one.name),
-                    count(one.numbers),
-                    *(_age(one, name) for name in _PERCENTILES),
-                    _in_ms(one.max_ns, ""),
-                    _in_ms(one.resolution_ns, ""),
-                    count(one.not_read),
-                    text("" if one.lost_after_s is None else f"after {one.lost_after_s:.1f} s"),
-                )
-            )
-            for cell, one in measured
-        ),
+    shown = STALENESS.named(
+        "server", "numbers", "age_p50_ns", "age_p99_ns", "age_max_ns", "resolution_ns",
+        "not_read", "lost_after_s",
+    )  # fmt: skip
+    return by_cell.table(
+        f"{test}_staleness",
+        "How stale each replica was, in one measurement",
+        (cells, cell_runs.varying(cells, "system")),
+        shown,
+        stale,
         notes=(_STALENESS, *cell_runs.of_middle(cells)),
     )
-
-
-def _age(replica: StalenessReport, name: str) -> ReportCell:
-    return _in_ms(replicas.percentile(replica, name), f"n<{samples.needed_for(name)}")
-
-
-def _in_ms(value_ns: int | None, why_none: str) -> ReportCell:
-    if value_ns is None:
-        return absent(why_none)
-    return ReportCell(units.digits(value_ns / 1e6), Number(value_ns, "ns"))
 
 
 def _why_no_staleness(cells: Sequence[CellRuns]) -> tuple[str, ...]:

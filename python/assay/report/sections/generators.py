@@ -4,24 +4,18 @@ its load, how busy it was, its clock, and which of them were lost.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
+from typing import NamedTuple
 
 from assay.contracts.observation import GeneratorReport
 from assay.contracts.observation.parts.generators import BOUND_NOT_KNOWN
 from assay.record import RunRecord
+from assay.report import columns
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
-from assay.report.values import (
-    ReportCell,
-    ReportColumn,
-    ReportTable,
-    Row,
-    Section,
-    absent,
-    count,
-    run_number,
-    text,
-)
+from assay.report.columns import counts, numbers, of, run_column, words
+from assay.report.values import ReportCell, ReportTable, Section, absent, count, text
 from assay.text import units
 
 _NOTES = (
@@ -39,25 +33,32 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     shown = _runs(cells)
     if not shown:
         return None
-    columns = ("clients", "ok", "failed", "unknown", "busy", "waited", "lag", "load", "clock")
-    table = ReportTable(
-        name=f"{test}_generators",
-        title="Each load generator, in one measurement of each cell, and in all with losses",
-        label_columns=2,
-        columns=(
-            ReportColumn("run", is_number=True),
-            ReportColumn("generator"),
-            *(ReportColumn(name, is_number=True) for name in columns),
-            ReportColumn("lost"),
-        ),
-        rows=tuple(
-            Row((run_number(run.id), text(f"{number}: {one.machine}"), *_cells(one)))
+    return Section("Load generators", (), (_table(test, shown),))
+
+
+class _Generator(NamedTuple):
+    """The source of a row."""
+
+    run: RunRecord
+    number: int
+    of: GeneratorReport
+
+
+def _table(test: str, shown: Iterable[tuple[RunRecord, Sequence[GeneratorReport]]]) -> ReportTable:
+    generator = words(
+        "generator", lambda source: f"{source.number}: {source.of.machine}", is_label=True
+    )
+    return columns.table(
+        f"{test}_generators",
+        "Each load generator, in one measurement of each cell, and in all with losses",
+        (run_column(attrgetter("run.id")), generator, *of(attrgetter("of"), _COLUMNS)),
+        (
+            _Generator(run, number, one)
             for run, generators in shown
             for number, one in enumerate(generators, 1)
         ),
         notes=_NOTES,
     )
-    return Section("Load generators", (), (table,))
 
 
 def _runs(cells: Sequence[CellRuns]) -> list[tuple[RunRecord, Sequence[GeneratorReport]]]:
@@ -71,23 +72,37 @@ def _runs(cells: Sequence[CellRuns]) -> list[tuple[RunRecord, Sequence[Generator
     ]
 
 
-def _cells(generator: GeneratorReport) -> list[ReportCell]:
-    uncertain_ns = generator.clock_uncertainty_ns
-    return [
-        count(generator.clients),
-        count(generator.ok),
-        count(generator.failed),
-        count(generator.unknown) if generator.is_bound_known else text(BOUND_NOT_KNOWN),
-        _share(generator.cpu_share),
-        _share(generator.waited_share),
-        text(units.short_duration(generator.lag_p99_ns / 1e9))
-        if generator.lag_p99_ns
-        else absent(""),
-        text(f"{generator.load_1min:.1f}") if generator.load_1min is not None else absent(""),
-        text(f"±{units.short_duration(uncertain_ns / 1e9)}") if uncertain_ns else absent(""),
-        text(f"after {generator.lost_after_s:.0f} s" if generator.lost_after_s is not None else ""),
-    ]
+def _unknown(generator: GeneratorReport) -> ReportCell:
+    return count(generator.unknown) if generator.is_bound_known else text(BOUND_NOT_KNOWN)
 
 
 def _share(share: float | None) -> ReportCell:
     return absent("") if share is None else text(units.share(share))
+
+
+def _duration(value_ns: float | None, sign: str = "") -> ReportCell:
+    return text(f"{sign}{units.short_duration(value_ns / 1e9)}") if value_ns else absent("")
+
+
+def _load(generator: GeneratorReport) -> ReportCell:
+    load = generator.load_1min
+    return absent("") if load is None else text(f"{load:.1f}")
+
+
+def _lost(generator: GeneratorReport) -> str:
+    after_s = generator.lost_after_s
+    return "" if after_s is None else f"after {after_s:.0f} s"
+
+
+_COLUMNS = (
+    counts("clients", attrgetter("clients")),
+    counts("ok", attrgetter("ok")),
+    counts("failed", attrgetter("failed")),
+    numbers("unknown", _unknown),
+    numbers("busy", lambda source: _share(source.cpu_share)),
+    numbers("waited", lambda source: _share(source.waited_share)),
+    numbers("lag", lambda source: _duration(source.lag_p99_ns)),
+    numbers("load", _load),
+    numbers("clock", lambda source: _duration(source.clock_uncertainty_ns, "±")),
+    words("lost", _lost),
+)

@@ -3,8 +3,9 @@ combination of the other factors, and the trials that show it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from assay.comparison import goal_bracket, goals
 from assay.comparison.conditions import Condition
@@ -17,18 +18,11 @@ from assay.plan import cell_names
 from assay.plan.cell_names import OFFERED_RATE
 from assay.record import ExperimentRecord
 from assay.record.runs.run_ends import ENDED
-from assay.report.cells import cell_runs
+from assay.report.cells import by_cell, cell_runs
 from assay.report.cells.cell_runs import CellRuns
-from assay.report.values import (
-    Number,
-    ReportCell,
-    ReportColumn,
-    ReportTable,
-    Row,
-    Section,
-    absent,
-    text,
-)
+from assay.report.columns import integer, never_null, number, numbers, path, string
+from assay.report.program_tables import ProgramTable, levels_of
+from assay.report.values import Number, ReportCell, ReportColumn, Section, absent, count
 from assay.text import units
 from assay.text.rates import shown
 
@@ -159,6 +153,128 @@ def of_all_tests(experiment: ExperimentRecord) -> list[tuple[str, Searched]]:
     ]
 
 
+def _decided(read: Callable[[SearchSoFar], Any]) -> Callable[[Searched], Any]:
+    """None where the search decides nothing."""
+    return lambda source: None if source.so_far.not_decided else read(source.so_far)
+
+
+def _rate(trial: goals.Trial | None) -> float | None:
+    return None if trial is None or trial.over else trial.level
+
+
+def _level(trial: goals.Trial | None) -> float | None:
+    return trial.level if trial is not None and trial.over else None
+
+
+def _shown_rate(per_s: float | None) -> ReportCell:
+    return absent("-") if per_s is None else ReportCell(shown(per_s), Number(per_s, "per_s"))
+
+
+def _shown_level(level: float | None) -> ReportCell:
+    return absent("-") if level is None else ReportCell(f"{level:.15g}", Number(level, "count"))
+
+
+def _amount(unit: str, of: float = 1.0) -> Callable[[float | None], ReportCell]:
+    def cell(value: float | None) -> ReportCell:
+        if value is None:
+            return absent("-")
+        return ReportCell(units.digits(value / of, 3), Number(value, unit))
+
+    return cell
+
+
+def _every_search(experiment: ExperimentRecord) -> Iterator[Searched]:
+    return (one for _, one in of_all_tests(experiment))
+
+
+GOALS = ProgramTable(
+    "One row per search for the highest offered rate that meets a goal (`--goal`).",
+    [
+        never_null("goal", "string", "condition", path("so_far", "condition", "text")),
+        number(
+            "met_at_per_s",
+            "highest offered rate that met it; null: none did, or a parameter was searched",
+            _decided(lambda search: _rate(search.met)),
+            title="met at /s", show=_shown_rate,
+        ),
+        number(
+            "not_met_at_per_s",
+            "lowest offered rate that did not, or could not be judged; null: every one that was "
+            "tried met it, or a parameter was searched",
+            _decided(lambda search: _rate(search.missed)),
+            title="not at /s", show=_shown_rate,
+        ),
+        number(
+            "met_at",
+            "highest level of the parameter that met it (`--goal-over`)",
+            _decided(lambda search: _level(search.met)),
+            title="met at", show=_shown_level,
+        ),
+        number(
+            "not_met_at",
+            "lowest level of the parameter that did not, or could not be judged",
+            _decided(lambda search: _level(search.missed)),
+            title="not at", show=_shown_level,
+        ),
+        number(
+            "at_limit",
+            "level of the parameter at which the metric would be at the limit, between the two, if "
+            "it is a power of the level",
+            _decided(
+                lambda search: search.at_limit if search.missed and search.missed.over else None
+            ),
+        ),
+        number(
+            "found_bytes",
+            "data at the limit, else at the highest level that met it, as the workload counts "
+            "them; null: it does not say, or a rate was searched",
+            title="size", unit="MB", show=_amount("bytes", MB),
+        ),
+        number(
+            "price_per_unit",
+            "of the whole system, divided by what was found: transactions per second, or units of "
+            "the parameter; null: no price was given (`--price`), or nothing was found",
+        ),
+        number(
+            "price_per_mb", "of the whole system, for each 1,000,000 bytes of `found_bytes`"
+        ),
+        string(
+            "why_not_met", "why not, at that rate",
+            _decided(lambda search: search.missed.reason if search.missed else None),
+        ),
+        string(
+            "not_decided",
+            "why the search decides nothing, so that the levels above are null; null: it decides",
+            path("so_far", "not_decided"),
+        ),
+        number(
+            "other_programs",
+            "share of the CPUs that other programs used at a level that decides, where that leaves "
+            "it open",
+            path("so_far", "others"),
+        ),
+        integer(
+            "met_runs", "runs at the highest level that met it, all of which did",
+            _decided(lambda search: search.met.counted if search.met else None),
+        ),
+        integer(
+            "not_met_runs", "runs at the lowest level that did not, none of which did",
+            _decided(lambda search: search.missed.counted if search.missed else None),
+        ),
+        never_null(
+            "trials", "integer", "rates that were tried", lambda source: len(source.so_far.trials),
+            title="trials", show=count,
+        ),
+        never_null(
+            "found", "string", "the same in words", path("so_far", "words"), title="found"
+        ),
+    ],
+    _every_search,
+    levels=lambda source: levels_of(source.cells[0].runs[0]) | {OFFERED_RATE: None},
+    has_factors=True,
+)  # fmt: skip
+
+
 def section(experiment: ExperimentRecord, test: str, cells: Sequence[CellRuns]) -> Section | None:
     """None where nothing was searched."""
     found = searches(experiment, cells)
@@ -167,138 +283,82 @@ def section(experiment: ExperimentRecord, test: str, cells: Sequence[CellRuns]) 
         return None
     searched, varied = over(experiment), _varied(experiment)
     factors = [name for name in cell_runs.varying(cells, "system", "clients") if name not in varied]
-    unit = "" if searched else " /s"
-    sizes = [one.so_far.at_limit if searched else None for one in found]
-    beside = [_at_limit(sizes)] if any(sizes) else []
-    costs = _costs(found, searched)
-    rows = [
-        Row(
-            (
-                *cell_runs.label_cells(one.cells[0], factors),
-                *_numbers(one.so_far),
-                *(cell for column in beside for cell in column[place]),
-                *(column.cells[place] for column in costs),
-                text(one.so_far.words),
-            )
+    bracket = ("met_at", "not_met_at") if searched else ("met_at_per_s", "not_met_at_per_s")
+    beside = _at_limit(found) if searched else []
+    notes = [
+        "the highest lies between the two; a trial meets the goal if "
+        + (
+            "the run in the middle was valid"
+            if searched
+            else "all its runs kept the offered rate, were steady"
         )
-        for place, one in enumerate(found)
+        + " and met the condition"
     ]
-    table = ReportTable(
-        name=f"{test}_goal",
-        label_columns=len(factors),
-        title=f"The highest {searched or 'offered rate'} with {condition.text}",
-        columns=(
-            *cell_runs.label_columns(cells, factors),
-            ReportColumn(f"met at{unit}", is_number=True),
-            ReportColumn(f"not at{unit}", is_number=True),
-            ReportColumn("trials", is_number=True),
-            *(
-                ReportColumn(title, is_number=True)
-                for title in (["at the limit", "ratio"] if beside else [])
-            ),
-            *(column.head for column in costs),
-            ReportColumn("found"),
-        ),
-        rows=tuple(rows),
-        notes=(
-            "the highest lies between the two; a trial meets the goal if "
-            + (
-                "the run in the middle was valid"
-                if searched
-                else "all its runs kept the offered rate, were steady"
-            )
-            + " and met the condition",
-            *(
-                [
-                    "at the limit: where the metric would be there, between the two, if it is a "
-                    "power of the level; ratio: to the first one"
-                ]
-                if beside
-                else []
-            ),
-            *dict.fromkeys(column.note for column in costs if column.note),
-        ),
+    if beside:
+        notes.append(
+            "at the limit: where the metric would be there, between the two, if it is a power of "
+            "the level; ratio: to the first one"
+        )
+    costs, of_costs = _costs(found, searched)
+    table = by_cell.table(
+        f"{test}_goal",
+        f"The highest {searched or 'offered rate'} with {condition.text}",
+        (cells, factors),
+        (*GOALS.named(*bracket, "trials"), *beside, *costs, *GOALS.named("found")),
+        [(one.cells[0], one) for one in found],
+        notes=(*notes, *of_costs),
     )
     return Section("Goal", (), (table,))
 
 
-class _Column(NamedTuple):
-    head: ReportColumn
-    cells: Sequence[ReportCell]
-    note: str = ""
+def _at_limit(searched: Sequence[Searched]) -> list[ReportColumn]:
+    """Each size, and its ratio to the first of them: AS3AP's equivalent database ratio. None where
+    no search has one."""
+    first = searched[0].so_far.at_limit
+    if not any(one.so_far.at_limit for one in searched):
+        return []
+
+    def size(source: Searched) -> ReportCell:
+        at = source.so_far.at_limit
+        return absent("-") if at is None else ReportCell(units.digits(at, 3), Number(at, "count"))
+
+    def ratio(source: Searched) -> ReportCell:
+        at = source.so_far.at_limit
+        if at is None or not first:
+            return absent("-")
+        return ReportCell(units.ratio(at / first), Number(at / first, "ratio"))
+
+    return [numbers("at the limit", size), numbers("ratio", ratio)]
 
 
-def _costs(results: Sequence[Searched], searched: str) -> list[_Column]:
+def _costs(results: Sequence[Searched], searched: str) -> tuple[list[ReportColumn], list[str]]:
     """The size of the data that each search found, where the workload says how large a unit of the
     parameter is; where the system has a price, this and what it is for each MB, unit of the
-    parameter or transaction per second."""
-    columns = []
+    parameter or transaction per second. With notes."""
+    columns: list[ReportColumn] = []
+    notes = []
     of_each = results[0].bytes_per_unit
     if of_each is not None:
-        columns.append(
-            _Column(
-                ReportColumn("size", is_number=True, unit="MB"),
-                [_amount(one.found_bytes, "bytes", MB) for one in results],
-                f"size: of the data at the limit, and of the highest level that met the goal where "
-                f"that is not known: {of_each:.15g} bytes for each of {searched}, as the workload "
-                "counts them; a MB has 1,000,000 bytes",
-            )
+        columns += GOALS.named("found_bytes")
+        notes.append(
+            f"size: of the data at the limit, and of the highest level that met the goal where "
+            f"that is not known: {of_each:.15g} bytes for each of {searched}, as the workload "
+            "counts them; a MB has 1,000,000 bytes"
         )
     priced = [one.price for one in results if one.price]
     if not priced:
-        return columns
-    currency, unit = priced[0].currency, searched or "TPS"
-    of_unit = [one.price_per_unit for one in results]
-    if of_each is not None:
-        unit, of_unit = "MB", [one.price_per_mb for one in results]
-    return [
-        *columns,
-        _Column(
-            ReportColumn("price", is_number=True, unit=currency),
-            [_amount(one.price.amount if one.price else None, currency) for one in results],
+        return columns, notes
+    currency, unit = priced[0].currency, "MB" if of_each is not None else searched or "TPS"
+    of_unit = attrgetter("price_per_mb" if of_each is not None else "price_per_unit")
+    shown_price = _amount(currency)
+    columns += [
+        numbers(
+            "price", lambda source: shown_price(source.price and source.price.amount), currency
         ),
-        _Column(
-            ReportColumn(f"price/{unit}", is_number=True, unit=currency),
-            [_amount(one, currency) for one in of_unit],
-            f"price/{unit}: that of the whole system, as it was given, divided by "
-            + ("the size" if of_each is not None else _FOUND if searched else "the rate met"),
-        ),
+        numbers(f"price/{unit}", lambda source: shown_price(of_unit(source)), currency),
     ]
-
-
-def _amount(value: float | None, unit: str, of: float = 1.0) -> ReportCell:
-    if value is None:
-        return absent("-")
-    return ReportCell(units.digits(value / of, 3), Number(value, unit))
-
-
-def _numbers(search: SearchSoFar) -> tuple[ReportCell, ...]:
-    count = len(search.trials)
-    return (
-        *(absent("-") if search.not_decided else _rate(one) for one in (search.met, search.missed)),
-        ReportCell(str(count), Number(count, "count")),
+    notes.append(
+        f"price/{unit}: that of the whole system, as it was given, divided by "
+        + ("the size" if of_each is not None else _FOUND if searched else "the rate met")
     )
-
-
-def _at_limit(sizes: Sequence[float | None]) -> list[tuple[ReportCell, ReportCell]]:
-    """Each size, and its ratio to the first of them: AS3AP's equivalent database ratio."""
-    first = sizes[0]
-    return [
-        (
-            absent("-")
-            if size is None
-            else ReportCell(units.digits(size, 3), Number(size, "count")),
-            absent("-")
-            if size is None or not first
-            else ReportCell(units.ratio(size / first), Number(size / first, "ratio")),
-        )
-        for size in sizes
-    ]
-
-
-def _rate(trial: goals.Trial | None) -> ReportCell:
-    if trial is None:
-        return absent("-")
-    if trial.over:
-        return ReportCell(f"{trial.level:.15g}", Number(trial.level, "count"))
-    return ReportCell(shown(trial.level), Number(trial.level, "per_s"))
+    return columns, notes

@@ -4,32 +4,79 @@ step, where there are several.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from assay.contracts.observation import GroupReport, Observation
+from msgspec.structs import replace
+
+from assay.contracts.observation import GroupReport, Latency
 from assay.contracts.observation.parts.outcomes import OUTCOMES
-from assay.record import RunRecord
+from assay.record.metrics import work
 from assay.record.runs.records import StepRecord
 from assay.record.runs.step_of_numbers import step_of_numbers
-from assay.report.cells import cell_runs, percentiles
+from assay.report import columns
+from assay.report.cells import by_cell, cell_runs, percentiles
 from assay.report.cells.cell_runs import CellRuns
+from assay.report.columns import (
+    counts,
+    integer,
+    never_null,
+    numbers,
+    of_work,
+    path,
+    string,
+    why_null,
+)
+from assay.report.program_tables import ProgramTable, RunPart, of_part, parts
 from assay.report.values import (
-    Number,
     ReportCell,
     ReportColumn,
     ReportTable,
-    Row,
     Section,
     absent,
-    count,
-    run_number,
-    text,
+    rate,
+    seconds,
 )
 from assay.text import units
 from assay.text.reasons import sentence
 
 _PERCENTILES = ("p50", "p99")
 _RESULT = "the result: its numbers are those of the run"
+GROUPS = ProgramTable(
+    "One row per run and group of clients. Of several, without what lost generators did.",
+    [
+        *of_part(
+            [
+                never_null(
+                    "group", "string", "empty: the only one", path("name"),
+                    title="group", is_label=True,
+                ),
+                integer("clients", "in it", title="clients"),
+            ]
+        ),
+        *of_work(lambda part: work.of_all(part.part)),
+        why_null(lambda part: part.part.all_ok.latency),
+    ],
+    parts(lambda run: run.driven.groups if run.driven else ()),
+    is_detail=True,
+)  # fmt: skip
+STEPS = ProgramTable(
+    "One row per step of a run.",
+    of_part(
+        [
+            integer("position", "from 0"),
+            string("do", "kind of step", title="do", is_label=True),
+            string("name", "in the workload", title="name"),
+            string(
+                "state", "running, done, failed, exceeded, interrupted, refused, skipped",
+            ),
+            string("reason", "why it failed, was ended early or refused"),
+            integer("begun_unix_ns", "null: not begun"),
+            integer("ended_unix_ns", "null: not ended"),
+        ]
+    ),
+    parts(lambda run: run.steps),
+    is_detail=True,
+)  # fmt: skip
 
 
 def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
@@ -41,39 +88,25 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
 
 def _groups_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
     measured = [
-        (cell, run, group)
+        (cell, RunPart(run.run, group))
         for cell, run in cell_runs.middle_runs(cells)
         if len(run.driven.groups) > 1
         for group in run.driven.groups
     ]
     if not measured:
         return None
-    factors = cell_runs.varying(cells, "system")
-    unit = percentiles.unit_of(group.all_ok.latency for _, _, group in measured)
-    return ReportTable(
-        name=f"{test}_groups",
-        title="Each group of clients, in one measurement",
-        label_columns=len(factors) + 1,
-        columns=(
-            *cell_runs.label_columns(cells, factors),
-            ReportColumn("group"),
-            ReportColumn("clients", is_number=True),
-            ReportColumn("TPS", is_number=True),
-            *(ReportColumn(name, is_number=True, unit=unit) for name in _PERCENTILES),
-            *(ReportColumn(name, is_number=True) for name in OUTCOMES),
+    unit = percentiles.unit_of(one.part.all_ok.latency for _, one in measured)
+    return by_cell.table(
+        f"{test}_groups",
+        "Each group of clients, in one measurement",
+        (cells, cell_runs.varying(cells, "system")),
+        (
+            *GROUPS.named("group", "clients"),
+            numbers("TPS", _rate),
+            *(_latency(name, unit, path("part", "all_ok", "latency")) for name in _PERCENTILES),
+            *(counts(name, path("part", "outcomes", name)) for name in OUTCOMES),
         ),
-        rows=tuple(
-            Row(
-                (
-                    *cell_runs.label_cells(cell, factors),
-                    text(group.name),
-                    count(group.clients),
-                    *_numbers(group, unit, run.driven),
-                    *(count(getattr(group.outcomes, name)) for name in OUTCOMES),
-                )
-            )
-            for cell, run, group in measured
-        ),
+        measured,
         notes=(
             *cell_runs.of_middle(cells),
             *cell_runs.without_lost(
@@ -83,17 +116,27 @@ def _groups_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
     )
 
 
-def _numbers(group: GroupReport, unit: str, driven: Observation) -> list[ReportCell]:
-    rate, times = group.throughput_per_s, group.all_ok.latency
-    until_s = group.until_s(driven.elapsed_ns)
+def _rate(source: RunPart) -> ReportCell:
+    group: GroupReport = source.part
+    elapsed_ns = source.run.driven.elapsed_ns if source.run.driven else 0
+    until_s = group.until_s(elapsed_ns)
     note = "" if until_s is None else (
         f"of its own time: it ended at {units.digits(until_s, 3)} s of "
-        f"{units.digits(driven.elapsed_ns / 1e9, 3)} s"
+        f"{units.digits(elapsed_ns / 1e9, 3)} s"
     )  # fmt: skip
-    return [
-        ReportCell(units.digits(rate), Number(rate, "per_s"), note=note),
-        *(percentiles.cell(times, name, unit, driven.resolution) for name in _PERCENTILES),
-    ]
+    return replace(rate(group.throughput_per_s), note=note)
+
+
+def _latency(name: str, unit: str, times: Callable[[RunPart], Latency]) -> ReportColumn:
+    def shown(source: RunPart) -> ReportCell:
+        driven = source.part.driven if isinstance(source.part, StepRecord) else source.run.driven
+        return (
+            absent("")
+            if driven is None
+            else percentiles.cell(times(source), name, unit, driven.resolution)
+        )
+
+    return numbers(name, shown, unit)
 
 
 def _steps_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
@@ -101,63 +144,50 @@ def _steps_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
     if not runs:
         return None
     several = any(sum(step.driven is not None for step in run.steps) > 1 for run in runs)
-    times = [step.driven.all_ok.latency for run in runs for step in run.steps if step.driven]
-    unit = percentiles.unit_of(times)
-    return ReportTable(
-        name=f"{test}_steps",
-        title="Each step",
-        label_columns=3,
+    unit = percentiles.unit_of(
+        step.driven.all_ok.latency for run in runs for step in run.steps if step.driven
+    )
+    measured = [
+        numbers("TPS", _step_rate),
+        *(
+            _latency(name, unit, path("part", "driven", "of_clients", "all_ok", "latency"))
+            for name in _PERCENTILES
+        ),
+    ]
+    return columns.table(
+        f"{test}_steps",
+        "Each step",
+        (
+            *STEPS.named("run"),
+            counts("step", lambda source: source.part.position + 1, is_label=True),
+            *STEPS.named("do", "name"),
+            numbers("took", _took, "s"),
+            *(measured if several else ()),
+            ReportColumn("state", cell=_state),
+        ),
+        [RunPart(run, step) for run in runs for step in run.steps],
         is_detail=not several and all(step.state == "done" for run in runs for step in run.steps),
-        columns=(
-            ReportColumn("run", is_number=True),
-            ReportColumn("step", is_number=True),
-            ReportColumn("do"),
-            ReportColumn("name"),
-            ReportColumn("took", is_number=True, unit="s"),
-            *([ReportColumn("TPS", is_number=True)] if several else []),
-            *(ReportColumn(name, is_number=True, unit=unit) for name in _PERCENTILES if several),
-            ReportColumn("state"),
-        ),
-        rows=tuple(
-            Row(
-                (
-                    run_number(run.id),
-                    count(step.position + 1),
-                    text(step.do),
-                    text(step.name),
-                    _took(step.begun_unix_ns, step.ended_unix_ns),
-                    *(_of_step(step, unit) if several else ()),
-                    ReportCell(step.state, note=_of_state(run, step)),
-                )
-            )
-            for run in runs
-            for step in run.steps
-        ),
     )
 
 
-def _of_step(step: StepRecord, unit: str) -> Sequence[ReportCell]:
+def _step_rate(source: RunPart) -> ReportCell:
     """What its clients measured."""
-    driven = step.driven
-    if driven is None:
-        return [absent("") for _ in ("TPS", *_PERCENTILES)]
-    rate = driven.throughput_per_s
-    times, resolution = driven.of_clients.all_ok.latency, driven.resolution
-    return [
-        absent("-") if rate is None else ReportCell(units.digits(rate), Number(rate, "per_s")),
-        *(percentiles.cell(times, name, unit, resolution) for name in _PERCENTILES),
-    ]
+    if source.part.driven is None:
+        return absent("")
+    per_s = source.part.driven.throughput_per_s
+    return absent("-") if per_s is None else rate(per_s)
 
 
-def _of_state(run: RunRecord, step: StepRecord) -> str:
-    """Why it ended so; of several steps that measure, which one has the numbers of the run."""
-    driven = [one for one in run.steps if one.driven is not None]
-    is_result = len(driven) > 1 and step is step_of_numbers(run.steps)
-    return sentence(step.reason) or (_RESULT if is_result else "")
+def _state(source: RunPart) -> ReportCell:
+    """With why it ended so; of several steps that measure, which one has the numbers of the run."""
+    driven = [step for step in source.run.steps if step.driven is not None]
+    is_result = len(driven) > 1 and source.part is step_of_numbers(source.run.steps)
+    note = sentence(source.part.reason) or (_RESULT if is_result else "")
+    return ReportCell(source.part.state, note=note)
 
 
-def _took(begun_unix_ns: int | None, ended_unix_ns: int | None) -> ReportCell:
+def _took(source: RunPart) -> ReportCell:
+    begun_unix_ns, ended_unix_ns = source.part.begun_unix_ns, source.part.ended_unix_ns
     if begun_unix_ns is None or ended_unix_ns is None:
         return absent("")
-    value_ns = ended_unix_ns - begun_unix_ns
-    return ReportCell(f"{value_ns / 1e9:.2f}", Number(value_ns, "ns"))
+    return seconds(ended_unix_ns - begun_unix_ns)

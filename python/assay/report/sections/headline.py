@@ -10,20 +10,12 @@ from assay.judge.evidence.response_limits import JudgedLimit
 from assay.judge.statistics import samples
 from assay.judge.statistics.samples import UNREACHED
 from assay.judge.statistics.spread import spread
-from assay.report.cells import cell_runs
+from assay.report.cells import by_cell, cell_runs
 from assay.report.cells.cell_runs import CellRuns
+from assay.report.columns import counts, integer, number, numbers, of, path, string, words
 from assay.report.declared import aggregates
-from assay.report.values import (
-    Number,
-    ReportCell,
-    ReportColumn,
-    ReportTable,
-    Row,
-    Section,
-    absent,
-    count,
-    text,
-)
+from assay.report.program_tables import ProgramTable, RunPart, of_part, parts
+from assay.report.values import Number, ReportCell, ReportTable, Section, absent
 from assay.text import units
 
 
@@ -89,31 +81,18 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
 def _rates(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
     if not (heading := title(cells)):
         return None
-    factors = cell_runs.varying(cells, "system", "clients")
     has_range = any(len(cell.runs) > 1 for cell in cells)
-    rate = aggregates.median(aggregates.HEADLINE)
-    return ReportTable(
-        name=f"{test}_headline",
-        title=heading[0].upper() + heading[1:],
-        label_columns=len(factors),
-        columns=(
-            *cell_runs.label_columns(cells, factors),
-            ReportColumn("per min", is_number=True),
-            *([ReportColumn("min-max", is_number=True)] * has_range),
-            ReportColumn("counted", is_number=True),
-            ReportColumn("rolled back", is_number=True),
+    return by_cell.table(
+        f"{test}_headline",
+        heading[0].upper() + heading[1:],
+        (cells, cell_runs.varying(cells, "system", "clients")),
+        (
+            numbers("per min", aggregates.median(aggregates.HEADLINE)),
+            *([numbers("min-max", aggregates.full_range(aggregates.HEADLINE))] * has_range),
+            counts("counted", lambda cell: _counts(cell)[0]),
+            counts("rolled back", lambda cell: _counts(cell)[1]),
         ),
-        rows=tuple(
-            Row(
-                (
-                    *cell_runs.label_cells(cell, factors),
-                    rate(cell),
-                    *([aggregates.full_range(aggregates.HEADLINE)(cell)] * has_range),
-                    *_counts(cell),
-                )
-            )
-            for cell in cells
-        ),
+        [(cell, cell) for cell in cells],
         notes=(
             "counted: transactions of all repetitions that committed, or were rolled back as the "
             "workload asked; rolled back: of them",
@@ -122,38 +101,65 @@ def _rates(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
     )
 
 
-def _counts(cell: CellRuns) -> tuple[ReportCell, ReportCell]:
+def _counts(cell: CellRuns) -> tuple[int, int]:
     counted = rolled_back = 0
     for run in cell_runs.measured_runs(cell):
         types = run.driven.headline.transactions if run.driven.headline else ()
         named = [one for one in run.driven.outcomes_by_transaction if one.name in types]
         counted += sum(one.completed for one in named)
         rolled_back += sum(one.aborted for one in named)
-    return count(counted), count(rolled_back)
+    return counted, rolled_back
+
+
+RESPONSE_LIMITS = ProgramTable(
+    "One row per run and response limit that its test declares.",
+    of_part(
+        [
+            *of(
+                path("limit"),
+                [
+                    string("transaction", "type", title="transaction", is_label=True),
+                    string("percentile", "p50, p90 …", title="percentile"),
+                    integer(
+                        "limit_ns", "below which it must be", title="limit", unit="s",
+                        show=lambda ns: ReportCell(units.time(ns, "s"), Number(ns, "ns")),
+                    ),
+                ],
+            ),
+            number(
+                "found_ns",
+                "the percentile, transactions that were rolled back as the workload asked "
+                "included; null: too few, or not reached",
+                lambda judged: None if judged.found_ns == UNREACHED else judged.found_ns,
+            ),
+            integer("samples", "transactions that it is of"),
+            string(
+                "judgement", "met, missed, not judged (too few samples)", path("word")
+            ),
+        ]
+    ),
+    parts(lambda run: response_limits.judged(run.driven) if run.driven else ()),
+)  # fmt: skip
 
 
 def _limits(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
     found = [(cell, limits) for cell in cells for limits in _by_limit(cell)]
     if not found:
         return None
-    factors = cell_runs.varying(cells, "system", "clients")
-    return ReportTable(
-        name=f"{test}_response_limits",
-        title="Response limits",
-        label_columns=len(factors) + 1,
-        columns=(
-            *cell_runs.label_columns(cells, factors),
-            ReportColumn("transaction"),
-            ReportColumn("percentile"),
-            ReportColumn("limit", is_number=True, unit="s"),
-            ReportColumn("found", is_number=True),
-            ReportColumn("samples", is_number=True),
-            ReportColumn("limit is"),
+    return by_cell.table(
+        f"{test}_response_limits",
+        "Response limits",
+        (cells, cell_runs.varying(cells, "system", "clients")),
+        (
+            *of(
+                lambda limits: RunPart(cells[0].runs[0], limits[0]),
+                RESPONSE_LIMITS.named("transaction", "percentile", "limit_ns"),
+            ),
+            numbers("found", _found),
+            counts("samples", lambda limits: sum(one.samples for one in limits)),
+            words("limit is", response_limits.worst),
         ),
-        rows=tuple(
-            Row((*cell_runs.label_cells(cell, factors), *_of_limit(limits)))
-            for cell, limits in found
-        ),
+        found,
         notes=(
             "found: median of the repetitions, transactions that were rolled back as the workload "
             "asked included; a limit is met where each repetition met it",
@@ -161,25 +167,15 @@ def _limits(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
     )
 
 
-def _of_limit(limits: Sequence[JudgedLimit]) -> tuple[ReportCell, ...]:
-    limit = limits[0].limit
+def _found(limits: Sequence[JudgedLimit]) -> ReportCell:
     times = [one.found_ns for one in limits]
     known = [time for time in times if time is not None and time != UNREACHED]
     if len(known) == len(times):
         middle = spread(known).median
-        shown_time = ReportCell(units.latency(middle), Number(middle, "ns", len(known)))
-    elif UNREACHED in times:
-        shown_time = absent(samples.NOT_REACHED)
-    else:
-        shown_time = absent(f"n<{samples.needed_for(limit.percentile)}")
-    return (
-        text(limit.transaction),
-        text(limit.percentile),
-        ReportCell(units.time(limit.limit_ns, "s"), Number(limit.limit_ns, "ns")),
-        shown_time,
-        count(sum(one.samples for one in limits)),
-        text(response_limits.worst(limits)),
-    )
+        return ReportCell(units.latency(middle), Number(middle, "ns", len(known)))
+    if UNREACHED in times:
+        return absent(samples.NOT_REACHED)
+    return absent(f"n<{samples.needed_for(limits[0].limit.percentile)}")
 
 
 def _by_limit(cell: CellRuns) -> list[tuple[JudgedLimit, ...]]:

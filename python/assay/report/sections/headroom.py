@@ -6,12 +6,16 @@ part of them. The client's own share of the processors has no server in it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from operator import attrgetter
+from typing import Any
 
 from assay.judge.evidence import headroom
 from assay.judge.warnings import machine_load
 from assay.record import RunRecord
-from assay.report.values import Number, ReportCell, ReportColumn, ReportTable, Row, absent, text
+from assay.report import columns
+from assay.report.columns import counts, numbers, words
+from assay.report.values import Number, ReportCell, ReportTable, absent, rate
 from assay.text import units
 
 
@@ -20,46 +24,52 @@ def table(runs: Iterable[RunRecord]) -> ReportTable | None:
     a client that could be calibrated."""
     fastest: dict[tuple[str, int], RunRecord] = {}
     for run in runs:
-        rate = headroom.statements_per_s(run.evidence)
-        if rate is not None:
+        per_s = headroom.statements_per_s(run.evidence)
+        if per_s is not None:
             key = (run.system_on_machine, run.clients)
             known = fastest.get(key)
-            if known is None or rate > (headroom.statements_per_s(known.evidence) or 0):
+            if known is None or per_s > _done_per_s(known):
                 fastest[key] = run
     if not fastest:
         return None
-    columns = [ReportColumn("system"), ReportColumn("clients", is_number=True)]
-    columns += [
-        ReportColumn(title, is_number=True)
-        for title in ("statements/s", "ceiling", "share of it", "client's share of the CPUs")
-    ]
-    rows = [
-        Row((text(label), ReportCell(str(clients), Number(clients, "count")), *_cells(run)))
-        for (label, clients), run in fastest.items()
-    ]
     is_missing = any(run.calibration is None for run in fastest.values())
     notes = (
         ["the machine has not been calibrated for every driver: assay calibrate"]
         if is_missing
         else []
     )
-    title = "Client headroom: statements per second, and the client's calibrated ceiling"
-    return ReportTable(
-        "headroom", title, tuple(columns), tuple(rows), tuple(notes), 2, is_detail=True
+    return columns.table(
+        "headroom",
+        "Client headroom: statements per second, and the client's calibrated ceiling",
+        (
+            words("system", attrgetter("system_on_machine"), is_label=True),
+            counts("clients", attrgetter("clients"), is_label=True),
+            numbers("statements/s", lambda run: rate(_done_per_s(run))),
+            numbers("ceiling", _of_room(lambda room: rate(room.ceiling.statements_per_s))),
+            numbers("share of it", _of_room(lambda room: _share(room.share))),
+            numbers("client's share of the CPUs", _of_processors),
+        ),
+        fastest.values(),
+        notes=tuple(notes),
+        is_detail=True,
     )
 
 
-def _cells(run: RunRecord) -> tuple[ReportCell, ...]:
-    rate = headroom.statements_per_s(run.evidence) or 0.0
-    done = ReportCell(units.digits(rate), Number(rate, "per_s"))
+def _done_per_s(run: RunRecord) -> float:
+    return headroom.statements_per_s(run.evidence) or 0.0
+
+
+def _of_room(shown: Callable[[Any], ReportCell]) -> Callable[[RunRecord], ReportCell]:
+    def cell(run: RunRecord) -> ReportCell:
+        room = headroom.of_run(run.evidence)
+        return absent("not calibrated") if room is None else shown(room)
+
+    return cell
+
+
+def _of_processors(run: RunRecord) -> ReportCell:
     shares = machine_load.client_shares(run.evidence)
-    of_processors = absent("not measured") if shares is None else _share(shares[0])
-    room = headroom.of_run(run.evidence)
-    if room is None:
-        return done, absent("not calibrated"), absent("not calibrated"), of_processors
-    most = room.ceiling.statements_per_s
-    most_cell = ReportCell(units.digits(most), Number(most, "per_s"))
-    return done, most_cell, _share(room.share), of_processors
+    return absent("not measured") if shares is None else _share(shares[0])
 
 
 def _share(value: float) -> ReportCell:

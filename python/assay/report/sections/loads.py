@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from operator import itemgetter
 
 from assay.judge.statistics.spread import spread
 from assay.load.dataset_facts import DatasetFacts
 from assay.record import RunRecord
+from assay.report import columns
+from assay.report.columns import numbers, words
 from assay.report.declared import notes
-from assay.report.values import Number, ReportCell, ReportColumn, ReportTable, Row, Section, absent
+from assay.report.values import Number, ReportCell, ReportColumn, Section, absent
 from assay.text import units
 
 _KEY = ("system", "storage", "data", "replicas")
-_STEPS = ("load", "index", "analyze")
-_EXTRA = {
-    "data": ("data_bytes", "bytes"),
-    "buffer": ("buffer_bytes", "bytes"),
-    "data : buffer": ("data_to_buffer", ""),
-    "restore": ("restore_ns", "ns"),
-}
-"""Title of a column → (field, unit)."""
+_EXTRA = ("data", "buffer", "restore")
+"""Columns of what is not there where it is 0."""
 
 
 def section(runs: Iterable[RunRecord]) -> Section | None:
@@ -38,27 +35,14 @@ def section(runs: Iterable[RunRecord]) -> Section | None:
     ]
     documents = [document for found in loads.values() for document in found.values()]
     extra = _extra(documents)
-    table = ReportTable(
-        name="loads",
-        label_columns=len(labels),
-        title="Size on disk and load time",
-        columns=(
-            *(ReportColumn(_KEY[place]) for place in labels),
-            ReportColumn("size on disk", is_number=True),
-            *(ReportColumn(name, is_number=True, unit=unit) for name, unit in extra),
-            *(ReportColumn(step, is_number=True, unit="s") for step in _STEPS),
-            ReportColumn("items/s", is_number=True),
-            ReportColumn("rows/s", is_number=True),
+    table = columns.table(
+        "loads",
+        "Size on disk and load time",
+        (
+            *map(_label, labels),
+            *columns.of(itemgetter(1), (*_SIZE, *extra, *_TIMES)),
         ),
-        rows=tuple(
-            Row(
-                (
-                    *(ReportCell(str(key[place])) for place in labels),
-                    *_cells(list(found.values()), extra),
-                )
-            )
-            for key, found in loads.items()
-        ),
+        ((key, list(found.values())) for key, found in loads.items()),
         notes=(
             notes.SIZE_ON_DISK,
             "per second of load: rows sent in one transaction, before there are indexes",
@@ -67,53 +51,70 @@ def section(runs: Iterable[RunRecord]) -> Section | None:
     return Section("Data load", (), (table,))
 
 
-def _extra(documents: Iterable[DatasetFacts]) -> list[tuple[str, str]]:
-    """(title, unit) of columns that only some reports need."""
+def _label(place: int) -> ReportColumn:
+    """``place``: in `_KEY`, and in the keys of what was loaded."""
+    return words(_KEY[place], lambda source: source[0][place], is_label=True)
+
+
+Loads = Sequence[DatasetFacts]
+"""Those of one data set, however often it was loaded; the source of a row."""
+
+
+def _extra(documents: Iterable[DatasetFacts]) -> list[ReportColumn]:
+    """Columns that only some reports need."""
     found = []
     if any(one.buffer_bytes for one in documents):
-        found += [("data", ""), ("buffer", ""), ("data : buffer", "")]
+        found += [
+            _median("data", "data_bytes", "bytes"),
+            _median("buffer", "buffer_bytes", "bytes"),
+            numbers("data : buffer", _data_to_buffer),
+        ]
     if any(one.restore_ns for one in documents):
-        found.append(("restore", "s"))
+        found.append(_median("restore", "restore_ns", "ns", "s"))
     return found
 
 
-def _of_extra(documents: Sequence[DatasetFacts], title: str) -> ReportCell:
-    key, unit = _EXTRA[title]
-    having = [one for one in documents if getattr(one, key)]
-    if not having:
+def _median(title: str, key: str, unit: str, shown_unit: str = "") -> ReportColumn:
+    def shown(documents: Loads) -> ReportCell:
+        values = [value for one in documents if (value := getattr(one, key)) is not None]
+        # What was not done, or is not there, took no time and no room.
+        if not values or (title in _EXTRA and not any(values)):
+            return absent("")
+        over = spread([value for value in values if value] if title in _EXTRA else values)
+        made = Number(over.median, unit, over.n, over.low, over.high)
+        return ReportCell(units.shown(over.median, unit), made)
+
+    return numbers(title, shown, shown_unit)
+
+
+def _data_to_buffer(documents: Loads) -> ReportCell:
+    found = [one.data_to_buffer for one in documents if one.data_to_buffer]
+    if not found:
         return absent("")
-    if title == "data : buffer":
-        ratio = spread([getattr(one, key) for one in having]).median
-        return ReportCell(f"{ratio:.2f}", Number(ratio, ""))
-    return _median(having, key, unit)
+    ratio = spread(found).median
+    return ReportCell(f"{ratio:.2f}", Number(ratio, ""))
 
 
-def _cells(documents: Sequence[DatasetFacts], extra: Sequence[tuple[str, str]]) -> list[ReportCell]:
+def _items_per_s(documents: Loads) -> ReportCell:
+    """Every entry of the input is loaded as often as there are replicas, in the variant `full`
+    only."""
     first = documents[0]
+    if first.replicas != 1 and first.variant != "full":
+        return absent(first.variant)
+    return _rate(first.items * first.replicas, documents)
+
+
+def _rate(amount: int, documents: Loads) -> ReportCell:
     load_ns = spread([one.load_ns for one in documents]).median
-    # Every entry of the input is loaded as often as there are replicas, in the variant `full` only.
-    is_full = first.replicas == 1 or first.variant == "full"
-    items = first.items * first.replicas
-    return [
-        _median(documents, "size_on_disk_bytes", "bytes"),
-        *(_of_extra(documents, title) for title, _ in extra),
-        *(_median(documents, f"{step}_ns", "ns") for step in _STEPS),
-        _rate(items, load_ns) if is_full else absent(first.variant),
-        _rate(sum(first.rows.values()), load_ns),
-    ]
-
-
-def _rate(amount: int, load_ns: float) -> ReportCell:
     if not load_ns:
         return absent("")
     value = amount / (load_ns / 1e9)
     return ReportCell(f"{value:.0f}", Number(value, "per_s"))
 
 
-def _median(documents: Iterable[DatasetFacts], key: str, unit: str) -> ReportCell:
-    values = [found for one in documents if (found := getattr(one, key)) is not None]
-    if not values:
-        return absent("")
-    over = spread(values)
-    made = Number(over.median, unit, over.n, over.low, over.high)
-    return ReportCell(units.shown(over.median, unit), made)
+_SIZE = (_median("size on disk", "size_on_disk_bytes", "bytes"),)
+_TIMES = (
+    *(_median(step, f"{step}_ns", "ns", "s") for step in ("load", "index", "analyze")),
+    numbers("items/s", _items_per_s),
+    numbers("rows/s", lambda documents: _rate(sum(documents[0].rows.values()), documents)),
+)

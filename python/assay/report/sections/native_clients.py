@@ -11,7 +11,7 @@ from assay.contracts.observation import NativeClientsReport
 from assay.experiment import NATIVE
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
-from assay.report.cells.pivot import PivotColumn, pivot_rows, table_row, value_columns
+from assay.report.cells.pivot import pivot_rows, table_row, value_column
 from assay.report.declared import aggregates, field_path
 from assay.report.values import ReportCell, ReportTable, Section, text
 
@@ -33,9 +33,9 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
         return None
     labels = cell_runs.varying(native, "system", "clients")
     columns = [
-        PivotColumn("program", _program),
+        value_column("program", _program),
         *(
-            PivotColumn(
+            value_column(
                 title,
                 aggregates.median(aggregates.at(path)),
                 unit="s" if field_path.unit(path) == "ns" else "",
@@ -47,7 +47,7 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
         name=f"{test}_native_clients",
         label_columns=len(labels),
         title="Processes of the system's own client program",
-        columns=(*cell_runs.label_columns(native, labels), *value_columns(columns)),
+        columns=(*cell_runs.label_columns(native, labels), *columns),
         rows=tuple(table_row(row, labels) for row in pivot_rows(native, labels, columns)),
         notes=(
             *_versions(native),

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 
 from assay.contracts.observation import Observation
 from assay.contracts.observation.parts.outcomes import OUTCOMES
 from assay.judge.evidence.values import EXCEEDED
+from assay.record import RunRecord
 from assay.record.metrics.clients import THROUGHPUT
-from assay.report.cells import cell_runs
+from assay.report import columns
+from assay.report.cells import by_cell, cell_runs
 from assay.report.cells.cell_runs import CellRuns
+from assay.report.columns import counts, integer, numbers, path, run_column, string, words
+from assay.report.program_tables import ProgramTable, RunPart, of_part, parts
 from assay.report.values import (
     Number,
     ReportCell,
     ReportColumn,
     ReportTable,
-    Row,
     Section,
     absent,
     count,
-    run_number,
+    rate,
 )
 from assay.text import units
 from assay.text.reasons import sentence
@@ -70,49 +74,64 @@ def _totals(driven: Sequence[Observation], names: Sequence[str]) -> dict[str, in
     return {name: sum(getattr(one.outcomes, name) for one in driven) for name in names}
 
 
+ERRORS = ProgramTable(
+    "One row per run and kind of error.",
+    of_part(
+        [
+            string("transaction", "type", title="transaction", is_label=True),
+            string("class", "of the error", path("class_"), title="class", is_label=True),
+            string("code", "the system's own", title="code", is_label=True),
+            string("certainty", "undone, or unknown: may have committed"),
+            integer("count", "how often", title="count"),
+            integer("retried", "of them, tried again", title="retried"),
+            string("message", "the first one", title="message"),
+        ]
+    ),
+    parts(lambda run: run.driven.errors if run.driven else ()),
+    is_detail=True,
+)
+
+
+def _elapsed(run: RunRecord) -> ReportCell:
+    elapsed_ns = run.observation.elapsed_ns if run.observation else None
+    if elapsed_ns is None:
+        return absent("")
+    shown = units.time(elapsed_ns, "s")
+    if run.state == EXCEEDED:
+        return absent(f"> {shown}", note=sentence(run.reason))
+    return ReportCell(shown, Number(elapsed_ns, "ns", n=1))
+
+
+def _rate(run: RunRecord) -> ReportCell:
+    per_s = THROUGHPUT.value(run) if run.driven is not None else None
+    return absent("") if per_s is None else rate(per_s)
+
+
+def _outcome(name: str) -> ReportColumn:
+    def shown(run: RunRecord) -> ReportCell:
+        return absent("") if run.driven is None else count(getattr(run.driven.outcomes, name))
+
+    return numbers(name, shown)
+
+
 def _runs_table(test: str, measured_cells: Sequence[CellRuns]) -> ReportTable:
-    factors = cell_runs.varying(measured_cells, "system")
     beside = [name for name in OF_THESE if _is_counted(measured_cells, name)]
-    rows = []
-    for cell in measured_cells:
-        for run in cell.runs:
-            cells = [absent("")] * (len(OUTCOMES) + 3 + len(beside))
-            elapsed_ns = run.observation.elapsed_ns if run.observation else None
-            if elapsed_ns is not None and run.state == EXCEEDED:
-                cells[0] = absent(f"> {units.time(elapsed_ns, 's')}", note=sentence(run.reason))
-            elif elapsed_ns is not None:
-                cells[0] = ReportCell(units.time(elapsed_ns, "s"), Number(elapsed_ns, "ns", n=1))
-            if (driven := run.driven) is not None:
-                rate = THROUGHPUT.value(run)
-                named = (*OUTCOMES, "scheduled", *beside)
-                cells = [
-                    cells[0],
-                    absent("")
-                    if rate is None
-                    else ReportCell(units.digits(rate), Number(rate, "per_s")),
-                    *(count(getattr(driven.outcomes, name)) for name in named),
-                ]
-            place = (
-                run_number(run.id),
-                *cell_runs.label_cells(cell, factors, run),
-                count(run.repetition),
-            )
-            rows.append(Row((*place, *cells, ReportCell(run.state))))
-    return ReportTable(
-        name=f"{test}_outcomes",
-        label_columns=len(factors) + 2,
-        is_detail=all(run.state == "done" for cell in measured_cells for run in cell.runs),
-        title="Each run",
-        columns=(
-            ReportColumn("run", is_number=True),
-            *cell_runs.label_columns(measured_cells, factors),
-            ReportColumn("rep.", is_number=True),
-            ReportColumn("elapsed", is_number=True, unit="s"),
-            ReportColumn("TPS", is_number=True),
-            *(ReportColumn(name, is_number=True) for name in (*OUTCOMES, "scheduled", *beside)),
-            ReportColumn("state"),
+    runs = [(cell, run) for cell in measured_cells for run in cell.runs]
+    return by_cell.table(
+        f"{test}_outcomes",
+        "Each run",
+        (measured_cells, cell_runs.varying(measured_cells, "system")),
+        (
+            counts("rep.", attrgetter("repetition"), is_label=True),
+            numbers("elapsed", _elapsed, "s"),
+            numbers("TPS", _rate),
+            *map(_outcome, (*OUTCOMES, "scheduled", *beside)),
+            words("state", attrgetter("state")),
         ),
-        rows=tuple(rows),
+        runs,
+        run=lambda run: run,
+        before=[run_column(attrgetter("id"))],
+        is_detail=all(run.state == "done" for _, run in runs),
     )
 
 
@@ -122,37 +141,14 @@ def _is_counted(cells: Sequence[CellRuns], name: str) -> bool:
 
 def _errors_table(test: str, cells: Sequence[CellRuns]) -> ReportTable:
     errors = [
-        (run.run.id, error)
+        RunPart(run.run, error)
         for _, run in cell_runs.driven_runs(cells)
         for error in run.driven.errors
     ]
-    has_retried = any(error.retried for _, error in errors)
-    rows = [
-        Row(
-            (
-                run_number(run_id),
-                ReportCell(error.transaction or ""),
-                ReportCell(error.class_),
-                ReportCell(error.code),
-                count(error.count),
-                *([count(error.retried)] if has_retried else []),
-                ReportCell(error.message),
-            )
-        )
-        for run_id, error in errors
-    ]
-    return ReportTable(
-        name=f"{test}_errors",
-        label_columns=4,
-        title="Errors, the first message of each kind",
-        columns=(
-            ReportColumn("run", is_number=True),
-            ReportColumn("transaction"),
-            ReportColumn("class"),
-            ReportColumn("code"),
-            ReportColumn("count", is_number=True),
-            *([ReportColumn("retried", is_number=True)] if has_retried else []),
-            ReportColumn("message"),
-        ),
-        rows=tuple(rows),
+    retried = ["retried"] if any(one.part.retried for one in errors) else []
+    return columns.table(
+        f"{test}_errors",
+        "Errors, the first message of each kind",
+        ERRORS.named("run", "transaction", "class", "code", "count", *retried, "message"),
+        errors,
     )

@@ -10,19 +10,10 @@ from typing import NamedTuple
 from assay.experiment import MOST_REPETITIONS
 from assay.judge.precision import half_width, is_reached, number_to_be_precise
 from assay.record import ExperimentRecord
-from assay.report.cells import cell_runs
+from assay.report.cells import by_cell, cell_runs
 from assay.report.cells.cell_runs import CellRuns
-from assay.report.values import (
-    Number,
-    ReportCell,
-    ReportColumn,
-    ReportTable,
-    Row,
-    Section,
-    absent,
-    count,
-    text,
-)
+from assay.report.columns import counts, numbers, path, words
+from assay.report.values import Number, ReportCell, Section, absent
 from assay.text import units
 
 REACHED = "precise enough"
@@ -110,32 +101,17 @@ def section(experiment: ExperimentRecord, test: str, cells: Sequence[CellRuns]) 
     """None where the number of repetitions was given."""
     if not is_repeated_as_needed(experiment):
         return None
-    factors = cell_runs.varying(cells, "system", "clients")
-    rows = [
-        Row(
-            (
-                *cell_runs.label_cells(cell, factors),
-                count(one.repetitions),
-                _share(one.half_width),
-                _share(asked(experiment)),
-                text(one.ended_by),
-            )
-        )
-        for cell in cells
-        for one in [of_cell(experiment, cell)]
-    ]
-    table = ReportTable(
-        name=f"{test}_precision",
-        label_columns=len(factors),
-        title="How precisely the mean of each cell is known, and why it was not repeated further",
-        columns=(
-            *cell_runs.label_columns(cells, factors),
-            ReportColumn("repetitions", is_number=True),
-            ReportColumn("±", is_number=True),
-            ReportColumn("asked", is_number=True),
-            ReportColumn("ended"),
+    table = by_cell.table(
+        f"{test}_precision",
+        "How precisely the mean of each cell is known, and why it was not repeated further",
+        (cells, cell_runs.varying(cells, "system", "clients")),
+        (
+            counts("repetitions", path("repetitions")),
+            numbers("±", lambda source: _share(source.half_width)),
+            numbers("asked", lambda _: _share(asked(experiment))),
+            words("ended", path("ended_by")),
         ),
-        rows=tuple(rows),
+        [(cell, of_cell(experiment, cell)) for cell in cells],
         notes=(
             "±: half the width of the 95 % interval of the mean of the repetitions (Student's t), "
             "of the throughput (in an open loop of the mean latency), or of the elapsed time where "

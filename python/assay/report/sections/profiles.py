@@ -4,10 +4,13 @@ what stands for each setting that a paper printed."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import itemgetter
 
 from assay.contracts.recorded import ProfileDocument
 from assay.record import ExperimentRecord
-from assay.report.values import ReportColumn, ReportTable, Row, text
+from assay.report import columns
+from assay.report.columns import words
+from assay.report.values import ReportTable
 
 
 def table(experiment: ExperimentRecord) -> ReportTable | None:
@@ -15,19 +18,22 @@ def table(experiment: ExperimentRecord) -> ReportTable | None:
     used = experiment.experiment.get("profiles", ())
     if not used:
         return None
-    return ReportTable(
-        name="profiles",
-        title="Profiles of settings",
-        columns=(ReportColumn("profile"), ReportColumn("printed"), ReportColumn("here")),
-        rows=tuple(row for profile in used for row in _rows(profile)),
+    return columns.table(
+        "profiles",
+        "Profiles of settings",
+        (
+            words("profile", itemgetter(0), is_label=True),
+            words("printed", itemgetter(1), is_label=True),
+            words("here", itemgetter(2)),
+        ),
+        (row for profile in used for row in _rows(profile)),
         notes=("all settings that a system was given stand in the column settings asked",),
-        label_columns=2,
     )
 
 
-def _rows(profile: ProfileDocument) -> Iterator[Row]:
-    name = text(f"{profile['system']} {profile['name']}")
-    yield Row((name, text(""), text(profile["title"])))
+def _rows(profile: ProfileDocument) -> Iterator[tuple[str, str, str]]:
+    name = f"{profile['system']} {profile['name']}"
+    yield name, "", profile["title"]
     # Records from before November 2026 have the earlier name.
     for printed, here in (profile.get("printed") or profile.get("became") or {}).items():
-        yield Row((name, text(printed), text(here)))
+        yield name, printed, here

@@ -18,11 +18,10 @@ from assay.report.cells import cell_runs, cold, durability, percentiles
 from assay.report.cells.cell_runs import REPETITION, CellRuns, DrivenRun
 from assay.report.cells.pivot import (
     Aggregate,
-    PivotColumn,
     PivotRow,
     pivot_rows,
     table_row,
-    value_columns,
+    value_column,
 )
 from assay.report.declared import aggregates, field_path, notes
 from assay.report.declared.aggregates import RunValue
@@ -88,19 +87,19 @@ def _summary_table(test: str, cells: Sequence[CellRuns], varying: Sequence[str])
 
     has_cold = cold.any_timed(cells)
     columns = [
-        *([PivotColumn(cold.FIRST, cold.first)] * has_cold),
-        *([PivotColumn(cold.WARM_AFTER, cold.warm_after)] * has_cold),
-        PivotColumn("TPS", _if_not_cold(aggregates.median(aggregates.THROUGHPUT))),
+        *([value_column(cold.FIRST, cold.first)] * has_cold),
+        *([value_column(cold.WARM_AFTER, cold.warm_after)] * has_cold),
+        value_column("TPS", _if_not_cold(aggregates.median(aggregates.THROUGHPUT))),
         *(
-            [PivotColumn("min-max", _if_not_cold(aggregates.full_range(aggregates.THROUGHPUT)))]
+            [value_column("min-max", _if_not_cold(aggregates.full_range(aggregates.THROUGHPUT)))]
             * has_range
         ),
         *(
-            PivotColumn(name, aggregates.each(percentile(name, unit), in_unit), unit=unit)
+            value_column(name, aggregates.each(percentile(name, unit), in_unit), unit=unit)
             for name in _PERCENTILES
         ),
         *(
-            PivotColumn(title, aggregates.each(show, costs.shown_time), unit="µs")
+            value_column(title, aggregates.each(show, costs.shown_time), unit="µs")
             for title, show in (
                 ("client CPU", costs.client_per_transaction),
                 ("server CPU", costs.server_per_transaction),
@@ -111,7 +110,7 @@ def _summary_table(test: str, cells: Sequence[CellRuns], varying: Sequence[str])
         name=test,
         title="Throughput, latency and CPU time",
         label_columns=len(labels),
-        columns=(*cell_runs.label_columns(cells, labels), *value_columns(columns)),
+        columns=(*cell_runs.label_columns(cells, labels), *columns),
         rows=tuple(table_row(row, labels) for row in pivot_rows(cells, labels, columns)),
         notes=(
             "TPS: transactions that ended ok per second of the measurement; p50, p99: latency of "
@@ -146,7 +145,7 @@ def _fields_table(
 ) -> ReportTable:
     labels = [*_named(cells, varying, "system"), REPETITION]
     columns = [
-        PivotColumn(
+        value_column(
             field.title,
             aggregates.only(aggregates.at(field.key), field.unit, shows_reason=place == 0),
             unit=field.unit if field_path.unit(field.key) == "ns" else "",
@@ -165,7 +164,7 @@ def _fields_table(
         name=test,
         label_columns=len(labels),
         title=declared.heading,
-        columns=(*(ReportColumn(name) for name in labels), *value_columns(columns)),
+        columns=(*(ReportColumn(name) for name in labels), *columns),
         rows=tuple(rows),
         notes=(*([declared.note] if declared.note else []), *notes.points(published)),
     )
@@ -194,7 +193,7 @@ def _factors_table(
     key = aggregates.KEYS[declared.value]
     unit = {"ns": declared.unit, "per_s": "per s", "bytes": ""}[key.unit]
     columns = [
-        PivotColumn(
+        value_column(
             _with_cache(units.level(level), cache),
             aggregates.median(key, declared.unit, with_range=True),
             {declared.columns: level, **({CACHE: cache} if cache else {})},
@@ -229,7 +228,7 @@ def _factors_table(
         columns=(
             *cell_runs.label_columns(cells, beside),
             ReportColumn(declared.rows),
-            *value_columns(columns),
+            *columns,
             *speed_ups,
             *(printed.beside if printed else []),
         ),

@@ -7,21 +7,13 @@ transactions per client, transactions in flight at the end, and Little's law.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 
 from assay.judge.evidence import service
-from assay.report.cells import cell_runs
+from assay.report.cells import by_cell, cell_runs
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
-from assay.report.values import (
-    Number,
-    ReportCell,
-    ReportColumn,
-    ReportTable,
-    Row,
-    Section,
-    absent,
-    count,
-    run_number,
-)
+from assay.report.columns import counts, numbers, path, run_column
+from assay.report.values import Number, ReportCell, ReportColumn, Section, absent, seconds
 
 
 def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
@@ -29,37 +21,28 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     runs = list(cell_runs.driven_runs(cells))
     if not runs:
         return None
-    factors = cell_runs.varying(cells, "system", "clients")
+    carried_over = counts("carried over", path("driven", "carried_over", "count"))
     has_carried = any(run.driven.carried_over.count for _, run in runs)
-    table = ReportTable(
-        name=f"{test}_service",
-        label_columns=len(factors) + 2,
-        is_detail=not any(service.is_unequal(run.driven) for _, run in runs),
-        title="Transactions per client, and in flight at the end",
-        columns=(
-            ReportColumn("run", is_number=True),
-            *cell_runs.label_columns(cells, factors),
-            ReportColumn("rep.", is_number=True),
+    table = by_cell.table(
+        f"{test}_service",
+        "Transactions per client, and in flight at the end",
+        (cells, cell_runs.varying(cells, "system", "clients")),
+        (
+            counts("rep.", path("run", "repetition"), is_label=True),
             *(
-                ReportColumn(name, is_number=True)
-                for name in ("least", "median", "most", "in flight")
+                counts(name, path("driven", "transactions_per_client", name))
+                for name in ("least", "median", "most")
             ),
-            ReportColumn("oldest", is_number=True, unit="s"),
-            *([ReportColumn("carried over", is_number=True)] if has_carried else []),
-            ReportColumn("at work", is_number=True),
-            ReportColumn("by Little's law", is_number=True),
+            counts("in flight", path("driven", "in_flight", "count")),
+            numbers("oldest", _oldest, "s"),
+            *([carried_over] if has_carried else []),
+            _clients("at work", "clients"),
+            _clients("by Little's law", "clients_by_law"),
         ),
-        rows=tuple(
-            Row(
-                (
-                    run_number(run.run.id),
-                    *cell_runs.label_cells(cell, factors, run.run),
-                    count(run.run.repetition),
-                    *_cells(run, has_carried),
-                )
-            )
-            for cell, run in runs
-        ),
+        runs,
+        run=attrgetter("run"),
+        before=[run_column(attrgetter("run.id"))],
+        is_detail=not any(service.is_unequal(run.driven) for _, run in runs),
         notes=(
             "least, median, most: measured transactions that ended, by client; in flight: still "
             "running when the last transaction had begun; oldest: for how long",
@@ -75,27 +58,21 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     return Section("Service of each client", (), (table,))
 
 
+def _oldest(run: DrivenRun) -> ReportCell:
+    in_flight = run.driven.in_flight
+    return seconds(in_flight.oldest_ns) if in_flight.count else absent("")
+
+
+def _clients(title: str, name: str) -> ReportColumn:
+    def shown(run: DrivenRun) -> ReportCell:
+        if (law := run.driven.littles_law) is None:
+            return absent(_why_no_law(run))
+        number = getattr(law, name)
+        return ReportCell(f"{number:.2f}", Number(number, "ratio"))
+
+    return numbers(title, shown)
+
+
 def _why_no_law(run: DrivenRun) -> str:
     is_open = run.run.driving is not None and run.run.driving.offered_rate_per_s
     return "open loop" if is_open else "nothing measured"
-
-
-def _cells(run: DrivenRun, has_carried: bool) -> list[ReportCell]:
-    driven = run.driven
-    each, in_flight, law = driven.transactions_per_client, driven.in_flight, driven.littles_law
-    oldest_s = f"{in_flight.oldest_ns / 1e9:.2f}"
-    return [
-        *(count(number) for number in (each.least, each.median, each.most)),
-        count(in_flight.count),
-        ReportCell(oldest_s, Number(in_flight.oldest_ns, "ns")) if in_flight.count else absent(""),
-        *([count(driven.carried_over.count)] if has_carried else []),
-        *(
-            [_clients(law.clients), _clients(law.clients_by_law)]
-            if law
-            else [absent(_why_no_law(run))] * 2
-        ),
-    ]
-
-
-def _clients(number: float) -> ReportCell:
-    return ReportCell(f"{number:.2f}", Number(number, "ratio"))

@@ -4,14 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from assay.report import columns
 from assay.report.cells import cell_runs, percentiles
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
-from assay.report.values import ReportColumn, ReportTable, Row, Section, count, text
+from assay.report.columns import COUNT, SERVICE_TIME, integer, numbers, path, string
+from assay.report.program_tables import ProgramTable, RunPart, of_part, parts
+from assay.report.values import ReportColumn, ReportTable, Section, text
 from assay.text.cut import beginning
 
 _TEXT_SHOWN = 36
 """Characters of a statement: enough for its verb and its table."""
-_SHOWN = ("p50", "p90", "p99")
+STATEMENTS = ProgramTable(
+    "One row per statement, of runs that timed them.",
+    of_part(
+        [
+            string("transaction", "type", title="transaction", is_label=True),
+            integer("line", "of the script", title="line", is_label=True),
+            string(
+                "statement", "as it is sent", path("text"), title="statement",
+                show=lambda whole: text(beginning(whole, _TEXT_SHOWN)),
+            ),
+            COUNT,
+            *SERVICE_TIME,
+        ]
+    ),
+    parts(lambda run: run.driven.per_statement if run.driven else ()),
+    is_detail=True,
+)  # fmt: skip
 
 
 def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
@@ -27,31 +46,22 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
 def _table(test: str, cell: CellRuns, run: DrivenRun) -> ReportTable:
     statements, resolution = run.driven.per_statement, run.driven.resolution
     unit = percentiles.unit_of(statement.service_time for statement in statements)
-    return ReportTable(
-        name=f"{test}_statements_{run.run.id}",
-        label_columns=2,
-        title=f"Service times: {cell.name} (run {run.run.id})",
-        columns=(
-            ReportColumn("transaction"),
-            ReportColumn("line", is_number=True),
-            ReportColumn("n", is_number=True),
-            *(ReportColumn(name, is_number=True, unit=unit) for name in (*_SHOWN, "max")),
-            ReportColumn("statement"),
+
+    def time(name: str) -> ReportColumn:
+        return numbers(
+            name,
+            lambda part: percentiles.cell(part.part.service_time, name, unit, resolution),
+            unit,
+        )
+
+    return columns.table(
+        f"{test}_statements_{run.run.id}",
+        f"Service times: {cell.name} (run {run.run.id})",
+        (
+            *STATEMENTS.named("transaction", "line", "count"),
+            *map(time, ("p50", "p90", "p99", "max")),
+            *STATEMENTS.named("statement"),
         ),
-        rows=tuple(
-            Row(
-                (
-                    text(statement.transaction),
-                    count(statement.line),
-                    count(statement.count),
-                    *(
-                        percentiles.cell(statement.service_time, name, unit, resolution)
-                        for name in (*_SHOWN, "max")
-                    ),
-                    text(beginning(statement.text, _TEXT_SHOWN)),
-                )
-            )
-            for statement in statements
-        ),
+        (RunPart(run.run, statement) for statement in statements),
         notes=("from the sending of a statement to the last byte of its answer",),
     )

@@ -4,22 +4,23 @@ the warnings of those that cannot be read."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 
 from assay.contracts.observation import StepTable, UnreadReport
 from assay.judge import RunWarning
 from assay.judge.warnings.kinds import WarningKind
 from assay.record import RunRecord
 from assay.record.runs.records import StepRecord
+from assay.report import columns
 from assay.report.cells.cell_runs import CellRuns
+from assay.report.columns import run_column, words
 from assay.report.values import (
     Number,
     ReportCell,
     ReportColumn,
     ReportTable,
-    Row,
     Section,
     absent,
-    run_number,
     text,
 )
 from assay.text import units
@@ -56,24 +57,26 @@ def _tables(step: StepRecord) -> Iterator[StepTable]:
 
 def _table(name: str, same: Sequence[Found]) -> ReportTable:
     first = same[0][2]
-    numbers = [
-        any(isinstance(row[at], int | float) for _, _, table in same for row in table.rows)
-        for at in range(len(first.columns))
+    rows = [
+        (number, step.name or step.do, row) for number, step, table in same for row in table.rows
     ]
-    return ReportTable(
-        name=name,
-        title=first.title,
-        label_columns=2,
-        columns=(
-            ReportColumn("run", is_number=True),
-            ReportColumn("step"),
-            *map(ReportColumn, first.columns, numbers),
+
+    def column(place: int) -> ReportColumn:
+        return ReportColumn(
+            first.columns[place],
+            is_number=any(isinstance(row[place], int | float) for *_, row in rows),
+            cell=lambda source: _cell(source[2][place]),
+        )
+
+    return columns.table(
+        name,
+        first.title,
+        (
+            run_column(itemgetter(0)),
+            words("step", itemgetter(1), is_label=True),
+            *map(column, range(len(first.columns))),
         ),
-        rows=tuple(
-            Row((run_number(number), text(step.name or step.do), *map(_cell, row)))
-            for number, step, table in same
-            for row in table.rows
-        ),
+        rows,
     )
 
 

@@ -6,34 +6,28 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Collection, Sequence
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from assay.judge.statistics import per_second
-from assay.report.cells import cell_runs
-from assay.report.cells.cell_runs import CellRuns
+from assay.report import columns
+from assay.report.cells import by_cell, cell_runs
+from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.cells.whole_seconds import LEAST_SECONDS, whole_seconds
-from assay.report.values import (
-    ReportColumn,
-    ReportTable,
-    Row,
-    Section,
-    count,
-    rate,
-    run_number,
-    seconds,
-    text,
-)
+from assay.report.columns import counts, numbers, run_column, words
+from assay.report.values import ReportColumn, ReportTable, Section, rate, seconds
 
 _BARS = "▁▂▃▄▅▆▇█"
 _NOTHING = "·"
 _SUSPENDED = "x"
 _WIDTH = 32
-_OUTAGES_SHOWN = 10
+_SHOWN = 10
 
 
 def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     """None where runs were too short for a timeline, and there was no outage."""
     seen = [
-        (cell, ok, per_second.suspended(run.driven))
+        (cell, (ok, per_second.suspended(run.driven)))
         for cell, run in cell_runs.middle_runs(cells)
         if len(ok := whole_seconds(run.driven)) >= LEAST_SECONDS
     ]
@@ -68,69 +62,70 @@ def bars(series: Sequence[int], suspended: Collection[int] = ()) -> str:
 
 
 def _timeline_table(
-    test: str, cells: Sequence[CellRuns], seen: Sequence[tuple[CellRuns, list[int], frozenset[int]]]
+    test: str,
+    cells: Sequence[CellRuns],
+    seen: Sequence[tuple[CellRuns, tuple[list[int], frozenset[int]]]],
 ) -> ReportTable:
-    factors = cell_runs.varying(cells, "system", "clients")
-    rows = []
-    for cell, ok, suspended in seen:
-        labels = cell_runs.label_cells(cell, factors)
-        values = [rate(min(ok)), rate(statistics.median(ok)), rate(max(ok))]
-        rows.append(Row((*labels, count(len(ok)), *values, text(bars(ok, suspended)))))
-    return ReportTable(
-        name=f"{test}_timeline",
-        label_columns=len(factors),
-        title="Transactions that ended ok, second by second",
-        columns=(
-            *cell_runs.label_columns(cells, factors),
-            ReportColumn("seconds", is_number=True),
-            *(ReportColumn(name, is_number=True) for name in ("lowest", "median", "highest")),
-            ReportColumn("timeline", is_number=True),
+    are_suspended = any(suspended for _, (_, suspended) in seen)
+    return by_cell.table(
+        f"{test}_timeline",
+        "Transactions that ended ok, second by second",
+        (cells, cell_runs.varying(cells, "system", "clients")),
+        (
+            counts("seconds", lambda source: len(source[0])),
+            numbers("lowest", lambda source: rate(min(source[0]))),
+            numbers("median", lambda source: rate(statistics.median(source[0]))),
+            numbers("highest", lambda source: rate(max(source[0]))),
+            words("timeline", lambda source: bars(*source), is_number=True),
         ),
-        rows=tuple(rows),
+        seen,
         notes=(
             f"timeline: from the first second to the last; {_NOTHING} nothing ended ok"
-            + (
-                f"; {_SUSPENDED} this program was suspended"
-                if any(suspended for *_, suspended in seen)
-                else ""
-            ),
+            + (f"; {_SUSPENDED} this program was suspended" if are_suspended else ""),
             *cell_runs.of_middle(cells),
         ),
     )
 
 
+class _Span(NamedTuple):
+    """In which nothing went on; the source of a row."""
+
+    cell: CellRuns
+    run: DrivenRun
+    span: Any
+    who: str = ""
+
+
+_RUN_AND_CELL = (
+    run_column(attrgetter("run.run.id")),
+    words("cell", attrgetter("cell.name"), is_label=True),
+)
+
+
+def _time(title: str) -> ReportColumn:
+    return numbers(title, lambda source: seconds(getattr(source.span, f"{title}_ns")), "s")
+
+
+_FROM_TO = tuple(map(_time, ("from", "to", "lasted")))
+
+
 def _outages_table(test: str, cells: Sequence[CellRuns]) -> ReportTable:
     """The longest of them; a server that flaps has more than anyone reads."""
-    outages = [
-        (one.lasted_ns, one, cell, run)
-        for cell, run in cell_runs.driven_runs(cells)
-        for one in run.driven.outages
-    ]
-    outages.sort(key=lambda outage: -outage[0])
-    rows = [
-        Row(
-            (
-                run_number(run.run.id),
-                text(cell.name),
-                *(seconds(value_ns) for value_ns in (one.from_ns, one.to_ns, lasted_ns)),
-                count(run.driven.reconnects),
-            )
-        )
-        for lasted_ns, one, cell, run in outages[:_OUTAGES_SHOWN]
-    ]
-    left_out = outages[_OUTAGES_SHOWN:]
-    more = f"; and {len(left_out)} shorter ones" if left_out else ""
-    return ReportTable(
-        name=f"{test}_outages",
-        label_columns=2,
-        title="Outages: times in which no client had a session",
-        columns=(
-            ReportColumn("run", is_number=True),
-            ReportColumn("cell"),
-            *(ReportColumn(title, is_number=True, unit="s") for title in ("from", "to", "lasted")),
-            ReportColumn("reconnects", is_number=True),
+    outages = sorted(
+        (
+            _Span(cell, run, one)
+            for cell, run in cell_runs.driven_runs(cells)
+            for one in run.driven.outages
         ),
-        rows=tuple(rows),
+        key=lambda source: -source.span.lasted_ns,
+    )
+    left_out = len(outages[_SHOWN:])
+    more = f"; and {left_out} shorter ones" if left_out else ""
+    return columns.table(
+        f"{test}_outages",
+        "Outages: times in which no client had a session",
+        (*_RUN_AND_CELL, *_FROM_TO, counts("reconnects", attrgetter("run.driven.reconnects"))),
+        outages[:_SHOWN],
         notes=(
             "from, to: since the beginning of the measurement; reconnects: of all clients in the "
             f"whole run{more}",
@@ -138,46 +133,28 @@ def _outages_table(test: str, cells: Sequence[CellRuns]) -> ReportTable:
     )
 
 
-_SHOWN = 10
-
-
 def _standstills_table(test: str, cells: Sequence[CellRuns]) -> ReportTable | None:
     """The longest ones of all runs; None where there were none."""
-    standstills = [
-        (span.lasted_ns, who, span, cell, run.run)
-        for cell, run in cell_runs.driven_runs(cells)
-        for who, stood_still in (
-            ("system stalled", run.driven.stalls),
-            ("client suspended", run.driven.suspensions),
-        )
-        for span in stood_still
-    ]
+    standstills = sorted(
+        (
+            _Span(cell, run, span, who)
+            for cell, run in cell_runs.driven_runs(cells)
+            for who, stood_still in (
+                ("system stalled", run.driven.stalls),
+                ("client suspended", run.driven.suspensions),
+            )
+            for span in stood_still
+        ),
+        key=lambda source: -source.span.lasted_ns,
+    )
     if not standstills:
         return None
-    standstills.sort(key=lambda standstill: -standstill[0])
-    rows = [
-        Row(
-            (
-                run_number(run.id),
-                text(cell.name),
-                text(who),
-                *(seconds(value_ns) for value_ns in (span.from_ns, span.to_ns, lasted_ns)),
-            )
-        )
-        for lasted_ns, who, span, cell, run in standstills[:_SHOWN]
-    ]
-    left_out = len(standstills) - len(rows)
-    return ReportTable(
-        name=f"{test}_standstills",
-        label_columns=3,
-        title="Stalls and suspensions",
-        columns=(
-            ReportColumn("run", is_number=True),
-            ReportColumn("cell"),
-            ReportColumn("who"),
-            *(ReportColumn(title, is_number=True, unit="s") for title in ("from", "to", "lasted")),
-        ),
-        rows=tuple(rows),
+    left_out = len(standstills[_SHOWN:])
+    return columns.table(
+        f"{test}_standstills",
+        "Stalls and suspensions",
+        (*_RUN_AND_CELL, words("who", attrgetter("who"), is_label=True), *_FROM_TO),
+        standstills[:_SHOWN],
         notes=(
             "stalled: no transaction ended while clients waited for an answer; suspended: this "
             "program did not run; from, to: since the beginning of the measurement"

@@ -7,15 +7,18 @@ all repetitions. Percentiles of seconds, clients or types are never put together
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
-from assay.contracts.observation import AllOk, Latency, Observation, Resolution, TransactionReport
+from assay.contracts.observation import AllOk, Latency, Observation, TransactionReport
 from assay.judge.statistics.samples import SHARES
 from assay.record.metrics import catalogue
 from assay.record.metrics.clients import THROUGHPUT
-from assay.report.cells import cell_runs, percentiles, unequal_repetitions
+from assay.report import columns
+from assay.report.cells import by_cell, cell_runs, percentiles, unequal_repetitions
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.cells.pivot import Aggregate
+from assay.report.columns import counts, numbers, run_column, words
 from assay.report.declared import aggregates
 from assay.report.figures import percentile_curves
 from assay.report.sections import types_by_cell
@@ -24,11 +27,8 @@ from assay.report.values import (
     ReportCell,
     ReportColumn,
     ReportTable,
-    Row,
     Section,
     absent,
-    run_number,
-    text,
 )
 from assay.text import units
 
@@ -51,9 +51,12 @@ Measured = Sequence[tuple[CellRuns, DrivenRun]]
 
 
 class _Line(NamedTuple):
-    labels: tuple[ReportCell, ...]
+    run: DrivenRun
     times: Latency
-    resolution: Resolution
+    name: str = ""
+    """Of the transaction type."""
+    kind: str = ""
+    """Of the times (`TIMES`)."""
 
 
 def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
@@ -105,37 +108,25 @@ def _over_repetitions(
 
         return aggregates.each(shown, time)
 
+    def of_share(share: str) -> ReportColumn:
+        return numbers(share, lambda source: of_type(source[1], share)(source[0]), unit)
+
     def throughput(name: str) -> Aggregate:
         metric = catalogue.of_type(THROUGHPUT, name)
         key = aggregates.RunValue(metric.value, metric.unit, name=metric.name)
         return aggregates.median(key, with_range=True)
 
-    return ReportTable(
-        name=f"{test}_types",
-        title="Each transaction type, over the repetitions",
-        label_columns=len(factors) + 1,
-        columns=(
-            *cell_runs.label_columns(cells, factors),
-            ReportColumn("transaction"),
-            ReportColumn("TPS", is_number=True),
-            *(ReportColumn(share, is_number=True, unit=unit) for share in _OF_TYPES),
+    return by_cell.table(
+        f"{test}_types",
+        "Each transaction type, over the repetitions",
+        (cells, factors),
+        (
+            words("transaction", itemgetter(1), is_label=True),
+            numbers("TPS", lambda source: throughput(source[1])(source[0])),
+            *map(of_share, _OF_TYPES),
         ),
-        rows=tuple(
-            Row(
-                (
-                    *cell_runs.label_cells(cell, factors),
-                    text(name),
-                    throughput(name)(cell),
-                    *(of_type(name, share)(cell) for share in _OF_TYPES),
-                )
-            )
-            for cell in cells
-            for name in names
-        ),
-        notes=(
-            "median of the repetitions, least and greatest",
-            *_without_lost(cells),
-        ),
+        [(cell, (cell, name)) for cell in cells for name in names],
+        notes=("median of the repetitions, least and greatest", *_without_lost(cells)),
         is_detail=len(names) > _FEW_TYPES,
     )
 
@@ -154,33 +145,30 @@ def _cells_table(
     test: str, cells: Sequence[CellRuns], measured: Measured, has_names: bool
 ) -> ReportTable:
     """A line for each cell, transaction type and, in open loops, kind of time."""
-    factors = cell_runs.varying(cells, "system", "clients")
     is_open = any(_is_open(run.driven) for _, run in measured)
     has_names = has_names or any(
         one.outcome != "ok" for _, run in measured for one in run.driven.transactions
     )
-    lines: list[_Line] = []
+    lines: list[tuple[CellRuns, _Line]] = []
     for cell, run in measured:
-        labels = cell_runs.label_cells(cell, factors)
         shown: list[TransactionReport | AllOk] = list(run.driven.transactions)
         if _ok_types(run.driven) > 1:
             shown.insert(0, run.driven.of_clients.all_ok)
         for one in shown:
-            named = (*labels, text(_name(one))) if has_names else labels
-            lines += _lines(one, named, is_open, run.driven.resolution)
-    columns = [*cell_runs.label_columns(cells, factors)]
-    columns += [ReportColumn("transaction")] if has_names else []
-    columns += [ReportColumn("time")] if is_open else []
+            lines += [(cell, line) for line in _lines(one, is_open, run)]
+    labels = [_TRANSACTION] if has_names else []
+    labels += [words("time", attrgetter("kind"), is_label=True)] if is_open else []
     notes = ("n<…: too few samples, so many are needed", *cell_runs.of_middle(cells))
-    return _table(
+    return by_cell.table(
         f"{test}_times",
         "Percentiles",
-        columns,
+        (cells, cell_runs.varying(cells, "system", "clients")),
+        (*labels, *_columns(line for _, line in lines)),
         lines,
-        (
+        notes=(
             _OPEN if is_open else _CLOSED,
             *notes,
-            *unequal_repetitions.notes(cells, percentiles.unit_of(line.times for line in lines)),
+            *unequal_repetitions.notes(cells, percentiles.unit_of(line.times for _, line in lines)),
             *_resolutions(run.driven for _, run in measured),
             *cell_runs.without_lost(run for _, run in measured),
         ),
@@ -202,17 +190,15 @@ def _resolutions(observations: Iterable[Observation]) -> list[str]:
 
 
 def _lines(
-    transaction: TransactionReport | AllOk,
-    labels: tuple[ReportCell, ...],
-    is_open: bool,
-    resolution: Resolution,
+    transaction: TransactionReport | AllOk, is_open: bool, run: DrivenRun
 ) -> Iterator[_Line]:
+    name = _name(transaction)
     if not is_open:
-        yield _Line(labels, transaction.latency, resolution)
+        yield _Line(run, transaction.latency, name)
         return
     for word, key in TIMES.items():
         if times := getattr(transaction, key):
-            yield _Line((*labels, text(word)), times, resolution)
+            yield _Line(run, times, name, word)
 
 
 def _name(transaction: TransactionReport | AllOk) -> str:
@@ -226,69 +212,45 @@ def _name(transaction: TransactionReport | AllOk) -> str:
 
 
 def _passes_table(test: str, cells: Sequence[CellRuns], measured: Measured) -> ReportTable:
-    factors = cell_runs.varying(cells, "system")
     lines = [
-        _Line(
-            (*cell_runs.label_cells(cell, factors, run.run), run_number(run.run.id)),
-            passes.latency,
-            run.driven.resolution,
-        )
+        (cell, _Line(run, passes.latency))
         for cell, run in measured
         if (passes := run.driven.passes)
     ]
-    columns = [*cell_runs.label_columns(cells, factors)]
-    return _table(
+    return by_cell.table(
         f"{test}_passes",
         "Per pass (every transaction type once, in order)",
-        [*columns, ReportColumn("run", is_number=True)],
+        (cells, cell_runs.varying(cells, "system")),
+        (run_column(attrgetter("run.run.id")), *_columns(line for _, line in lines)),
         lines,
-        ("of the repetition with the median elapsed time; n<36: too few samples",),
+        run=attrgetter("run.run"),
+        notes=("of the repetition with the median elapsed time; n<36: too few samples",),
     )
 
 
 def _types_table(test: str, cell: CellRuns, run: DrivenRun) -> ReportTable:
-    lines = [
-        _Line(
-            (text(_name(one)),),
-            one.latency,
-            run.driven.resolution,
-        )
-        for one in run.driven.transactions
-    ]
-    title = f"Per transaction type: {cell.name} (run {run.run.id})"
-    return _table(
+    lines = [_Line(run, one.latency, _name(one)) for one in run.driven.transactions]
+    return columns.table(
         f"{test}_run_{run.run.id}",
-        title,
-        [ReportColumn("transaction")],
+        f"Per transaction type: {cell.name} (run {run.run.id})",
+        (_TRANSACTION, *_columns(lines)),
         lines,
-        cell_runs.without_lost([run]),
+        notes=cell_runs.without_lost([run]),
         is_detail=True,
     )
 
 
-def _table(
-    name: str,
-    title: str,
-    labels: Sequence[ReportColumn],
-    lines: Sequence[_Line],
-    notes: tuple[str, ...],
-    *,
-    is_detail: bool = False,
-) -> ReportTable:
+_TRANSACTION = words("transaction", attrgetter("name"), is_label=True)
+
+
+def _columns(lines: Iterable[_Line]) -> list[ReportColumn]:
+    """How many samples, and each percentile."""
     unit = percentiles.unit_of(line.times for line in lines)
-    return ReportTable(
-        name=name,
-        label_columns=len(labels),
-        title=title,
-        columns=(
-            *labels,
-            ReportColumn("n", is_number=True),
-            *(ReportColumn(one, is_number=True, unit=unit) for one in (*SHARES, "max")),
-        ),
-        rows=tuple(
-            Row((*line.labels, *percentiles.cells(line.times, unit, line.resolution)))
-            for line in lines
-        ),
-        notes=notes,
-        is_detail=is_detail,
-    )
+
+    def percentile(name: str) -> ReportColumn:
+        def shown(line: _Line) -> ReportCell:
+            return percentiles.cell(line.times, name, unit, line.run.driven.resolution)
+
+        return numbers(name, shown, unit)
+
+    return [counts("n", attrgetter("times.due")), *map(percentile, (*SHARES, "max"))]

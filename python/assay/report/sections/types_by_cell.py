@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from assay.contracts.observation import Latency
 from assay.judge.check.verdict import STATEMENT_LIMIT
 from assay.judge.statistics.spread import spread
+from assay.report import columns
 from assay.report.cells import cell_runs, percentiles
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
-from assay.report.values import Number, ReportCell, ReportColumn, ReportTable, Row, absent, text
+from assay.report.columns import numbers, words
+from assay.report.values import Number, ReportCell, ReportColumn, ReportTable, absent
 from assay.text import units
 
 _MOST_CELLS = 8
@@ -27,17 +29,16 @@ def table(test: str, measured_cells: Sequence[CellRuns]) -> ReportTable | None:
         one.name for run in runs for one in run.driven.outcomes_by_transaction if one.scheduled
     )
     unit = percentiles.unit_of(_latencies(runs, names))
-    rows = [Row((text(name), *(_of_type(cell, name, unit) for cell in cells))) for name in names]
     is_cancelled = any(_limit_s(run, name) for run in runs for name in names)
-    return ReportTable(
-        name=f"{test}_types_by_cell",
-        title="Each transaction type in each cell",
-        label_columns=1,
-        columns=(
-            ReportColumn("transaction"),
-            *(ReportColumn(cell.name, is_number=True, unit=unit) for cell in cells),
-        ),
-        rows=tuple(rows),
+
+    def of_cell(cell: CellRuns) -> ReportColumn:
+        return numbers(cell.name, lambda name: _of_type(cell, name, unit), unit)
+
+    return columns.table(
+        f"{test}_types_by_cell",
+        "Each transaction type in each cell",
+        (words("transaction", str), *map(of_cell, cells)),
+        names,
         notes=(
             "mean latency of those that ended ok; over repetitions the median",
             *cell_runs.without_lost(runs),

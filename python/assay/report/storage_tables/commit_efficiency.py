@@ -18,19 +18,11 @@ from assay.judge.evidence.durability import HIGHEST
 from assay.judge.statistics.spread import median_of_all
 from assay.record.metrics import probed_flushes
 from assay.record.metrics.commits import commits_per_s, efficiency, why_none
-from assay.report.cells import cell_runs
+from assay.report.cells import by_cell, cell_runs
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
+from assay.report.columns import placed
 from assay.report.declared import aggregates
-from assay.report.values import (
-    Number,
-    ReportCell,
-    ReportColumn,
-    ReportTable,
-    Row,
-    Section,
-    absent,
-    judged,
-)
+from assay.report.values import Number, ReportCell, Section, absent, judged
 from assay.text import units
 
 _ABOVE = 1.1
@@ -48,27 +40,12 @@ def section(test: str, cells: Sequence[CellRuns]) -> Section | None:
     ]
     if not any(probed_flushes.of_run(run.run) for _, runs in committing for run in runs):
         return None
-    factors = cell_runs.varying(cells, "system", "storage", "clients")
-    table = ReportTable(
-        name=f"{test}_commit_efficiency",
-        title="Commits per flush of the storage",
-        label_columns=len(factors),
-        columns=(
-            *cell_runs.label_columns(cells, factors),
-            *(
-                ReportColumn(title, is_number=True)
-                for title in (
-                    "commits/s",
-                    "probe's flushes/s",
-                    "commit efficiency",
-                    "flushes/commit",
-                )
-            ),
-        ),
-        rows=tuple(
-            Row((*cell_runs.label_cells(cell, factors), *_cells(cell, runs)))
-            for cell, runs in committing
-        ),
+    table = by_cell.table(
+        f"{test}_commit_efficiency",
+        "Commits per flush of the storage",
+        (cells, cell_runs.varying(cells, "system", "storage", "clients")),
+        placed(("commits/s", "probe's flushes/s", "commit efficiency", "flushes/commit")),
+        [(cell, _cells(cell, runs)) for cell, runs in committing],
         notes=(
             "commits: transactions that ended ok and change data; commit efficiency: commits/s "
             "divided by the flushes/s of the probe, which come one after the other",

@@ -3,14 +3,17 @@ well they kept their time before the runs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from operator import attrgetter, itemgetter
 
 import msgspec
 
 from assay.judge.evidence.modelled_disks import NEAR, Calibrated, calibrated, missed
 from assay.record import RunRecord
-from assay.report.cells import in_force
-from assay.report.values import Number, ReportCell, ReportColumn, ReportTable, Row, text
+from assay.report import columns
+from assay.report.columns import counts, numbers, of, words
+from assay.report.sections.storages import changes
+from assay.report.values import Number, ReportCell, ReportColumn, ReportTable
 from assay.text import units
 
 _WHAT = (
@@ -36,25 +39,25 @@ def table(runs: Iterable[RunRecord]) -> ReportTable | None:
     disks = {name: msgspec.convert(one.facts, _Facts) for name, one in modelled.items()}
     if not disks:
         return None
-    columns = (
-        *map(ReportColumn, ("storage", "profile", "operation")),
-        *(
-            ReportColumn(title, is_number=True)
-            for title in ("depth", "by the model", "measured", "I/O path overhead")
-        ),
+    requests = (
+        (name, one.model.profile, found) for name, one in disks.items() for found in one.path_cost
     )
-    return ReportTable(
+    return columns.table(
         "modelled_disks",
         "Modelled disks: mean time of a request at a random place, before the runs",
-        columns,
-        tuple(row for name, facts in disks.items() for row in _rows(name, facts)),
         (
+            words("storage", itemgetter(0), is_label=True),
+            words("profile", itemgetter(1), is_label=True),
+            *of(itemgetter(2), _COLUMNS),
+        ),
+        requests,
+        notes=(
             _WHAT,
             *dict.fromkeys(_source(facts.model) for facts in disks.values()),
             *(
                 f"{name} differs from its profile in {', '.join(changed)}"
                 for name, storage in modelled.items()
-                if (changed := in_force.changes(storage))
+                if (changed := changes(storage))
             ),
             *(
                 f"not within {NEAR:.0%} of its model: {words}"
@@ -62,7 +65,6 @@ def table(runs: Iterable[RunRecord]) -> ReportTable | None:
                 for words in missed(storage)
             ),
         ),
-        2,
     )
 
 
@@ -73,16 +75,21 @@ def overhead_ns(run: RunRecord, operation: str) -> int | None:
     return min(of_it, key=lambda measured: measured.depth).path_cost_ns if of_it else None
 
 
-def _rows(name: str, facts: _Facts) -> Iterator[Row]:
-    for found in facts.path_cost:
-        times = (found.modelled_ns, found.measured_ns, found.path_cost_ns)
-        yield Row((
-            text(name),
-            text(facts.model.profile),
-            text(found.operation),
-            ReportCell(str(found.depth), Number(found.depth, "count")),
-            *(ReportCell(units.latency(time_ns), Number(time_ns, "ns")) for time_ns in times),
-        ))  # fmt: skip
+def _time(title: str, name: str) -> ReportColumn:
+    def shown(source: Calibrated) -> ReportCell:
+        time_ns = getattr(source, name)
+        return ReportCell(units.latency(time_ns), Number(time_ns, "ns"))
+
+    return numbers(title, shown)
+
+
+_COLUMNS = (
+    words("operation", attrgetter("operation")),
+    counts("depth", attrgetter("depth")),
+    _time("by the model", "modelled_ns"),
+    _time("measured", "measured_ns"),
+    _time("I/O path overhead", "path_cost_ns"),
+)
 
 
 def _source(model: _Model) -> str:

@@ -10,6 +10,8 @@ is that of the test's own table where there is one, and else the ratio of throug
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from operator import itemgetter
 
 from msgspec.structs import replace
 
@@ -19,8 +21,9 @@ from assay.judge.required_rate import RateKept
 from assay.judge.verdict import NONE
 from assay.judge.warnings.steadiness import why_not_steady
 from assay.plan import cell_names
-from assay.report.cells import cell_runs, durability
+from assay.report.cells import by_cell, cell_runs, durability
 from assay.report.cells.cell_runs import STORAGE, CellRuns
+from assay.report.columns import of, placed
 from assay.report.declared import aggregates
 from assay.report.declared.aggregates import RunValue
 from assay.report.declared.declaration import Declaration
@@ -28,8 +31,6 @@ from assay.report.values import (
     Number,
     ReportCell,
     ReportColumn,
-    ReportTable,
-    Row,
     Section,
     absent,
     judged,
@@ -57,32 +58,30 @@ def section(
             firsts.setdefault(cell.without(STORAGE), cell)
     required_per_s = priced[0].runs[0].required_rate_per_s
     kept = [_kept(cell, required_per_s) for cell in priced] if required_per_s else []
-    answers = [[replace(text(answer.value), note=why)] for answer, why in kept]
-    rows = []
-    for cell, answer in zip(priced, answers or [[] for _ in priced], strict=True):
-        labels = (*cell_runs.label_cells(cell, factors), text(cell.factors[STORAGE]))
-        cells = _cells(firsts.get(cell.without(STORAGE)), cell, key)
-        rows.append(Row((*labels, *cells, *answer)))
     currency = next(price.currency for cell in priced if (price := _price(cell)))
     unit = f" in {currency}" if currency else ""
     of_what = "throughput" if key.is_more_better else "time"
-    table = ReportTable(
-        name=f"{test}_prices",
-        title=f"Speed-up and price of each storage{unit}",
-        label_columns=len(factors) + 1,
-        columns=(
-            *cell_runs.label_columns(measured_cells, factors),
-            ReportColumn(STORAGE),
-            *(
-                ReportColumn(title, is_number=True)
-                for title in (
-                    "price/GB", "speed-up", "price ratio", "speed-up ÷ price", "size on disk",
-                    "its price",
-                )
-            ),
-            *([ReportColumn(f"keeps {_rate(required_per_s)}")] if required_per_s else []),
+    titles = (
+        "price/GB", "speed-up", "price ratio", "speed-up ÷ price", "size on disk", "its price",
+    )  # fmt: skip
+    answers = [replace(text(answer.value), note=why) for answer, why in kept]
+    storages = [text(cell.factors[STORAGE]) for cell in priced]
+    of_each = [_cells(firsts.get(cell.without(STORAGE)), cell, key) for cell in priced]
+    answer = (
+        ReportColumn(f"keeps {_rate(required_per_s)}", cell=itemgetter(2))
+        if required_per_s
+        else None
+    )
+    table = by_cell.table(
+        f"{test}_prices",
+        f"Speed-up and price of each storage{unit}",
+        (measured_cells, factors),
+        (
+            ReportColumn(STORAGE, is_label=True, cell=itemgetter(0)),
+            *of(itemgetter(1), placed(titles)),
+            *([answer] if answer else []),
         ),
-        rows=tuple(rows),
+        zip(priced, zip_longest(storages, of_each, answers), strict=True),
         notes=(
             f"speed-up: by {of_what}, and price ratio: compared with the first measured storage "
             f"that has a price{durability.among_the_same(priced)}; speed-up ÷ price: above 1 the "
@@ -90,7 +89,7 @@ def section(
             "fast enough; a GB has 1,000,000,000 bytes",
             *durability.of_divided(priced),
         ),
-    )  # fmt: skip
+    )
     if required_per_s:
         answered = [(cell, answer) for cell, (answer, _) in zip(priced, kept, strict=True)]
         lines = tuple(_recommended(answered, required_per_s))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -13,18 +13,13 @@ from assay.judge.warnings.kinds import WarningKind
 from assay.probe import DEPTHS, FLUSH_PARTS, UNEVEN, Measured, Probe
 from assay.record import RunRecord
 from assay.record.metrics import probed_flushes
+from assay.report import columns
+from assay.report.cells import factor_order
+from assay.report.columns import integer, never_null, number, of, path, string, words
 from assay.report.figures import bars
+from assay.report.program_tables import MACHINE_MEANING, ProgramTable
 from assay.report.storage_tables import modelled_disks
-from assay.report.values import (
-    Number,
-    ReportCell,
-    ReportColumn,
-    ReportTable,
-    Row,
-    Section,
-    absent,
-    text,
-)
+from assay.report.values import Number, ReportCell, ReportTable, Section, absent
 from assay.text import units
 
 _NOT_PROBED = "not probed"
@@ -115,41 +110,39 @@ def warnings(runs: Iterable[RunRecord]) -> Iterator[RunWarning]:
                 )
 
 
-def _reads(depth: int) -> Callable[[Probe], float | None]:
-    def per_s(probe: Probe) -> float | None:
-        return next((one.per_s for one in probe.random_reads if one.depth == depth), None)
+def _reads(depth: int, field: str) -> Callable[[Probe], Any]:
+    return lambda probe: path(field)(_at(probe, depth))
 
-    return per_s
+
+def _at(probe: Probe, depth: int) -> Measured | None:
+    return next((one for one in probe.random_reads if one.depth == depth), None)
 
 
 _FIGURES: Mapping[str, Callable[[Probe], float | None]] = {
-    **{f"reads/s, depth {depth}": _reads(depth) for depth in DEPTHS},
+    **{f"reads/s, depth {depth}": _reads(depth, "per_s") for depth in DEPTHS},
     "flushes/s": lambda probe: probe.flushes.per_s if probe.flushes else None,
 }
 """Those with which runs are compared."""
 
 
 def _table(probes: Sequence[UsedProbe]) -> ReportTable:
-    titles = (
-        *(f"reads/s, depth {depth}" for depth in DEPTHS),
-        "sequential read",
-        "sequential write",
-        "flushes/s",
-    )
     is_repeated = len({one.storage for one in probes}) < len(probes)
-    labels = ("storage", "of runs") if is_repeated else ("storage",)
-    return ReportTable(
-        name="storage_probes",
-        title="Reads, writes and flushes of each storage, before its first use",
-        label_columns=len(labels),
-        columns=(
-            *map(ReportColumn, labels),
-            *(ReportColumn(title, is_number=True) for title in titles),
+    of_runs = words("of runs", _run_numbers, is_label=True)
+    measured = (
+        *(f"reads_depth_{depth}_per_s" for depth in DEPTHS),
+        "sequential_read_bytes_per_s",
+        "sequential_write_bytes_per_s",
+        "flushes_per_s",
+    )
+    return columns.table(
+        "storage_probes",
+        "Reads, writes and flushes of each storage, before its first use",
+        (
+            *PROBES.named("storage"),
+            *([of_runs] if is_repeated else []),
+            *PROBES.named(*measured),
         ),
-        rows=tuple(
-            Row((*map(text, (one.storage, _run_numbers(one))[: len(labels)]), *_cells(one.probe)))
-            for one in probes
-        ),
+        probes,
         notes=(*_notes(probes), *([_AGAIN] if is_repeated else [])),
         # Of one storage there is nothing to compare.
         is_detail=len(probes) == 1,
@@ -158,24 +151,14 @@ def _table(probes: Sequence[UsedProbe]) -> ReportTable:
 
 def _run_numbers(used: UsedProbe) -> str:
     """``1-4, 9``."""
-    numbers = sorted(run.id for run in used.runs)
+    run_ids = sorted(run.id for run in used.runs)
     parts: list[list[int]] = []
-    for number in numbers:
-        if parts and number == parts[-1][-1] + 1:
-            parts[-1].append(number)
+    for run_id in run_ids:
+        if parts and run_id == parts[-1][-1] + 1:
+            parts[-1].append(run_id)
         else:
-            parts.append([number])
+            parts.append([run_id])
     return ", ".join(f"{one[0]}-{one[-1]}" if len(one) > 1 else str(one[0]) for one in parts)
-
-
-def _cells(probe: Probe) -> tuple[ReportCell, ...]:
-    reads = {one.depth: one for one in probe.random_reads}
-    return (
-        *(_rate(reads.get(depth)) for depth in DEPTHS),
-        _bandwidth(probe.sequential_read),
-        _bandwidth(probe.sequential_write),
-        _flushes(probe),
-    )
 
 
 def _rate(measured: Measured | None) -> ReportCell:
@@ -204,6 +187,67 @@ def _bandwidth(measured: Measured | None) -> ReportCell:
         return absent(_NOT_PROBED)
     number = Number(measured.bytes_per_s, "bytes_per_s", n=measured.count)
     return ReportCell(f"{units.size(measured.bytes_per_s)}/s", number)
+
+
+MEASURED = [
+    never_null(
+        "storage", "string", "its name in the experiment", title="storage", is_label=True
+    ),
+    never_null("begun_unix_ns", "integer", "when the probe began"),
+    *(
+        number(
+            f"reads_depth_{depth}_per_s", f"random reads of 8 KiB, {depth} at once",
+            _reads(depth, "per_s"), title=f"reads/s, depth {depth}",
+            cell=lambda probe, depth=depth: _rate(_at(probe, depth)),
+        )
+        for depth in DEPTHS
+    ),
+    *(
+        integer(
+            f"reads_depth_{depth}_mean_ns", f"time of a random read, {depth} at once",
+            _reads(depth, "mean_ns"),
+        )
+        for depth in DEPTHS
+    ),
+    *(
+        number(
+            f"{name}_bytes_per_s", f"in {what}s of 1 MiB", path(name, "bytes_per_s"),
+            title=name.replace("_", " "),
+            cell=lambda probe, name=name: _bandwidth(getattr(probe, name)),
+        )
+        for name, what in (("sequential_read", "read"), ("sequential_write", "write"))
+    ),
+    number(
+        "flushes_per_s", "a write of 8 KiB and fdatasync, one after the other; median",
+        path("flushes", "per_s"), title="flushes/s", cell=_flushes,
+    ),
+    *(
+        number(
+            f"flushes_{name}_per_s", f"the {which} of {FLUSH_PARTS} measurements",
+            path("flushes", f"{field}_per_s"),
+        )
+        for name, which, field in (("min", "slowest", "low"), ("max", "fastest", "high"))
+    ),
+    integer(
+        "device_flushes",
+        "ended by the device during the whole probe, for any program; null: not counted",
+    ),
+    integer("flush_mean_ns", "time of both", path("flushes", "mean_ns")),
+    integer("flush_p99_ns", "of the flush alone; null: too few", path("flushes", "p99_ns")),
+    never_null("file_bytes", "integer", "on which it was measured"),
+    never_null("is_direct", "boolean", "reads and writes went past the page cache"),
+    never_null("seconds", "number", "how long it was to take"),
+    never_null("program", "string", "with its version"),
+    string("reason", "why nothing was measured; null: it was"),
+]  # fmt: skip
+"""Of one probe."""
+PROBES = ProgramTable(
+    "One row per probe of a storage that a run uses: before its first use, and again when the "
+    "experiment was continued.",
+    [never_null("machine", "string", MACHINE_MEANING), *of(path("probe"), MEASURED)],
+    lambda experiment: iter(used_by(factor_order.in_order(experiment))),
+)
+"""Of the probes of a report, which may be of several machines."""
 
 
 def _notes(probes: Sequence[UsedProbe]) -> list[str]:

@@ -4,7 +4,8 @@ the probe."""
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import attrgetter
 
 from msgspec import Struct
 
@@ -15,11 +16,12 @@ from assay.judge.warnings.steadiness import why_not_steady
 from assay.record import RunRecord
 from assay.record.metrics import probed_flushes
 from assay.record.metrics.commits import commits_per_s
-from assay.report.cells import cell_runs
+from assay.report.cells import by_cell, cell_runs
 from assay.report.cells.cell_runs import STORAGE, CellRuns
+from assay.report.columns import counts, numbers, words
 from assay.report.declared import aggregates
 from assay.report.sections import device
-from assay.report.values import Number, ReportCell, ReportColumn, ReportTable, Row, Section, absent
+from assay.report.values import Number, ReportCell, ReportTable, Section, absent
 from assay.text import units
 
 
@@ -78,19 +80,18 @@ def _table(test: str, cells: Sequence[CellRuns], made: Sequence[Ranks]) -> Repor
     if not made:
         return None
     factors = [name for name in cell_runs.varying(cells, "system", "clients") if name != STORAGE]
-    return ReportTable(
-        name=f"{test}_storage_ranks",
-        title="Do storages rank by the probe as by the database?",
-        label_columns=len(factors),
-        columns=(
-            *cell_runs.label_columns(cells, factors),
-            ReportColumn("storages", is_number=True),
-            ReportColumn("by the probe's"),
-            ReportColumn("tau", is_number=True),
-            ReportColumn("probe's range", is_number=True),
-            ReportColumn("TPS range", is_number=True),
+    return by_cell.table(
+        f"{test}_storage_ranks",
+        "Do storages rank by the probe as by the database?",
+        (cells, factors),
+        (
+            counts("storages", lambda source: len(source.ranked)),
+            words("by the probe's", attrgetter("by")),
+            numbers("tau", _ratio("tau", units.ratio)),
+            numbers("probe's range", _ratio("probe_range", _times)),
+            numbers("TPS range", _ratio("tps_range", _times)),
         ),
-        rows=tuple(Row((*cell_runs.label_cells(one.first, factors), *_cells(one))) for one in made),
+        [(one.first, one) for one in made],
         notes=(
             "tau: Kendall's rank correlation of the storages by the probe with the storages by "
             "TPS; 1: the same order, -1: the opposite one; range: the fastest storage divided by "
@@ -175,18 +176,18 @@ def _depth(run: RunRecord) -> int:
     return found.depth if found else 0
 
 
-def _cells(made: Ranks) -> tuple[ReportCell, ...]:
-    count = len(made.ranked)
-    tau = made.tau
-    return (
-        ReportCell(str(count), Number(count, "count")),
-        ReportCell(made.by),
-        absent("-") if tau is None else ReportCell(units.ratio(tau), Number(tau, "ratio", n=count)),
-        *(
-            absent("-") if one is None else ReportCell(_times(one), Number(one, "ratio", n=count))
-            for one in (made.probe_range, made.tps_range)
-        ),
-    )
+def _times(ratio: float) -> str:
+    return units.digits(ratio, 3)
+
+
+def _ratio(name: str, written: Callable[[float], str]) -> Callable[[Ranks], ReportCell]:
+    def cell(made: Ranks) -> ReportCell:
+        found = getattr(made, name)
+        if found is None:
+            return absent("-")
+        return ReportCell(written(found), Number(found, "ratio", n=len(made.ranked)))
+
+    return cell
 
 
 def _sentence(made: Ranks) -> str:
@@ -246,7 +247,3 @@ def _reads_said(reads: Sequence[float]) -> str:
     least, most = (units.digits(one, 2) for one in (min(reads), max(reads)))
     span = least if least == most else f"{least} to {most}"
     return f"; {span} reads from the device per transaction"
-
-
-def _times(ratio: float) -> str:
-    return units.digits(ratio, 3)

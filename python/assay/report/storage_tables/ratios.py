@@ -9,11 +9,12 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from assay.judge.warnings.steadiness import why_not_steady
-from assay.report.cells import cell_runs, durability
+from assay.report.cells import by_cell, cell_runs, durability
 from assay.report.cells.cell_runs import STORAGE, CellRuns
+from assay.report.columns import numbers, words
 from assay.report.declared import aggregates
 from assay.report.declared.declaration import Declaration
-from assay.report.values import ReportCell, ReportColumn, ReportTable, Row, Section, absent, text
+from assay.report.values import ReportCell, Section, absent
 from assay.text import units
 
 
@@ -26,28 +27,18 @@ def section(test: str, declared: Declaration | None, cells: Sequence[CellRuns]) 
         return None
     factors = [name for name in cell_runs.varying(cells, "system", "clients") if name != STORAGE]
     has_range = any(len(cell.runs) > 1 for cell in cells)
-    table = ReportTable(
-        name=f"{test}_storage_ratios",
-        title="Throughput of each storage, divided by that of the first",
-        label_columns=len(factors) + 2,
-        columns=(
-            *cell_runs.label_columns(cells, factors),
-            ReportColumn(STORAGE),
-            ReportColumn("divided by"),
-            ReportColumn("TPS ratio", is_number=True),
-            *([ReportColumn("min-max", is_number=True)] if has_range else []),
-        ),
-        rows=tuple(
-            Row(
-                (
-                    *cell_runs.label_cells(other, factors),
-                    text(other.factors[STORAGE]),
-                    text(first.factors[STORAGE]),
-                    *_ratio(first, other)[: 1 + has_range],
-                )
-            )
-            for first, other in pairs
-        ),
+    shown = (
+        words(STORAGE, lambda pair: pair[1].factors[STORAGE], is_label=True),
+        words("divided by", lambda pair: pair[0].factors[STORAGE], is_label=True),
+        numbers("TPS ratio", lambda pair: _ratio(*pair)[0]),
+        numbers("min-max", lambda pair: _ratio(*pair)[1]),
+    )
+    table = by_cell.table(
+        f"{test}_storage_ratios",
+        "Throughput of each storage, divided by that of the first",
+        (cells, factors),
+        shown if has_range else shown[:-1],
+        [(pair[1], pair) for pair in pairs],
         notes=(
             f"the first: the storage that was asked for first{durability.among_the_same(cells)}"
             + ("; min-max: the least and greatest that the repetitions allow" if has_range else ""),

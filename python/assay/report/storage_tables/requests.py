@@ -6,39 +6,33 @@ They are those of one run, the repetition with the median throughput.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from operator import attrgetter
 
 from msgspec import Struct
 
-from assay.contracts.storages.abilities import AccountedSecond
-from assay.record import RunRecord
-from assay.report.cells import cell_runs
+from assay.report.cells import by_cell, cell_runs
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
+from assay.report.columns import counts, numbers, words
 from assay.report.storage_tables import modelled_disks
-from assay.report.values import (
-    Number,
-    ReportCell,
-    ReportColumn,
-    ReportTable,
-    Row,
-    Section,
-    absent,
-    count,
-)
+from assay.report.values import Number, ReportCell, Section, absent, size
 from assay.text import units
 
 _OPERATIONS = ("read", "write", "flush")
 _LOST = "lost"
-_TITLES = ("requests/s", "mean size", "mean time", "longest", "late", "I/O path overhead", "failed")
 
 
 class _Sums(Struct, frozen=True):
+    operation: str
+    elapsed_s: float
     count: int
     failed: int
     bytes: int
     time_ns: int
     longest_ns: int
     late_ns: int
+    overhead_ns: int | None
+    """Time of such a request that the disk answers at once."""
 
 
 def section(test: str, measured_cells: Sequence[CellRuns]) -> Section | None:
@@ -50,67 +44,57 @@ def section(test: str, measured_cells: Sequence[CellRuns]) -> Section | None:
     ]
     if not accounted:
         return None
-    factors = cell_runs.varying(measured_cells, "system", "storage", "clients")
-    table = ReportTable(
-        name=f"{test}_storage_requests",
-        title="Requests of each storage, by its own account",
-        label_columns=len(factors) + 1,
-        columns=(
-            *cell_runs.label_columns(measured_cells, factors),
-            ReportColumn("operation"),
-            *(ReportColumn(title, is_number=True) for title in _TITLES),
-        ),
-        rows=tuple(
-            Row((*cell_runs.label_cells(cell, factors), *cells))
-            for cell, run in accounted
-            for cells in _rows(run)
-        ),
+    table = by_cell.table(
+        f"{test}_storage_requests",
+        "Requests of each storage, by its own account",
+        (measured_cells, cell_runs.varying(measured_cells, "system", "storage", "clients")),
+        _COLUMNS,
+        [(cell, sums) for cell, run in accounted for sums in _each_operation(run)],
         notes=(*_notes([run for _, run in accounted]), *cell_runs.of_middle(measured_cells)),
     )
     return Section("Requests of modelled disks", (), (table,))
 
 
-def _rows(run: DrivenRun) -> Iterator[tuple[ReportCell, ...]]:
-    elapsed_s = run.driven.elapsed_ns / 1e9
+def _each_operation(run: DrivenRun) -> Iterator[_Sums]:
     for operation in _OPERATIONS:
-        sums = _sums(one for one in run.run.storage_requests if one.operation == operation)
-        if not sums.count or not elapsed_s:
-            continue
-        per_s, mean_bytes = sums.count / elapsed_s, sums.bytes / sums.count
-        yield (
-            ReportCell(operation),
-            ReportCell(units.digits(per_s), Number(per_s, "per_s", n=sums.count)),
-            ReportCell(units.size(mean_bytes), Number(mean_bytes, "bytes"))
-            if sums.bytes
-            else absent("-"),
-            _time(sums.time_ns / sums.count, sums.count),
-            _time(sums.longest_ns),
-            _time(sums.late_ns / sums.count, sums.count),
-            _overhead(run.run, operation),
-            count(sums.failed),
+        of = [one for one in run.run.storage_requests if one.operation == operation]
+        sums = _Sums(
+            operation=operation,
+            elapsed_s=run.driven.elapsed_ns / 1e9,
+            count=sum(one.count for one in of),
+            failed=sum(one.failed for one in of),
+            bytes=sum(one.bytes for one in of),
+            time_ns=sum(one.time_ns for one in of),
+            longest_ns=max((one.longest_ns for one in of), default=0),
+            late_ns=sum(one.late_ns for one in of),
+            overhead_ns=modelled_disks.overhead_ns(run.run, operation),
         )
+        if sums.count and sums.elapsed_s:
+            yield sums
 
 
-def _sums(seconds: Iterable[AccountedSecond]) -> _Sums:
-    of = list(seconds)
-    return _Sums(
-        count=sum(one.count for one in of),
-        failed=sum(one.failed for one in of),
-        bytes=sum(one.bytes for one in of),
-        time_ns=sum(one.time_ns for one in of),
-        longest_ns=max((one.longest_ns for one in of), default=0),
-        late_ns=sum(one.late_ns for one in of),
-    )
-
-
-def _overhead(run: RunRecord, operation: str) -> ReportCell:
-    """Time of such a request that the disk answers at once."""
-    cost_ns = modelled_disks.overhead_ns(run, operation)
-    return absent("-") if cost_ns is None else _time(cost_ns)
+def _per_s(sums: _Sums) -> ReportCell:
+    per_s = sums.count / sums.elapsed_s
+    return ReportCell(units.digits(per_s), Number(per_s, "per_s", n=sums.count))
 
 
 def _time(time_ns: float, n: int = 1) -> ReportCell:
     return ReportCell(units.latency(time_ns), Number(time_ns, "ns", n=n))
+
+
+_COLUMNS = (
+    words("operation", attrgetter("operation"), is_label=True),
+    numbers("requests/s", _per_s),
+    numbers("mean size", lambda sums: size(sums.bytes / sums.count if sums.bytes else None)),
+    numbers("mean time", lambda sums: _time(sums.time_ns / sums.count, sums.count)),
+    numbers("longest", lambda sums: _time(sums.longest_ns)),
+    numbers("late", lambda sums: _time(sums.late_ns / sums.count, sums.count)),
+    numbers(
+        "I/O path overhead",
+        lambda sums: absent("-") if sums.overhead_ns is None else _time(sums.overhead_ns),
+    ),
+    counts("failed", attrgetter("failed")),
+)
 
 
 def _notes(runs: Sequence[DrivenRun]) -> Iterator[str]:

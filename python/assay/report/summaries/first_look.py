@@ -17,9 +17,9 @@ from typing import TextIO
 from assay.comparison.conclusions import effect_sentences
 from assay.comparison.conclusions.conclusions import Question
 from assay.record import ExperimentRecord
-from assay.report.cells import cell_runs, disturbed_runs, durability, in_force
+from assay.report.cells import cell_runs, disturbed_runs, durability
 from assay.report.forms.for_people import for_people
-from assay.report.sections import conditions, goals, precision
+from assay.report.sections import conditions, goals, precision, storages
 from assay.report.summaries import (
     answer_lines,
     cell_summary,
@@ -118,7 +118,7 @@ def lines(
     left = room - len(shown)
     parameters = [
         *named_line("parameters", conditions.parameters(experiment), width, most=2),
-        *named_line("storages", in_force.named(experiment), width, most=2),
+        *named_line("storages", storages.named(experiment), width, most=2),
     ]
     if len(parameters) > left - spare:  # numbers come first
         parameters = []

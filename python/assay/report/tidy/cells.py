@@ -1,24 +1,34 @@
-"""The columns of the tidy table of cells."""
+"""The tidy tables of cells, and of their transaction types."""
 
 from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
+
+from msgspec.structs import replace
 
 from assay.contracts.metric import Metric, Over
 from assay.judge import CellVerdict, required_rate
 from assay.judge.required_rate import RateKept
 from assay.judge.statistics import samples
 from assay.judge.statistics.samples import UNREACHED
-from assay.record import RunRecord
+from assay.record import ExperimentRecord, RunRecord
 from assay.record.metrics import catalogue
 from assay.record.metrics.catalogue import METRICS, OF_TYPES
+from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import DrivenRun
+from assay.report.columns import Value, behind, never_null, nullable, of, of_metric, path
+from assay.report.program_tables import (
+    MACHINE_MEANING,
+    STORAGE_IN_FORCE,
+    ProgramTable,
+    levels_of,
+    verdict,
+)
+from assay.report.sections import precision
 from assay.report.sections.precision import CellPrecision
-from assay.report.tidy.columns import TidyColumn, Value, behind, never_null, of, of_metric
-from assay.report.tidy.factors import MACHINE_MEANING, STORAGE_IN_FORCE, verdict
+from assay.report.values import ReportColumn
 
 
 class CellRow(NamedTuple):
@@ -46,7 +56,7 @@ _OVER: Mapping[Over, Sequence[tuple[str, str, Summary]]] = {
 """What each makes of the values: what its column is called, says and holds."""
 
 
-def _over_repetitions(metric: Metric) -> Iterator[TidyColumn]:
+def _over_repetitions(metric: Metric) -> Iterator[ReportColumn]:
     """Null where one of them has no number."""
     column = of_metric(metric)
     is_whole = metric.is_whole and metric.over is not Over.SPREAD
@@ -78,6 +88,18 @@ def _why_null(cell: CellRow) -> Value:
     return next(filter(None, every), None)
 
 
+def _cells(experiment: ExperimentRecord) -> Iterator[CellRow]:
+    for runs in cell_runs.tests(experiment).values():
+        for cell in cell_runs.cells(experiment, runs):
+            yield CellRow(
+                cell.runs[0],
+                cell.judged,
+                cell.measured,
+                cell_runs.measured_runs(cell),
+                precision.of_cell(experiment, cell),
+            )
+
+
 class TypeRow(NamedTuple):
     """A transaction type of a cell."""
 
@@ -94,7 +116,7 @@ def types_of(cell: CellRow) -> list[TypeRow]:
     return [TypeRow(*of, name, runs) for name in names]
 
 
-def _type_columns(metric: Metric) -> list[TidyColumn]:
+def _type_columns(metric: Metric) -> list[ReportColumn]:
     """Over the repetitions; null where one of them has no number."""
 
     def of(which: Callable[[Sequence[float]], float]) -> Callable[[TypeRow], Value]:
@@ -109,7 +131,7 @@ def _type_columns(metric: Metric) -> list[TidyColumn]:
     stem = metric.name.removesuffix(f"_{metric.unit}")
     unit = metric.name.removeprefix(stem)
     return [
-        TidyColumn(f"{stem}{at}{unit}", "number", f"{metric.meaning}; {what}", of(which))
+        nullable(f"{stem}{at}{unit}", "number", f"{metric.meaning}; {what}", of(which))
         for at, what, which in (
             ("", "median of the repetitions", statistics.median),
             ("_min", "least", min),
@@ -119,13 +141,17 @@ def _type_columns(metric: Metric) -> list[TidyColumn]:
     ]
 
 
-TRANSACTION_TYPES = [
-    never_null("cell", "string", "fingerprint", lambda row: row.cell),
-    never_null("machine", "string", MACHINE_MEANING, lambda row: row.machine),
-    never_null("transaction", "string", "type", lambda row: row.name),
-    never_null("measured", "integer", "repetitions", lambda row: len(row.runs)),
-    *(column for one in OF_TYPES for column in _type_columns(one)),
-]
+TRANSACTION_TYPES = ProgramTable(
+    "One row per cell and transaction type, over the repetitions.",
+    [
+        never_null("cell", "string", "fingerprint", lambda row: row.cell),
+        never_null("machine", "string", MACHINE_MEANING, lambda row: row.machine),
+        never_null("transaction", "string", "type", lambda row: row.name),
+        never_null("measured", "integer", "repetitions", lambda row: len(row.runs)),
+        *(column for one in OF_TYPES for column in _type_columns(one)),
+    ],
+    lambda experiment: (one for cell in _cells(experiment) for one in types_of(cell)),
+)
 
 
 def _keeps_required_rate(cell: CellRow) -> bool | None:
@@ -136,19 +162,21 @@ def _keeps_required_rate(cell: CellRow) -> bool | None:
     return {RateKept.YES: True, RateKept.NO: False}.get(answer)
 
 
-CELLS = [
+CELLS = ProgramTable(
+    "One row per cell, in the order in which they were run.",
+    [
     never_null(
         "cell", "string", "fingerprint; equal cells have equal ones, on any machine",
         lambda cell: cell.first.cell_fingerprint,
     ),
     never_null("repetitions", "integer", "planned", lambda cell: cell.judged.repetitions),
     never_null("measured", "integer", "of them", lambda cell: cell.judged.measured),
-    TidyColumn(
+    nullable(
         "precision_ratio", "number",
         "half the width of the 95 % interval of the mean, as a share of it; null: not known",
         lambda cell: cell.precision.half_width,
     ),
-    TidyColumn(
+    nullable(
         "repetitions_ended_by", "string",
         "with a precision or a budget: why there are no more; null: their number was given",
         lambda cell: cell.precision.ended_by,
@@ -158,14 +186,14 @@ CELLS = [
         [column for metric in METRICS.values() for column in _over_repetitions(metric)],
         {
             "throughput_max_per_s": [
-                TidyColumn(
+                nullable(
                     "duration_s", "number",
                     "of the measurement, as asked for; null: counts end it",
                     lambda cell: cell.first.driving.duration_s if cell.first.driving else None,
                 )
             ],
             "latency_unanswered": [
-                TidyColumn(
+                nullable(
                     "latency_why_null", "string",
                     "why some of these times are null; the first repetition of which some are",
                     _why_null,
@@ -173,11 +201,16 @@ CELLS = [
             ],
         },
     ),
-    TidyColumn(
+    nullable(
         "keeps_required_rate", "boolean",
         "each repetition had the rate that is required of priced storages; null: none is, or not "
         "decided",
         _keeps_required_rate,
     ),
-    *of(lambda cell: cell.first, STORAGE_IN_FORCE),
-]  # fmt: skip
+    *of(path("first"), STORAGE_IN_FORCE),
+    ],
+    _cells,
+    levels=lambda cell: levels_of(cell.first),
+    has_factors=True,
+    has_parameters=True,
+)  # fmt: skip

@@ -1,55 +1,36 @@
-"""The columns of the tidy tables of what a run consists of: its groups, transactions, seconds …"""
+"""The tidy tables of what only programs get of a run: its transactions by outcome, passes, seconds,
+checks and fields; and of what is beside the runs: published numbers, continuations."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
-from assay.contracts.observation import Passes, PassTime, TransactionReport
-from assay.experiment import Scalar
+from assay.contracts.observation import MOST_PASS_TIMES, Passes, PassTime, TransactionReport
 from assay.judge.check.answers import expected_rows
-from assay.judge.statistics.samples import UNREACHED
-from assay.record import RunRecord
-from assay.record.metrics import work
+from assay.record import ExperimentRecord, RunRecord
 from assay.record.metrics.clients import OF_SECONDS, UNANSWERED
-from assay.report.tidy.columns import (
-    TidyColumn,
+from assay.report.cells import cell_runs
+from assay.report.columns import (
+    COUNT,
+    SERVICE_TIME,
+    integer,
     never_null,
+    nullable,
+    number,
     of,
     of_metric,
-    of_work,
     path,
+    string,
     times,
     why_null,
 )
+from assay.report.declared import declaration, field_path, published, series
+from assay.report.declared.published import Published, PublishedRow
+from assay.report.program_tables import PARAMETER, RUN, ProgramTable, RunPart, of_part, parts
+from assay.report.values import TidyValue
 
-
-class RunPart(NamedTuple):
-    """A row's source: a part of a run's record."""
-
-    run: RunRecord
-    part: Any
-
-
-class PassesRow(NamedTuple):
-    group: str
-    passes: Passes
-
-
-class PassTimeRow(NamedTuple):
-    group: str
-    pass_time: PassTime
-
-
-class PublishedNumber(NamedTuple):
-    test: str
-    source: str
-    conditions: str
-    system: str
-    clients: Scalar | None
-    column: str
-    value: float | str | None
-    words: float | str | None
-    unit: str
+_GROUP = never_null("group", "string", "of clients; empty: the only one")
 
 
 class TransactionRow(NamedTuple):
@@ -63,95 +44,118 @@ class TransactionRow(NamedTuple):
         return self.transaction.count / (self.elapsed_ns / 1e9) if self.elapsed_ns else None
 
 
-SERVICE_TIME = times("service_time", "service_time", "service time")
-_COUNT = TidyColumn("count", "integer", "samples", path("count"))
+def _transactions(run: RunRecord) -> Iterator[TransactionRow]:
+    """Those of each group; of a single one, those of the whole."""
+    if run.driven is None:
+        return
+    if len(run.driven.groups) < 2:
+        elapsed_ns = run.driven.elapsed_ns
+        yield from (TransactionRow("", one, elapsed_ns) for one in run.driven.transactions)
+    for group in run.driven.groups if len(run.driven.groups) > 1 else ():
+        for one in group.transactions:
+            yield TransactionRow(group.name, one, group.elapsed_ns)
 
 
-_RUN = never_null("run", "integer", "its number", lambda part: part.run.id)
-
-
-def _of_part(columns: list[TidyColumn]) -> list[TidyColumn]:
-    return [_RUN, *of(lambda part: part.part, columns)]
-
-
-def _text(name: str, meaning: str, key: str = "") -> TidyColumn:
-    return TidyColumn(name, "string", meaning, path(key or name))
-
-
-def _number(name: str, meaning: str, key: str = "") -> TidyColumn:
-    return TidyColumn(name, "integer", meaning, path(key or name))
-
-
-def _group(meaning: str, key: str = "group") -> TidyColumn:
-    return never_null("group", "string", meaning, path(key))
-
-
-GROUPS = [
-    *_of_part([_group("empty: the only one", "name"), _number("clients", "in it")]),
-    *of_work(lambda part: work.of_all(part.part)),
-    why_null(lambda part: part.part.all_ok.latency),
-]  # fmt: skip
-
-TRANSACTIONS = _of_part(
-    [
-        _group("of clients; empty: the only one"),
-        *of(
-            path("transaction"),
-            [
-                _text("transaction", "type", "name"),
-                _text("outcome", "ok, aborted, failed, unknown"),
-                _COUNT,
-            ],
-        ),
-        TidyColumn("throughput_per_s", "number", "of these per second", path("per_s")),
-        *of(
-            path("transaction"),
-            [
-                *times("latency", "latency", "latency"),
-                of_metric(UNANSWERED, path("latency", "unanswered")),
-                why_null(path("latency")),
-                *SERVICE_TIME,
-                *times("schedule_lag", "schedule_lag", "schedule lag"),
-            ],
-        ),
-    ]
+TRANSACTIONS = ProgramTable(
+    "One row per run, group, transaction type and outcome, of those that were timed: without what "
+    "lost generators did.",
+    of_part(
+        [
+            _GROUP,
+            *of(
+                path("transaction"),
+                [
+                    string("transaction", "type", path("name")),
+                    string("outcome", "ok, aborted, failed, unknown"),
+                    COUNT,
+                ],
+            ),
+            number("throughput_per_s", "of these per second", path("per_s")),
+            *of(
+                path("transaction"),
+                [
+                    *times("latency", "latency", "latency"),
+                    of_metric(UNANSWERED, path("latency", "unanswered")),
+                    why_null(path("latency")),
+                    *SERVICE_TIME,
+                    *times("schedule_lag", "schedule_lag", "schedule lag"),
+                ],
+            ),
+        ]
+    ),
+    parts(_transactions),
+    is_detail=True,
 )
 
-PASSES = _of_part(
-    [
-        _group("of clients; empty: the only one"),
-        *of(
-            path("passes"),
-            [
-                _COUNT,
-                *times("latency", "latency", "time of a pass of which every transaction ended ok"),
-            ],
-        ),
-    ]
+
+class PassesRow(NamedTuple):
+    group: str
+    passes: Passes
+
+
+def _passes(run: RunRecord) -> Iterator[PassesRow]:
+    """Those of each group; of a single one, those of the whole."""
+    driven = run.driven
+    if driven is not None and len(driven.groups) < 2 and driven.passes is not None:
+        yield PassesRow("", driven.passes)
+    for group in driven.groups if driven and len(driven.groups) > 1 else ():
+        if group.passes is not None:
+            yield PassesRow(group.name, group.passes)
+
+
+PASSES = ProgramTable(
+    "One row per run and group of clients that makes passes: every script once, in order.",
+    of_part(
+        [
+            _GROUP,
+            *of(
+                path("passes"),
+                [
+                    COUNT,
+                    *times(
+                        "latency", "latency", "time of a pass of which every transaction ended ok"
+                    ),
+                ],
+            ),
+        ]
+    ),
+    parts(_passes),
 )
 
-PASS_TIMES = _of_part(
-    [
-        _group("of clients; empty: the only one"),
-        *of(
-            path("pass_time"),
-            [
-                _number("client", "its number, from 0"),
-                _number("end_ns", "since the start of the measurement"),
-                _number("latency_ns", "of the whole pass"),
-            ],
-        ),
-    ]
-)
 
-STATEMENTS = _of_part(
-    [
-        _text("transaction", "type"),
-        _number("line", "of the script"),
-        _text("statement", "as it is sent", "text"),
-        _COUNT,
-        *SERVICE_TIME,
-    ]
+class PassTimeRow(NamedTuple):
+    group: str
+    pass_time: PassTime
+
+
+def _pass_times(run: RunRecord) -> Iterator[PassTimeRow]:
+    """In the order of their ends."""
+    driven = run.driven
+    if driven is not None:
+        has_groups = len(driven.groups) > 1
+        groups = {end.client: end.group if has_groups else "" for end in driven.client_ends}
+        yield from (PassTimeRow(groups[one.client], one) for one in driven.pass_times)
+
+
+PASS_TIMES = ProgramTable(
+    "One row per pass of which every transaction ended ok, as they ended: the first "
+    f"{MOST_PASS_TIMES:,} of a run. Of groups with several scripts, or that end after a number of "
+    "passes.",
+    of_part(
+        [
+            _GROUP,
+            *of(
+                path("pass_time"),
+                [
+                    integer("client", "its number, from 0"),
+                    integer("end_ns", "since the start of the measurement"),
+                    integer("latency_ns", "of the whole pass"),
+                ],
+            ),
+        ]
+    ),
+    parts(_pass_times),
+    is_detail=True,
 )
 
 
@@ -160,108 +164,153 @@ def _length_s(part: RunPart) -> float:
     return round(min(1.0, max(0.0, left_s)), 9)
 
 
-INTERVALS = [
-    *_of_part([_number("second", "of the measurement, from 0")]),
-    TidyColumn(
-        "length_s", "number", "of the interval: the last one may be a part of a second", _length_s
+INTERVALS = ProgramTable(
+    "One row per run, second and group.",
+    [
+        *of_part([integer("second", "of the measurement, from 0")]),
+        number(
+            "length_s", "of the interval: the last one may be a part of a second", _length_s
+        ),
+        *of(path("part"), [_GROUP, *(of_metric(metric, metric.value) for metric in OF_SECONDS)]),
+    ],
+    parts(lambda run: run.seconds),
+    is_detail=True,
+)  # fmt: skip
+CHECKS = ProgramTable(
+    "One row per run and result check.",
+    of_part(
+        [
+            string("check", "its name", path("id")),
+            string("title", "what it looks for"),
+            integer(
+                "expected",
+                "rows; null: not known for these data, or only counted",
+                expected_rows,
+            ),
+            integer("found", "rows"),
+            nullable(
+                "is_right",
+                "boolean",
+                "null: only counted, not decided, not run, or no expected result",
+                path("ok"),
+            ),
+            string("note", "why it is wrong or was not run"),
+        ]
     ),
-    *of(lambda part: part.part, [_group("of clients; empty: the only one")]),
-    *of(lambda part: part.part, [of_metric(metric, metric.value) for metric in OF_SECONDS]),
-]
-
-ERRORS = _of_part(
-    [
-        _text("transaction", "type"),
-        _text("class", "of the error", "class_"),
-        _text("code", "the system's own"),
-        _text("certainty", "undone, or unknown: may have committed"),
-        _number("count", "how often"),
-        _number("retried", "of them, tried again"),
-        _text("message", "the first one"),
-    ]
+    parts(lambda run: run.checks),
+    is_detail=True,
 )
 
-CHECKS = _of_part(
+
+class DeclaredField(NamedTuple):
+    """A field of a workload's report, of a run; the source of a row."""
+
+    run: RunRecord
+    field: declaration.Field
+
+
+def _values(experiment: ExperimentRecord) -> Iterator[DeclaredField]:
+    for run in experiment.runs:
+        declared = declaration.of_record(experiment.workload, run.test)
+        for field in declared.fields if declared and run.observation else ():
+            yield DeclaredField(run, field)
+
+
+VALUES = ProgramTable(
+    "One row per run and field that the workload's report declares.",
     [
-        _text("check", "its name", "id"),
-        _text("title", "what it looks for"),
-        TidyColumn(
-            "expected",
-            "integer",
-            "rows; null: not known for these data, or only counted",
-            expected_rows,
+        RUN,
+        string("test", "of the workload", path("run", "test")),
+        string("key", "path through the observation", path("field", "key")),
+        string("title", "in the report", path("field", "title")),
+        string(
+            "unit", "ns, bytes, per_s, count",
+            lambda source: field_path.unit(source.field.key),
         ),
-        _number("found", "rows"),
-        TidyColumn(
-            "is_right",
-            "boolean",
-            "null: only counted, not decided, not run, or no expected result",
-            path("ok"),
+        nullable(
+            "value", "scalar", "null: none",
+            lambda source: field_path.result(source.run, source.field.key),
         ),
-        _text("note", "why it is wrong or was not run"),
-    ]
-)
+    ],
+    _values,
+    is_detail=True,
+)  # fmt: skip
 
-RESPONSE_LIMITS = _of_part(
+
+class PublishedNumber(NamedTuple):
+    test: str
+    of: Published
+    row: PublishedRow
+    column: str
+    printed: float | str | None
+    unit: str
+
+    @property
+    def levels(self) -> dict[str, TidyValue]:
+        others = (key for key in self.row.factors if key != "clients")
+        return {f"{PARAMETER}{key}": self.row.factors[key] for key in others}
+
+
+def _published(experiment: ExperimentRecord) -> Iterator[PublishedNumber]:
+    declared = series.of_record(experiment.workload)
+    for test in (*cell_runs.tests(experiment), *(each.name for each in declared)):
+        if (found := published.of_record(experiment.workload, test)) is not None:
+            for one in found.rows:
+                values = zip(found.columns, one.values, found.units, strict=False)
+                for column, value, unit in values:
+                    yield PublishedNumber(test, found, one, column, value, unit)
+
+
+PUBLISHED = ProgramTable(
+    "One row per number that was published of this test.",
     [
-        *of(
-            path("limit"),
-            [
-                _text("transaction", "type"),
-                _text("percentile", "p50, p90 …"),
-                _number("limit_ns", "below which it must be"),
-            ],
+        string("test", "of the workload, or a series of them"),
+        string("source", "where it was published", path("of", "source")),
+        string("conditions", "under which it was measured", path("of", "conditions")),
+        string("system", "as published", path("row", "system")),
+        integer("clients", "null: not published", path("row", "factors", "clients")),
+        string("column", "as published"),
+        number(
+            "value", "in unit; null: in words, or nothing",
+            lambda source: None if isinstance(source.printed, str) else source.printed,
         ),
-        TidyColumn(
-            "found_ns",
-            "number",
-            "the percentile, transactions that were rolled back as the workload asked included; "
-            "null: too few, or not reached",
-            lambda judged: None if judged.found_ns == UNREACHED else judged.found_ns,
+        string(
+            "words", "what was published in place of a number; null: a number",
+            lambda source: source.printed if isinstance(source.printed, str) else None,
         ),
-        _number("samples", "transactions that it is of"),
-        _text("judgement", "met, missed, not judged (too few samples)", "word"),
-    ]
-)
-
-DERIVED = [
-    _text("metric", "its name in the workload", "name"),
-    _text("title", "in reports"),
-    TidyColumn("runs", "array", "their numbers; one: it is of a run", path("runs")),
-    TidyColumn("value", "number", "null: there is none", path("value")),
-    _text("why_null", "why there is none; empty: there is one", "why_none"),
-]
-
-STEPS = _of_part(
+        string("unit", "as published"),
+    ],
+    _published,
+    levels=lambda source: source.levels,
+    has_parameters=True,
+)  # fmt: skip
+CONTINUATIONS = ProgramTable(
+    "One row per process that went on with the experiment after another one had ended.",
     [
-        _number("position", "from 0"),
-        _text("do", "kind of step"),
-        _text("name", "in the workload"),
-        _text("state", "running, done, failed, exceeded, interrupted, refused, skipped"),
-        _text("reason", "why it failed, was ended early or refused"),
-        _number("begun_unix_ns", "null: not begun"),
-        _number("ended_unix_ns", "null: not ended"),
-    ]
-)
-
-VALUES = _of_part(
-    [
-        _text("test", "of the workload"),
-        _text("key", "path through the observation"),
-        _text("title", "in the report"),
-        _text("unit", "ns, bytes, per_s, count"),
-        TidyColumn("value", "scalar", "null: none", path("value")),
-    ]
-)
-
-PUBLISHED = [
-    _text("test", "of the workload, or a series of them"),
-    _text("source", "where it was published"),
-    _text("conditions", "under which it was measured"),
-    _text("system", "as published"),
-    _number("clients", "null: not published"),
-    _text("column", "as published"),
-    TidyColumn("value", "number", "in unit; null: in words, or nothing", path("value")),
-    _text("words", "what was published in place of a number; null: a number"),
-    _text("unit", "as published"),
-]
+        never_null("position", "integer", "from 1"),
+        never_null("ended_process_id", "integer", "of the process before"),
+        never_null(
+            "is_interruption", "boolean",
+            "false: that had ended by itself, after the runs that were asked for (--only)",
+        ),
+        never_null("last_unix_ns", "integer", "when that last entered a stage of a run"),
+        integer(
+            "run_position",
+            "of the run that it was at, from 0, which begins again; null: none, or no longer "
+            "planned",
+        ),
+        string("run_state", "of that run; null: none"),
+        never_null(
+            "process_id", "integer", "of the process that went on", path("process", "pid")
+        ),
+        never_null("begun_unix_ns", "integer", "when it began"),
+        never_null(
+            "changes", "array", "facts of machine, build and content that were others before",
+            path("differences"),
+        ),
+        never_null(
+            "is_asked_otherwise", "boolean", "the experiment file or the workload had changed"
+        ),
+    ],
+    lambda experiment: iter(experiment.continuations),
+)  # fmt: skip

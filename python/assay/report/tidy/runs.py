@@ -1,27 +1,27 @@
-"""The columns of the tidy table of runs."""
+"""The tidy table of runs."""
 
 from __future__ import annotations
 
 from assay.judge.evidence import machine_states
 from assay.record.metrics.catalogue import METRICS
-from assay.report.tidy.columns import (
-    TidyColumn,
+from assay.report.columns import (
     attribute,
     behind,
     never_null,
+    nullable,
     of,
     of_metric,
     path,
     why_null,
 )
-from assay.report.tidy.factors import STORAGE_IN_FORCE, verdict
+from assay.report.program_tables import STORAGE_IN_FORCE, ProgramTable, levels_of, verdict
 
 _BEHIND = {
     "latency_unanswered": [
         why_null(lambda run: run.driven.of_clients.all_ok.latency if run.driven else None)
     ],
     "machine_interrupts": [
-        TidyColumn(
+        nullable(
             "machine_states_contradicted",
             "string",
             "how the kernel's ticks contradict the times of the machine's processors; null: they "
@@ -30,7 +30,7 @@ _BEHIND = {
         )
     ],
     "commit_efficiency": [
-        TidyColumn(
+        nullable(
             "probe_begun_unix_ns",
             "integer",
             "of the storage's probe; null: not probed",
@@ -39,11 +39,13 @@ _BEHIND = {
     ],
 }
 """Name of a metric → columns that explain it."""
-RUNS = [
+RUNS = ProgramTable(
+    "One row per run.",
+    [
     never_null("run", "integer", "its number", attribute("id")),
     never_null("cell", "string", "fingerprint", attribute("cell_fingerprint")),
     never_null("repetition", "integer", "from 1", attribute("repetition")),
-    TidyColumn(
+    nullable(
         "in_place_of",
         "integer",
         "the repetition that it repeats, since other programs disturbed that one; null: none",
@@ -55,7 +57,7 @@ RUNS = [
         "done, failed, refused …; exceeded: ended early, far beyond the limit of a goal search",
         attribute("state"),
     ),
-    TidyColumn(
+    nullable(
         "reason", "string", "why it failed, was ended early or refused", attribute("reason")
     ),
     *of(attribute("judged"), verdict("of this run alone, however many repetitions its cell has")),
@@ -63,17 +65,22 @@ RUNS = [
         "warnings", "array", "their names",
         lambda run: [warning.name for warning in run.warnings],
     ),
-    TidyColumn("begun_unix_ns", "integer", "null: not begun", attribute("begun_unix_ns")),
-    TidyColumn("ended_unix_ns", "integer", "null: not ended", attribute("ended_unix_ns")),
-    TidyColumn("system_version", "string", "its own", path("deployment", "version")),
-    TidyColumn(
+    nullable("begun_unix_ns", "integer", "null: not begun", attribute("begun_unix_ns")),
+    nullable("ended_unix_ns", "integer", "null: not ended", attribute("ended_unix_ns")),
+    nullable("system_version", "string", "its own", path("deployment", "version")),
+    nullable(
         "measured_rtt_s", "number", "round trip through the delay proxy; null: connected directly",
         path("deployment", "delay", "measured_rtt_s"),
     ),
-    TidyColumn(
+    nullable(
         "durability_class", "string", "D0 to D3; null: not measured",
         path("deployment", "durability", "durability_class"),
     ),
     *behind(map(of_metric, METRICS.values()), _BEHIND),
     *STORAGE_IN_FORCE,
-]  # fmt: skip
+    ],
+    lambda experiment: iter(experiment.runs),
+    levels=levels_of,
+    has_factors=True,
+    has_parameters=True,
+)  # fmt: skip

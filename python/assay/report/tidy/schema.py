@@ -3,25 +3,12 @@
 from __future__ import annotations
 
 from assay.report.json_schema import JsonSchema
-from assay.report.tidy.columns import TidyColumn
-from assay.report.tidy.tables import HAVE_PARAMETERS, TABLES
+from assay.report.program_tables import PARAMETER, ProgramTable
+from assay.report.tidy.tables import DETAILS, TABLES
+from assay.report.values import ReportColumn
 
 VERSION = 2
 """Incremented when readers of the document have to change. Version 1 was for people."""
-DETAILS = (
-    "groups",
-    "servers",
-    "staleness",
-    "transactions",
-    "pass_times",
-    "statements",
-    "intervals",
-    "errors",
-    "checks",
-    "steps",
-    "values",
-)
-"""Tables that may be left out (``--no-detail``)."""
 _PARAMETER: JsonSchema = {
     "description": "a parameter of the workload",
     "type": ["string", "number", "boolean"],
@@ -242,10 +229,7 @@ def schema() -> JsonSchema:
             },
             "tables": {
                 "type": "object",
-                "properties": {
-                    name: _table(meaning, columns, has_parameters=name in HAVE_PARAMETERS)
-                    for name, (meaning, columns) in TABLES.items()
-                },
+                "properties": {name: _table(table) for name, table in TABLES.items()},
                 "required": [name for name in TABLES if name not in DETAILS],
                 "additionalProperties": False,
             },
@@ -264,14 +248,14 @@ def _object(properties: dict[str, JsonSchema]) -> JsonSchema:
     }
 
 
-def _table(meaning: str, columns: list[TidyColumn], *, has_parameters: bool) -> JsonSchema:
-    row = _object({column.name: _column(column) for column in columns})
-    if has_parameters:
-        row["patternProperties"] = {"^parameter_": _PARAMETER}
-    return {"description": meaning, "type": "array", "items": row}
+def _table(table: ProgramTable) -> JsonSchema:
+    row = _object({column.name: _column(column) for column in table.every_column})
+    if table.has_parameters:
+        row["patternProperties"] = {f"^{PARAMETER}": _PARAMETER}
+    return {"description": table.meaning, "type": "array", "items": row}
 
 
-def _column(column: TidyColumn) -> JsonSchema:
+def _column(column: ReportColumn) -> JsonSchema:
     kinds = ["number", "string", "boolean"] if column.kind == "scalar" else [column.kind]
     if column.is_nullable:
         kinds.append("null")

@@ -1,10 +1,13 @@
-"""The columns that several tidy tables share: factors, verdicts and times."""
+"""Takes columns and how their sources are found; returns a table for programs (tidy output). Has
+the columns that several of them share: factors, verdicts, what is in force of a storage."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.contracts.factors import (
     CLIENTS,
@@ -18,8 +21,9 @@ from assay.contracts.factors import (
     Part,
 )
 from assay.experiment.choices import server_limits
-from assay.record import RunRecord
-from assay.report.tidy.columns import TidyColumn, attribute, never_null, of, path
+from assay.record import ExperimentRecord, RunRecord
+from assay.report.columns import attribute, never_null, nullable, of, path, row
+from assay.report.values import ReportColumn, TidyRow, TidyValue, run_number
 from assay.text import rates
 
 
@@ -32,12 +36,12 @@ def _offered_rate(run: RunRecord) -> float | None:
     return rates.mean_per_s(driving.offered_rate_per_s, measured_s)
 
 
-def _column(factor: Factor, read: Callable[[RunRecord], Any]) -> TidyColumn:
+def _column(factor: Factor, read: Callable[[RunRecord], Any]) -> ReportColumn:
     is_nullable = factor.part in (Part.MACHINE, Part.DRIVING) and factor.default is None
-    return TidyColumn(factor.column, factor.kind, factor.meaning, read, is_nullable=is_nullable)
+    return nullable(factor.column, factor.kind, factor.meaning, read, is_nullable=is_nullable)
 
 
-def _of_levels(factor: Factor) -> TidyColumn:
+def _of_levels(factor: Factor) -> ReportColumn:
     return _column(factor, lambda run: run.levels[factor.name])
 
 
@@ -53,6 +57,8 @@ def _currency(run: RunRecord) -> str | None:
     return price.currency if price else None
 
 
+PARAMETER = "parameter_"
+"""Begins the name of the column of a parameter."""
 MACHINE_MEANING = "its name; without one, by its processors and memory"
 SHOWN_IF_VARIED = tuple(
     factor.column
@@ -69,18 +75,18 @@ FACTORS = [
     never_null(
         "system", "string", "name, options and settings", attribute("system_label")
     ),
-    TidyColumn("storage", "string", "null: not seen", attribute("storage")),
+    nullable("storage", "string", "null: not seen", attribute("storage")),
     never_null("machine", "string", MACHINE_MEANING, attribute("machine_shown")),
-    TidyColumn(
+    nullable(
         "storage_price_per_gb", "number", "for 1,000,000,000 bytes; null: not given",
         path("storage_price", "per_gb"),
     ),
-    TidyColumn(
+    nullable(
         "system_price", "number", "of the whole system; null: not given",
         path("system_price", "amount"),
     ),
-    TidyColumn("currency", "string", "of prices; null: not given", _currency),
-    TidyColumn(
+    nullable("currency", "string", "of prices; null: not given", _currency),
+    nullable(
         "required_rate_per_s", "number", "that a storage must keep; null: not asked for",
         attribute("required_rate_per_s"),
     ),
@@ -95,6 +101,74 @@ FACTORS = [
     _column(OFFERED_RATE, _offered_rate),
 ]  # fmt: skip
 
+
+class RunPart(NamedTuple):
+    """The source of a row: a part of a run's record."""
+
+    run: RunRecord
+    part: Any
+
+
+RUN = never_null(
+    "run", "integer", "its number", lambda source: source.run.id,
+    title="run", is_label=True, show=run_number,
+)  # fmt: skip
+
+
+def of_part(columns: Sequence[ReportColumn]) -> list[ReportColumn]:
+    """The same columns, read from the part of a `RunPart`, behind the run."""
+    return [RUN, *of(attribute("part"), columns)]
+
+
+Sources = Callable[[ExperimentRecord], Iterator[Any]]
+
+
+def of_runs(sources: Callable[[RunRecord], Iterable[Any]]) -> Sources:
+    """Those of each run, in the order of the runs."""
+    return lambda experiment: (one for run in experiment.runs for one in sources(run))
+
+
+def parts(of_run: Callable[[RunRecord], Iterable[Any]]) -> Sources:
+    """A `RunPart` for each part of each run."""
+    return of_runs(lambda run: (RunPart(run, one) for one in of_run(run)))
+
+
+class ProgramTable(Struct, frozen=True):
+    """A table of tidy output."""
+
+    meaning: str
+    """Of a row."""
+    columns: Sequence[ReportColumn]
+    sources: Sources
+    """Of its rows."""
+    is_detail: bool = False
+    """Whether ``--no-detail`` leaves it out."""
+    levels: Callable[[Any], Mapping[str, TidyValue]] = lambda _: {}
+    """Of a source: what its row begins with."""
+    has_factors: bool = False
+    """Whether that has `FACTORS`."""
+    has_parameters: bool = False
+    """Whether that has a column for each parameter of the workload, named ``parameter_``."""
+
+    @property
+    def every_column(self) -> list[ReportColumn]:
+        return [*(FACTORS if self.has_factors else ()), *self.columns]
+
+    def named(self, *names: str) -> list[ReportColumn]:
+        """Those columns, in that order."""
+        by_name = {column.name: column for column in self.columns}
+        return [by_name[name] for name in names]
+
+    def rows(self, experiment: ExperimentRecord) -> list[TidyRow]:
+        return [{**self.levels(one), **row(self.columns, one)} for one in self.sources(experiment)]
+
+
+def levels_of(run: RunRecord) -> dict[str, TidyValue]:
+    """Those of its cell, with which a row begins."""
+    parameters = {f"{PARAMETER}{name}": level for name, level in run.parameters.items()}
+    return {**row(FACTORS, run), **parameters}
+
+
 IN_FORCE = [
     never_null(
         "in_force", "array", "limits and parameters of a model, in effect: name=value",
@@ -105,7 +179,7 @@ IN_FORCE = [
         "of the parameters that differ from the model's profile, the profile's: name=value",
         lambda storage: _name_values(storage.profile_values) if storage else [],
     ),
-    TidyColumn(
+    nullable(
         "limits_write_back", "boolean",
         "limits of writes hold for what the kernel writes back; null: there are none",
         lambda storage: storage.limits_write_back if storage and storage.limits else None,
@@ -123,14 +197,14 @@ def _name_values(named: Mapping[str, str]) -> list[str]:
     return [f"{name}={value}" for name, value in named.items()]
 
 
-def verdict(judged: str) -> list[TidyColumn]:
+def verdict(judged: str) -> list[ReportColumn]:
     """``judged``: what the verdict is on."""
     return [
-        TidyColumn(
+        nullable(
             "verdict",
             "string",
             f"valid, indicative or invalid; null: no number; {judged}",
             lambda v: v.word,
         ),
-        TidyColumn("verdict_reason", "string", "the nearest reason first", lambda v: v.reason),
+        nullable("verdict_reason", "string", "the nearest reason first", lambda v: v.reason),
     ]
