@@ -7,15 +7,15 @@ import pytest
 from tools.house import counts
 
 LIMITS = {
-    "tracked files": 3075,
-    "lines": 344_200,
-    "Python modules": 1049,
-    "pairs of classes that share their fields": 103,
+    "tracked files": 3011,
+    "lines": 343_600,
+    "Python modules": 1043,
+    "pairs of classes that share their fields": 101,
     "classes that are a run": 13,
-    "kinds of column": 5,
+    "kinds of column": 3,
 }
 """Lower them where a change allows it. One that needs more takes it from elsewhere."""
-LEAST_MEDIAN_LINES = 92
+LEAST_MEDIAN_LINES = 91
 
 
 def test_no_count_is_above_its_limit() -> None:
