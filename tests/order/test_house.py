@@ -7,8 +7,8 @@ import pytest
 from tools.house import counts
 
 LIMITS = {
-    "tracked files": 3154,
-    "lines": 345_000,
+    "tracked files": 3155,
+    "lines": 344_800,
     "Python modules": 1044,
     "pairs of classes that share their fields": 103,
     "classes that are a run": 13,
