@@ -100,9 +100,8 @@ class ReportCell(Struct, frozen=True):
 
 
 class ReportColumn(Struct, frozen=True):
-    """A value of each row: with a title in tables for people, with a name in those for programs,
-    with both in both. What a row is read from, its source, is the same for all columns of a
-    table."""
+    """A value of each row of a table: it has a title where people see it, and a name where programs
+    get it. It is read from the source of the row, which all columns of a table share."""
 
     title: str = ""
     """For people; unique in its table."""
@@ -117,7 +116,7 @@ class ReportColumn(Struct, frozen=True):
     is_label: bool = False
     """Whether it identifies a row within its block; such columns are the leading ones."""
     cell: Callable[[Any], ReportCell] | None = None
-    """What people see of a source; None: what is known of `value` alone."""
+    """What people see of a source; None: the text that `value` is."""
     where: Mapping[str, Scalar] = field(default_factory=dict)
     """Of a pivot: levels that a cell must have in addition to those of the row."""
     name: str = ""
@@ -138,10 +137,8 @@ class ReportColumn(Struct, frozen=True):
     def shown(self, source: Any) -> ReportCell:
         if self.cell is not None:
             return self.cell(source)
-        found = self.known(source)
-        if isinstance(found, int | float) and not isinstance(found, bool):
-            return ReportCell(units.digits(found), Number(found, "count"))
-        return ReportCell("" if found is None else str(found))
+        known = self.known(source)
+        return ReportCell("" if known is None else str(known))
 
     @property
     def heading(self) -> str:

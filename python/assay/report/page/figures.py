@@ -3,14 +3,16 @@ numbers as a table."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from operator import attrgetter, itemgetter
 
 from assay.plan import cell_names
+from assay.report import columns
 from assay.report.charts.draw import svg_for_page
-from assay.report.figure import LIMITED, DataSeries, Figure, Scale
+from assay.report.columns import numbers, words
+from assay.report.figure import LIMITED, DataSeries, Figure, Point, Scale
 from assay.report.page.links import Links, escaped
 from assay.report.page.tables import table_html
-from assay.report.values import Number, ReportCell, ReportColumn, ReportTable, Row
+from assay.report.values import Number, ReportCell, ReportColumn, ReportTable
 from assay.text import units
 
 
@@ -59,33 +61,33 @@ def _level(x: float | str) -> str:
 
 def _table(figure: Figure) -> ReportTable:
     is_share = figure.x.scale is Scale.PERCENTILES
-    return ReportTable(
+    at = "%" if is_share else figure.x.title or "of"
+
+    def level(point: Point) -> ReportCell:
+        if isinstance(point.x, str):
+            return ReportCell(point.x)
+        x = 100 - 100 / point.x if is_share else point.x
+        return ReportCell(f"{x:.6g}", Number(x, ""))
+
+    of_point = [
+        ReportColumn(at, is_number=not figure.has_categories, cell=level),
+        numbers(figure.y.title, _value),
+        *([words("range", _range)] if figure.has_ranges else []),
+        *([words("verdict", attrgetter("verdict"))] if figure.legend else []),
+    ]
+    return columns.table(
         figure.name,
         figure.title,
-        (
-            ReportColumn("series"),
-            ReportColumn(
-                "%" if is_share else figure.x.title or "of", is_number=not figure.has_categories
-            ),
-            ReportColumn(figure.y.title, is_number=True),
-            *([ReportColumn("range")] if figure.has_ranges else []),
-            *([ReportColumn("verdict")] if figure.legend else []),
-        ),
-        tuple(_rows(figure, is_share=is_share)),
+        (words("series", lambda source: source[0].name), *columns.of(itemgetter(1), of_point)),
+        ((series, point) for series in figure.series for point in series.points),
     )
 
 
-def _rows(figure: Figure, *, is_share: bool) -> Iterator[Row]:
-    for one in figure.series:
-        for point in one.points:
-            x = point.x
-            if is_share and not isinstance(x, str):
-                x = 100 - 100 / x
-            level = ReportCell(x) if isinstance(x, str) else ReportCell(f"{x:.6g}", Number(x, ""))
-            over = ""
-            if point.low is not None and point.high is not None:
-                over = f"{units.digits(point.low)}-{units.digits(point.high)}"
-            value = ReportCell(units.digits(point.y), Number(point.y, ""), runs=point.runs)
-            beside = [ReportCell(over)] if figure.has_ranges else []
-            beside += [ReportCell(point.verdict)] if figure.legend else []
-            yield Row((ReportCell(one.name), level, value, *beside))
+def _value(point: Point) -> ReportCell:
+    return ReportCell(units.digits(point.y), Number(point.y, ""), runs=point.runs)
+
+
+def _range(point: Point) -> str:
+    if point.low is None or point.high is None:
+        return ""
+    return f"{units.digits(point.low)}-{units.digits(point.high)}"
