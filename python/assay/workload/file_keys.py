@@ -43,7 +43,7 @@ def _tables(of: Keys) -> Keys:
 
 def _steps() -> Mapping[str, Keys]:
     """By their ``do``; without those of other packages that declare no keys."""
-    declared = {name: registry.step(name).keys for name in sorted(registry.steps())}
+    declared = {name: registry.step(name).declared_keys() for name in sorted(registry.steps())}
     do = Key("do", OneOfNames(registry.steps), "The kind of step.", is_required=True)
     return {
         name: Keys((do, *own, *STEP)) for name, own in declared.items() if own is not None

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self, TypedDict
 
 from assay.contracts.driving import DrivingChanges
 from assay.errors import Bug
-from assay.text.files.keys import Key
+from assay.text.files.keys import Key, of_fields
 from assay.text.files.toml_file import TomlTable
 from assay.workload.parameters import Parameter
 from assay.workload.schema import Expression
@@ -53,7 +53,8 @@ class Step:
     """The kind of results under which other steps and reports look it up; empty: never looked
     up."""
     keys: ClassVar[tuple[Key, ...] | None] = None
-    """What a workload file may say of it beside `common`; None: its ``read`` alone knows."""
+    """What a workload file may say of it beside `common`; None: its fields declare it, or its
+    ``read`` alone knows."""
     name: str = ""
     """The name under which other steps and reports look up its results; by default its ``do``."""
     parameters: Mapping[str, Expression] = field(default_factory=dict, kw_only=True)
@@ -77,7 +78,16 @@ class Step:
     @classmethod
     def read(cls, section: TomlTable, names: Names) -> Self:
         """The step that the section declares; raises `ExperimentError` with the line."""
-        return cls(**common(section, names))
+        own = section.fields(cls, names) if cls.keys is None else {}
+        return cls(**own, **common(section, names))
+
+    @classmethod
+    def declared_keys(cls) -> tuple[Key, ...] | None:
+        """As `keys`, with those of its fields; None: its ``read`` alone knows."""
+        if cls.keys is not None:
+            return cls.keys
+        own: type = cls
+        return of_fields(own) or None
 
     def why_refused(self, run: Any) -> str | None:
         """Why the run, an `assay.plan.PlannedRun`, cannot take this step, as far as that is known

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Self
+from typing import Annotated, ClassVar
 
 from msgspec.structs import replace
 
@@ -11,10 +11,9 @@ from assay.contracts.observation import ReferenceReport
 from assay.judge.check.dumps import check_dumps
 from assay.lab.run_context.context import RunState
 from assay.lab.steps.dump import Dump
-from assay.text.files.keys import TEXT, Key
-from assay.text.files.toml_file import TomlTable
-from assay.workload.steps import Names, Step, common
-from assay.workload.tests.declared_steps import earlier
+from assay.text.files.keys import TEXT, in_file
+from assay.workload.steps import Step
+from assay.workload.tests.step_keys import earlier
 
 
 @dataclass(frozen=True)
@@ -22,20 +21,12 @@ class Compare(Step):
     """Two dumps must hold the same rows in the same order."""
 
     do: ClassVar[str] = "compare"
-    keys: ClassVar[tuple[Key, ...] | None] = (
-        Key("expected", TEXT, "The dump with the rows that are expected.", is_required=True),
-        Key("found", TEXT, "The dump that is compared.", is_required=True),
+    expected: Annotated[
+        str, in_file(TEXT, "The dump with the rows that are expected.", earlier("dump"))
+    ] = field(kw_only=True)
+    found: Annotated[str, in_file(TEXT, "The dump that is compared.", earlier("dump"))] = field(
+        kw_only=True
     )
-    expected: str = field(kw_only=True)
-    found: str = field(kw_only=True)
-
-    @classmethod
-    def read(cls, section: TomlTable, names: Names) -> Self:
-        return cls(
-            expected=earlier(section, "expected", "dump", names),
-            found=earlier(section, "found", "dump", names),
-            **common(section, names),
-        )
 
     def take(self, state: RunState) -> None:
         """Keeps a check for each answer; sets ``reference`` of the last observation, which counts

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Self
+from typing import Annotated, ClassVar
 
 from assay.contracts.systems.abilities import SpreadsSchema
 from assay.drive import query
 from assay.lab.run_context.context import RunState
 from assay.plan.drives import parameters_of
-from assay.text.files.keys import TEXT, Key
-from assay.text.files.toml_file import TomlTable
-from assay.workload.steps import Names, Step, common
+from assay.text.files.keys import TEXT, in_file
+from assay.workload.steps import Step
 from assay.workload.tests import step_keys
 
 
@@ -20,20 +19,14 @@ class Ddl(Step):
     """The statements of a script, once, outside any measurement."""
 
     do: ClassVar[str] = "ddl"
-    keys: ClassVar[tuple[Key, ...] | None] = (
-        Key("script", TEXT, "The script file that is run.", is_required=True),
-    )
     changes_data: ClassVar[bool] = True
-    script: str = field(kw_only=True)
+    script: Annotated[str, in_file(TEXT, "The script file that is run.", step_keys.script)] = field(
+        kw_only=True
+    )
 
     @property
     def scripts_run_once(self) -> tuple[str, ...]:
         return (self.script,)
-
-    @classmethod
-    def read(cls, section: TomlTable, names: Names) -> Self:
-        script = step_keys.script(section, "script", names.scripts)
-        return cls(script=script, **common(section, names))
 
     def take(self, state: RunState) -> None:
         """Raises `SystemRefused` with the statement's error. No other run uses the system, because

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Self
+from typing import Annotated, ClassVar
 
 from assay.drive import query
 from assay.drive.query import StatementAnswer
 from assay.experiment import Scalar
 from assay.lab.run_context.context import Dumps, RunState
 from assay.plan.drives import parameters_of
-from assay.text.files.keys import TEXT, Key
-from assay.text.files.toml_file import TomlTable
-from assay.workload.steps import Names, Step, common
+from assay.text.files.keys import TEXT, in_file
+from assay.workload.steps import Step
 from assay.workload.tests import step_keys
 
 
@@ -22,23 +21,22 @@ class Dump(Step):
     """Keeps the rows that a query returns, for a `Compare`."""
 
     do: ClassVar[str] = "dump"
-    keys: ClassVar[tuple[Key, ...] | None] = (
-        Key("script", TEXT, "The script file that is run.", is_required=True),
-        Key("own", TEXT, "The script that reads what no other client can change."),
-        Key(
-            "each",
-            TEXT,
-            "The variable that numbers the dumps, from 0; otherwise there is one dump.",
-        ),
-    )
     found_as: ClassVar[str] = "dump"
-    script: str = field(kw_only=True)
-    own: str = ""
+    script: Annotated[str, in_file(TEXT, "The script file that is run.", step_keys.script)] = field(
+        kw_only=True
+    )
+    own: Annotated[
+        str,
+        in_file(TEXT, "The script that reads what no other client can change.", step_keys.script),
+    ] = ""
     """The script that reads the part of a client's rows that other clients cannot change; empty:
     none. Where dumps differ and this part does not, clients overtook one another and no update was
     lost."""
-    each: str = ""
-    """The variable that numbers the dumps, from 0 up to the number of clients; empty: one dump."""
+    each: Annotated[
+        str,
+        in_file(TEXT, "The variable that numbers the dumps, from 0; otherwise there is one dump."),
+    ] = ""
+    """Up to the number of clients; empty: one dump."""
 
     @property
     def scripts_run_once(self) -> tuple[str, ...]:
@@ -47,15 +45,6 @@ class Dump(Step):
     @property
     def own_variables(self) -> Mapping[str, int]:
         return {self.each: 0} if self.each else {}
-
-    @classmethod
-    def read(cls, section: TomlTable, names: Names) -> Self:
-        return cls(
-            script=step_keys.script(section, "script", names.scripts),
-            own=step_keys.script(section, "own", names.scripts) if "own" in section else "",
-            each=section.text("each", ""),
-            **common(section, names),
-        )
 
     def take(self, state: RunState) -> None:
         """One answer for each client, or a single one. Raises as `query.ask` does."""

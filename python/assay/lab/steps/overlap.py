@@ -10,7 +10,7 @@ known; a pause after each transaction keeps them in order.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Self
+from typing import Annotated, ClassVar
 
 from msgspec import structs
 
@@ -27,11 +27,9 @@ from assay.lab.steps.drive import observe
 from assay.lab.steps.load import keep, load
 from assay.plan.drives import PlannedDrive, weights
 from assay.text import quantities
-from assay.text.files.keys import TEXT, Key, NumberWithin
-from assay.text.files.toml_file import TomlTable
-from assay.workload.steps import Drive, Names, Step, common
+from assay.text.files.keys import TEXT, NumberWithin, in_file
+from assay.workload.steps import Drive, Step
 from assay.workload.tests import step_keys
-from assay.workload.tests.declared_steps import earlier
 
 
 @dataclass(frozen=True)
@@ -40,57 +38,42 @@ class Overlap(Step):
     ``at_once`` work at once and none overtakes another."""
 
     do: ClassVar[str] = "overlap"
-    keys: ClassVar[tuple[Key, ...] | None] = (
-        Key(
-            "alone",
-            TEXT,
-            "The drive by one client, which measures how long the work takes.",
-            is_required=True,
-        ),
-        Key(
-            "stagger",
-            TEXT,
-            "The parameter that holds the seconds between the starts of two clients.",
-            is_required=True,
-        ),
-        Key(
-            "pause",
-            TEXT,
-            "The parameter that holds the seconds of pause after a transaction.",
-            is_required=True,
-        ),
-        Key(
-            "at_once",
-            NumberWithin(quantities.CLIENTS),
-            "Clients that must work at the same time.",
-            is_required=True,
-        ),
-    )
     changes_data: ClassVar[bool] = True
     has_clients: ClassVar[bool] = True
     staggers_clients: ClassVar[bool] = True
     found_as: ClassVar[str] = "drive"
-    alone: str = field(kw_only=True)
-    """The drive by one client, which measures how long the work takes."""
-    stagger: str = field(kw_only=True)
-    """The parameter that holds the seconds between two clients' starts. 0: computed, as the time
+    alone: Annotated[
+        str,
+        in_file(
+            TEXT,
+            "The drive by one client, which measures how long the work takes.",
+            step_keys.earlier("drive"),
+        ),
+    ] = field(kw_only=True)
+    stagger: Annotated[
+        str,
+        in_file(
+            TEXT,
+            "The parameter that holds the seconds between the starts of two clients.",
+            step_keys.seconds,
+        ),
+    ] = field(kw_only=True)
+    """0: computed, as the time
     that one client takes alone divided by `at_once`."""
-    pause: str = field(kw_only=True)
-    """The parameter that holds the seconds that a client pauses after each transaction. 0:
-    computed; on a fast system a short stall of the machine could otherwise make clients overtake
-    one another."""
-    at_once: int = field(kw_only=True)
-    """How many clients must work at once."""
-
-    @classmethod
-    def read(cls, section: TomlTable, names: Names) -> Self:
-        return cls(
-            alone=earlier(section, "alone", "drive", names),
-            stagger=step_keys.seconds(section, "stagger", names.parameters),
-            pause=step_keys.seconds(section, "pause", names.parameters),
-            at_once=section.whole("at_once", quantities.CLIENTS),
-            **common(section, names),
-        )
+    pause: Annotated[
+        str,
+        in_file(
+            TEXT,
+            "The parameter that holds the seconds of pause after a transaction.",
+            step_keys.seconds,
+        ),
+    ] = field(kw_only=True)
+    """0: computed; on a fast system a short stall of the machine could otherwise make clients
+    overtake one another."""
+    at_once: Annotated[
+        int,
+        in_file(NumberWithin(quantities.CLIENTS), "Clients that must work at the same time."),
+    ] = field(kw_only=True)
 
     def take(self, state: RunState) -> None:
         """Loads and drives until enough clients work at once; keeps the last of these drives.

@@ -4,13 +4,12 @@ page cache is cold as well."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Annotated, ClassVar
 
 from assay.lab.run_context.context import RunState
 from assay.provision.disk import page_cache
-from assay.text.files.keys import FLAG, Key
-from assay.text.files.toml_file import TomlTable
-from assay.workload.steps import Names, Step, common
+from assay.text.files.keys import FLAG, in_file
+from assay.workload.steps import Step
 
 
 @dataclass(frozen=True)
@@ -18,24 +17,17 @@ class Restart(Step):
     """Restarts the server on its data, so that its buffer is cold."""
 
     do: ClassVar[str] = "restart"
-    keys: ClassVar[tuple[Key, ...] | None] = (
-        Key(
-            "drop_page_cache",
+    needs: ClassVar[str] = "restart"
+    drop_page_cache: Annotated[
+        bool,
+        in_file(
             FLAG,
             "Whether the files of the data are removed from the operating system's page cache.",
         ),
-    )
-    needs: ClassVar[str] = "restart"
-    drops_page_cache: bool = False
-    """Whether the files of the data are removed from the operating system's page cache."""
-
-    @classmethod
-    def read(cls, section: TomlTable, names: Names) -> Self:
-        drops = section.boolean("drop_page_cache", False)
-        return cls(drops_page_cache=drops, **common(section, names))
+    ] = False
 
     def take(self, state: RunState) -> None:
         """Raises `ArgumentError` where Assay did not start the server."""
         state.context.events.stage("restart")
-        restarted = state.up().restart(page_cache.drop if self.drops_page_cache else None)
+        restarted = state.up().restart(page_cache.drop if self.drop_page_cache else None)
         state.context.store.deployment_changed(restarted)

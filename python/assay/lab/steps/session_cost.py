@@ -8,16 +8,15 @@ measured the connect+disconnect overhead».
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Self
+from typing import Annotated, ClassVar
 
 from assay.contracts.observation import ConnectReport, Observation
 from assay.drive.observe import first_error
 from assay.errors import RunFailed
 from assay.lab.run_context.context import RunState
-from assay.text.files.keys import TEXT, Key
-from assay.text.files.toml_file import TomlTable
-from assay.workload.steps import Names, Step, common
-from assay.workload.tests.declared_steps import earlier
+from assay.text.files.keys import TEXT, in_file
+from assay.workload.steps import Step
+from assay.workload.tests.step_keys import earlier
 
 
 @dataclass(frozen=True)
@@ -25,27 +24,17 @@ class SessionCost(Step):
     """The cost of a session: the difference between two drives."""
 
     do: ClassVar[str] = "session_cost"
-    keys: ClassVar[tuple[Key, ...] | None] = (
-        Key("kept", TEXT, "The drive whose clients keep their session.", is_required=True),
-        Key(
-            "per_transaction",
+    kept: Annotated[
+        str, in_file(TEXT, "The drive whose clients keep their session.", earlier("drive"))
+    ] = field(kw_only=True)
+    per_transaction: Annotated[
+        str,
+        in_file(
             TEXT,
             "The drive whose clients open a session for each transaction.",
-            is_required=True,
+            earlier("drive"),
         ),
-    )
-    kept: str = field(kw_only=True)
-    """The drive whose clients keep their session."""
-    per_transaction: str = field(kw_only=True)
-    """The drive whose clients open one for each transaction."""
-
-    @classmethod
-    def read(cls, section: TomlTable, names: Names) -> Self:
-        return cls(
-            kept=earlier(section, "kept", "drive", names),
-            per_transaction=earlier(section, "per_transaction", "drive", names),
-            **common(section, names),
-        )
+    ] = field(kw_only=True)
 
     def take(self, state: RunState) -> None:
         """Sets ``connect`` of the last observation: the time per transaction of both drives, and

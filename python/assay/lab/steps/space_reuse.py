@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Self
+from typing import Annotated, ClassVar
 
 from assay import registry
 from assay.contracts.dialects.protocol import Reclaims
@@ -13,9 +13,9 @@ from assay.errors import Bug
 from assay.lab.run_context.context import RunState
 from assay.load import reuse
 from assay.plan import PlannedRun
-from assay.text.files.keys import TEXT, Key
-from assay.text.files.toml_file import TomlTable
-from assay.workload.steps import Names, Step, common
+from assay.text.files.keys import TEXT, in_file
+from assay.workload.steps import Step
+from assay.workload.tests import step_keys
 
 
 @dataclass(frozen=True)
@@ -23,30 +23,19 @@ class SpaceReuse(Step):
     """All rows deleted and inserted again, and the size on disk after each."""
 
     do: ClassVar[str] = "space_reuse"
-    keys: ClassVar[tuple[Key, ...] | None] = (
-        Key("cycles", TEXT, "The parameter that says how often.", is_required=True),
-        Key(
-            "reclaim",
-            TEXT,
-            "The parameter, a bool, that says whether the system is asked to give space back.",
-            is_required=True,
-        ),
-    )
     needs: ClassVar[str] = "stored rows"
     changes_data: ClassVar[bool] = True
-    cycles: str = field(kw_only=True)
-    """The parameter that says how often."""
-    reclaim: str = field(kw_only=True)
-    """The parameter, a bool, that says whether the system is asked to give space back."""
-
-    @classmethod
-    def read(cls, section: TomlTable, names: Names) -> Self:
-        cycles = section.choice("cycles", names.parameters)
-        reclaim = section.choice("reclaim", names.parameters)
-        for key, name, kind in (("cycles", cycles, "int"), ("reclaim", reclaim, "bool")):
-            if names.parameters[name].type != kind:
-                raise section.error(f"{key} names {name!r}, which is not of type {kind}", key)
-        return cls(cycles=cycles, reclaim=reclaim, **common(section, names))
+    cycles: Annotated[
+        str, in_file(TEXT, "The parameter that says how often.", step_keys.parameter("int"))
+    ] = field(kw_only=True)
+    reclaim: Annotated[
+        str,
+        in_file(
+            TEXT,
+            "The parameter, a bool, that says whether the system is asked to give space back.",
+            step_keys.parameter("bool"),
+        ),
+    ] = field(kw_only=True)
 
     def why_refused(self, run: PlannedRun) -> str | None:
         choice = run.cell.system

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Self
+from typing import Annotated, ClassVar
 
 from assay.lab.run_context.context import RunState
 from assay.text import quantities
-from assay.text.files.keys import Key, NumberWithin
-from assay.text.files.toml_file import TomlTable
-from assay.workload.steps import Names, Step, common
+from assay.text.files.keys import NumberWithin, in_file
+from assay.workload.steps import Step
 
 
 @dataclass(frozen=True)
@@ -17,20 +16,13 @@ class Wait(Step):
     """Waits for ``duration_s``."""
 
     do: ClassVar[str] = "wait"
-    keys: ClassVar[tuple[Key, ...] | None] = (
-        Key(
-            "duration_s",
+    duration_s: Annotated[
+        float,
+        in_file(
             NumberWithin(quantities.WAIT_S),
             "How long to wait: seconds, or with a unit (500ms, 5s, 2min, 1h).",
-            is_required=True,
         ),
-    )
-    duration_s: float = field(kw_only=True)
-
-    @classmethod
-    def read(cls, section: TomlTable, names: Names) -> Self:
-        duration_s = section.number("duration_s", quantities.WAIT_S)
-        return cls(duration_s=duration_s, **common(section, names))
+    ] = field(kw_only=True)
 
     def take(self, state: RunState) -> None:
         state.context.events.stage(f"wait {self.duration_s:g} s")

@@ -1,5 +1,5 @@
 """The keys that a file may have, declared once: each with its kinds of value, its help, and whether
-it must be there. A key that is the field of a `Struct` is declared there::
+it must be there. A key that is the field of a `Struct` or dataclass is declared there::
 
     title: Annotated[str, in_file(TEXT, "One line, for reports.")]
 
@@ -9,9 +9,10 @@ declared, nor in another kind. `tools/file_schemas.py` makes the JSON Schema of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
-from typing import get_args, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 from msgspec import Struct, structs
 
@@ -78,6 +79,9 @@ class Key(Struct, frozen=True):
     """Of the table that may stand there."""
     is_list: bool = False
     """Whether there is a list of such tables."""
+    read: Callable[..., Any] | None = None
+    """Reads it: takes the section, the name of the key and what else its reader knows. None: as its
+    kind says."""
     is_required: bool = False
 
     @property
@@ -105,24 +109,38 @@ def _is_asked(declared: Kind, asked: Kind) -> bool:
     return False
 
 
-def in_file(kinds: Kind | tuple[Kind, ...], meaning: str) -> Key:
-    """The key that a field of a `Struct` is, by its name. One without a default must be there."""
-    return Key("", kinds, meaning)
+def in_file(
+    kinds: Kind | tuple[Kind, ...], meaning: str, read: Callable[..., Any] | None = None
+) -> Key:
+    """The key that a field is, by its name. One without a default must be there."""
+    return Key("", kinds, meaning, read=read)
 
 
 @cache
-def of_fields(thing: type[Struct]) -> tuple[Key, ...]:
+def of_fields(thing: type) -> tuple[Key, ...]:
     """The keys that its fields declare, in their order."""
-    hints = get_type_hints(thing, include_extras=True)
+    try:
+        hints = get_type_hints(thing, include_extras=True)
+    except NameError:  # of another package, which imports for type checkers alone
+        return ()
     return tuple(
-        structs.replace(declared, name=field.name, is_required=field.required)
-        for field in structs.fields(thing)
-        for declared in get_args(hints[field.name])[1:]
+        structs.replace(declared, name=name, is_required=is_required)
+        for name, is_required in _fields(thing)
+        for declared in get_args(hints[name])[1:]
         if isinstance(declared, Key)
     )
 
 
-def of_names(thing: type[Struct], *names: str) -> tuple[Key, ...]:
+def _fields(thing: type) -> Iterator[tuple[str, bool]]:
+    """Each with whether it has no default."""
+    if issubclass(thing, Struct):
+        yield from ((one.name, one.required) for one in structs.fields(thing))
+    elif dataclasses.is_dataclass(thing):
+        for one in dataclasses.fields(thing):
+            yield one.name, one.default is one.default_factory is dataclasses.MISSING
+
+
+def of_names(thing: type, *names: str) -> tuple[Key, ...]:
     """Those of these fields, where a file has others between them."""
     found = {key.name: key for key in of_fields(thing)}
     return tuple(found[name] for name in names)

@@ -15,8 +15,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from msgspec import Struct
-
 from assay.errors import Bug, ExperimentError
 from assay.text.files import text_file
 from assay.text.files.keys import (
@@ -287,9 +285,12 @@ class TomlTable:
         )
         return tuple(str(word).lower() if isinstance(word, bool) else str(word) for word in listed)
 
-    def value(self, key: Key) -> Any:
-        """What stands under a key of one kind, read as that says."""
+    def value(self, key: Key, *known: Any) -> Any:
+        """What stands under a key, read as its declaration says. ``known``: what else its reader
+        takes."""
         name = key.name
+        if key.read is not None:
+            return key.read(self, name, *known)
         match key.kinds:
             case AnyText():
                 return self.text(name)
@@ -315,12 +316,14 @@ class TomlTable:
                 return self.numbers(name, quantity)
         raise Bug(f"{name} is not read by its kind alone")
 
-    def fields(self, thing: type[Struct]) -> dict[str, Any]:
+    def fields(self, thing: type, *known: Any) -> dict[str, Any]:
         """The fields of a value that declare their keys: those that must be there, and those that
         the file says; the others have their defaults."""
         declared = of_fields(thing)
         return {
-            key.name: self.value(key) for key in declared if key.is_required or key.name in self
+            key.name: self.value(key, *known)
+            for key in declared
+            if key.is_required or key.name in self
         }
 
     def section(self, key: str) -> TomlTable:

@@ -29,7 +29,6 @@ from collections.abc import Collection, Mapping
 
 from assay import registry
 from assay.text.files.toml_file import TomlTable
-from assay.text.nearest import did_you_mean
 from assay.workload.parameters import Parameter
 from assay.workload.steps import Names, Step
 from assay.workload.values import Script
@@ -61,16 +60,3 @@ def read(
             )
         steps.append(step)
     return tuple(steps)
-
-
-def earlier(section: TomlTable, key: str, do: str, names: Names) -> str:
-    """The name of an earlier step of that kind."""
-    known = [step.label for step in names.before if step.do == do]
-    name = section.text(key)
-    if name not in known:
-        raise section.error(
-            f"{key} = {name!r}: no earlier step {do!r} has that name",
-            key,
-            hint=did_you_mean(name, known),
-        )
-    return name

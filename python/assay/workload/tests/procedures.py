@@ -25,7 +25,7 @@ from assay.text.quantities import CLIENTS
 from assay.workload.parameters import Parameter
 from assay.workload.schema import Expression
 from assay.workload.scripts.script_names import NamedScript
-from assay.workload.steps import Step
+from assay.workload.steps import Names, Step
 from assay.workload.tests import step_keys
 
 PROCEDURES = ("drive", "update", "limit", "reference", "connect")
@@ -63,14 +63,15 @@ def _reference(
     section: TomlTable, scripts: Mapping[str, NamedScript], known: Mapping[str, Parameter]
 ) -> tuple[Step, ...]:
     """Compares the rows that a single client leaves on a small table with those of many clients."""
+    names = Names(scripts, known)
     small = step_keys.parameters(section.section("parameters"), known)
-    dump = step_keys.script(section, "dump", scripts)
-    own = step_keys.script(section, "own", scripts) if "own" in section else ""
+    dump = step_keys.script(section, "dump", names)
+    own = step_keys.script(section, "own", names) if "own" in section else ""
     overlap = step("overlap")(
         "together",
         alone="alone",
-        stagger=step_keys.seconds(section, "stagger", known),
-        pause=step_keys.seconds(section, "pause", known),
+        stagger=step_keys.seconds(section, "stagger", names),
+        pause=step_keys.seconds(section, "pause", names),
         at_once=section.whole("at_once", CLIENTS),
     )
     at_once = Expression("0.0", 0)

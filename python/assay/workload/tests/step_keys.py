@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from assay.text.files.toml_file import TomlTable
 from assay.text.nearest import did_you_mean
 from assay.workload.parameters import Parameter
 from assay.workload.schema import Expression
 from assay.workload.scripts import script_names
-from assay.workload.scripts.script_names import NamedScript
+
+if TYPE_CHECKING:
+    from assay.workload.steps import Names
 
 
-def script(section: TomlTable, key: str, scripts: Mapping[str, NamedScript]) -> str:
+def script(section: TomlTable, key: str, names: Names) -> str:
     """The name of the one script that is the value of ``key``."""
     word = section.text(key)
-    found = script_names.named(section, key, (word,), scripts)
+    found = script_names.named(section, key, (word,), names.scripts)
     if len(found) > 1:
         raise section.error(
             f"{key} = {word!r}: expected one script, found {len(found)}",
@@ -36,10 +39,39 @@ def parameters(section: TomlTable, known: Mapping[str, Parameter]) -> dict[str, 
     }
 
 
-def seconds(section: TomlTable, key: str, known: Mapping[str, Parameter]) -> str:
+def parameter(kind: str) -> Callable[[TomlTable, str, Names], str]:
+    """Reads the name of a parameter of that type."""
+
+    def read(section: TomlTable, key: str, names: Names) -> str:
+        name = section.choice(key, names.parameters)
+        if names.parameters[name].type != kind:
+            raise section.error(f"{key} names {name!r}, which is not of type {kind}", key)
+        return name
+
+    return read
+
+
+def earlier(do: str) -> Callable[[TomlTable, str, Names], str]:
+    """Reads the name of an earlier step of that kind."""
+
+    def read(section: TomlTable, key: str, names: Names) -> str:
+        known = [step.label for step in names.before if step.do == do]
+        name = section.text(key)
+        if name not in known:
+            raise section.error(
+                f"{key} = {name!r}: no earlier step {do!r} has that name",
+                key,
+                hint=did_you_mean(name, known),
+            )
+        return name
+
+    return read
+
+
+def seconds(section: TomlTable, key: str, names: Names) -> str:
     """The name of a parameter that holds seconds."""
-    name = section.choice(key, known)
-    if known[name].type != "float":
+    name = section.choice(key, names.parameters)
+    if names.parameters[name].type != "float":
         raise section.error(
             f"{key} names {name!r}, which is not a float", key, hint="it holds seconds"
         )
