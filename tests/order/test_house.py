@@ -8,9 +8,9 @@ from tools.house import counts
 
 LIMITS = {
     "tracked files": 3160,
-    "lines": 346_000,
-    "Python modules": 1050,
-    "pairs of classes that share their fields": 103,
+    "lines": 345_000,
+    "Python modules": 1048,
+    "pairs of classes that share their fields": 101,
     "classes that are a run": 13,
     "kinds of column": 5,
 }
